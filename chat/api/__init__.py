@@ -1,0 +1,1 @@
+"""The HTTP API: Quart-Trio behind one declaration per operation."""

@@ -1,0 +1,1 @@
+"""Who is asking and what they may do: credentials, passwords, tokens, policies."""

@@ -1,0 +1,61 @@
+"""Who an event is for, said by the domain without knowing who is connected.
+
+Each class is one audience code of the dispatch registry (`chat.registries.events`). The gateway turns an audience into
+sessions at the moment of publication, so an event is judged on the state at its commit.
+"""
+
+from __future__ import annotations
+
+
+import attrs
+
+
+@attrs.frozen
+class ToSession:
+    """One gateway session."""
+
+    session_id: str
+
+
+@attrs.frozen
+class ToAccounts:
+    """Every session of these accounts (the account itself, or the recipients of a private channel)."""
+
+    user_ids: tuple[int, ...]
+
+
+@attrs.frozen
+class ToGuild:
+    """Every session connected to the guild; `permission` narrows it to members who hold that bit in the guild."""
+
+    guild_id: int
+    permission: int = 0
+
+
+@attrs.frozen
+class ToChannel:
+    """Every session that can view the channel of a guild.
+
+    With `message_id` only those that may read that message's history (READ_MESSAGE_HISTORY, or a message at or after the
+    guild's `message_history_cutoff`); `permission` asks for one more bit in the channel.
+    """
+
+    guild_id: int
+    channel_id: int
+    message_id: int | None = None
+    permission: int = 0
+
+
+Audience = ToSession | ToAccounts | ToGuild | ToChannel
+
+
+@attrs.frozen
+class Mentions:
+    """Whom a message names, for sessions that otherwise would not be told."""
+
+    everyone: bool = False
+    here: bool = False
+    user_ids: frozenset[int] = frozenset()
+    role_ids: frozenset[int] = frozenset()
+
+

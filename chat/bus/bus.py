@@ -1,0 +1,114 @@
+"""The bus: domain operations publish, in commit order; subscribers are told at once, on the loop's own thread.
+
+Publishing never waits. A subscriber that has work to do keeps a queue of its own and reports how full it is through
+`backlog`, so that whoever causes events can be slowed down before (`wait_for_room`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, Protocol
+
+import attrs
+import trio
+
+from chat.bus.audience import Audience, Mentions
+from chat.registries.events import EventName
+
+BACKLOG_LIMIT: Final = 4_096
+"""Undelivered events at which requests that would cause more are made to wait."""
+
+
+@attrs.frozen(eq=False)
+class Event:
+    """A Dispatch to be: its name, its payload `d` and whom it is for.
+
+    `thread_data` is the payload for sessions with the channel_threads capability (bots included) where it differs.
+    `ignoring_session` names a session that is left out.
+    """
+
+    name: EventName
+    data: Mapping[str, Any] | Sequence[Any]
+    audience: Audience
+    mentions: Mentions | None = None
+    thread_data: Mapping[str, Any] | None = None
+    ignoring_session: str | None = None
+
+
+@attrs.frozen
+class CredentialsRevoked:
+    """Gateway sessions of this account end: those of one sign-in (`session_id_hash`), or all where that is None."""
+
+    user_id: int
+    session_id_hash: str | None = None
+
+
+@attrs.frozen
+class GuildJoined:
+    """An account became a member; its sessions are connected to the guild and receive Guild Create."""
+
+    guild_id: int
+    user_id: int
+
+
+@attrs.frozen
+class GuildLeft:
+    """An account is no longer a member; its sessions leave the guild and receive Guild Delete.
+
+    `deleted` says that the guild itself is gone.
+    """
+
+    guild_id: int
+    user_id: int
+    deleted: bool = False
+
+
+@attrs.frozen
+class GuildStateChanged:
+    """Roles, overwrites, channels or members' roles changed: who may see what is computed afresh."""
+
+    guild_id: int
+
+
+@attrs.frozen
+class GuildAvailabilityChanged:
+    """The guild's availability features or the node's missing guilds changed."""
+
+    guild_id: int
+
+
+Signal = Event | CredentialsRevoked | GuildJoined | GuildLeft | GuildStateChanged | GuildAvailabilityChanged
+
+
+class Subscriber(Protocol):
+    """Receives every signal in commit order."""
+
+    def accept(self, signal: Signal) -> None:
+        """Take the signal; must not wait and must not raise."""
+        ...
+
+    def backlog(self) -> int:
+        """How many signals are taken but not yet worked off."""
+        ...
+
+
+class Bus:
+    """Hands each signal to each subscriber, in the order of publication."""
+
+    def __init__(self) -> None:
+        self._subscribers: list[Subscriber] = []
+
+    def subscribe(self, subscriber: Subscriber) -> None:
+        """From now on this subscriber hears every signal."""
+        self._subscribers.append(subscriber)
+
+    def publish(self, *signals: Signal) -> None:
+        """Tell every subscriber; called on the loop's thread, after the commit that caused the signals."""
+        for signal in signals:
+            for subscriber in self._subscribers:
+                subscriber.accept(signal)
+
+    async def wait_for_room(self) -> None:
+        """Return once no subscriber is further behind than BACKLOG_LIMIT."""
+        while any(subscriber.backlog() > BACKLOG_LIMIT for subscriber in self._subscribers):
+            await trio.sleep(0.005)

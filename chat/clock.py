@@ -1,0 +1,81 @@
+"""Wall time, in one place, so that a whole server can run on a clock that a test moves.
+
+Monotonic waiting goes through Trio (`trio.current_time()`, `trio.sleep_until`); what is written into records and shown to
+people goes through a `Clock` from here. In a test that runs on Trio's virtual clock both follow the same hands.
+"""
+
+from __future__ import annotations
+
+import time
+from datetime import UTC, datetime
+from typing import Protocol
+
+import trio
+
+
+class Clock(Protocol):
+    """Tells the time of day."""
+
+    def now_ms(self) -> int:
+        """Milliseconds since the Unix epoch."""
+        ...
+
+
+class SystemClock:
+    """The machine's own time of day."""
+
+    def now_ms(self) -> int:
+        return time.time_ns() // 1_000_000
+
+
+class TrioClock:
+    """A time of day that follows Trio's clock: under a virtual clock, days pass in no time.
+
+    `started_ms` is the time of day (Unix milliseconds) at the moment of construction, which must happen inside `trio.run`.
+    """
+
+    def __init__(self, started_ms: int) -> None:
+        self._base = started_ms / 1000 - trio.current_time()
+
+    def now_ms(self) -> int:
+        return round((self._base + trio.current_time()) * 1000)
+
+
+class SkippingClock(trio.abc.Clock):
+    """A Trio clock and time of day of real speed that can be moved forward: all of Trio's timers see it (`chat dev`)."""
+
+    def __init__(self) -> None:
+        self._skipped_ms = 0
+
+    @property
+    def skipped_ms(self) -> int:
+        """How far the clock has been moved so far."""
+        return self._skipped_ms
+
+    def skip(self, milliseconds: int) -> None:
+        """Move forward; deadlines that lie on the way are due from the next turn of Trio's loop on."""
+        if milliseconds < 0:
+            raise ValueError("a clock moves forward only")
+        self._skipped_ms += milliseconds
+
+    def set_back(self) -> None:
+        """Return to the machine's own time of day (only `/v1/_dev/reset` does)."""
+        self._skipped_ms = 0
+
+    def start_clock(self) -> None:
+        """Trio's hook; nothing to prepare."""
+
+    def current_time(self) -> float:
+        return time.monotonic() + self._skipped_ms / 1000
+
+    def deadline_to_sleep_time(self, deadline: float) -> float:
+        return deadline - self.current_time()
+
+    def now_ms(self) -> int:
+        return time.time_ns() // 1_000_000 + self._skipped_ms
+
+
+def iso_timestamp(milliseconds: int) -> str:
+    """Unix milliseconds as the wire's ISO 8601 text, UTC, with milliseconds and `Z`."""
+    moment = datetime.fromtimestamp(milliseconds / 1000, UTC)
+    return f"{moment:%Y-%m-%dT%H:%M:%S}.{milliseconds % 1000:03d}Z"

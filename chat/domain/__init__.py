@@ -1,0 +1,1 @@
+"""The rules of the platform; no HTTP and no SQL."""

@@ -1,0 +1,86 @@
+"""What can go wrong, as a tree.
+
+    ChatError
+    ├── ApiError                 an answer of the HTTP API other than success
+    │   ├── InvalidFormBody      400, names each field that is wrong
+    │   └── StorageUnavailable   503, the store cannot be written
+    └── OperatorError            what a person at the command line did or must mend; one line, exit status 1
+
+An ApiError carries its code and its extra members; status and default message come from the registry
+(`chat.registries.error_codes`), and one handler makes the body (`chat.api.answers`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import attrs
+
+from chat.registries.error_codes import ERROR_CODES, FIELD_CODES
+
+
+class ChatError(Exception):
+    """Everything this program raises on purpose."""
+
+
+class ApiError(ChatError):
+    """A refusal with one of the registered codes.
+
+    `members` stand beside `code` and `message` at the top level of the body; `headers` go onto the answer.
+    """
+
+    def __init__(
+        self,
+        code: str,
+        message: str | None = None,
+        *,
+        members: Mapping[str, Any] | None = None,
+        headers: Mapping[str, str] | None = None,
+        status: int | None = None,
+    ) -> None:
+        registered = ERROR_CODES[code]
+        super().__init__(code)
+        self.code = code
+        self.status = registered.status if status is None else status
+        self.message = registered.message if message is None else message
+        self.members = dict(members or {})
+        self.headers = dict(headers or {})
+
+
+@attrs.frozen
+class FieldError:
+    """One wrong field: `path` is dot-joined with array indices, `root` when no field is meant, `body` for broken JSON."""
+
+    path: str
+    code: str
+    message: str | None = None
+
+    def as_member(self) -> dict[str, str]:
+        """The entry of the error body's `errors`."""
+        return {"path": self.path, "code": self.code, "message": self.message or FIELD_CODES[self.code]}
+
+
+class InvalidFormBody(ApiError):
+    """400 INVALID_FORM_BODY with one entry per (path, code)."""
+
+    def __init__(self, errors: Sequence[FieldError]) -> None:
+        distinct = {(error.path, error.code): error for error in errors}
+        super().__init__("INVALID_FORM_BODY", members={"errors": [error.as_member() for error in distinct.values()]})
+        self.errors = tuple(distinct.values())
+
+    @classmethod
+    def at(cls, path: str, code: str) -> InvalidFormBody:
+        """The common case of a single wrong field."""
+        return cls([FieldError(path, code)])
+
+
+class StorageUnavailable(ApiError):
+    """The store refuses or fails to write; nothing was written."""
+
+    def __init__(self) -> None:
+        super().__init__("SERVICE_UNAVAILABLE", headers={"Retry-After": "1"})
+
+
+class OperatorError(ChatError):
+    """A condition that a person can mend, told in one line."""

@@ -1,0 +1,1 @@
+"""The realtime gateway: sockets, sessions, fan-out."""

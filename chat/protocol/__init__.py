@@ -1,0 +1,1 @@
+"""The gateway protocol without I/O."""

@@ -1,0 +1,100 @@
+"""Kinds of channel (wire facts 5.2 and 5.6)."""
+
+from __future__ import annotations
+
+import enum
+from typing import Final
+
+
+class ChannelType(enum.IntEnum):
+    """The `type` of a channel object (wire facts 5.2)."""
+
+    GUILD_TEXT = 0
+    """Text in a guild."""
+
+    DM = 1
+    """A conversation of two accounts."""
+
+    GUILD_VOICE = 2
+    """Voice in a guild, with a text side of its own."""
+
+    GROUP_DM = 3
+    """A conversation of several accounts outside guilds."""
+
+    GUILD_CATEGORY = 4
+    """Holds other channels of a guild."""
+
+    GUILD_ANNOUNCEMENT = 5
+    """Text in a guild that other guilds may follow."""
+
+    ANNOUNCEMENT_THREAD = 10
+    """A thread below an announcement channel."""
+
+    PUBLIC_THREAD = 11
+    """A thread that whoever sees its parent may read."""
+
+    PRIVATE_THREAD = 12
+    """A thread for those invited to it."""
+
+    GUILD_FORUM = 15
+    """Holds threads only, as a list of posts."""
+
+    GUILD_MEDIA = 16
+    """Holds threads only, as a gallery."""
+
+    GUILD_LINK = 998
+    """An entry of a guild's channel list that leads to an address."""
+
+    DM_PERSONAL_NOTES = 999
+    """An account's conversation with itself; its id is the account's."""
+
+
+TEMPLATE_STAGE_VOICE: Final = 13
+"""A stage type of another platform: a template channel of this type creates a voice channel (document 001, Template channel)."""
+
+THREAD_CHANNEL_TYPES: Final[frozenset[ChannelType]] = frozenset(
+    {ChannelType.ANNOUNCEMENT_THREAD, ChannelType.PUBLIC_THREAD, ChannelType.PRIVATE_THREAD}
+)
+"""Threads (wire facts 5.6)."""
+
+THREAD_ONLY_CHANNEL_TYPES: Final[frozenset[ChannelType]] = frozenset({ChannelType.GUILD_FORUM, ChannelType.GUILD_MEDIA})
+"""Channels that hold threads and no messages of their own (wire facts 5.2)."""
+
+CHANNEL_THREADS_TYPES: Final[frozenset[ChannelType]] = THREAD_CHANNEL_TYPES | THREAD_ONLY_CHANNEL_TYPES
+"""Types that a user session without the CHANNEL_THREADS flag never sees on the gateway (wire facts 1.9)."""
+
+PRIVATE_CHANNEL_TYPES: Final[frozenset[ChannelType]] = frozenset(
+    {ChannelType.DM, ChannelType.GROUP_DM, ChannelType.DM_PERSONAL_NOTES}
+)
+"""Channels outside guilds (wire facts 5.2)."""
+
+GUILD_CHANNEL_TYPES: Final[frozenset[ChannelType]] = frozenset(ChannelType) - PRIVATE_CHANNEL_TYPES
+"""Channels that belong to a guild, threads included (wire facts 5.2)."""
+
+SYSTEM_CHANNEL_TYPES: Final[frozenset[ChannelType]] = frozenset(
+    {ChannelType.GUILD_TEXT, ChannelType.GUILD_ANNOUNCEMENT}
+)
+"""Types that may receive a guild's system messages (document 001, Guild object, system_channel_id)."""
+
+FLEXIBLE_NAME_CHANNEL_TYPES: Final[frozenset[ChannelType]] = SYSTEM_CHANNEL_TYPES | THREAD_ONLY_CHANNEL_TYPES
+"""Types whose names TEXT_CHANNEL_FLEXIBLE_NAMES leaves as written (document 001, Guild features)."""
+
+TEMPLATE_CHANNEL_TYPES: Final[frozenset[ChannelType]] = frozenset(
+    {
+        ChannelType.GUILD_TEXT,
+        ChannelType.GUILD_VOICE,
+        ChannelType.GUILD_CATEGORY,
+        ChannelType.GUILD_ANNOUNCEMENT,
+    }
+)
+"""Types that a guild template creates as they are named (document 001, Template channel)."""
+
+
+class OverwriteType(enum.IntEnum):
+    """Whose permissions an overwrite changes (wire facts 5.2)."""
+
+    ROLE = 0
+    """Those of every member with a role."""
+
+    MEMBER = 1
+    """Those of one member."""

@@ -1,0 +1,164 @@
+"""How the gateway ends a socket: the codes, and every reason that may stand beside them.
+
+Sources: document 000, Gateway close codes; the reasons beyond its table are those of design 7. Nobody else makes up a reason.
+"""
+
+from __future__ import annotations
+
+import enum
+from typing import Final
+
+import attrs
+
+
+class CloseCode(enum.IntEnum):
+    """Codes that the gateway puts into a close frame (document 000, Gateway close codes)."""
+
+    UNKNOWN_ERROR = 4000
+    """Something failed on our side, or the socket is to be replaced by a new one."""
+
+    UNKNOWN_OPCODE = 4001
+    """The opcode is not one that a client may send, or it came without `d`."""
+
+    DECODE_ERROR = 4002
+    """Size, compression, JSON or a payload's members are wrong."""
+
+    NOT_AUTHENTICATED = 4003
+    """A command other than Heartbeat, Identify or Resume came before a session was attached."""
+
+    AUTHENTICATION_FAILED = 4004
+    """The token is invalid or revoked, or does not own the session that Resume names."""
+
+    ALREADY_AUTHENTICATED = 4005
+    """Identify came while a session was attached, or Identify or Resume came without `d`."""
+
+    INVALID_SEQUENCE = 4007
+    """The sequence of a Heartbeat or of a Resume is not one that the session accepts."""
+
+    RATE_LIMITED = 4008
+    """Too much of something: connections, sessions, payloads, unread output."""
+
+    HEARTBEAT_TIMEOUT = 4009
+    """No Heartbeat was acknowledged for longer than the deadline."""
+
+    INVALID_SHARD = 4010
+    """The shard pair is malformed."""
+
+    SHARDING_REQUIRED = 4011
+    """A bot's shard owns more guilds than one shard may."""
+
+    INVALID_API_VERSION = 4012
+    """The query does not ask for version 1."""
+
+
+@attrs.frozen
+class Close:
+    """One way to end a socket: a code and the reason text that goes with it."""
+
+    code: CloseCode
+    reason: str
+
+
+FAILED_TO_START_SESSION: Final = Close(CloseCode.UNKNOWN_ERROR, "Failed to start session")
+"""Session creation failed for a cause of no known kind (document 000, Gateway close codes)."""
+
+DRAIN_REQUESTED: Final = Close(CloseCode.UNKNOWN_ERROR, "Session drain requested; reconnect to continue")
+"""Follows every Reconnect (document 000, Reconnect and Invalid Session 1)."""
+
+SESSION_UNAVAILABLE: Final = Close(CloseCode.UNKNOWN_ERROR, "Session unavailable")
+"""Resume could not reach the session (document 000, Resume 5)."""
+
+UNKNOWN_OPCODE: Final = Close(CloseCode.UNKNOWN_OPCODE, "Unknown opcode")
+"""An opcode that no client may send, or a payload without `d` (document 000, Framing 5)."""
+
+DECODE_FAILED: Final = Close(CloseCode.DECODE_ERROR, "Decode failed")
+"""The message is not one JSON object in UTF-8 (document 000, Framing 5)."""
+
+INVALID_PAYLOAD: Final = Close(CloseCode.DECODE_ERROR, "Invalid payload")
+"""The object has no `op`, or one that is not an integer (document 000, Framing 5; design 7)."""
+
+PAYLOAD_TOO_LARGE: Final = Close(CloseCode.DECODE_ERROR, "Payload too large")
+"""The message is too long on the wire or after decompression (document 000, Framing 2)."""
+
+DECOMPRESSION_FAILED: Final = Close(CloseCode.DECODE_ERROR, "Decompression failed")
+"""The message is not a continuation of the client's zstd stream (document 000, Framing 2)."""
+
+INVALID_IDENTIFY_PAYLOAD: Final = Close(CloseCode.DECODE_ERROR, "Invalid identify payload")
+"""Identify lacks a member or has one of the wrong type (document 000, Identify and sharding 6)."""
+
+INVALID_RESUME_PAYLOAD: Final = Close(CloseCode.DECODE_ERROR, "Invalid resume payload")
+"""Resume lacks a member or has one of the wrong type (document 000, Resume 3)."""
+
+INVALID_PRESENCE_PAYLOAD: Final = Close(CloseCode.DECODE_ERROR, "Invalid presence payload")
+"""Presence Update names no status or an unknown one (wire facts 1.3; design 7)."""
+
+COMPRESSION_FAILED: Final = Close(CloseCode.DECODE_ERROR, "Compression failed: zstd-stream")
+"""The zstd implementation cannot be loaded when Hello is due (document 000, Framing 4)."""
+
+ENCODE_FAILED: Final = Close(CloseCode.DECODE_ERROR, "Encode failed")
+"""A payload of ours cannot be written down (wire facts 1.4; design 7)."""
+
+NOT_AUTHENTICATED: Final = Close(CloseCode.NOT_AUTHENTICATED, "Not authenticated")
+"""A command came before a session was attached (document 000, States and transitions)."""
+
+INVALID_TOKEN: Final = Close(CloseCode.AUTHENTICATION_FAILED, "Invalid token")
+"""The credential is invalid or revoked, or does not own the session (document 000, Identify 6 and Resume 5)."""
+
+ALREADY_AUTHENTICATED: Final = Close(CloseCode.ALREADY_AUTHENTICATED, "Already authenticated")
+"""Identify with a session attached, or Identify or Resume without `d` (document 000, Gateway close codes)."""
+
+INVALID_SEQUENCE: Final = Close(CloseCode.INVALID_SEQUENCE, "Invalid sequence")
+"""A sequence that the session does not accept or cannot confirm in time (document 000, Heartbeat 2 and Resume 2)."""
+
+RATE_LIMITED: Final = Close(CloseCode.RATE_LIMITED, "Rate limited")
+"""More commands than the budget of a socket or of a session allows (wire facts 1.4; design 7)."""
+
+TOO_MANY_CONNECTIONS: Final = Close(CloseCode.RATE_LIMITED, "Too many connections")
+"""The address already holds as many connections as it may (document 000, States and transitions)."""
+
+TOO_MANY_SESSIONS: Final = Close(CloseCode.RATE_LIMITED, "Too many sessions")
+"""The user already has as many live sessions as one may have (document 000, Identify and sharding 1)."""
+
+OUTBOX_FULL: Final = Close(CloseCode.RATE_LIMITED, "Outbox full")
+"""The client does not read what it is sent; the session stays retained (design 2 and 7)."""
+
+HEARTBEAT_TIMEOUT: Final = Close(CloseCode.HEARTBEAT_TIMEOUT, "Heartbeat timeout")
+"""No Heartbeat was acknowledged in time (document 000, States and transitions)."""
+
+INVALID_SHARD: Final = Close(CloseCode.INVALID_SHARD, "Invalid shard")
+"""The shard pair is malformed (document 000, Shard pair)."""
+
+SHARDING_REQUIRED: Final = Close(CloseCode.SHARDING_REQUIRED, "Sharding required")
+"""The bot's shard owns more guilds than the ceiling (document 000, Identify and sharding 4)."""
+
+INVALID_API_VERSION: Final = Close(CloseCode.INVALID_API_VERSION, "Invalid API version")
+"""The query has no `v`, or another than 1 (document 000, Versioning)."""
+
+CLOSES: Final[tuple[Close, ...]] = (
+    FAILED_TO_START_SESSION,
+    DRAIN_REQUESTED,
+    SESSION_UNAVAILABLE,
+    UNKNOWN_OPCODE,
+    DECODE_FAILED,
+    INVALID_PAYLOAD,
+    PAYLOAD_TOO_LARGE,
+    DECOMPRESSION_FAILED,
+    INVALID_IDENTIFY_PAYLOAD,
+    INVALID_RESUME_PAYLOAD,
+    INVALID_PRESENCE_PAYLOAD,
+    COMPRESSION_FAILED,
+    ENCODE_FAILED,
+    NOT_AUTHENTICATED,
+    INVALID_TOKEN,
+    ALREADY_AUTHENTICATED,
+    INVALID_SEQUENCE,
+    RATE_LIMITED,
+    TOO_MANY_CONNECTIONS,
+    TOO_MANY_SESSIONS,
+    OUTBOX_FULL,
+    HEARTBEAT_TIMEOUT,
+    INVALID_SHARD,
+    SHARDING_REQUIRED,
+    INVALID_API_VERSION,
+)
+"""Every close from 4000 up that this gateway ever sends."""

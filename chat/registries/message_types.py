@@ -1,0 +1,108 @@
+"""Kinds of message, flags of messages, kinds of reference (wire facts 5.3)."""
+
+from __future__ import annotations
+
+import enum
+from typing import Final
+
+
+class MessageType(enum.IntEnum):
+    """The `type` of a message object (wire facts 5.3)."""
+
+    DEFAULT = 0
+    """Written by someone."""
+
+    RECIPIENT_ADD = 1
+    """Someone was added to a group."""
+
+    RECIPIENT_REMOVE = 2
+    """Someone left a group or was taken out of it."""
+
+    CALL = 3
+    """A call was started."""
+
+    CHANNEL_NAME_CHANGE = 4
+    """A group got another name."""
+
+    CHANNEL_ICON_CHANGE = 5
+    """A group got another icon."""
+
+    CHANNEL_PINNED_MESSAGE = 6
+    """A message was pinned."""
+
+    USER_JOIN = 7
+    """Someone joined the guild."""
+
+    THREAD_CREATED = 18
+    """A thread was started."""
+
+    REPLY = 19
+    """Written in answer to another message."""
+
+    THREAD_STARTER_MESSAGE = 21
+    """Stands first in a thread for the message it was started from."""
+
+    CLIENT_SYSTEM = 99
+    """Shown by clients on their own account; the server never makes one."""
+
+
+class MessageFlag(enum.IntFlag):
+    """Bits of a message's `flags` (wire facts 5.3)."""
+
+    SUPPRESS_EMBEDS = 1 << 2
+    """Links in the text make no embeds."""
+
+    HAS_THREAD = 1 << 5
+    """A thread was started from the message."""
+
+    FAILED_TO_MENTION_SOME_ROLES_IN_THREAD = 1 << 8
+    """Not every mentioned role could be brought into the thread."""
+
+    SUPPRESS_NOTIFICATIONS = 1 << 12
+    """Nobody is notified."""
+
+    VOICE_MESSAGE = 1 << 13
+    """The attachment is speech."""
+
+    COMPACT_ATTACHMENTS = 1 << 17
+    """Attachments are shown small."""
+
+
+SENDABLE_MESSAGE_FLAGS: Final = (
+    MessageFlag.SUPPRESS_EMBEDS
+    | MessageFlag.SUPPRESS_NOTIFICATIONS
+    | MessageFlag.VOICE_MESSAGE
+    | MessageFlag.COMPACT_ATTACHMENTS
+)
+"""Bits that a client may set when it sends a message; others are dropped (wire facts 5.3)."""
+
+THREAD_MESSAGE_TYPES: Final[frozenset[MessageType]] = frozenset(
+    {MessageType.THREAD_CREATED, MessageType.THREAD_STARTER_MESSAGE}
+)
+"""Types that a user session without thread access never sees (wire facts 1.9)."""
+
+THREAD_MESSAGE_FLAGS: Final = MessageFlag.HAS_THREAD | MessageFlag.FAILED_TO_MENTION_SOME_ROLES_IN_THREAD
+"""Bits that are cleared for a user session without thread access (wire facts 1.9)."""
+
+
+class MessageReferenceType(enum.IntEnum):
+    """What a message does with the one it refers to (wire facts 5.3)."""
+
+    REPLY = 0
+    """Answers it."""
+
+    FORWARD = 1
+    """Carries a copy of it."""
+
+
+class AttachmentFlag(enum.IntFlag):
+    """Bits of an attachment's `flags` (wire facts 5.3)."""
+
+    IS_SPOILER = 1 << 3
+    """Hidden until asked for."""
+
+    CONTAINS_EXPLICIT_MEDIA = 1 << 4
+    """Marked as explicit."""
+
+    IS_ANIMATED = 1 << 5
+    """A moving picture."""

@@ -1,0 +1,29 @@
+"""OAuth2 scopes (wire facts 5.7; their order, design 7)."""
+
+from __future__ import annotations
+
+import enum
+from typing import Final
+
+
+class Scope(enum.StrEnum):
+    """What an OAuth2 access token may be granted; the registry is closed (wire facts 5.7)."""
+
+    IDENTIFY = "identify"
+    """Read the account without its email address."""
+
+    EMAIL = "email"
+    """Read the account's email address too."""
+
+    GUILDS = "guilds"
+    """List and read the account's guilds."""
+
+    CONNECTIONS = "connections"
+    """List the account's connections."""
+
+    BOT = "bot"
+    """Add the application's bot to a guild."""
+
+
+SCOPES: Final[tuple[Scope, ...]] = tuple(Scope)
+"""The scopes in the order in which a token response names them (design 7)."""

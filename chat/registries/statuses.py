@@ -1,0 +1,38 @@
+"""Presence statuses (wire facts 1.2, 1.3 and 1.7)."""
+
+from __future__ import annotations
+
+import enum
+from typing import Final
+
+
+class Status(enum.StrEnum):
+    """What a session says about the presence of its account (wire facts 1.3)."""
+
+    DND = "dnd"
+    """Present, and not to be disturbed."""
+
+    ONLINE = "online"
+    """Present."""
+
+    IDLE = "idle"
+    """Present, but away from the keyboard."""
+
+    INVISIBLE = "invisible"
+    """Present, but published to others as offline."""
+
+    OFFLINE = "offline"
+    """Absent; a client that selects it becomes invisible."""
+
+
+STATUS_PRECEDENCE: Final[tuple[Status, ...]] = (
+    Status.DND,
+    Status.ONLINE,
+    Status.IDLE,
+    Status.INVISIBLE,
+    Status.OFFLINE,
+)
+"""Among several sessions of an account the first of these that any session has is the account's (wire facts 1.7)."""
+
+PUBLISHED_STATUSES: Final[frozenset[Status]] = frozenset({Status.DND, Status.ONLINE, Status.IDLE, Status.OFFLINE})
+"""What others ever see: invisible is published as offline (wire facts 1.7)."""

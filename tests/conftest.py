@@ -1,0 +1,3 @@
+"""What every test module shares."""
+
+pytest_plugins = ["tests.spec.ledger"]
