@@ -1,0 +1,45 @@
+"""What the routes have at hand: one field per part of the program, put together in `chat.server`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import attrs
+
+if TYPE_CHECKING:
+    from chat.api.rate_limit import RateLimiter
+    from chat.bus.bus import Bus
+    from chat.clock import Clock
+    from chat.config import Settings
+    from chat.domain.accounts import Accounts
+    from chat.domain.applications import Applications
+    from chat.domain.authentication import Authentication
+    from chat.domain.channels import Channels
+    from chat.domain.discovery import Discovery
+    from chat.domain.guilds import Guilds
+    from chat.domain.invites import Invites
+    from chat.domain.memberships import Memberships
+    from chat.domain.messages import Messages
+    from chat.domain.typing_indicators import TypingIndicators
+    from chat.store.database import Database
+
+
+@attrs.frozen(kw_only=True)
+class Services:
+    """The parts of one server."""
+
+    settings: Settings
+    database: Database
+    clock: Clock
+    bus: Bus
+    rate_limiter: RateLimiter
+    accounts: Accounts
+    authentication: Authentication
+    applications: Applications
+    discovery: Discovery
+    guilds: Guilds
+    memberships: Memberships
+    channels: Channels
+    messages: Messages
+    invites: Invites
+    typing: TypingIndicators

@@ -1,0 +1,118 @@
+"""Accounts: the rows of `users`, people and bots alike."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Sequence
+from typing import Any, Final
+
+import attrs
+
+from chat.registries.user_flags import UserFlag
+
+_UNSIGNED_64: Final = (1 << 64) - 1
+
+
+def _unsigned(value: int) -> int:
+    """Undo SQLite's signed reading of a 64-bit value."""
+    return value & _UNSIGNED_64
+
+
+def _texts(value: str | Sequence[str]) -> tuple[str, ...]:
+    """A column that holds a JSON list of text, or such a list itself."""
+    if isinstance(value, str):
+        return () if value == "[]" else tuple(json.loads(value))
+    return tuple(value)
+
+
+@attrs.frozen
+class Account:
+    """One row of `users`, its fields in the order of the columns. Times are Unix milliseconds."""
+
+    id: int
+    username: str
+    discriminator: int
+    global_name: str | None = None
+    email: str | None = None
+    email_verified: bool = attrs.field(default=False, converter=bool)
+    email_bounced: bool = attrs.field(default=False, converter=bool)
+    password_hash: str | None = attrs.field(default=None, repr=False)
+    bot: bool = attrs.field(default=False, converter=bool)
+    system: bool = attrs.field(default=False, converter=bool)
+    flags: int = attrs.field(default=0, converter=_unsigned)
+    """Unsigned 64-bit, `chat.registries.user_flags.UserFlag`."""
+    avatar: str | None = None
+    avatar_color: int | None = None
+    banner: str | None = None
+    banner_color: int | None = None
+    accent_color: int | None = None
+    bio: str | None = None
+    pronouns: str | None = None
+    date_of_birth: str | None = None
+    """YYYY-MM-DD."""
+    acls: tuple[str, ...] = attrs.field(default=(), converter=_texts)
+    traits: tuple[str, ...] = attrs.field(default=(), converter=_texts)
+    premium_type: int | None = None
+    premium_since: int | None = None
+    premium_until: int | None = None
+    passkey_second_factor: bool = attrs.field(default=False, converter=bool)
+    totp_secret: str | None = attrs.field(default=None, repr=False)
+    created_at: int = 0
+    last_active_at: int | None = None
+    last_active_ip: str | None = None
+    temp_banned_until: int | None = None
+    password_last_changed_at: int | None = None
+    terms_agreed_at: int | None = None
+    privacy_agreed_at: int | None = None
+    pending_bulk_message_deletion_at: int | None = None
+
+    @property
+    def is_limited(self) -> bool:
+        """Whether a set of operations answers ACCOUNT_LIMITED (document 000, Account state gates)."""
+        return bool(self.flags & UserFlag.ACCOUNT_LIMITED)
+
+    @property
+    def is_disabled(self) -> bool:
+        """Whether nobody can sign in: banned, or disabled by the holder."""
+        return bool(self.flags & UserFlag.DISABLED)
+
+    @property
+    def is_deleted(self) -> bool:
+        """Whether the account is erased and shown as the deleted placeholder."""
+        return bool(self.flags & UserFlag.DELETED)
+
+
+_COLUMNS: Final = ", ".join(field.name for field in attrs.fields(Account))
+_BY_ID: Final = f"SELECT {_COLUMNS} FROM users WHERE id = ?"  # noqa: S608 - the column names are our own
+_BY_EMAIL_KEY: Final = f"SELECT {_COLUMNS} FROM users WHERE email_key = ?"  # noqa: S608
+_BY_TAG: Final = f"SELECT {_COLUMNS} FROM users WHERE username_key = ? AND discriminator = ?"  # noqa: S608
+
+
+def email_key(email: str) -> str:
+    """The form under which addresses are compared: letter case does not matter (wire facts, appendix D)."""
+    return email.casefold()
+
+
+def username_key(username: str) -> str:
+    """The form under which usernames are compared."""
+    return username.casefold()
+
+
+def by_id(connection: sqlite3.Connection, user_id: int) -> Account | None:
+    """The account with this snowflake, deleted ones included."""
+    return _account(connection.execute(_BY_ID, (user_id,)).fetchone())
+
+
+def by_email_key(connection: sqlite3.Connection, email: str) -> Account | None:
+    """The account with this address, in any letter case."""
+    return _account(connection.execute(_BY_EMAIL_KEY, (email_key(email),)).fetchone())
+
+
+def by_tag(connection: sqlite3.Connection, username: str, discriminator: int) -> Account | None:
+    """The account with this username, in any letter case, and this discriminator."""
+    return _account(connection.execute(_BY_TAG, (username_key(username), discriminator)).fetchone())
+
+
+def _account(row: tuple[Any, ...] | None) -> Account | None:
+    return None if row is None else Account(*row)
