@@ -1,0 +1,73 @@
+"""Connections to the database file, and numbers as SQLite can hold them."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+from typing import Final
+
+BUSY_TIMEOUT_SECONDS: Final = 5
+"""How long SQLite waits for another process (the command line) to finish its transaction."""
+
+CACHE_KIBIBYTES: Final = 16_384
+"""Page cache of a connection, filled only as needed."""
+
+MAPPED_BYTES: Final = 268_435_456
+"""How much of the file is mapped for reading; the pages are the kernel's own, nothing is copied."""
+
+CHECKPOINT_PAGES: Final = 2_000
+"""The write-ahead log is carried over into the file when it has this many pages (8 MB)."""
+
+LOG_BYTES: Final = 67_108_864
+"""A log that a slow reader let grow is cut back to this size."""
+
+_2_63: Final = 1 << 63
+_2_64: Final = 1 << 64
+
+
+def to_signed(value: int) -> int:
+    """An unsigned 64-bit number as the signed one with the same bits, which is what SQLite stores."""
+    if not 0 <= value < _2_64:
+        raise ValueError("not an unsigned 64-bit number")
+    return value - _2_64 if value >= _2_63 else value
+
+
+def to_unsigned(value: int) -> int:
+    """The reverse of `to_signed`."""
+    if not -_2_63 <= value < _2_63:
+        raise ValueError("not a signed 64-bit number")
+    return value + _2_64 if value < 0 else value
+
+
+def connect(
+    path: Path | str,
+    *,
+    read_only: bool = False,
+    durable: bool = True,
+    factory: type[sqlite3.Connection] = sqlite3.Connection,
+) -> sqlite3.Connection:
+    """A connection with this program's settings, in autocommit mode: transactions are begun by hand.
+
+    `read_only` refuses every write. `durable=False` leaves out the `fsync` (tests that never lose power).
+    """
+    connection = sqlite3.connect(
+        path,
+        timeout=BUSY_TIMEOUT_SECONDS,
+        isolation_level=None,
+        check_same_thread=False,  # made on one thread, used on another; never on two at a time
+        cached_statements=512,
+        factory=factory,
+    )
+    for pragma in (
+        "journal_mode = WAL",
+        f"synchronous = {'FULL' if durable else 'OFF'}",
+        "foreign_keys = ON",
+        f"cache_size = -{CACHE_KIBIBYTES}",
+        f"mmap_size = {MAPPED_BYTES}",
+        f"wal_autocheckpoint = {CHECKPOINT_PAGES}",
+        f"journal_size_limit = {LOG_BYTES}",
+        "temp_store = MEMORY",
+        f"query_only = {'ON' if read_only else 'OFF'}",
+    ):
+        connection.execute(f"PRAGMA {pragma}")
+    return connection

@@ -1,0 +1,124 @@
+"""Group commit: several units of work, each under a SAVEPOINT of its own, in one transaction.
+
+Nothing in here knows of threads or of Trio: `chat.store.database` decides where and when a group runs.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Sequence
+from typing import Any, Final
+
+from chat.errors import StorageUnavailable
+
+_UNAVAILABLE: Final = frozenset(
+    {
+        sqlite3.SQLITE_BUSY,
+        sqlite3.SQLITE_LOCKED,
+        sqlite3.SQLITE_NOMEM,
+        sqlite3.SQLITE_READONLY,
+        sqlite3.SQLITE_IOERR,
+        sqlite3.SQLITE_CORRUPT,
+        sqlite3.SQLITE_FULL,
+        sqlite3.SQLITE_CANTOPEN,
+        sqlite3.SQLITE_PROTOCOL,
+        sqlite3.SQLITE_NOTADB,
+    }
+)
+"""Primary result codes that speak of the machine or the file, not of the statement."""
+
+
+class Request:
+    """One unit of work on its way to the writer and back.
+
+    `error` stays None when the unit is committed; then `result` is what it returned. `waiting` is for whoever sent it.
+    """
+
+    __slots__ = ("error", "result", "then", "unit", "waiting")
+
+    def __init__(
+        self,
+        unit: Callable[[sqlite3.Connection], Any],
+        then: Callable[[Any], None] | None,
+        waiting: Any = None,
+    ) -> None:
+        self.unit = unit
+        self.then = then
+        self.waiting = waiting
+        self.result: Any = None
+        self.error: Exception | None = None
+
+    def announce(self) -> None:
+        """Run `then`, if the unit was committed."""
+        if self.error is not None or self.then is None:
+            return
+        try:
+            self.then(self.result)
+        except Exception as error:  # noqa: BLE001 - a defect; raised from the loop's own turn it would end every session
+            self.error = error
+
+
+def unavailable_because(cause: Exception) -> StorageUnavailable:
+    """The error that a caller gets, with the one that explains it as its cause."""
+    error = StorageUnavailable()
+    error.__cause__ = cause
+    return error
+
+
+def as_caller_sees(error: Exception) -> Exception:
+    """StorageUnavailable in place of SQLite's own error, where the machine or the file is at fault."""
+    if isinstance(error, sqlite3.Error) and getattr(error, "sqlite_errorcode", 0) & 0xFF in _UNAVAILABLE:
+        return unavailable_because(error)
+    return error
+
+
+class Writer:
+    """Runs groups of requests on one connection, which it opens when it needs one."""
+
+    def __init__(self, open_connection: Callable[[], sqlite3.Connection]) -> None:
+        self._open_connection = open_connection
+        self._connection: sqlite3.Connection | None = None
+
+    def run(self, group: Sequence[Request]) -> None:
+        """Settle every request of the group: either its result is on the disk, or it has an error and wrote nothing."""
+        try:
+            connection = self._connected()
+            connection.execute("BEGIN IMMEDIATE")
+            for request in group:
+                self._run_unit(connection, request)
+            connection.execute("COMMIT")
+        except Exception as failure:  # noqa: BLE001 - whatever it was, nobody may be told that the group was written
+            self._give_up(group, failure)
+
+    def close(self) -> None:
+        """Close the connection; what is not committed is rolled back."""
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            connection.close()
+
+    def _connected(self) -> sqlite3.Connection:
+        if self._connection is None:
+            self._connection = self._open_connection()
+        return self._connection
+
+    def _run_unit(self, connection: sqlite3.Connection, request: Request) -> None:
+        connection.execute("SAVEPOINT unit")
+        try:
+            request.result = request.unit(connection)
+        except Exception as error:  # noqa: BLE001 - it is handed to the caller, whose own it is
+            request.error = as_caller_sees(error)
+            # Where the error ended the whole transaction this raises as well, and the group is given up.
+            connection.execute("ROLLBACK TO unit")
+        connection.execute("RELEASE unit")
+
+    def _give_up(self, group: Sequence[Request], failure: Exception) -> None:
+        for request in group:
+            request.result = None
+            if request.error is None:
+                request.error = unavailable_because(failure)
+        if self._connection is None or not self._connection.in_transaction:
+            return
+        try:
+            self._connection.execute("ROLLBACK")
+        except sqlite3.Error:
+            self.close()  # which rolls back as well; the next group starts on a fresh connection
