@@ -46,7 +46,14 @@ class ToChannel:
     permission: int = 0
 
 
-Audience = ToSession | ToAccounts | ToGuild | ToChannel
+@attrs.frozen
+class ToPresenceSubscribers:
+    """Sessions that asked, by Lazy Request, to be told of this account's presence in a guild they share with it."""
+
+    user_id: int
+
+
+Audience = ToPresenceSubscribers | ToSession | ToAccounts | ToGuild | ToChannel
 
 
 @attrs.frozen

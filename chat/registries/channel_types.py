@@ -50,7 +50,8 @@ class ChannelType(enum.IntEnum):
 
 
 TEMPLATE_STAGE_VOICE: Final = 13
-"""A stage type of another platform: a template channel of this type creates a voice channel (document 001, Template channel)."""
+"""A stage type of another platform: a template channel of this type creates a voice channel
+(document 001, Template channel)."""
 
 THREAD_CHANNEL_TYPES: Final[frozenset[ChannelType]] = frozenset(
     {ChannelType.ANNOUNCEMENT_THREAD, ChannelType.PUBLIC_THREAD, ChannelType.PRIVATE_THREAD}

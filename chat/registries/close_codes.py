@@ -1,6 +1,7 @@
 """How the gateway ends a socket: the codes, and every reason that may stand beside them.
 
-Sources: document 000, Gateway close codes; the reasons beyond its table are those of design 7. Nobody else makes up a reason.
+Sources: document 000, Gateway close codes; the reasons beyond its table are those of design 7. No other module makes up
+a reason.
 """
 
 from __future__ import annotations

@@ -77,3 +77,26 @@ SESSION_COMMANDS: Final[frozenset[Opcode]] = frozenset(
     }
 )
 """What a client may send once a session is attached, beside Heartbeat and Resume (wire facts 1.1, step 5)."""
+
+
+class IdentifyFlag(enum.IntFlag):
+    """Bits of Identify's `flags`; others are ignored (wire facts 1.2)."""
+
+    DEBOUNCE_MESSAGE_REACTIONS = 1 << 1
+    """Reactions in private channels come gathered."""
+
+    CHANNEL_THREADS = 1 << 2
+    """The client knows threads, forums and media channels."""
+
+
+class GatewayErrorCode(enum.StrEnum):
+    """The `code` of a Gateway Error (wire facts 1.1, opcode 12)."""
+
+    VOICE_P2P_CONSENT_REQUIRED = "VOICE_P2P_CONSENT_REQUIRED"
+    """Peer-to-peer voice was asked for without agreeing to it."""
+
+    VOICE_P2P_UNAVAILABLE = "VOICE_P2P_UNAVAILABLE"
+    """The channel has no peer-to-peer voice."""
+
+    VOICE_CHANNEL_FULL = "VOICE_CHANNEL_FULL"
+    """Nobody else may join the voice channel."""

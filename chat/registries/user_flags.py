@@ -34,7 +34,7 @@ class UserFlag(enum.IntFlag):
     """The wider global request limit applies (wire facts 3.4)."""
 
     DELETED = 1 << 34
-    """The account is erased; only its placeholder is left."""
+    """The account is erased; only a nameless stand-in is left."""
 
     SELF_DELETED = 1 << 36
     """The account holder asked for deletion."""

@@ -11,12 +11,12 @@ import attrs
 
 from chat.registries.user_flags import UserFlag
 
-_UNSIGNED_64: Final = (1 << 64) - 1
+_2_64: Final = 1 << 64
 
 
 def _unsigned(value: int) -> int:
-    """Undo SQLite's signed reading of a 64-bit value."""
-    return value & _UNSIGNED_64
+    """A column that SQLite reads as signed, or the unsigned number itself."""
+    return value + _2_64 if value < 0 else value
 
 
 def _texts(value: str | Sequence[str]) -> tuple[str, ...]:

@@ -1,0 +1,175 @@
+"""The words that bodies and queries are declared with.
+
+A declaration is an attrs class whose annotations say everything: `Annotated[str, Length(1, 100)]`, `Snowflake`,
+`Maybe[str | None] = OMITTED`. A rule raises `Refusal` with the code of the field; `chat.api.parsing` adds the path
+(wire facts 3.2).
+"""
+
+from __future__ import annotations
+
+import datetime
+import enum
+import re
+from collections.abc import Sized
+from typing import Annotated, Any, Final, Protocol, TypeVar, Union, runtime_checkable
+
+import attrs
+
+from chat.snowflake import MAXIMUM as SNOWFLAKE_MAXIMUM
+
+T = TypeVar("T")
+
+
+class Omitted(enum.Enum):
+    """The value of a member that was not sent, where absence differs from null."""
+
+    OMITTED = "omitted"
+
+
+OMITTED: Final = Omitted.OMITTED
+
+Maybe = Union[T, Omitted]  # noqa: UP007 - a generic alias is written this way
+"""`name: Maybe[str | None] = OMITTED`: a member that tells absence from null."""
+
+
+class Refusal(ValueError):
+    """A value is not what its field asks for."""
+
+    def __init__(self, code: str = "INVALID_FORMAT") -> None:
+        super().__init__(code)
+        self.code = code
+
+
+@runtime_checkable
+class Rule(Protocol):
+    """Something an annotation adds to a type: judges a value that is of that type already."""
+
+    def check(self, value: Any) -> None:
+        """Raise Refusal unless the value obeys."""
+        ...
+
+
+@runtime_checkable
+class Form(Protocol):
+    """Something an annotation puts in the place of the type: reads the value as it came."""
+
+    def read(self, value: object) -> Any:
+        """The value as the program holds it; Refusal when it cannot be read."""
+        ...
+
+
+@attrs.frozen
+class Length:
+    """Bounds on the characters of text.
+
+    Too long is CONTENT_EXCEEDS_MAX_LENGTH and too short INVALID_FORMAT, unless `code` names one for both.
+    """
+
+    minimum: int
+    maximum: int
+    code: str | None = None
+
+    def check(self, value: str) -> None:
+        if len(value) > self.maximum:
+            raise Refusal(self.code or "CONTENT_EXCEEDS_MAX_LENGTH")
+        if len(value) < self.minimum:
+            raise Refusal(self.code or "INVALID_FORMAT")
+
+
+@attrs.frozen
+class Range:
+    """Bounds on a number, both included."""
+
+    minimum: int
+    maximum: int
+    code: str = "INVALID_FORMAT"
+
+    def check(self, value: int) -> None:
+        if not self.minimum <= value <= self.maximum:
+            raise Refusal(self.code)
+
+
+@attrs.frozen
+class Items:
+    """Bounds on the number of items of a list."""
+
+    minimum: int
+    maximum: int
+    code: str = "INVALID_FORMAT"
+
+    def check(self, value: Sized) -> None:
+        if not self.minimum <= len(value) <= self.maximum:
+            raise Refusal(self.code)
+
+
+@attrs.frozen
+class Pattern:
+    """Text that as a whole matches a regular expression."""
+
+    expression: re.Pattern[str]
+    code: str = "INVALID_FORMAT"
+
+    def check(self, value: str) -> None:
+        if self.expression.fullmatch(value) is None:
+            raise Refusal(self.code)
+
+
+_DECIMAL: Final = re.compile(r"0|[1-9][0-9]{0,29}", re.ASCII)
+
+
+@attrs.frozen
+class Decimal:
+    """A whole number of up to 64 bits, from a string of decimal digits or from a JSON integer."""
+
+    maximum: int
+    format_code: str
+    range_code: str
+
+    def read(self, value: object) -> int:
+        if type(value) is str:
+            if _DECIMAL.fullmatch(value) is None:
+                raise Refusal(self.format_code)
+            number = int(value)
+        elif type(value) is int:
+            number = value
+        else:
+            raise Refusal(self.format_code if type(value) is float else "INVALID_FORMAT")
+        if number < 0:
+            raise Refusal(self.format_code)
+        if number > self.maximum:
+            raise Refusal(self.range_code)
+        return number
+
+
+SNOWFLAKE: Final = Decimal(SNOWFLAKE_MAXIMUM, "INVALID_SNOWFLAKE_FORMAT", "SNOWFLAKE_OUT_OF_RANGE")
+
+Snowflake = Annotated[int, SNOWFLAKE]
+"""An id, at most 9223372036854775807."""
+
+PermissionBits = Annotated[int, Decimal((1 << 63) - 1, "INVALID_INTEGER_FORMAT", "INTEGER_OUT_OF_INT64_RANGE")]
+"""A permission mask; requests may not set bit 63 (wire facts 4.1)."""
+
+FlagBits = Annotated[int, Decimal((1 << 64) - 1, "INVALID_INTEGER_FORMAT", "INTEGER_OUT_OF_INT64_RANGE")]
+"""An unsigned 64-bit mask (design 7, flag arrays)."""
+
+
+class _Moment:
+    """An ISO 8601 moment with its zone."""
+
+    def read(self, value: object) -> int:
+        if type(value) is not str:
+            raise Refusal
+        try:
+            moment = datetime.datetime.fromisoformat(value)
+        except ValueError:
+            raise Refusal("INVALID_ISO_TIMESTAMP") from None
+        if moment.tzinfo is None:
+            raise Refusal("INVALID_ISO_TIMESTAMP")
+        return round((moment - _EPOCH) / _MILLISECOND)
+
+
+_EPOCH: Final = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
+_MILLISECOND: Final = datetime.timedelta(milliseconds=1)
+
+Timestamp = Annotated[int, _Moment()]
+"""An ISO 8601 moment with a time zone, held as Unix milliseconds."""

@@ -1,0 +1,91 @@
+"""Counts and budgets per source address: connections at once, Identifies a minute, payloads a minute."""
+
+from __future__ import annotations
+
+import collections
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Final
+
+import trio
+
+from chat.registries.limits import (
+    ADDRESS_COMMAND_BUDGET,
+    ADDRESS_COMMAND_BUDGET_WINDOW_MS,
+    IDENTIFY_BUDGET_WINDOW_MS,
+)
+
+WINDOWS_KEPT: Final = 65_536
+"""Addresses counted at once in a budget; beyond, the oldest window is forgotten."""
+
+
+class FixedWindowBudget:
+    """So many uses per key in each fixed window of time, a window beginning with its first use."""
+
+    def __init__(self, uses: int, window_ms: int) -> None:
+        self.uses = uses
+        self._window_s = window_ms / 1000
+        self._windows: collections.OrderedDict[str, tuple[float, int]] = collections.OrderedDict()
+
+    def spend(self, key: str) -> bool:
+        """Use one; False when the window's uses are exhausted."""
+        now = trio.current_time()
+        ends, used = self._windows.get(key, (0.0, 0))
+        if now >= ends:
+            ends, used = now + self._window_s, 0
+            self._windows.pop(key, None)
+            while len(self._windows) >= WINDOWS_KEPT:
+                self._windows.popitem(last=False)
+        if used >= self.uses:
+            return False
+        self._windows[key] = (ends, used + 1)
+        return True
+
+    def clear(self) -> None:
+        """Forget every window."""
+        self._windows.clear()
+
+
+class Admission:
+    """What each source address may still do (document 000, Limits; design 7).
+
+    `rate_limited` False switches the two budgets off, never the count of connections.
+    """
+
+    def __init__(self, *, connections_per_address: int, identify_budget: int, rate_limited: bool) -> None:
+        self._connections_per_address = connections_per_address
+        self._connections: collections.Counter[str] = collections.Counter()
+        self._rate_limited = rate_limited
+        self._identifies = FixedWindowBudget(identify_budget, IDENTIFY_BUDGET_WINDOW_MS)
+        self._payloads = FixedWindowBudget(ADDRESS_COMMAND_BUDGET, ADDRESS_COMMAND_BUDGET_WINDOW_MS)
+
+    @contextmanager
+    def connection(self, address: str) -> Iterator[bool]:
+        """Count a connection for as long as the block lasts; yields whether there was room for it."""
+        if self._connections[address] >= self._connections_per_address:
+            yield False
+            return
+        self._connections[address] += 1
+        try:
+            yield True
+        finally:
+            self._connections[address] -= 1
+            if not self._connections[address]:
+                del self._connections[address]
+
+    def connections(self, address: str) -> int:
+        """How many connections the address holds."""
+        return self._connections[address]
+
+    def may_identify(self, address: str) -> bool:
+        """Spend one Identify of the address's budget."""
+        return not self._rate_limited or self._identifies.spend(address)
+
+    def may_send(self, address: str) -> bool:
+        """Spend one payload of the address's budget."""
+        return not self._rate_limited or self._payloads.spend(address)
+
+    def reset(self) -> None:
+        """Forget the budgets' windows."""
+        self._identifies.clear()
+        self._payloads.clear()

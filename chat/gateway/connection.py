@@ -1,0 +1,494 @@
+"""One socket: a nursery with its reader, its writer and its deadlines, around the protocol machine.
+
+The machine (`chat.protocol.machine`) decides; this module carries out. Whatever the machine asks for that takes time (a
+session start, a replay, the confirmation of a sequence) runs as a task of the nursery and reports back to the machine, so
+the reader goes on and a Heartbeat is answered at once. When the nursery ends, so does everything the socket started; the
+session itself belongs to the session table and stays for its 60,000 ms.
+"""
+
+from __future__ import annotations
+
+import collections
+import itertools
+from collections.abc import Callable, Iterator, Sequence
+from typing import Final
+
+import attrs
+import structlog
+import trio
+
+from chat.gateway.admission import Admission
+from chat.gateway.commands.handler import CommandHandler
+from chat.gateway.fanout import Fanout
+from chat.gateway.node import NodeState
+from chat.gateway.session import GatewaySession
+from chat.gateway.session_table import SessionTable
+from chat.gateway.starts import ResumeFailure, SessionStarts, StartFailure
+from chat.gateway.websocket import Closed, Message, WebSocket
+from chat.protocol import effects, inputs, payload
+from chat.protocol.commands import Identify, Resume, SessionCommand
+from chat.protocol.machine import Machine
+from chat.protocol.payload import OutgoingEvent, Payload
+from chat.protocol.query import ConnectionQuery
+from chat.protocol.zstd_stream import Compressor, Decompressor, zstd_available
+from chat.registries import close_codes
+from chat.registries.close_codes import Close
+from chat.registries.events import EventName
+from chat.registries.limits import (
+    COMMAND_BUDGET,
+    COMMAND_BUDGET_WINDOW_MS,
+    HELD_IDENTIFY_RETRY_MAX_MS,
+    HELD_IDENTIFY_RETRY_MIN_MS,
+    REPLAY_DISPATCHES,
+    SEQUENCE_CONFIRMATION_MS,
+)
+
+logger = structlog.get_logger(__name__)
+
+REPLAY_PAUSE_BYTES: Final = 262_144
+"""A replay waits while the socket has more than this unsent."""
+
+COMMAND_WINDOW_SECONDS: Final = COMMAND_BUDGET_WINDOW_MS / 1000
+CONFIRMATION_SECONDS: Final = SEQUENCE_CONFIRMATION_MS / 1000
+CONFIRMATION_RETRY_SECONDS: Final = 0.1
+
+RESUMED: Final = OutgoingEvent(EventName.RESUMED, b"{}", retained=False)
+
+
+@attrs.frozen
+class GatewayParts:
+    """What every connection works with; built once, in the composition root."""
+
+    admission: Admission
+    node: NodeState
+    table: SessionTable
+    starts: SessionStarts
+    fanout: Fanout
+    commands: CommandHandler
+    retry_delay_ms: Callable[[int, int], int]
+    """A random whole number between two bounds, both included."""
+    heartbeat_interval_ms: int
+    rate_limited: bool
+    """Whether the budget of payloads per socket is enforced."""
+    background: trio.Nursery
+    """Holds work that belongs to sessions and not to sockets."""
+
+
+class ReplayQueue:
+    """Stands in for the socket while a replay runs: live Dispatches wait here, in order, until the replay is through."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+        self.waiting: collections.deque[tuple[int, OutgoingEvent]] = collections.deque()
+
+    def belongs_to(self, connection: Connection) -> bool:
+        """Whether it stands in for this socket."""
+        return self._connection is connection
+
+    def deliver(self, sequence: int, event: OutgoingEvent) -> None:
+        self.waiting.append((sequence, event))
+        if len(self.waiting) > REPLAY_DISPATCHES:
+            # The peer does not keep up; the session stays retained.
+            self._connection.close(close_codes.OUTBOX_FULL)
+
+    def send_payload(self, data: bytes) -> None:
+        self._connection.send_payload(data)
+
+    def session_ended(self) -> None:
+        self._connection.session_ended()
+
+    def displaced(self) -> None:
+        self._connection.displaced()
+
+    async def drained(self, below_bytes: int) -> None:
+        await self._connection.drained(below_bytes)
+
+
+class Connection:
+    """One uncompressed socket; see CompressedConnection for the other kind."""
+
+    __slots__ = (
+        "_closing",
+        "_command_times",
+        "_decompressor",
+        "_held",
+        "_machine",
+        "_nursery",
+        "_parts",
+        "_reading",
+        "_stalled_until",
+        "_unflushed",
+        "_websocket",
+        "address",
+        "session",
+    )
+
+    def __init__(self, websocket: WebSocket, address: str, parts: GatewayParts) -> None:
+        self._websocket = websocket
+        self.address = address
+        self._parts = parts
+        self._machine = Machine(parts.heartbeat_interval_ms, trio.current_time())
+        self.session: GatewaySession | None = None
+        self._closing: Close | None = None
+        self._command_times: collections.deque[float] | None = None
+        self._decompressor: Decompressor | None = None
+        self._held: trio.CancelScope | None = None
+        self._stalled_until = 0.0
+        self._unflushed = False
+        self._reading = trio.CancelScope()
+        self._nursery: trio.Nursery
+
+    # The life of a socket
+
+    async def run(self, query: ConnectionQuery, capacity_available: bool) -> None:
+        """Serve the accepted WebSocket until either side is done with it."""
+        try:
+            async with trio.open_nursery() as nursery:
+                self._nursery = nursery
+                nursery.start_soon(self._websocket.run_writer)
+                self._handle(
+                    inputs.Opened(
+                        version_accepted=query.version_accepted,
+                        capacity_available=capacity_available,
+                        compression_available=not query.compressed or zstd_available(),
+                    )
+                )
+                nursery.start_soon(self._watch_deadlines)
+                with self._reading:
+                    await self._read()
+                self._let_go()
+                if self._closing is not None:
+                    self._websocket.flush()
+                    await self._websocket.close(self._closing.code, self._closing.reason)
+                nursery.cancel_scope.cancel()
+        finally:
+            self._let_go()
+            self._websocket.abort()
+
+    def _let_go(self) -> None:
+        """Leave the session to its retention; afterwards no event reaches this socket."""
+        self._drop_held()
+        session, self.session = self.session, None
+        if session is None:
+            return
+        self._parts.commands.socket_closed(session)
+        if _holds(session, self) and not session.ended:
+            self._parts.table.detach(session)
+
+    async def _read(self) -> None:
+        while self._closing is None:
+            match await self._websocket.receive():
+                case Message(data):
+                    self._take(data)
+                case Closed():
+                    self._handle(inputs.TransportEnded())
+                    return
+                case _:
+                    self._handle(inputs.Faulted(close_codes.PAYLOAD_TOO_LARGE))
+
+    def _take(self, data: bytes) -> None:
+        if not self._within_budget():
+            self._handle(inputs.CommandBudgetExceeded())
+            return
+        decoded = self._decode(data)
+        if isinstance(decoded, Close):
+            self._handle(inputs.Faulted(decoded))
+        else:
+            self._handle(inputs.Received(decoded))
+
+    def _decode(self, data: bytes) -> Payload | Close:
+        return payload.decode_payload(data)
+
+    def _within_budget(self) -> bool:
+        """At most COMMAND_BUDGET payloads in any COMMAND_BUDGET_WINDOW_MS (design 7)."""
+        parts = self._parts
+        if not parts.rate_limited:
+            return True
+        if self._command_times is None:
+            self._command_times = collections.deque()
+        now, times = trio.current_time(), self._command_times
+        while times and times[0] <= now - COMMAND_WINDOW_SECONDS:
+            times.popleft()
+        times.append(now)
+        return len(times) <= COMMAND_BUDGET and parts.admission.may_send(self.address)
+
+    async def _watch_deadlines(self) -> None:
+        """The heartbeat task: sleeps until the machine wants to be woken."""
+        while (deadline := self._machine.next_deadline()) is not None:
+            await trio.sleep_until(deadline)
+            now = trio.current_time()
+            due = self._machine.next_deadline()
+            if due is not None and due <= now:
+                self._handle(inputs.DeadlineReached())
+
+    # What others tell this socket
+
+    def session_ended(self) -> None:
+        """The session is over while this socket holds it: Invalid Session, and the socket stays."""
+        self.session = None
+        self._handle(inputs.SessionEnded())
+
+    def displaced(self) -> None:
+        """Another socket took the session: Reconnect, then 4000."""
+        self.session = None
+        self._handle(inputs.Displaced())
+
+    def drain(self) -> None:
+        """The node drains, or a fault asks for the same: Reconnect, then 4000; a socket without a session stays."""
+        self._handle(inputs.DrainRequested())
+
+    def process_ends(self) -> None:
+        """The program is about to exit: every socket gets Reconnect, then 4000."""
+        self._handle(inputs.ProcessEnding())
+
+    def close(self, close: Close) -> None:
+        """Close with this code and reason (faults of the development routes)."""
+        self._perform(effects.CloseSocket(close))
+
+    def invalidate(self) -> None:
+        """End the attached session (faults of the development routes)."""
+        if self.session is not None:
+            self._parts.table.end(self.session)
+
+    def cut(self) -> None:
+        """Drop the transport without a close frame (faults of the development routes)."""
+        self._websocket.abort()
+        self._reading.cancel()
+
+    def stall(self, milliseconds: int) -> None:
+        """Let no frame leave for so long (faults of the development routes)."""
+        self._stalled_until = trio.current_time() + milliseconds / 1000
+        self._nursery.start_soon(self._end_stall, self._stalled_until)
+
+    async def _end_stall(self, until: float) -> None:
+        await trio.sleep_until(until)
+        self.flush()
+
+    # Sending
+
+    def deliver(self, sequence: int, event: OutgoingEvent) -> None:
+        """Frame a numbered Dispatch; it leaves when the present batch is flushed."""
+        self._websocket.push(event.frame(sequence))
+        if not self._unflushed:
+            self._unflushed = True
+            self._parts.fanout.flush_later(self)
+
+    def flush(self) -> None:
+        """Send what is pending."""
+        self._unflushed = False
+        if self._stalled_until and trio.current_time() < self._stalled_until:
+            return
+        self._websocket.flush()
+
+    def send_payload(self, data: bytes) -> None:
+        """Send a payload that is no Dispatch, after what was delivered before it."""
+        self._websocket.push(payload.text_frame(data))
+        self.flush()
+
+    def _send_dispatch(self, sequence: int, event: OutgoingEvent) -> None:
+        self._websocket.push(event.frame(sequence))
+
+    async def drained(self, below_bytes: int) -> None:
+        """Return once no more than so many bytes wait for the peer, or the socket is gone."""
+        self.flush()
+        await self._websocket.drained(below_bytes)
+
+    # The machine's wishes
+
+    def _handle(self, happening: inputs.Input) -> None:
+        for effect in self._machine.handle(happening, trio.current_time()):
+            self._perform(effect)
+
+    def _perform(self, effect: effects.Effect) -> None:
+        match effect:
+            case effects.SendHeartbeatAck():
+                self.send_payload(payload.HEARTBEAT_ACK)
+            case effects.Process(command):
+                self._process(command)
+            case effects.ConfirmSequence(sequence):
+                self._confirm(sequence)
+            case effects.SendHeartbeatRequest():
+                self.send_payload(payload.HEARTBEAT_REQUEST)
+            case effects.SendHello():
+                self.send_payload(payload.hello(self._parts.heartbeat_interval_ms))
+            case effects.BeginStart(identify):
+                self._nursery.start_soon(self._start, identify, False)
+            case effects.BeginResume(resume):
+                self._resume(resume)
+            case effects.HoldIdentify(identify):
+                self._hold(identify)
+            case effects.DropHeldIdentify():
+                self._drop_held()
+            case effects.Replay():
+                pass  # begun by _attach, which has the session at hand
+            case effects.SendResumed():
+                pass  # sent by _replay together with the sequence it carries
+            case effects.DetachSession():
+                self._detach()
+            case effects.SendInvalidSession():
+                self.send_payload(payload.INVALID_SESSION)
+            case effects.SendReconnect():
+                self.send_payload(payload.RECONNECT)
+            case effects.CloseSocket(close):
+                self._closing = close
+                self._reading.cancel()
+            case effects.RetainSession():
+                self._let_go()
+
+    def _process(self, command: SessionCommand) -> None:
+        if self.session is None:
+            raise AssertionError("the machine processes commands for an attached session only")
+        close = self._parts.commands.handle(self.session, command)
+        if close is not None:
+            self._handle(inputs.Faulted(close))
+
+    def _confirm(self, sequence: int) -> None:
+        if self._parts.node.rpc_failing:
+            self._nursery.start_soon(self._confirm_later, sequence)
+        elif self.session is not None:
+            accepted = self.session.numbering.acknowledge(sequence)
+            self._handle(inputs.SequenceAccepted() if accepted else inputs.SequenceRefused())
+
+    async def _confirm_later(self, sequence: int) -> None:
+        """The session cannot be reached: ask again until it answers or CONFIRMATION_SECONDS are over."""
+        with trio.move_on_after(CONFIRMATION_SECONDS):
+            while self._parts.node.rpc_failing:
+                await trio.sleep(CONFIRMATION_RETRY_SECONDS)
+            self._confirm(sequence)
+            return
+        self._handle(inputs.SequenceUnconfirmed())
+
+    # Identify
+
+    async def _start(self, identify: Identify, retried: bool) -> None:
+        outcome = await self._parts.starts.start(identify, self.address, retried=retried)
+        match outcome:
+            case GatewaySession():
+                self._started(outcome)
+            case StartFailure.POSTPONED:
+                self._handle(inputs.StartPostponed())
+            case StartFailure.DISCARDED:
+                self._handle(inputs.StartDiscarded())
+            case _:
+                self._handle(inputs.StartRefused(outcome))
+
+    def _started(self, session: GatewaySession) -> None:
+        if self._closing is not None:
+            # Nobody knows this session's id: it has no use.
+            self._parts.table.end(session)
+            return
+        self.session = session
+        session.receiver = self
+        session.begin()
+        self._handle(inputs.SessionStarted())
+        if session.joining_guild_ids:
+            self._parts.background.start_soon(self._parts.starts.introduce_guilds, session)
+
+    def _hold(self, identify: Identify) -> None:
+        self._drop_held()
+        self._held = trio.CancelScope()
+        self._nursery.start_soon(self._retry_held, self._held)
+
+    def _drop_held(self) -> None:
+        if self._held is not None:
+            self._held.cancel()
+            self._held = None
+
+    async def _retry_held(self, scope: trio.CancelScope) -> None:
+        with scope:
+            delay = self._parts.retry_delay_ms(HELD_IDENTIFY_RETRY_MIN_MS, HELD_IDENTIFY_RETRY_MAX_MS)
+            await trio.sleep(delay / 1000)
+            self._held = None
+            self._handle(inputs.HeldRetried())
+
+    # Resume
+
+    def _resume(self, resume: Resume) -> None:
+        outcome = self._parts.starts.find(resume)
+        match outcome:
+            case GatewaySession():
+                self._attach(outcome, resume.seq)
+            case ResumeFailure.UNKNOWN:
+                self._handle(inputs.ResumeUnknown())
+            case _:
+                self._handle(inputs.ResumeRefused(outcome))
+
+    def _attach(self, session: GatewaySession, seq: int) -> None:
+        if session.receiver is not None:
+            session.receiver.displaced()
+        self._parts.table.attach(session)
+        session.address = self.address
+        self.session = session
+        queue = ReplayQueue(self)
+        session.receiver = queue
+        replay = session.numbering.retained_above(seq)
+        self._handle(inputs.ResumeAccepted())
+        self._nursery.start_soon(self._replay, session, queue, replay)
+
+    async def _replay(
+        self, session: GatewaySession, queue: ReplayQueue, replay: Sequence[tuple[int, OutgoingEvent]]
+    ) -> None:
+        """Send what was retained above the client's sequence, then what came in the meantime, then Resumed."""
+        waiting = queue.waiting
+        for sequence, event in itertools.chain(replay, _drain(waiting)):
+            if session.receiver is not queue:
+                return
+            self._send_dispatch(sequence, event)
+            if self._websocket.unsent_bytes > REPLAY_PAUSE_BYTES:
+                await self.drained(REPLAY_PAUSE_BYTES)
+        if session.receiver is not queue:
+            return
+        session.receiver = self
+        self._send_dispatch(session.numbering.sequence, RESUMED)
+        self.flush()
+        self._handle(inputs.ReplayFinished())
+
+    def _detach(self) -> None:
+        session, self.session = self.session, None
+        if session is not None and not session.ended:
+            self._parts.table.detach(session)
+
+
+class CompressedConnection(Connection):
+    """A zstd-stream socket: one compressor for everything the server says, one decompressor for what the client says."""
+
+    __slots__ = ("_compressor",)
+
+    def __init__(self, websocket: WebSocket, address: str, parts: GatewayParts) -> None:
+        super().__init__(websocket, address, parts)
+        self._compressor = Compressor() if zstd_available() else None
+
+    def _push(self, data: bytes) -> None:
+        # Without a compressor the only thing ever sent is the close frame (document 000, Framing 4).
+        if self._compressor is not None:
+            self._websocket.push(payload.binary_frame(self._compressor.compress(data)))
+
+    def deliver(self, sequence: int, event: OutgoingEvent) -> None:
+        """Compress and frame a numbered Dispatch; it leaves when the present batch is flushed."""
+        self._push(event.payload(sequence))
+        if not self._unflushed:
+            self._unflushed = True
+            self._parts.fanout.flush_later(self)
+
+    def send_payload(self, data: bytes) -> None:
+        self._push(data)
+        self.flush()
+
+    def _send_dispatch(self, sequence: int, event: OutgoingEvent) -> None:
+        self._push(event.payload(sequence))
+
+    def _decode(self, data: bytes) -> Payload | Close:
+        if self._decompressor is None:
+            self._decompressor = Decompressor()
+        decompressed = self._decompressor.decompress(data)
+        return decompressed if isinstance(decompressed, Close) else payload.decode_payload(decompressed)
+
+
+def _drain(waiting: collections.deque[tuple[int, OutgoingEvent]]) -> Iterator[tuple[int, OutgoingEvent]]:
+    while waiting:
+        yield waiting.popleft()
+
+
+def _holds(session: GatewaySession, connection: Connection) -> bool:
+    receiver = session.receiver
+    return receiver is connection or (isinstance(receiver, ReplayQueue) and receiver.belongs_to(connection))

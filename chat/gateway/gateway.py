@@ -1,0 +1,176 @@
+"""The gateway as one part: its sockets, its sessions, and how it starts, drains and comes back."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Iterable
+from contextlib import asynccontextmanager
+
+import attrs
+import trio
+
+from chat.auth.principal import Principal
+from chat.bus.bus import Bus
+from chat.domain.guild_states import GuildStates
+from chat.domain.presences import Presences
+from chat.domain.voice_states import VoiceStates
+from chat.gateway.admission import Admission
+from chat.gateway.commands.handler import CommandHandler
+from chat.gateway.connection import CompressedConnection, Connection, GatewayParts
+from chat.gateway.fanout import Fanout
+from chat.gateway.guild_payloads import GuildPayloads
+from chat.gateway.hub import Hub
+from chat.gateway.node import NodeState
+from chat.gateway.ready import AccountState, ReadyPayloads
+from chat.gateway.session import GatewaySession
+from chat.gateway.session_table import SessionTable
+from chat.gateway.starts import SessionStarts, StartLimits
+from chat.gateway.subscriptions import Subscriptions
+from chat.gateway.transport import GatewayTransport
+from chat.gateway.upgrade import UpgradeRequest
+from chat.gateway.websocket import WebSocket
+from chat.protocol.query import parse_connection_query
+from chat.registries.limits import INBOUND_MESSAGE_BYTES
+
+
+@attrs.frozen(kw_only=True)
+class GatewaySettings:
+    """What an operator or a test may choose (contract, Settings)."""
+
+    heartbeat_interval_ms: int
+    identify_budget: int
+    connections_per_address: int
+    sessions_per_user: int
+    bot_shard_guild_ceiling: int
+    rate_limited: bool
+
+
+class Gateway:
+    """Serves gateway sockets. Use `running` around everything else."""
+
+    def __init__(
+        self,
+        settings: GatewaySettings,
+        *,
+        bus: Bus,
+        guild_states: GuildStates,
+        presences: Presences,
+        voice_states: VoiceStates,
+        accounts: AccountState,
+        resolve_token: Callable[[str], Principal | None],
+        storage_failing: Callable[[], bool],
+        random_hex: Callable[[int], str],
+        random_between: Callable[[int, int], int],
+        make_commands: Callable[[Hub, Subscriptions, GuildPayloads, SessionTable], CommandHandler],
+    ) -> None:
+        self.settings = settings
+        self.node = NodeState()
+        self.table = SessionTable()
+        self.fanout = Fanout()
+        self.admission = Admission(
+            connections_per_address=settings.connections_per_address,
+            identify_budget=settings.identify_budget,
+            rate_limited=settings.rate_limited,
+        )
+        self.subscriptions = Subscriptions()
+        guild_payloads = GuildPayloads(guild_states, presences, voice_states)
+        self.hub = Hub(
+            guild_states, presences, voice_states, self.table, self.fanout, self.subscriptions, guild_payloads
+        )
+        self.starts = SessionStarts(
+            limits=StartLimits(settings.sessions_per_user, settings.bot_shard_guild_ceiling),
+            node=self.node,
+            admission=self.admission,
+            table=self.table,
+            hub=self.hub,
+            ready=ReadyPayloads(accounts, guild_payloads, presences),
+            guild_payloads=guild_payloads,
+            resolve_token=resolve_token,
+            random_hex=random_hex,
+            storage_failing=storage_failing,
+        )
+        self.commands = make_commands(self.hub, self.subscriptions, guild_payloads, self.table)
+        self.connections: dict[Connection, None] = {}
+        self._presences = presences
+        self._voice_states = voice_states
+        self._random_between = random_between
+        self._background: trio.Nursery | None = None
+        self.table.on_offline.append(lambda session: presences.session_offline(session.user_id, session.id))
+        self.table.on_end.append(self._session_over)
+        bus.subscribe(self.hub)
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        """Deliver, keep deadlines and carry out commands while the block lasts."""
+        async with trio.open_nursery() as nursery:
+            self._background = nursery
+            nursery.start_soon(self.fanout.run)
+            nursery.start_soon(self.table.keep_deadlines)
+            nursery.start_soon(self.commands.run)
+            try:
+                yield
+            finally:
+                nursery.cancel_scope.cancel()
+                self._background = None
+
+    async def serve(self, request: UpgradeRequest, transport: GatewayTransport) -> None:
+        """Serve one socket whose upgrade request has been read, until it is closed."""
+        if self._background is None:
+            raise AssertionError("the gateway is not running")
+        query = parse_connection_query(request.query_string)
+        websocket = await WebSocket.accept(request, transport, maximum_message_bytes=INBOUND_MESSAGE_BYTES)
+        if websocket is None:
+            return
+        kind = CompressedConnection if query.compressed else Connection
+        connection = kind(
+            websocket,
+            request.address,
+            GatewayParts(
+                admission=self.admission,
+                node=self.node,
+                table=self.table,
+                starts=self.starts,
+                fanout=self.fanout,
+                commands=self.commands,
+                retry_delay_ms=self._random_between,
+                heartbeat_interval_ms=self.settings.heartbeat_interval_ms,
+                rate_limited=self.settings.rate_limited,
+                background=self._background,
+            ),
+        )
+        with self.admission.connection(request.address) as has_room:
+            self.connections[connection] = None
+            try:
+                await connection.run(query, has_room)
+            finally:
+                del self.connections[connection]
+
+    # Drain and restart
+
+    def drain(self) -> None:
+        """Hold new Identifies; every socket with a session gets Reconnect and closes 4000."""
+        self.node.draining = True
+        for connection in list(self.connections):
+            connection.drain()
+
+    async def finish(self, seconds: float) -> None:
+        """Tell the sockets that are left and wait for them, at most for `seconds`."""
+        for connection in list(self.connections):
+            connection.process_ends()
+        with trio.move_on_after(seconds):
+            while self.connections or self.fanout.backlog():
+                await trio.sleep(0.01)
+
+    def adopt(self, sessions: Iterable[GatewaySession], guild_ids: Callable[[int], Iterable[int]]) -> None:
+        """Take over sessions that an earlier process retained; each has its 60,000 ms from now."""
+        for session in sessions:
+            self.table.add(session)
+            for guild_id in set(guild_ids(session.user_id)) & session.guild_ids:
+                self.hub.connect(session, guild_id)
+            self.table.detach(session)
+
+    def _session_over(self, session: GatewaySession) -> None:
+        self.hub.disconnect_everywhere(session)
+        self._presences.session_closed(session.user_id, session.id)
+        self._voice_states.session_ended(session.id)
+        if session.receiver is not None:
+            session.receiver.session_ended()

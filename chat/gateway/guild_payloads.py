@@ -1,0 +1,61 @@
+"""A guild as a session receives it whole: in a user's Ready, in Guild Create, in Guild Sync, or as an unavailable stub."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from chat.domain.guild_states import GuildState, GuildStates
+from chat.domain.objects.guild_ready import guild_ready_object, unavailable_guild
+from chat.domain.presences import Presences
+from chat.domain.voice_states import VoiceStates
+from chat.gateway.rooms import GuildRoom
+from chat.gateway.session import GatewaySession
+from chat.registries.events import EventName
+
+
+class GuildPayloads:
+    """Builds the guild objects of wire facts 1.6 for one session at a time."""
+
+    def __init__(self, guild_states: GuildStates, presences: Presences, voice_states: VoiceStates) -> None:
+        self._guild_states = guild_states
+        self._presences = presences
+        self._voice_states = voice_states
+
+    def is_open_to(self, state: GuildState, session: GatewaySession) -> bool:
+        """Whether the guild is available to the session's account."""
+        return not state.unavailable_for(session.is_staff)
+
+    def whole(self, state: GuildState, session: GatewaySession, *, full_users: bool) -> dict[str, Any]:
+        """The guild ready object; members' users are cut to their id unless `full_users`."""
+        guild_id = state.guild.id
+        return guild_ready_object(
+            state,
+            user_id=session.user_id,
+            threads=session.threads,
+            full_users=full_users,
+            voice_states=self._voice_states.of_guild(guild_id),
+            online_count=self._presences.online_count(guild_id),
+        )
+
+    def on_joining(self, room: GuildRoom, session: GatewaySession) -> tuple[EventName, dict[str, Any]]:
+        """What a session hears of a guild that it joins or that changes its availability: Guild Create, or Guild Delete
+        with the unavailable stub."""
+        if self.is_open_to(room.state, session):
+            return EventName.GUILD_CREATE, self.whole(room.state, session, full_users=True)
+        return EventName.GUILD_DELETE, unavailable_guild(room.state)
+
+    def sync(self, room: GuildRoom, session: GatewaySession) -> dict[str, Any]:
+        """Guild Sync: the whole guild with full users."""
+        return self.whole(room.state, session, full_users=True)
+
+    def in_ready(self, guild_id: int, session: GatewaySession) -> dict[str, Any]:
+        """An entry of Ready's `guilds`: for a user the whole guild, for a bot or a closed guild the stub."""
+        state = self._guild_states.get(guild_id)
+        if state is None:
+            return {"id": str(guild_id), "unavailable": True}
+        if session.bot or not self.is_open_to(state, session):
+            return unavailable_guild(state) if not self.is_open_to(state, session) else {
+                "id": str(guild_id),
+                "unavailable": True,
+            }
+        return self.whole(state, session, full_users=False)

@@ -1,0 +1,246 @@
+"""The hub: the bus's subscriber, which turns audiences into sessions and keeps sessions in the rooms of their guilds.
+
+An audience is settled at the moment of publication, that is, in commit order and on the state of that commit; delivery
+follows through the fan-out queue. So a session that connects later does not receive an earlier event, and a member who
+lost sight of a channel still receives what was said before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import orjson
+
+from chat.bus.audience import Mentions, ToAccounts, ToChannel, ToGuild, ToPresenceSubscribers, ToSession
+from chat.bus.bus import (
+    CredentialsRevoked,
+    Event,
+    GuildAvailabilityChanged,
+    GuildJoined,
+    GuildLeft,
+    GuildStateChanged,
+    Signal,
+)
+from chat.domain.guild_states import GuildStates
+from chat.domain.presences import Presences
+from chat.domain.voice_states import VoiceStates
+from chat.gateway.fanout import Delivery, Fanout
+from chat.gateway.guild_payloads import GuildPayloads
+from chat.gateway.rooms import GuildRoom, Recipients
+from chat.gateway.session import GatewaySession
+from chat.gateway.session_table import SessionTable
+from chat.gateway.subscriptions import Subscriptions
+from chat.protocol.payload import OutgoingEvent
+from chat.protocol.sharding import shard_of
+from chat.registries.events import EVENTS, SHARD_ZERO_EXEMPT, EventName
+from chat.registries.limits import PASSIVE_ROLE_MENTIONS
+from chat.snowflake import snowflake_time_ms
+
+
+def outgoing(name: EventName, data: object) -> OutgoingEvent:
+    """Encode an event once, for all its receivers."""
+    return OutgoingEvent(name, orjson.dumps(data), retained=EVENTS[name].retained)
+
+
+class Hub:
+    """Knows every room, and who receives what."""
+
+    def __init__(
+        self,
+        guild_states: GuildStates,
+        presences: Presences,
+        voice_states: VoiceStates,
+        table: SessionTable,
+        fanout: Fanout,
+        subscriptions: Subscriptions,
+        guild_payloads: GuildPayloads,
+    ) -> None:
+        self._guild_states = guild_states
+        self._presences = presences
+        self._voice_states = voice_states
+        self._table = table
+        self._fanout = fanout
+        self._subscriptions = subscriptions
+        self._guild_payloads = guild_payloads
+        self.rooms: dict[int, GuildRoom] = {}
+
+    # What the bus tells
+
+    def accept(self, signal: Signal) -> None:
+        """Settle who receives an event, or carry out what a change of state means for sessions."""
+        match signal:
+            case Event():
+                self._accept_event(signal)
+            case GuildJoined(guild_id, user_id):
+                self._connect_account(guild_id, user_id)
+            case GuildLeft():
+                self._disconnect_account(signal)
+            case GuildStateChanged(guild_id):
+                if (room := self.rooms.get(guild_id)) is not None:
+                    room.forget_recipients()
+                    self._subscriptions.guild_changed(guild_id)
+            case GuildAvailabilityChanged(guild_id):
+                self._change_availability(guild_id)
+            case CredentialsRevoked(user_id, session_id_hash):
+                for session in list(self._table.of_user(user_id)):
+                    if session_id_hash is None or session.session_id_hash == session_id_hash:
+                        self._table.end(session)
+
+    def backlog(self) -> int:
+        """Events that are settled but not delivered."""
+        return self._fanout.backlog()
+
+    # Rooms
+
+    def connect(self, session: GatewaySession, guild_id: int) -> GuildRoom | None:
+        """Put the session into the guild's room; None when the guild is not to be had."""
+        state = self._guild_states.get(guild_id)
+        if state is None:
+            return None
+        room = self.rooms.get(guild_id)
+        if room is None:
+            self._guild_states.hold(guild_id)
+            room = self.rooms[guild_id] = GuildRoom(state, self._presences, self._voice_states)
+        room.connect(session)
+        return room
+
+    def disconnect(self, session: GatewaySession, guild_id: int) -> None:
+        """Take the session out of the guild's room, and forget a room that is empty."""
+        room = self.rooms.get(guild_id)
+        if room is None:
+            return
+        room.disconnect(session)
+        self._subscriptions.forget(session, guild_id)
+        if not room.sessions:
+            del self.rooms[guild_id]
+            self._guild_states.release(guild_id)
+
+    def disconnect_everywhere(self, session: GatewaySession) -> None:
+        """The session ends: no room knows it any more."""
+        for guild_id in list(session.guild_ids):
+            self.disconnect(session, guild_id)
+
+    def send(self, sessions: Iterable[GatewaySession], name: EventName, data: object) -> None:
+        """Dispatch to these very sessions, after what is already on its way."""
+        receivers = tuple(sessions)
+        if receivers:
+            self._fanout.queue(Delivery(outgoing(name, data), receivers))
+
+    # Audiences
+
+    def _accept_event(self, event: Event) -> None:
+        receivers = self._receivers(event)
+        if not receivers:
+            return
+        thread_event = None if event.thread_data is None else outgoing(event.name, event.thread_data)
+        self._fanout.queue(
+            Delivery(
+                outgoing(event.name, event.data),
+                receivers,
+                event.mentions,
+                thread_event,
+                event.ignoring_session,
+            )
+        )
+
+    def _receivers(self, event: Event) -> tuple[GatewaySession, ...]:
+        match event.audience:
+            case ToChannel(guild_id, channel_id, message_id, permission):
+                room = self._room(guild_id, event.name)
+                if room is None:
+                    return ()
+                if message_id is not None:
+                    recipients = room.readers(channel_id, snowflake_time_ms(message_id))
+                else:
+                    recipients = room.in_channel(channel_id, permission)
+                return self._with_passive(room, recipients, event)
+            case ToGuild(guild_id, permission):
+                room = self._room(guild_id, event.name)
+                return () if room is None else self._with_passive(room, room.in_guild(permission), event)
+            case ToAccounts(user_ids):
+                everywhere = event.name in SHARD_ZERO_EXEMPT or _names_guild(event)
+                return tuple(
+                    session
+                    for user_id in user_ids
+                    for session in self._table.of_user(user_id)
+                    if everywhere or session.hears_account_events()
+                )
+            case ToPresenceSubscribers(user_id):
+                return tuple(self._subscriptions.presence_subscribers(user_id))
+            case ToSession(session_id):
+                session = self._table.get(session_id)
+                return () if session is None else (session,)
+
+    def _room(self, guild_id: int, name: EventName) -> GuildRoom | None:
+        room = self.rooms.get(guild_id)
+        if room is None or not (room.available_to_members or name == EventName.GUILD_UPDATE):
+            return None
+        return room
+
+    def _with_passive(self, room: GuildRoom, recipients: Recipients, event: Event) -> tuple[GatewaySession, ...]:
+        """Add the passive sessions that hear this event all the same (wire facts 1.9, gate 3)."""
+        if not recipients.passive:
+            return recipients.full
+        if EVENTS[event.name].passive:
+            return recipients.full + recipients.passive
+        mentions = event.mentions
+        if mentions is not None:
+            return recipients.full + tuple(
+                session for session in recipients.passive if _is_mentioned(room, session, mentions)
+            )
+        if event.name in (EventName.GUILD_MEMBER_UPDATE, EventName.GUILD_MEMBER_REMOVE):
+            return recipients.full + tuple(room.sessions_by_user.get(_subject(event), ()))
+        return recipients.full
+
+    # Membership and availability
+
+    def _connect_account(self, guild_id: int, user_id: int) -> None:
+        for session in self._table.of_user(user_id):
+            if session.shard is not None and shard_of(guild_id, session.shard.count) != session.shard.id:
+                continue
+            room = self.connect(session, guild_id)
+            if room is None:
+                continue
+            name, data = self._guild_payloads.on_joining(room, session)
+            self.send((session,), name, data)
+
+    def _disconnect_account(self, left: GuildLeft) -> None:
+        data: dict[str, object] = {"id": str(left.guild_id)}
+        if left.deleted:
+            data["guild_id"] = str(left.guild_id)
+        sessions = [
+            session
+            for session in self._table.of_user(left.user_id)
+            if left.guild_id in session.guild_ids or left.guild_id in session.joining_guild_ids
+        ]
+        for session in sessions:
+            session.joining_guild_ids.discard(left.guild_id)
+            self.disconnect(session, left.guild_id)
+        self.send(sessions, EventName.GUILD_DELETE, data)
+
+    def _change_availability(self, guild_id: int) -> None:
+        room = self.rooms.get(guild_id)
+        if room is None:
+            return
+        for session in room.sessions:
+            name, data = self._guild_payloads.on_joining(room, session)
+            self.send((session,), name, data)
+
+
+def _names_guild(event: Event) -> bool:
+    return isinstance(event.data, dict) and event.data.get("guild_id") is not None
+
+
+def _subject(event: Event) -> int:
+    user = event.data.get("user") if isinstance(event.data, dict) else None
+    return int(user["id"]) if isinstance(user, dict) else 0
+
+
+def _is_mentioned(room: GuildRoom, session: GatewaySession, mentions: Mentions) -> bool:
+    if mentions.everyone or mentions.here or session.user_id in mentions.user_ids:
+        return True
+    if not mentions.role_ids:
+        return False
+    member = room.state.member(session.user_id)
+    named = sorted(mentions.role_ids)[:PASSIVE_ROLE_MENTIONS]
+    return member is not None and not member.role_ids.isdisjoint(named)

@@ -1,0 +1,121 @@
+"""The sessions of one guild, and which of them may see what.
+
+A room answers "who receives this" from lists that are built once and thrown away when roles, overwrites, membership or
+sessions change. A list that has been handed out is never altered, so an event that is still being delivered keeps the
+audience it had at its commit.
+"""
+
+from __future__ import annotations
+
+import attrs
+
+from chat.domain.guild_states import GuildState
+from chat.domain.presences import Presences
+from chat.domain.voice_states import VoiceStates
+from chat.gateway.session import GatewaySession
+from chat.registries.guild_features import UNAVAILABLE_GUILD_FEATURES
+from chat.registries.limits import PASSIVE_GUILD_MEMBERS
+from chat.registries.permissions import Permission
+
+READ_MESSAGE_HISTORY = Permission.READ_MESSAGE_HISTORY.value
+
+
+@attrs.frozen
+class Recipients:
+    """Sessions that receive an event whole, and those of passive members that only hear some kinds of it."""
+
+    full: tuple[GatewaySession, ...] = ()
+    passive: tuple[GatewaySession, ...] = ()
+
+
+class GuildRoom:
+    """The sessions connected to one guild."""
+
+    def __init__(self, state: GuildState, presences: Presences, voice_states: VoiceStates) -> None:
+        self.guild_id = state.guild.id
+        self.state = state
+        self.sessions: dict[GatewaySession, None] = {}
+        self.sessions_by_user: dict[int, dict[GatewaySession, None]] = {}
+        self._presences = presences
+        self._voice_states = voice_states
+        self._recipients: dict[tuple[int, int], Recipients] = {}
+        self._large = False
+
+    def connect(self, session: GatewaySession) -> None:
+        """From now on the session hears the guild."""
+        self.sessions[session] = None
+        of_user = self.sessions_by_user.setdefault(session.user_id, {})
+        if not of_user:
+            self._presences.account_connected(self.guild_id, session.user_id)
+        of_user[session] = None
+        session.guild_ids.add(self.guild_id)
+        self._recipients.clear()
+
+    def disconnect(self, session: GatewaySession) -> None:
+        """The session no longer hears the guild."""
+        if session not in self.sessions:
+            return
+        del self.sessions[session]
+        of_user = self.sessions_by_user[session.user_id]
+        del of_user[session]
+        if not of_user:
+            del self.sessions_by_user[session.user_id]
+            self._presences.account_disconnected(self.guild_id, session.user_id)
+        session.guild_ids.discard(self.guild_id)
+        session.active_guilds.discard(self.guild_id)
+        self._recipients.clear()
+
+    def forget_recipients(self) -> None:
+        """What may be seen changed: compute afresh."""
+        self._recipients.clear()
+
+    @property
+    def available_to_members(self) -> bool:
+        """Whether anything but Guild Update is dispatched (wire facts 1.9, gate 1)."""
+        return not (UNAVAILABLE_GUILD_FEATURES & set(self.state.guild.features))
+
+    def in_guild(self, permission: int = 0) -> Recipients:
+        """Every session; with `permission`, those of members that hold the bit in the guild."""
+        return self._cached(0, permission)
+
+    def in_channel(self, channel_id: int, permission: int = 0) -> Recipients:
+        """Sessions that can view the channel and hold the further bit there."""
+        return self._cached(channel_id, permission)
+
+    def readers(self, channel_id: int, message_created_at: int) -> Recipients:
+        """Sessions that can view the channel and may read a message made at that Unix millisecond."""
+        cutoff = self.state.guild.message_history_cutoff
+        if cutoff is not None and message_created_at >= cutoff:
+            return self._cached(channel_id, 0)
+        return self._cached(channel_id, READ_MESSAGE_HISTORY)
+
+    def _cached(self, channel_id: int, permission: int) -> Recipients:
+        large = self.state.member_count > PASSIVE_GUILD_MEMBERS
+        if large is not self._large:
+            self._large = large
+            self._recipients.clear()
+        recipients = self._recipients.get((channel_id, permission))
+        if recipients is None:
+            recipients = self._recipients[channel_id, permission] = self._compute(channel_id, permission)
+        return recipients
+
+    def _compute(self, channel_id: int, permission: int) -> Recipients:
+        full: list[GatewaySession] = []
+        passive: list[GatewaySession] = []
+        for user_id, sessions in self.sessions_by_user.items():
+            if not self._may_receive(user_id, channel_id, permission):
+                continue
+            for session in sessions:
+                quiet = self._large and not session.bot and self.guild_id not in session.active_guilds
+                (passive if quiet else full).append(session)
+        return Recipients(tuple(full), tuple(passive))
+
+    def _may_receive(self, user_id: int, channel_id: int, permission: int) -> bool:
+        if channel_id and not (
+            self.state.can_view(user_id, channel_id)
+            or self._voice_states.is_in_channel(user_id, channel_id)
+        ):
+            return False
+        if not permission:
+            return True
+        return bool(self.state.permissions(user_id, channel_id or None) & permission)

@@ -1,0 +1,136 @@
+"""A gateway session: what Identify creates, what outlives its socket, and what every Dispatch is numbered by.
+
+`dispatch` is the hottest line of the program: it runs once per event and receiving session.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from chat.auth.principal import Principal
+from chat.bus.audience import Mentions
+from chat.domain.presences import SessionPresence
+from chat.protocol.commands import Identify
+from chat.protocol.numbering import Numbering
+from chat.protocol.payload import OutgoingEvent
+from chat.protocol.sharding import Shard
+from chat.registries.events import EventName
+from chat.registries.user_flags import UserFlag
+
+
+class Receiver(Protocol):
+    """The socket that presently holds a session."""
+
+    def deliver(self, sequence: int, event: OutgoingEvent) -> None:
+        """Take a numbered Dispatch for sending; must not wait."""
+        ...
+
+    def send_payload(self, payload: bytes) -> None:
+        """Send a payload that is no Dispatch."""
+        ...
+
+    def session_ended(self) -> None:
+        """The session is over while this socket holds it."""
+        ...
+
+    def displaced(self) -> None:
+        """Another socket took the session over."""
+        ...
+
+    async def drained(self, below_bytes: int) -> None:
+        """Return once no more than so many bytes wait for the peer, or the socket is gone."""
+        ...
+
+
+class GatewaySession:
+    """One session of an account (document 000, Sequencing, Resume, Identify and sharding).
+
+    While `starting` is a list, events wait in it unnumbered, so that Ready comes first; see `begin`.
+    """
+
+    __slots__ = (
+        "active_guilds",
+        "address",
+        "bot",
+        "debounces_reactions",
+        "detached_at",
+        "ended",
+        "guild_ids",
+        "id",
+        "is_staff",
+        "ignored_events",
+        "joining_guild_ids",
+        "numbering",
+        "offline_at",
+        "presence",
+        "ready",
+        "receiver",
+        "session_id_hash",
+        "shard",
+        "starting",
+        "threads",
+        "user_id",
+    )
+
+    def __init__(self, session_id: str, principal: Principal, identify: Identify, presence: SessionPresence) -> None:
+        self.id = session_id
+        self.user_id = principal.user_id
+        self.bot = principal.is_bot
+        self.is_staff = bool(principal.account.flags & UserFlag.STAFF.value)
+        self.session_id_hash = principal.session_id_hash
+        self.shard: Shard | None = identify.shard
+        self.threads = principal.is_bot or identify.channel_threads
+        self.debounces_reactions = identify.debounces_reactions
+        self.ignored_events = identify.ignored_events
+        self.presence = presence
+        """What the client last selected; survives the socket, so a Resume can restore it."""
+        self.address = ""
+        self.numbering = Numbering()
+        self.receiver: Receiver | None = None
+        self.ended = False
+        self.detached_at: float | None = None
+        """Trio time at which the socket went; None while one is attached."""
+        self.offline_at: float | None = None
+        """Trio time from which the session counts as offline; None while it counts with its selected status."""
+        self.guild_ids: set[int] = set()
+        """Guilds the session is connected to."""
+        self.joining_guild_ids: set[int] = set()
+        """Guilds of a bot's Ready whose Guild Create has yet to follow."""
+        self.active_guilds: set[int] = set()
+        """Guilds that a Lazy Request made active (only matters in large ones; bots are always active)."""
+        self.starting: list[OutgoingEvent] | None = []
+        self.ready: OutgoingEvent | None = None
+        """Ready, between the session's making and its first Dispatch."""
+
+    def dispatch(self, event: OutgoingEvent) -> None:
+        """Number the event, retain it for replay, and hand it to the socket if there is one."""
+        if self.starting is not None:
+            self.starting.append(event)
+            return
+        sequence = self.numbering.number(event)
+        if self.receiver is not None:
+            self.receiver.deliver(sequence, event)
+
+    def begin(self) -> None:
+        """Dispatch Ready as sequence 1, then what arrived while it was being made."""
+        if self.ready is None:
+            raise AssertionError("a session begins with its Ready")
+        ready, self.ready = self.ready, None
+        waiting, self.starting = self.starting or [], None
+        self.dispatch(ready)
+        for event in waiting:
+            self.dispatch(event)
+
+    def wants(self, event: OutgoingEvent, mentions: Mentions | None) -> bool:
+        """Whether the session's ignored_events let the event through; a suppressed one takes no number (wire facts 1.4)."""
+        if event.name not in self.ignored_events:
+            return True
+        return (
+            event.name == EventName.MESSAGE_CREATE
+            and mentions is not None
+            and (mentions.everyone or mentions.here or self.user_id in mentions.user_ids)
+        )
+
+    def hears_account_events(self) -> bool:
+        """Whether events that name no guild reach the session: only on shard 0 (wire facts 1.9, gate 4)."""
+        return self.shard is None or self.shard.id == 0

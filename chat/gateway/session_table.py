@@ -1,0 +1,112 @@
+"""Every live gateway session, attached or retained, and what becomes of it when its socket is gone.
+
+A session whose socket ended counts as offline after 5,000 ms and ends after 60,000 ms (document 000, Resume). One task keeps
+both deadlines for all sessions.
+"""
+
+from __future__ import annotations
+
+import heapq
+import itertools
+from collections.abc import Callable, Collection, Iterator
+from typing import Final
+
+import trio
+
+from chat.gateway.session import GatewaySession
+from chat.registries.limits import OFFLINE_PUBLICATION_MS, SESSION_RETENTION_MS
+
+RETENTION_SECONDS: Final = SESSION_RETENTION_MS / 1000
+OFFLINE_SECONDS: Final = OFFLINE_PUBLICATION_MS / 1000
+
+SessionCallback = Callable[[GatewaySession], None]
+
+
+class SessionTable:
+    """Finds sessions by id and by account, and ends them.
+
+    `on_offline` is told of a session that has been without a socket for 5,000 ms, `on_end` of one that is over; `on_end` runs
+    once for each session, before it leaves the table.
+    """
+
+    def __init__(self) -> None:
+        self._sessions: dict[str, GatewaySession] = {}
+        self._by_user: dict[int, dict[GatewaySession, None]] = {}
+        self._deadlines: list[tuple[float, int, GatewaySession]] = []
+        self._order = itertools.count()
+        self._wake = trio.Event()
+        self.on_offline: list[SessionCallback] = []
+        self.on_end: list[SessionCallback] = []
+
+    def __len__(self) -> int:
+        return len(self._sessions)
+
+    def __iter__(self) -> Iterator[GatewaySession]:
+        return iter(list(self._sessions.values()))
+
+    def get(self, session_id: str) -> GatewaySession | None:
+        """The session of that id, if it lives."""
+        return self._sessions.get(session_id)
+
+    def of_user(self, user_id: int) -> Collection[GatewaySession]:
+        """The account's live sessions, attached and retained."""
+        return self._by_user.get(user_id, {}).keys()
+
+    def add(self, session: GatewaySession) -> None:
+        """A session begins to live."""
+        self._sessions[session.id] = session
+        self._by_user.setdefault(session.user_id, {})[session] = None
+
+    def end(self, session: GatewaySession) -> None:
+        """The session is over, whatever its socket does."""
+        if session.ended:
+            return
+        session.ended = True
+        for tell in self.on_end:
+            tell(session)
+        del self._sessions[session.id]
+        of_user = self._by_user[session.user_id]
+        del of_user[session]
+        if not of_user:
+            del self._by_user[session.user_id]
+
+    def detach(self, session: GatewaySession) -> None:
+        """The session's socket is gone; retain it for SESSION_RETENTION_MS."""
+        now = trio.current_time()
+        session.receiver = None
+        session.detached_at = now
+        session.offline_at = now + OFFLINE_SECONDS
+        self._remind(session.offline_at, session)
+        self._remind(now + RETENTION_SECONDS, session)
+
+    def attach(self, session: GatewaySession) -> bool:
+        """A socket took the session over; says whether the session had been published offline meanwhile."""
+        session.detached_at = None
+        was_offline = session.offline_at is not None and session.offline_at <= trio.current_time()
+        session.offline_at = None
+        return was_offline
+
+    async def keep_deadlines(self) -> None:
+        """Publish offline and end retained sessions when their time comes; runs until cancelled."""
+        while True:
+            self._wake = trio.Event()
+            with trio.move_on_at(self._deadlines[0][0] if self._deadlines else float("inf")):
+                await self._wake.wait()
+            now = trio.current_time()
+            while self._deadlines and self._deadlines[0][0] <= now:
+                self._due(heapq.heappop(self._deadlines)[2], now)
+
+    def _remind(self, deadline: float, session: GatewaySession) -> None:
+        heapq.heappush(self._deadlines, (deadline, next(self._order), session))
+        if self._deadlines[0][2] is session:
+            self._wake.set()
+
+    def _due(self, session: GatewaySession, now: float) -> None:
+        # A session that was resumed meanwhile, or dropped anew, has other times than those it was filed under.
+        if session.ended or session.detached_at is None:
+            return
+        if now >= session.detached_at + RETENTION_SECONDS:
+            self.end(session)
+        elif session.offline_at is not None and now >= session.offline_at:
+            for tell in self.on_offline:
+                tell(session)

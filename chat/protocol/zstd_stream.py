@@ -1,0 +1,103 @@
+"""zstd-stream: each direction of a compressed connection is one continuous zstd stream (document 000, Framing 4).
+
+Decompression is bounded in output, not only in input: the library's push API is not (reliability F12), so the bytes go
+through a writer into a sink that refuses to grow past the limit. The window that a client may ask for is bounded as well
+(F13). Compression uses level 1 with a small window and hash, for memory's sake (F14, design 6).
+
+The library is loaded when the first compressed connection needs it; where it cannot be loaded, `zstd_available` says so
+and such a connection closes 4002 `Compression failed: zstd-stream`.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from chat.registries.close_codes import DECODE_FAILED, DECOMPRESSION_FAILED, PAYLOAD_TOO_LARGE, Close
+from chat.registries.limits import INBOUND_MESSAGE_BYTES, ZSTD_COMPRESSION_LEVEL, ZSTD_WINDOW_BYTES
+
+WINDOW_LOG: Final = 14
+HASH_LOG: Final = 12
+
+
+def zstd_available() -> bool:
+    """Whether the zstd implementation can be loaded."""
+    try:
+        import zstandard  # noqa: F401
+    except ImportError:
+        return False
+    return True
+
+
+class _Overflow(Exception):  # noqa: N818 - not an error, a signal through the library's writer
+    """The output passed the limit."""
+
+
+class _Sink:
+    """Collects a message's output and refuses to grow past the limit."""
+
+    __slots__ = ("content",)
+
+    def __init__(self) -> None:
+        self.content = bytearray()
+
+    def write(self, data: bytes) -> int:
+        if len(self.content) + len(data) > INBOUND_MESSAGE_BYTES:
+            raise _Overflow
+        self.content += data
+        return len(data)
+
+
+class Decompressor:
+    """The client's stream. A message that fails ends it: every later one gives the same Close."""
+
+    __slots__ = ("_failure", "_implementation_error", "_sink", "_writer")
+
+    def __init__(self) -> None:
+        import zstandard
+
+        self._failure: Close | None = None
+        self._implementation_error = zstandard.ZstdError
+        self._sink = _Sink()
+        decompressor = zstandard.ZstdDecompressor(max_window_size=ZSTD_WINDOW_BYTES)
+        self._writer = decompressor.stream_writer(self._sink, write_size=INBOUND_MESSAGE_BYTES + 1)
+
+    def decompress(self, data: bytes) -> bytes | Close:
+        """One message's payload, at most 16,384 bytes, or the Close that the message deserves."""
+        if self._failure is None:
+            outcome = self._decompress(data)
+            if isinstance(outcome, bytes):
+                return outcome
+            self._failure = outcome
+        return self._failure
+
+    def _decompress(self, data: bytes) -> bytes | Close:
+        if len(data) > INBOUND_MESSAGE_BYTES:
+            return PAYLOAD_TOO_LARGE
+        try:
+            self._writer.write(data)
+        except _Overflow:
+            return PAYLOAD_TOO_LARGE
+        except self._implementation_error:
+            return DECOMPRESSION_FAILED
+        payload = bytes(self._sink.content)
+        self._sink.content.clear()
+        return payload or DECODE_FAILED
+
+
+class Compressor:
+    """The server's stream."""
+
+    __slots__ = ("_flush_block", "_stream")
+
+    def __init__(self) -> None:
+        import zstandard
+
+        parameters = zstandard.ZstdCompressionParameters.from_level(
+            ZSTD_COMPRESSION_LEVEL, window_log=WINDOW_LOG, hash_log=HASH_LOG, write_content_size=False
+        )
+        self._stream = zstandard.ZstdCompressor(compression_params=parameters).compressobj()
+        self._flush_block = zstandard.COMPRESSOBJ_FLUSH_BLOCK
+
+    def compress(self, payload: bytes) -> bytes:
+        """The next piece of the stream: all of this payload, so that the client can read it at once."""
+        return self._stream.compress(payload) + self._stream.flush(self._flush_block)

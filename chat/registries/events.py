@@ -1,0 +1,422 @@
+"""Every Dispatch: its name, whom it is for, whether it is replayed, whether passive sessions hear it.
+
+Sources: wire facts 1.8 (names and audiences), 1.9 (gates); design 7 (what is retained for replay).
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Final
+
+import attrs
+
+
+class EventName(enum.StrEnum):
+    """The `t` of a Dispatch (wire facts 1.8)."""
+
+    READY = "READY"
+    """A session was made by Identify; the first Dispatch of every session."""
+
+    RESUMED = "RESUMED"
+    """Replay is over; carries the current sequence and takes none."""
+
+    SESSIONS_REPLACE = "SESSIONS_REPLACE"
+    """The presence of each session of the account, as a bare array."""
+
+    AUTH_SESSION_CHANGE = "AUTH_SESSION_CHANGE"
+    """A session token of the account was exchanged for another."""
+
+    RATE_LIMITED = "RATE_LIMITED"
+    """A command came too soon; says when to try again."""
+
+    USER_UPDATE = "USER_UPDATE"
+    """The account itself changed; the full private user object."""
+
+    USER_SETTINGS_UPDATE = "USER_SETTINGS_UPDATE"
+    """The account's settings changed; all of them."""
+
+    USER_GUILD_SETTINGS_UPDATE = "USER_GUILD_SETTINGS_UPDATE"
+    """The account's settings for one guild changed."""
+
+    USER_NOTE_UPDATE = "USER_NOTE_UPDATE"
+    """The account's note about someone changed; empty text when it is cleared."""
+
+    USER_PINNED_DMS_UPDATE = "USER_PINNED_DMS_UPDATE"
+    """The pinned private channels, as a bare array."""
+
+    USER_CONNECTIONS_UPDATE = "USER_CONNECTIONS_UPDATE"
+    """The account's connections to other services changed."""
+
+    WEBAUTHN_CREDENTIALS_UPDATE = "WEBAUTHN_CREDENTIALS_UPDATE"
+    """The account's passkeys, as a bare array."""
+
+    RELATIONSHIP_ADD = "RELATIONSHIP_ADD"
+    """A relationship came to be."""
+
+    RELATIONSHIP_UPDATE = "RELATIONSHIP_UPDATE"
+    """A relationship changed."""
+
+    RELATIONSHIP_REMOVE = "RELATIONSHIP_REMOVE"
+    """A relationship is gone."""
+
+    SAVED_MESSAGE_CREATE = "SAVED_MESSAGE_CREATE"
+    """The account saved a message."""
+
+    SAVED_MESSAGE_DELETE = "SAVED_MESSAGE_DELETE"
+    """A saved message is saved no longer."""
+
+    RECENT_MENTION_DELETE = "RECENT_MENTION_DELETE"
+    """A mention was taken off the list of recent ones."""
+
+    FAVORITE_MEME_CREATE = "FAVORITE_MEME_CREATE"
+    """A favourite picture was added."""
+
+    FAVORITE_MEME_UPDATE = "FAVORITE_MEME_UPDATE"
+    """A favourite picture changed."""
+
+    FAVORITE_MEME_DELETE = "FAVORITE_MEME_DELETE"
+    """A favourite picture is gone."""
+
+    GUILD_CREATE = "GUILD_CREATE"
+    """The whole state of a guild that the session now sees."""
+
+    GUILD_SYNC = "GUILD_SYNC"
+    """The whole state of a guild once more, after a change of interest."""
+
+    GUILD_UPDATE = "GUILD_UPDATE"
+    """The guild object changed; sent even while the guild is unavailable."""
+
+    GUILD_DELETE = "GUILD_DELETE"
+    """The guild is gone, left or unavailable; also sent to sessions that just stopped belonging to it."""
+
+    GUILD_ROLE_CREATE = "GUILD_ROLE_CREATE"
+    """A role was made."""
+
+    GUILD_ROLE_UPDATE = "GUILD_ROLE_UPDATE"
+    """A role changed."""
+
+    GUILD_ROLE_UPDATE_BULK = "GUILD_ROLE_UPDATE_BULK"
+    """Several roles changed at once."""
+
+    GUILD_ROLE_DELETE = "GUILD_ROLE_DELETE"
+    """A role is gone."""
+
+    GUILD_EMOJIS_UPDATE = "GUILD_EMOJIS_UPDATE"
+    """The guild's emojis, the whole set."""
+
+    GUILD_STICKERS_UPDATE = "GUILD_STICKERS_UPDATE"
+    """The guild's stickers, the whole set."""
+
+    CHANNEL_CREATE = "CHANNEL_CREATE"
+    """A channel came to be; a private one goes to its recipients."""
+
+    CHANNEL_UPDATE = "CHANNEL_UPDATE"
+    """A channel changed; a private one goes to its recipients."""
+
+    CHANNEL_DELETE = "CHANNEL_DELETE"
+    """A channel is gone; judged on the state before."""
+
+    CHANNEL_UPDATE_BULK = "CHANNEL_UPDATE_BULK"
+    """Several channels changed; trimmed for each session to what it views, not sent when nothing is left."""
+
+    CHANNEL_RECIPIENT_ADD = "CHANNEL_RECIPIENT_ADD"
+    """Someone was added to a group."""
+
+    CHANNEL_RECIPIENT_REMOVE = "CHANNEL_RECIPIENT_REMOVE"
+    """Someone is no longer in a group."""
+
+    WEBHOOKS_UPDATE = "WEBHOOKS_UPDATE"
+    """The webhooks of a channel changed."""
+
+    INVITE_CREATE = "INVITE_CREATE"
+    """An invite was made; for holders of MANAGE_CHANNELS in its channel, or a group's recipients."""
+
+    INVITE_DELETE = "INVITE_DELETE"
+    """An invite is gone; for the same audience as its making."""
+
+    GUILD_MEMBER_ADD = "GUILD_MEMBER_ADD"
+    """Someone joined."""
+
+    GUILD_MEMBER_UPDATE = "GUILD_MEMBER_UPDATE"
+    """A member changed; passive sessions hear of their own account's only."""
+
+    GUILD_MEMBER_REMOVE = "GUILD_MEMBER_REMOVE"
+    """A member is gone; passive sessions hear of their own account's only."""
+
+    GUILD_MEMBERS_CHUNK = "GUILD_MEMBERS_CHUNK"
+    """A part of the answer to a request for members."""
+
+    GUILD_MEMBER_LIST_UPDATE = "GUILD_MEMBER_LIST_UPDATE"
+    """A part of a watched member list."""
+
+    GUILD_AUDIT_LOG_ENTRY_CREATE = "GUILD_AUDIT_LOG_ENTRY_CREATE"
+    """An audit entry was written; for holders of VIEW_AUDIT_LOG."""
+
+    GUILD_BAN_ADD = "GUILD_BAN_ADD"
+    """Someone was banned."""
+
+    GUILD_BAN_REMOVE = "GUILD_BAN_REMOVE"
+    """A ban was lifted."""
+
+    PRESENCE_UPDATE = "PRESENCE_UPDATE"
+    """A presence changed; for friends, group members and sessions that watch the member."""
+
+    PRESENCE_UPDATE_BULK = "PRESENCE_UPDATE_BULK"
+    """Many presences at once, when a guild is available again."""
+
+    PASSIVE_UPDATES = "PASSIVE_UPDATES"
+    """What passive sessions missed in a guild, in brief; for passive sessions."""
+
+    MESSAGE_CREATE = "MESSAGE_CREATE"
+    """A message was sent; passive sessions hear of those that mention them."""
+
+    MESSAGE_UPDATE = "MESSAGE_UPDATE"
+    """A message changed; the full message."""
+
+    MESSAGE_DELETE = "MESSAGE_DELETE"
+    """A message is gone."""
+
+    MESSAGE_DELETE_BULK = "MESSAGE_DELETE_BULK"
+    """Several messages are gone."""
+
+    MESSAGE_ACK = "MESSAGE_ACK"
+    """The account read a channel up to a message."""
+
+    MESSAGE_REACTION_ADD = "MESSAGE_REACTION_ADD"
+    """Someone reacted to a message."""
+
+    MESSAGE_REACTION_REMOVE = "MESSAGE_REACTION_REMOVE"
+    """Someone took a reaction back."""
+
+    MESSAGE_REACTION_ADD_MANY = "MESSAGE_REACTION_ADD_MANY"
+    """Several reactions at once; for sessions that asked to have them gathered, in private channels."""
+
+    MESSAGE_REACTION_REMOVE_ALL = "MESSAGE_REACTION_REMOVE_ALL"
+    """All reactions of a message are gone."""
+
+    MESSAGE_REACTION_REMOVE_EMOJI = "MESSAGE_REACTION_REMOVE_EMOJI"
+    """All reactions of a message with one emoji are gone."""
+
+    TYPING_START = "TYPING_START"
+    """Someone is typing; a session may decline these."""
+
+    CHANNEL_PINS_UPDATE = "CHANNEL_PINS_UPDATE"
+    """The pinned messages of a channel changed."""
+
+    CHANNEL_PINS_ACK = "CHANNEL_PINS_ACK"
+    """The account has seen a channel's pinned messages."""
+
+    VOICE_STATE_UPDATE = "VOICE_STATE_UPDATE"
+    """Someone joined, changed or left voice."""
+
+    VOICE_STATE_ACK = "VOICE_STATE_ACK"
+    """A voice command was applied or rejected."""
+
+    VOICE_SERVER_UPDATE = "VOICE_SERVER_UPDATE"
+    """Where the media of a voice connection flows."""
+
+    ENTRANCE_SOUND_PLAY = "ENTRANCE_SOUND_PLAY"
+    """A sound plays as someone joins; for the participants."""
+
+    CALL_CREATE = "CALL_CREATE"
+    """A call was started."""
+
+    CALL_UPDATE = "CALL_UPDATE"
+    """A call changed."""
+
+    CALL_DELETE = "CALL_DELETE"
+    """A call is over or unavailable."""
+
+    GUILD_COUNTS_UPDATE = "GUILD_COUNTS_UPDATE"
+    """The answer to a request for guild counts."""
+
+    CHANNEL_MEMBER_COUNTS_UPDATE = "CHANNEL_MEMBER_COUNTS_UPDATE"
+    """The answer to a request for channel member counts."""
+
+    THREAD_CREATE = "THREAD_CREATE"
+    """A thread was started or became visible; for the thread's audience."""
+
+    THREAD_UPDATE = "THREAD_UPDATE"
+    """A thread changed; for the thread's audience."""
+
+    THREAD_DELETE = "THREAD_DELETE"
+    """A thread is gone; judged on the state before."""
+
+    THREAD_LIST_SYNC = "THREAD_LIST_SYNC"
+    """The threads that a session now sees."""
+
+    THREAD_MEMBER_UPDATE = "THREAD_MEMBER_UPDATE"
+    """The account's own membership in a thread changed."""
+
+    THREAD_MEMBERS_UPDATE = "THREAD_MEMBERS_UPDATE"
+    """Members of a thread came or went; for the thread's audience."""
+
+    THREAD_MEMBER_LIST_UPDATE = "THREAD_MEMBER_LIST_UPDATE"
+    """The members of a watched thread."""
+
+    FORUM_UNREADS = "FORUM_UNREADS"
+    """The answer to a request for a forum's unread counts."""
+
+
+class Audience(enum.Enum):
+    """Audience codes of the dispatch registry (wire facts 1.8)."""
+
+    ACCOUNT = "U"
+    """Every session of the account."""
+
+    GUILD = "G"
+    """Every session connected to the guild."""
+
+    CHANNEL_VIEWERS = "V"
+    """Sessions that can view the channel."""
+
+    CHANNEL_READERS = "A"
+    """Viewers that may also read the message in question (READ_MESSAGE_HISTORY, or newer than the guild's cutoff)."""
+
+    REQUESTER = "C"
+    """Only the session that asked."""
+
+    RECIPIENTS = "R"
+    """Recipients of the private channel."""
+
+    SESSION = "session"
+    """One session, unasked."""
+
+    OTHER = "other"
+    """A rule of its own, told beside the event's name."""
+
+
+@attrs.frozen
+class EventRule:
+    """How one kind of Dispatch is delivered.
+
+    `passive` is asked only of events that go to the sessions of a guild: whether a passive session hears every one of
+    them (wire facts 1.9, gate 3).
+    """
+
+    audience: Audience
+    retained: bool
+    passive: bool
+
+
+EVENTS: Final[Mapping[EventName, EventRule]] = MappingProxyType(
+    {
+        EventName.READY: EventRule(Audience.SESSION, retained=False, passive=False),
+        EventName.RESUMED: EventRule(Audience.SESSION, retained=False, passive=False),
+        EventName.SESSIONS_REPLACE: EventRule(Audience.ACCOUNT, retained=True, passive=False),
+        EventName.AUTH_SESSION_CHANGE: EventRule(Audience.ACCOUNT, retained=True, passive=False),
+        EventName.RATE_LIMITED: EventRule(Audience.REQUESTER, retained=True, passive=False),
+        EventName.USER_UPDATE: EventRule(Audience.ACCOUNT, retained=True, passive=False),
+        EventName.USER_SETTINGS_UPDATE: EventRule(Audience.ACCOUNT, retained=True, passive=False),
+        EventName.USER_GUILD_SETTINGS_UPDATE: EventRule(Audience.ACCOUNT, retained=True, passive=False),
+        EventName.USER_NOTE_UPDATE: EventRule(Audience.ACCOUNT, retained=True, passive=False),
+        EventName.USER_PINNED_DMS_UPDATE: EventRule(Audience.ACCOUNT, retained=True, passive=False),
+        EventName.USER_CONNECTIONS_UPDATE: EventRule(Audience.ACCOUNT, retained=True, passive=False),
+        EventName.WEBAUTHN_CREDENTIALS_UPDATE: EventRule(Audience.ACCOUNT, retained=True, passive=False),
+        EventName.RELATIONSHIP_ADD: EventRule(Audience.ACCOUNT, retained=True, passive=False),
+        EventName.RELATIONSHIP_UPDATE: EventRule(Audience.ACCOUNT, retained=True, passive=False),
+        EventName.RELATIONSHIP_REMOVE: EventRule(Audience.ACCOUNT, retained=True, passive=False),
+        EventName.SAVED_MESSAGE_CREATE: EventRule(Audience.ACCOUNT, retained=True, passive=False),
+        EventName.SAVED_MESSAGE_DELETE: EventRule(Audience.ACCOUNT, retained=True, passive=False),
+        EventName.RECENT_MENTION_DELETE: EventRule(Audience.ACCOUNT, retained=True, passive=False),
+        EventName.FAVORITE_MEME_CREATE: EventRule(Audience.ACCOUNT, retained=True, passive=False),
+        EventName.FAVORITE_MEME_UPDATE: EventRule(Audience.ACCOUNT, retained=True, passive=False),
+        EventName.FAVORITE_MEME_DELETE: EventRule(Audience.ACCOUNT, retained=True, passive=False),
+        EventName.GUILD_CREATE: EventRule(Audience.SESSION, retained=True, passive=False),
+        EventName.GUILD_SYNC: EventRule(Audience.SESSION, retained=False, passive=False),
+        EventName.GUILD_UPDATE: EventRule(Audience.GUILD, retained=True, passive=True),
+        EventName.GUILD_DELETE: EventRule(Audience.GUILD, retained=True, passive=True),
+        EventName.GUILD_ROLE_CREATE: EventRule(Audience.GUILD, retained=True, passive=False),
+        EventName.GUILD_ROLE_UPDATE: EventRule(Audience.GUILD, retained=True, passive=True),
+        EventName.GUILD_ROLE_UPDATE_BULK: EventRule(Audience.GUILD, retained=True, passive=True),
+        EventName.GUILD_ROLE_DELETE: EventRule(Audience.GUILD, retained=True, passive=False),
+        EventName.GUILD_EMOJIS_UPDATE: EventRule(Audience.GUILD, retained=True, passive=False),
+        EventName.GUILD_STICKERS_UPDATE: EventRule(Audience.GUILD, retained=True, passive=False),
+        EventName.CHANNEL_CREATE: EventRule(Audience.CHANNEL_VIEWERS, retained=True, passive=True),
+        EventName.CHANNEL_UPDATE: EventRule(Audience.CHANNEL_VIEWERS, retained=True, passive=True),
+        EventName.CHANNEL_DELETE: EventRule(Audience.CHANNEL_VIEWERS, retained=True, passive=True),
+        EventName.CHANNEL_UPDATE_BULK: EventRule(Audience.GUILD, retained=True, passive=True),
+        EventName.CHANNEL_RECIPIENT_ADD: EventRule(Audience.RECIPIENTS, retained=True, passive=False),
+        EventName.CHANNEL_RECIPIENT_REMOVE: EventRule(Audience.RECIPIENTS, retained=True, passive=False),
+        EventName.WEBHOOKS_UPDATE: EventRule(Audience.CHANNEL_VIEWERS, retained=True, passive=False),
+        EventName.INVITE_CREATE: EventRule(Audience.OTHER, retained=True, passive=False),
+        EventName.INVITE_DELETE: EventRule(Audience.OTHER, retained=True, passive=False),
+        EventName.GUILD_MEMBER_ADD: EventRule(Audience.GUILD, retained=True, passive=False),
+        EventName.GUILD_MEMBER_UPDATE: EventRule(Audience.GUILD, retained=True, passive=False),
+        EventName.GUILD_MEMBER_REMOVE: EventRule(Audience.GUILD, retained=True, passive=False),
+        EventName.GUILD_MEMBERS_CHUNK: EventRule(Audience.REQUESTER, retained=False, passive=False),
+        EventName.GUILD_MEMBER_LIST_UPDATE: EventRule(Audience.REQUESTER, retained=False, passive=False),
+        EventName.GUILD_AUDIT_LOG_ENTRY_CREATE: EventRule(Audience.OTHER, retained=True, passive=True),
+        EventName.GUILD_BAN_ADD: EventRule(Audience.GUILD, retained=True, passive=False),
+        EventName.GUILD_BAN_REMOVE: EventRule(Audience.GUILD, retained=True, passive=False),
+        EventName.PRESENCE_UPDATE: EventRule(Audience.OTHER, retained=True, passive=False),
+        EventName.PRESENCE_UPDATE_BULK: EventRule(Audience.GUILD, retained=True, passive=False),
+        EventName.PASSIVE_UPDATES: EventRule(Audience.OTHER, retained=True, passive=True),
+        EventName.MESSAGE_CREATE: EventRule(Audience.CHANNEL_VIEWERS, retained=True, passive=False),
+        EventName.MESSAGE_UPDATE: EventRule(Audience.CHANNEL_READERS, retained=True, passive=False),
+        EventName.MESSAGE_DELETE: EventRule(Audience.CHANNEL_READERS, retained=True, passive=False),
+        EventName.MESSAGE_DELETE_BULK: EventRule(Audience.CHANNEL_VIEWERS, retained=True, passive=False),
+        EventName.MESSAGE_ACK: EventRule(Audience.ACCOUNT, retained=True, passive=False),
+        EventName.MESSAGE_REACTION_ADD: EventRule(Audience.CHANNEL_READERS, retained=True, passive=False),
+        EventName.MESSAGE_REACTION_REMOVE: EventRule(Audience.CHANNEL_READERS, retained=True, passive=False),
+        EventName.MESSAGE_REACTION_ADD_MANY: EventRule(Audience.OTHER, retained=True, passive=False),
+        EventName.MESSAGE_REACTION_REMOVE_ALL: EventRule(Audience.CHANNEL_READERS, retained=True, passive=False),
+        EventName.MESSAGE_REACTION_REMOVE_EMOJI: EventRule(Audience.CHANNEL_READERS, retained=True, passive=False),
+        EventName.TYPING_START: EventRule(Audience.CHANNEL_VIEWERS, retained=True, passive=False),
+        EventName.CHANNEL_PINS_UPDATE: EventRule(Audience.CHANNEL_VIEWERS, retained=True, passive=False),
+        EventName.CHANNEL_PINS_ACK: EventRule(Audience.ACCOUNT, retained=True, passive=False),
+        EventName.VOICE_STATE_UPDATE: EventRule(Audience.CHANNEL_VIEWERS, retained=True, passive=True),
+        EventName.VOICE_STATE_ACK: EventRule(Audience.REQUESTER, retained=True, passive=False),
+        EventName.VOICE_SERVER_UPDATE: EventRule(Audience.REQUESTER, retained=True, passive=False),
+        EventName.ENTRANCE_SOUND_PLAY: EventRule(Audience.OTHER, retained=True, passive=False),
+        EventName.CALL_CREATE: EventRule(Audience.RECIPIENTS, retained=True, passive=False),
+        EventName.CALL_UPDATE: EventRule(Audience.RECIPIENTS, retained=True, passive=False),
+        EventName.CALL_DELETE: EventRule(Audience.RECIPIENTS, retained=True, passive=False),
+        EventName.GUILD_COUNTS_UPDATE: EventRule(Audience.REQUESTER, retained=True, passive=False),
+        EventName.CHANNEL_MEMBER_COUNTS_UPDATE: EventRule(Audience.REQUESTER, retained=True, passive=False),
+        EventName.THREAD_CREATE: EventRule(Audience.OTHER, retained=True, passive=False),
+        EventName.THREAD_UPDATE: EventRule(Audience.OTHER, retained=True, passive=False),
+        EventName.THREAD_DELETE: EventRule(Audience.CHANNEL_VIEWERS, retained=True, passive=False),
+        EventName.THREAD_LIST_SYNC: EventRule(Audience.SESSION, retained=True, passive=False),
+        EventName.THREAD_MEMBER_UPDATE: EventRule(Audience.ACCOUNT, retained=True, passive=False),
+        EventName.THREAD_MEMBERS_UPDATE: EventRule(Audience.OTHER, retained=True, passive=False),
+        EventName.THREAD_MEMBER_LIST_UPDATE: EventRule(Audience.REQUESTER, retained=False, passive=False),
+        EventName.FORUM_UNREADS: EventRule(Audience.REQUESTER, retained=True, passive=False),
+    }
+)
+"""The dispatch registry (wire facts 1.8 and 1.9; design 7)."""
+
+NEVER_RETAINED: Final[frozenset[EventName]] = frozenset(name for name, rule in EVENTS.items() if not rule.retained)
+"""Not kept for replay, though all but RESUMED take a sequence number (wire facts 1.4; design 7)."""
+
+PASSIVE_WHEN_MENTIONED: Final[frozenset[EventName]] = frozenset({EventName.MESSAGE_CREATE})
+"""Reach a passive session when they mention its account (wire facts 1.9, gate 3)."""
+
+PASSIVE_WHEN_OWN: Final[frozenset[EventName]] = frozenset(
+    {EventName.GUILD_MEMBER_UPDATE, EventName.GUILD_MEMBER_REMOVE}
+)
+"""Reach a passive session when they are about its own account (wire facts 1.9, gate 3)."""
+
+SENT_WHILE_UNAVAILABLE: Final[frozenset[EventName]] = frozenset({EventName.GUILD_UPDATE})
+"""The only Dispatch of a guild that is unavailable (wire facts 1.9, gate 1)."""
+
+SHARD_ZERO_EXEMPT: Final[frozenset[EventName]] = frozenset(
+    {EventName.RATE_LIMITED, EventName.GUILD_COUNTS_UPDATE, EventName.CHANNEL_MEMBER_COUNTS_UPDATE}
+)
+"""Name no guild and still reach sessions of shards other than 0 (wire facts 1.9, gate 4)."""
+
+THREAD_EVENTS: Final[frozenset[EventName]] = frozenset(
+    {
+        EventName.THREAD_CREATE,
+        EventName.THREAD_UPDATE,
+        EventName.THREAD_DELETE,
+        EventName.THREAD_LIST_SYNC,
+        EventName.THREAD_MEMBER_UPDATE,
+        EventName.THREAD_MEMBERS_UPDATE,
+        EventName.THREAD_MEMBER_LIST_UPDATE,
+        EventName.FORUM_UNREADS,
+    }
+)
+"""Never sent to a user session without the CHANNEL_THREADS flag (wire facts 1.9)."""

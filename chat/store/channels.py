@@ -1,0 +1,111 @@
+"""Channels and their permission overwrites: the rows of `channels` and `permission_overwrites`."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections import defaultdict
+from collections.abc import Iterable
+from typing import Final
+
+import attrs
+
+
+def _optional_truth(value: int | None) -> bool | None:
+    return None if value is None else bool(value)
+
+
+@attrs.frozen
+class Overwrite:
+    """What a channel allows and denies beyond the roles, for one role (type 0) or one member (type 1)."""
+
+    target_id: int
+    type: int
+    allow: int
+    deny: int
+
+
+@attrs.frozen
+class Channel:
+    """One row of `channels` with its overwrites, in order of their targets.
+
+    `last_pin_timestamp` is Unix milliseconds, `rate_limit_per_user` seconds, `bitrate` bits a second.
+    """
+
+    id: int
+    guild_id: int | None
+    type: int
+    name: str | None = None
+    topic: str | None = None
+    position: int = 0
+    parent_id: int | None = None
+    nsfw: bool = attrs.field(default=False, converter=bool)
+    nsfw_override: bool | None = attrs.field(default=None, converter=_optional_truth)
+    content_warning_level: int = 0
+    content_warning_text: str | None = None
+    rate_limit_per_user: int = 0
+    bitrate: int | None = None
+    user_limit: int | None = None
+    voice_connection_limit: int | None = None
+    rtc_region: str | None = None
+    url: str | None = None
+    owner_id: int | None = None
+    icon: str | None = None
+    last_message_id: int | None = None
+    last_pin_timestamp: int | None = None
+    overwrites: tuple[Overwrite, ...] = ()
+
+
+_FIELDS: Final = tuple(field.name for field in attrs.fields(Channel) if field.name != "overwrites")
+_COLUMNS: Final = ", ".join(_FIELDS)
+_OF_GUILD: Final = f"SELECT {_COLUMNS} FROM channels WHERE guild_id = ? ORDER BY position, id"  # noqa: S608 - our own names
+_INSERT: Final = f"INSERT INTO channels ({_COLUMNS}) VALUES ({', '.join('?' * len(_FIELDS))})"  # noqa: S608
+
+
+def of_guild(connection: sqlite3.Connection, guild_id: int) -> list[Channel]:
+    """Every channel of the guild with its overwrites, lowest position first."""
+    overwrites: dict[int, list[Overwrite]] = defaultdict(list)
+    for channel_id, *overwrite in connection.execute(
+        """
+        SELECT overwrites.channel_id, overwrites.target_id, overwrites.type, overwrites.allow, overwrites.deny
+          FROM channels JOIN permission_overwrites AS overwrites ON overwrites.channel_id = channels.id
+         WHERE channels.guild_id = ?
+         ORDER BY overwrites.channel_id, overwrites.target_id
+        """,
+        (guild_id,),
+    ):
+        overwrites[channel_id].append(Overwrite(*overwrite))
+    rows = connection.execute(_OF_GUILD, (guild_id,))
+    return [Channel(*row, overwrites=tuple(overwrites.get(row[0], ()))) for row in rows]
+
+
+def guild_of(connection: sqlite3.Connection, channel_id: int) -> int | None:
+    """The guild that the channel belongs to; None for an unknown channel and for one outside guilds."""
+    row = connection.execute("SELECT guild_id FROM channels WHERE id = ?", (channel_id,)).fetchone()
+    return None if row is None else row[0]
+
+
+def insert(connection: sqlite3.Connection, channels: Iterable[Channel]) -> None:
+    """Add channels, categories before what they hold."""
+    for channel in channels:
+        connection.execute(_INSERT, tuple(getattr(channel, name) for name in _FIELDS))
+        put_overwrites(connection, channel.id, channel.overwrites)
+
+
+def put_overwrites(connection: sqlite3.Connection, channel_id: int, overwrites: Iterable[Overwrite]) -> None:
+    """Add overwrites to a channel, in place of those for the same targets."""
+    connection.executemany(
+        """
+        INSERT INTO permission_overwrites (channel_id, target_id, type, allow, deny) VALUES (?, ?, ?, ?, ?)
+            ON CONFLICT (channel_id, target_id)
+            DO UPDATE SET type = excluded.type, allow = excluded.allow, deny = excluded.deny
+        """,
+        [(channel_id, entry.target_id, entry.type, entry.allow, entry.deny) for entry in overwrites],
+    )
+
+
+def set_last_message(connection: sqlite3.Connection, channel_id: int, message_id: int) -> None:
+    """Note the newest message of a channel; an older one changes nothing."""
+    connection.execute(
+        "UPDATE channels SET last_message_id = ?1 WHERE id = ?2 AND coalesce(last_message_id, 0) < ?1",
+        (message_id, channel_id),
+    )

@@ -1,0 +1,125 @@
+"""Guilds: the rows of `guilds`."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterable
+from typing import Any, Final
+
+import attrs
+
+
+def _features(value: str | Iterable[str]) -> frozenset[str]:
+    """A column that holds a JSON list of names, or such names themselves."""
+    return frozenset(json.loads(value) if isinstance(value, str) else value)
+
+
+@attrs.frozen
+class Guild:
+    """One row of `guilds`. Times are Unix milliseconds, `afk_timeout` seconds.
+
+    The defaults are those of a new guild (wire facts 5.2).
+    """
+
+    id: int
+    owner_id: int
+    name: str
+    created_at: int
+    icon: str | None = None
+    banner: str | None = None
+    banner_width: int | None = None
+    banner_height: int | None = None
+    splash: str | None = None
+    splash_width: int | None = None
+    splash_height: int | None = None
+    splash_card_alignment: int = 0
+    embed_splash: str | None = None
+    embed_splash_width: int | None = None
+    embed_splash_height: int | None = None
+    vanity_url_code: str | None = None
+    system_channel_id: int | None = None
+    system_channel_flags: int = 0
+    rules_channel_id: int | None = None
+    afk_channel_id: int | None = None
+    afk_timeout: int = 300
+    features: frozenset[str] = attrs.field(default=frozenset(), converter=_features)
+    verification_level: int = 0
+    mfa_level: int = 0
+    nsfw: bool = attrs.field(default=False, converter=bool)
+    content_warning_level: int = 0
+    content_warning_text: str | None = None
+    explicit_content_filter: int = 0
+    default_message_notifications: int = 0
+    disabled_operations: int = 0
+    message_history_cutoff: int | None = None
+    member_count: int = 1
+
+
+_FIELDS: Final = tuple(field.name for field in attrs.fields(Guild))
+_COLUMNS: Final = ", ".join(_FIELDS)
+_PREFIXED: Final = ", ".join(f"guilds.{name}" for name in _FIELDS)
+_BY_ID: Final = f"SELECT {_COLUMNS} FROM guilds WHERE id = ?"  # noqa: S608 - the column names are our own
+_INSERT: Final = f"INSERT INTO guilds ({_COLUMNS}) VALUES ({', '.join('?' * len(_FIELDS))})"  # noqa: S608
+_OF_USER_AFTER: Final = f"""
+    SELECT {_PREFIXED}
+      FROM members JOIN guilds ON guilds.id = members.guild_id
+     WHERE members.user_id = ? AND members.guild_id > ?
+     ORDER BY members.guild_id ASC
+     LIMIT ?
+"""  # noqa: S608
+_OF_USER_BEFORE: Final = f"""
+    SELECT {_PREFIXED}
+      FROM members JOIN guilds ON guilds.id = members.guild_id
+     WHERE members.user_id = ? AND members.guild_id < ?
+     ORDER BY members.guild_id DESC
+     LIMIT ?
+"""  # noqa: S608
+
+
+def by_id(connection: sqlite3.Connection, guild_id: int) -> Guild | None:
+    """The guild with this snowflake."""
+    row = connection.execute(_BY_ID, (guild_id,)).fetchone()
+    return None if row is None else Guild(*row)
+
+
+def insert(connection: sqlite3.Connection, guild: Guild) -> None:
+    """Add a guild."""
+    connection.execute(_INSERT, _values(guild))
+
+
+def of_user_after(connection: sqlite3.Connection, user_id: int, after: int, limit: int) -> list[Guild]:
+    """The account's guilds with an id above `after`, at most `limit`, ascending."""
+    return [Guild(*row) for row in connection.execute(_OF_USER_AFTER, (user_id, after, limit))]
+
+
+def of_user_before(connection: sqlite3.Connection, user_id: int, before: int, limit: int) -> list[Guild]:
+    """The `limit` guilds of the account that lie nearest below `before`, ascending."""
+    rows = connection.execute(_OF_USER_BEFORE, (user_id, before, limit)).fetchall()
+    return [Guild(*row) for row in reversed(rows)]
+
+
+def ids_of_user(connection: sqlite3.Connection, user_id: int) -> list[int]:
+    """The guilds that the account is in, ascending."""
+    rows = connection.execute("SELECT guild_id FROM members WHERE user_id = ? ORDER BY guild_id", (user_id,))
+    return [guild_id for (guild_id,) in rows]
+
+
+def count_of_user(connection: sqlite3.Connection, user_id: int) -> int:
+    """How many guilds the account is in."""
+    (count,) = connection.execute("SELECT count(*) FROM members WHERE user_id = ?", (user_id,)).fetchone()
+    return int(count)
+
+
+def add_to_member_count(connection: sqlite3.Connection, guild_id: int, change: int) -> int:
+    """Change the stored number of members; returns the new one."""
+    (count,) = connection.execute(
+        "UPDATE guilds SET member_count = member_count + ? WHERE id = ? RETURNING member_count", (change, guild_id)
+    ).fetchone()
+    return int(count)
+
+
+def _values(guild: Guild) -> tuple[Any, ...]:
+    return tuple(
+        json.dumps(sorted(guild.features)) if name == "features" else getattr(guild, name) for name in _FIELDS
+    )

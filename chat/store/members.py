@@ -1,0 +1,102 @@
+"""Members: the rows of `members` and `member_roles`."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections import defaultdict
+from collections.abc import Iterable
+from typing import Final
+
+import attrs
+
+
+@attrs.frozen
+class Member:
+    """One row of `members` with the member's roles, everyone's left out."""
+
+    guild_id: int
+    user_id: int
+    joined_at: int
+    """Unix milliseconds."""
+    nick: str | None = None
+    avatar: str | None = None
+    banner: str | None = None
+    accent_color: int | None = None
+    mute: bool = attrs.field(default=False, converter=bool)
+    deaf: bool = attrs.field(default=False, converter=bool)
+    communication_disabled_until: int | None = None
+    """Unix milliseconds; a moment in the past means nothing."""
+    profile_flags: int = 0
+    mention_flags: int = 0
+    join_source: int | None = None
+    inviter_id: int | None = None
+    role_ids: frozenset[int] = frozenset()
+
+    def is_timed_out(self, now_ms: int) -> bool:
+        """Whether a moderator has taken the member's voice until after `now_ms`."""
+        return self.communication_disabled_until is not None and self.communication_disabled_until > now_ms
+
+
+_FIELDS: Final = tuple(field.name for field in attrs.fields(Member) if field.name != "role_ids")
+_COLUMNS: Final = ", ".join(_FIELDS)
+_BY_ID: Final = f"SELECT {_COLUMNS} FROM members WHERE guild_id = ? AND user_id = ?"  # noqa: S608 - our own names
+_OF_GUILD: Final = f"""
+    SELECT {_COLUMNS} FROM members WHERE guild_id = ? AND user_id > ? ORDER BY user_id LIMIT ?
+"""  # noqa: S608
+_INSERT: Final = f"INSERT INTO members ({_COLUMNS}) VALUES ({', '.join('?' * len(_FIELDS))})"  # noqa: S608
+
+
+def by_id(connection: sqlite3.Connection, guild_id: int, user_id: int) -> Member | None:
+    """One membership with its roles."""
+    row = connection.execute(_BY_ID, (guild_id, user_id)).fetchone()
+    if row is None:
+        return None
+    return Member(*row, role_ids=role_ids(connection, guild_id, user_id))
+
+
+def exists(connection: sqlite3.Connection, guild_id: int, user_id: int) -> bool:
+    """Whether the account is in the guild."""
+    row = connection.execute("SELECT 1 FROM members WHERE guild_id = ? AND user_id = ?", (guild_id, user_id)).fetchone()
+    return row is not None
+
+
+def role_ids(connection: sqlite3.Connection, guild_id: int, user_id: int) -> frozenset[int]:
+    """The roles of one member, everyone's left out."""
+    rows = connection.execute(
+        "SELECT role_id FROM member_roles WHERE guild_id = ? AND user_id = ?", (guild_id, user_id)
+    ).fetchall()
+    return frozenset([role_id for (role_id,) in rows])
+
+
+def of_guild(connection: sqlite3.Connection, guild_id: int, after: int, limit: int) -> list[Member]:
+    """Members with a user id above `after`, at most `limit`, in order of user id."""
+    rows = connection.execute(_OF_GUILD, (guild_id, after, limit)).fetchall()
+    if not rows:
+        return []
+    roles: dict[int, list[int]] = defaultdict(list)
+    for user_id, role_id in connection.execute(
+        "SELECT user_id, role_id FROM member_roles WHERE guild_id = ? AND user_id > ? AND user_id <= ?",
+        (guild_id, after, rows[-1][1]),
+    ):
+        roles[user_id].append(role_id)
+    return [Member(*row, role_ids=frozenset(roles.get(row[1], ()))) for row in rows]
+
+
+def insert(connection: sqlite3.Connection, member: Member) -> None:
+    """Add a membership and its roles."""
+    connection.execute(_INSERT, tuple(getattr(member, name) for name in _FIELDS))
+    add_roles(connection, member.guild_id, member.user_id, member.role_ids)
+
+
+def add_roles(connection: sqlite3.Connection, guild_id: int, user_id: int, roles: Iterable[int]) -> None:
+    """Give a member further roles."""
+    connection.executemany(
+        "INSERT OR IGNORE INTO member_roles (guild_id, user_id, role_id) VALUES (?, ?, ?)",
+        [(guild_id, user_id, role_id) for role_id in sorted(roles)],
+    )
+
+
+def delete(connection: sqlite3.Connection, guild_id: int, user_id: int) -> bool:
+    """End a membership, roles and guild profile with it; returns whether there was one."""
+    cursor = connection.execute("DELETE FROM members WHERE guild_id = ? AND user_id = ?", (guild_id, user_id))
+    return cursor.rowcount > 0

@@ -1,0 +1,61 @@
+"""Roles: the rows of `roles`."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+import attrs
+
+
+@attrs.frozen
+class Role:
+    """One row of `roles`. The role with the guild's own id is everyone's."""
+
+    id: int
+    guild_id: int
+    name: str
+    position: int
+    permissions: int
+    """A mask of `chat.registries.permissions.Permission`."""
+    color: int = 0
+    hoist_position: int | None = None
+    hoist: bool = attrs.field(default=False, converter=bool)
+    mentionable: bool = attrs.field(default=False, converter=bool)
+    unicode_emoji: str | None = None
+
+
+_FIELDS: Final = tuple(field.name for field in attrs.fields(Role))
+_COLUMNS: Final = ", ".join(_FIELDS)
+_OF_GUILD: Final = f"SELECT {_COLUMNS} FROM roles WHERE guild_id = ? ORDER BY position, id"  # noqa: S608 - our own names
+_INSERT: Final = f"INSERT INTO roles ({_COLUMNS}) VALUES ({', '.join('?' * len(_FIELDS))})"  # noqa: S608
+
+
+def of_guild(connection: sqlite3.Connection, guild_id: int) -> list[Role]:
+    """Every role of the guild, lowest position first."""
+    return [Role(*row) for row in connection.execute(_OF_GUILD, (guild_id,))]
+
+
+def insert(connection: sqlite3.Connection, roles: Iterable[Role]) -> None:
+    """Add roles."""
+    connection.executemany(_INSERT, [tuple(getattr(role, name) for name in _FIELDS) for role in roles])
+
+
+def granted(connection: sqlite3.Connection, user_id: int, guild_ids: Sequence[int]) -> dict[int, int]:
+    """For each of these guilds the union of what the everyone role and the account's own roles allow."""
+    masks = dict.fromkeys(guild_ids, 0)
+    for guild_id in guild_ids:
+        rows = connection.execute(
+            """
+            SELECT roles.permissions FROM roles WHERE roles.id = ?1
+             UNION ALL
+            SELECT roles.permissions
+              FROM member_roles JOIN roles ON roles.id = member_roles.role_id
+             WHERE member_roles.guild_id = ?1 AND member_roles.user_id = ?2
+            """,
+            (guild_id, user_id),
+        )
+        for (permissions,) in rows:
+            masks[guild_id] |= permissions
+    return masks
