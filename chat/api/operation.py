@@ -1,7 +1,7 @@
 """One declaration per operation: method and path, who may call it, how often, and what it reads.
 
-A routes module makes a `Routes` and decorates its handlers; `chat.api.app` compiles what they declare into the table that
-requests are matched against. A handler's arguments are the request, the members of the path by name (`*_id` are
+A routes module makes a `Routes` and decorates its handlers; `chat.api.app` compiles what they declare into the table
+that requests are matched against. A handler's arguments are the request, the members of the path by name (`*_id` are
 snowflakes, the rest is text), and `body` and `query` where the declaration names their classes.
 """
 
@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 class Bucket:
     """A rate limit: `limit` requests leak away within `window_ms`.
 
-    `name` ends in `::member` for each member of the path that counts by itself, as in `channel:message:create::channel_id`.
+    `name` ends in `::member` for each member of the path that counts by itself, as in
+    `channel:message:create::channel_id`.
     """
 
     name: str
