@@ -1,22 +1,24 @@
 """What the loop knows of each guild: its roles, channels and overwrites, and from them who may see and do what.
 
-A state is read from the store on first use and kept; the store's own services change it only in what they do after a
-commit, so it never runs ahead of the store. Permissions depend on a member through the member's set of roles and through
-overwrites that name the member, and most members share few sets: results are kept per set of roles, and a member's own
-overwrite is applied on top. So asking for 3,000 members of one guild costs 3,000 look-ups.
+A state is read from the store on first use and kept; the domain's services change it only in what they do after a
+commit, so it never runs ahead of the store. Permissions depend on a member through the member's set of roles and
+through overwrites that name the member, and most members share few sets: results are kept per set of roles, and a
+member's own overwrite is applied on top. So asking for 3,000 members of one guild costs 3,000 look-ups.
 """
 
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 import attrs
 
+from chat.clock import Clock
 from chat.domain import permissions
 from chat.domain.objects.channels import channel_object
 from chat.domain.objects.guilds import guild_object
+from chat.domain.objects.members import member_object
 from chat.domain.objects.roles import role_object
 from chat.registries.channel_types import OverwriteType
 from chat.registries.guild_features import GuildFeature
@@ -53,25 +55,32 @@ class _Granted:
 class GuildState:
     """One guild in memory. Only the domain's services change it, after the commit of what they changed."""
 
-    def __init__(self, database: Database, guild: Guild, roles: Iterable[Role], channels: Iterable[Channel]) -> None:
+    def __init__(
+        self, database: Database, clock: Clock, guild: Guild, roles: Iterable[Role], channels: Iterable[Channel]
+    ) -> None:
         self._database = database
+        self._clock = clock
         self.guild = guild
+        self.member_count = guild.member_count
+        """How many members the guild has; kept here, for it changes more often than the rest of the row."""
         self.roles: dict[int, Role] = {role.id: role for role in roles}
         self.channels: dict[int, Channel] = {channel.id: channel for channel in channels}
         self._last_message_ids = {channel.id: channel.last_message_id for channel in self.channels.values()}
         self._members: dict[int, Member] = {}
+        self._role_sets: dict[frozenset[int], frozenset[int]] = {}
+        self._granted: dict[frozenset[int], _Granted] = {}
+        self._all_channels: frozenset[int] = frozenset()
+        self._member_overwrites: dict[int, dict[int, Overwrite]] = {}
+        self._guild_object: dict[str, Any] | None = None
+        self._role_objects: dict[bool, list[dict[str, Any]]] = {}
+        self._channel_objects: dict[tuple[int, bool], dict[str, Any]] = {}
+        self._channel_lists: dict[tuple[frozenset[int], bool], list[dict[str, Any]]] = {}
         self._forget_permissions()
-        self._forget_objects()
 
     @property
     def id(self) -> int:
         """The guild's snowflake, which is the everyone role's too."""
         return self.guild.id
-
-    @property
-    def member_count(self) -> int:
-        """How many members the guild has."""
-        return self.guild.member_count
 
     # Members
 
@@ -131,7 +140,7 @@ class GuildState:
         return granted.visible
 
     def unavailable_for(self, is_staff: bool) -> bool:
-        """Whether the guild is closed to an account that has, or has not, the staff flag (document 001, Guild features)."""
+        """Whether the guild is closed to an account with, or without, the staff flag (document 001, Guild features)."""
         features = self.guild.features
         return GuildFeature.UNAVAILABLE_FOR_EVERYONE in features or (
             not is_staff and GuildFeature.UNAVAILABLE_FOR_EVERYONE_BUT_STAFF in features
@@ -150,7 +159,8 @@ class GuildState:
         masks = {channel_id: self.member_permissions(member, channel_id) for channel_id in self.channels}
         return permissions.visible_channels(self.channels.values(), masks)
 
-    # Wire objects, kept until what they show changes; callers must not alter them
+    # Wire objects, kept until what they show changes; callers must not alter them. A channel's `last_message_id` moves
+    # on in place: it may be newer than the moment at which the object was asked for, never older.
 
     def guild_object(self) -> dict[str, Any]:
         """The guild object without embedded collections."""
@@ -168,44 +178,50 @@ class GuildState:
 
     def channel_objects(self, visible: frozenset[int], *, threads: bool) -> list[dict[str, Any]]:
         """The channels among `visible`, by position; without `threads` their overwrites lose the thread bits."""
-        objects = self._channel_objects.get((visible, threads))
+        objects = self._channel_lists.get((visible, threads))
         if objects is None:
-            if len(self._channel_objects) >= ROLE_SETS_PER_GUILD:
-                self._channel_objects.clear()
+            if len(self._channel_lists) >= ROLE_SETS_PER_GUILD:
+                self._channel_lists.clear()
             shown = (channel for channel in self.channels.values() if channel.id in visible)
             ordered = sorted(shown, key=lambda channel: (channel.position, channel.id))
-            objects = [self._render(channel, threads) for channel in ordered]
-            self._channel_objects[visible, threads] = objects
+            objects = [self._rendered(channel, threads) for channel in ordered]
+            self._channel_lists[visible, threads] = objects
         return objects
 
     def channel_object(self, channel_id: int, *, threads: bool = True) -> dict[str, Any]:
         """One channel."""
-        return self._render(self.channels[channel_id], threads)
+        return self._rendered(self.channels[channel_id], threads)
+
+    def member_object(self, member: Member, user: Mapping[str, Any] | None) -> dict[str, Any]:
+        """A member with this user object, or with none."""
+        return member_object(member, user, now_ms=self._clock.now_ms())
 
     def last_message_id(self, channel_id: int) -> int | None:
         """The newest message that a channel has had."""
         return self._last_message_ids.get(channel_id)
 
-    def _render(self, channel: Channel, threads: bool) -> dict[str, Any]:
-        return channel_object(channel, last_message_id=self._last_message_ids[channel.id], threads=threads)
+    def _rendered(self, channel: Channel, threads: bool) -> dict[str, Any]:
+        rendered = self._channel_objects.get((channel.id, threads))
+        if rendered is None:
+            rendered = channel_object(channel, last_message_id=self._last_message_ids[channel.id], threads=threads)
+            self._channel_objects[channel.id, threads] = rendered
+        return rendered
 
     # Changes, made after a commit
 
     def put_guild(self, guild: Guild) -> None:
-        """The guild's own row changed."""
+        """The guild's own row changed; the number of members stays."""
         if guild.owner_id != self.guild.owner_id:
             self._forget_permissions()
         self.guild = guild
         self._guild_object = None
 
-    def set_member_count(self, member_count: int) -> None:
-        """Members came or went."""
-        self.guild = attrs.evolve(self.guild, member_count=member_count)
-
     def put_member(self, member: Member) -> None:
         """A member joined, or changed nickname or roles."""
         if member.user_id not in self._members and len(self._members) >= MEMBERS_PER_GUILD:
             del self._members[next(iter(self._members))]
+        if len(self._role_sets) >= ROLE_SETS_PER_GUILD:
+            self._role_sets.clear()
         shared = self._role_sets.setdefault(member.role_ids, member.role_ids)
         self._members[member.user_id] = member if shared is member.role_ids else attrs.evolve(member, role_ids=shared)
 
@@ -228,122 +244,136 @@ class GuildState:
             if len(kept) != len(channel.overwrites):
                 self.channels[channel.id] = attrs.evolve(channel, overwrites=kept)
         self._forget_permissions()
-        self._forget_objects()
+        self._role_objects.clear()
+        self._forget_channel_objects()
 
     def put_channel(self, channel: Channel) -> None:
         """A channel was made, or changed with its overwrites."""
         self.channels[channel.id] = channel
         self._last_message_ids.setdefault(channel.id, channel.last_message_id)
         self._forget_permissions()
-        self._channel_objects.clear()
+        self._forget_channel_objects()
 
     def drop_channel(self, channel_id: int) -> None:
         """A channel is gone."""
         self.channels.pop(channel_id, None)
         self._last_message_ids.pop(channel_id, None)
         self._forget_permissions()
-        self._channel_objects.clear()
+        self._forget_channel_objects()
 
     def note_message(self, channel_id: int, message_id: int) -> None:
         """A message was written."""
         last = self._last_message_ids.get(channel_id)
         if channel_id in self.channels and (last is None or last < message_id):
             self._last_message_ids[channel_id] = message_id
-            self._channel_objects.clear()
+            for threads in (True, False):
+                rendered = self._channel_objects.get((channel_id, threads))
+                if rendered is not None and "last_message_id" in rendered:
+                    rendered["last_message_id"] = str(message_id)
 
     def _forget_permissions(self) -> None:
-        self._granted: dict[frozenset[int], _Granted] = {}
-        self._role_sets: dict[frozenset[int], frozenset[int]] = {}
+        self._granted.clear()
         self._all_channels = frozenset(self.channels)
-        self._member_overwrites: dict[int, dict[int, Overwrite]] = {}
+        self._member_overwrites.clear()
         for channel in self.channels.values():
             for overwrite in channel.overwrites:
                 if overwrite.type == OverwriteType.MEMBER:
                     self._member_overwrites.setdefault(overwrite.target_id, {})[channel.id] = overwrite
 
-    def _forget_objects(self) -> None:
-        self._guild_object: dict[str, Any] | None = None
-        self._role_objects: dict[bool, list[dict[str, Any]]] = {}
-        self._channel_objects: dict[tuple[frozenset[int], bool], list[dict[str, Any]]] = {}
+    def _forget_channel_objects(self) -> None:
+        self._channel_objects.clear()
+        self._channel_lists.clear()
 
 
 class GuildStates:
     """The guild states in memory; loop thread only."""
 
-    def __init__(self, database: Database, *, capacity: int = GUILD_STATES) -> None:
+    def __init__(self, database: Database, clock: Clock, *, capacity: int = GUILD_STATES) -> None:
         self._database = database
+        self._clock = clock
         self._capacity = capacity
-        self._states: OrderedDict[int, GuildState] = OrderedDict()
         self._holds: dict[int, int] = {}
+        self._held: dict[int, GuildState] = {}
+        self._recent: OrderedDict[int, GuildState] = OrderedDict()
         self._channel_guilds: dict[int, int] = {}
         self.missing_guild_ids: set[int] = set()
-        """Stored guilds that this node does not know: access to them answers ACCESS_DENIED (document 001, Endpoints)."""
+        """Stored guilds that this node does not know: access answers ACCESS_DENIED (document 001, Endpoints)."""
 
     def get(self, guild_id: int) -> GuildState | None:
         """The state of a guild, read from the store on first use; None for a guild that does not exist."""
-        state = self._states.get(guild_id)
+        state = self._held.get(guild_id)
         if state is not None:
-            self._states.move_to_end(guild_id)
+            return state
+        state = self._recent.get(guild_id)
+        if state is not None:
+            self._recent.move_to_end(guild_id)
             return state
         return self._load(guild_id)
 
     def loaded(self, guild_id: int) -> GuildState | None:
         """The state if it is in memory: what a change has to be told to."""
-        return self._states.get(guild_id)
+        return self._held.get(guild_id) or self._recent.get(guild_id)
 
     def guild_of_channel(self, channel_id: int) -> int | None:
         """The guild that a channel belongs to; None for an unknown channel and for one outside guilds."""
         guild_id = self._channel_guilds.get(channel_id)
         if guild_id is not None:
-            state = self._states.get(guild_id)
+            state = self.loaded(guild_id)
             if state is not None and channel_id in state.channels:
                 return guild_id
             del self._channel_guilds[channel_id]
-        return channels.guild_of(self._database.reader, channel_id)
+        guild_id = channels.guild_of(self._database.reader, channel_id)
+        if guild_id is not None and self.loaded(guild_id) is not None:
+            self._channel_guilds[channel_id] = guild_id
+        return guild_id
 
     def hold(self, guild_id: int) -> None:
         """Keep the state in memory until `release`; holds are counted."""
         self._holds[guild_id] = self._holds.get(guild_id, 0) + 1
+        state = self._recent.pop(guild_id, None)
+        if state is not None:
+            self._held[guild_id] = state
 
     def release(self, guild_id: int) -> None:
         """Take one hold back."""
-        count = self._holds.get(guild_id, 0) - 1
+        count = self._holds.pop(guild_id, 0) - 1
         if count > 0:
             self._holds[guild_id] = count
-        else:
-            self._holds.pop(guild_id, None)
-            self._evict()
+            return
+        state = self._held.pop(guild_id, None)
+        if state is not None:
+            self._keep_recent(state)
 
     def forget(self, guild_id: int) -> None:
-        """Drop the state of a guild that was deleted or changed in ways the state was not told of."""
-        state = self._states.pop(guild_id, None)
+        """Drop the state of a guild that was deleted, or changed in ways that the state was not told of."""
+        state = self._held.pop(guild_id, None) or self._recent.pop(guild_id, None)
         if state is not None:
             self._forget_channels(state)
 
     def __len__(self) -> int:
         """How many states are in memory."""
-        return len(self._states)
+        return len(self._held) + len(self._recent)
 
     def _load(self, guild_id: int) -> GuildState | None:
         reader = self._database.reader
         guild = guilds.by_id(reader, guild_id)
         if guild is None:
             return None
-        state = GuildState(
-            self._database, guild, roles.of_guild(reader, guild_id), channels.of_guild(reader, guild_id)
-        )
-        self._states[guild_id] = state
+        own_roles = roles.of_guild(reader, guild_id)
+        state = GuildState(self._database, self._clock, guild, own_roles, channels.of_guild(reader, guild_id))
         for channel_id in state.channels:
             self._channel_guilds[channel_id] = guild_id
-        self._evict()
+        if guild_id in self._holds:
+            self._held[guild_id] = state
+        else:
+            self._keep_recent(state)
         return state
 
-    def _evict(self) -> None:
-        excess = len(self._states) - self._capacity
-        if excess <= 0:
-            return
-        for guild_id in [guild_id for guild_id in self._states if guild_id not in self._holds][:excess]:
-            self.forget(guild_id)
+    def _keep_recent(self, state: GuildState) -> None:
+        self._recent[state.id] = state
+        while len(self._recent) > self._capacity:
+            _, oldest = self._recent.popitem(last=False)
+            self._forget_channels(oldest)
 
     def _forget_channels(self, state: GuildState) -> None:
         for channel_id in state.channels:

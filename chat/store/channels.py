@@ -75,7 +75,7 @@ def of_guild(connection: sqlite3.Connection, guild_id: int) -> list[Channel]:
     ):
         overwrites[channel_id].append(Overwrite(*overwrite))
     rows = connection.execute(_OF_GUILD, (guild_id,))
-    return [Channel(*row, overwrites=tuple(overwrites.get(row[0], ()))) for row in rows]
+    return [Channel(*(*row, tuple(overwrites.get(row[0], ())))) for row in rows]
 
 
 def guild_of(connection: sqlite3.Connection, channel_id: int) -> int | None:

@@ -120,6 +120,4 @@ def add_to_member_count(connection: sqlite3.Connection, guild_id: int, change: i
 
 
 def _values(guild: Guild) -> tuple[Any, ...]:
-    return tuple(
-        json.dumps(sorted(guild.features)) if name == "features" else getattr(guild, name) for name in _FIELDS
-    )
+    return tuple(json.dumps(sorted(guild.features)) if name == "features" else getattr(guild, name) for name in _FIELDS)

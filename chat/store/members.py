@@ -51,7 +51,7 @@ def by_id(connection: sqlite3.Connection, guild_id: int, user_id: int) -> Member
     row = connection.execute(_BY_ID, (guild_id, user_id)).fetchone()
     if row is None:
         return None
-    return Member(*row, role_ids=role_ids(connection, guild_id, user_id))
+    return Member(*(*row, role_ids(connection, guild_id, user_id)))
 
 
 def exists(connection: sqlite3.Connection, guild_id: int, user_id: int) -> bool:
@@ -79,7 +79,7 @@ def of_guild(connection: sqlite3.Connection, guild_id: int, after: int, limit: i
         (guild_id, after, rows[-1][1]),
     ):
         roles[user_id].append(role_id)
-    return [Member(*row, role_ids=frozenset(roles.get(row[1], ()))) for row in rows]
+    return [Member(*(*row, frozenset(roles.get(row[1], ())))) for row in rows]
 
 
 def insert(connection: sqlite3.Connection, member: Member) -> None:

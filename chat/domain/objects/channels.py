@@ -1,0 +1,68 @@
+"""Channel objects as the wire has them (wire facts 5.2): a member that a type does not own is absent."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from chat.clock import iso_timestamp
+from chat.domain.permissions import without_thread_bits
+from chat.registries.channel_types import ChannelType
+from chat.store.channels import Channel, Overwrite
+
+VOICE_CONNECTION_LIMIT: Final = 5
+"""Shown where none is stored (wire facts 5.2)."""
+
+_MESSAGE_TYPES: Final = frozenset({ChannelType.GUILD_TEXT, ChannelType.GUILD_VOICE, ChannelType.GUILD_ANNOUNCEMENT})
+_SLOWMODE_TYPES: Final = _MESSAGE_TYPES | {ChannelType.GUILD_FORUM, ChannelType.GUILD_MEDIA}
+
+
+def channel_object(channel: Channel, *, last_message_id: int | None, threads: bool = True) -> dict[str, Any]:
+    """The object of a guild's channel.
+
+    `last_message_id` is given apart, for it moves on with every message. On the gateway, sessions without thread access
+    get overwrites without thread bits (`threads=False`, wire facts 1.9); over HTTP overwrites keep them (document 001).
+    """
+    data: dict[str, Any] = {
+        "id": str(channel.id),
+        "guild_id": None if channel.guild_id is None else str(channel.guild_id),
+        "type": channel.type,
+        "name": channel.name,
+        "position": channel.position,
+        "permission_overwrites": [_overwrite_object(overwrite, threads) for overwrite in channel.overwrites],
+        "nsfw": channel.nsfw,
+        "nsfw_override": channel.nsfw_override,
+        "content_warning_level": channel.content_warning_level,
+        "content_warning_text": channel.content_warning_text,
+    }
+    if channel.type != ChannelType.GUILD_CATEGORY:
+        data["parent_id"] = None if channel.parent_id is None else str(channel.parent_id)
+    if channel.type == ChannelType.GUILD_LINK:
+        data["url"] = channel.url
+    if channel.type in _SLOWMODE_TYPES:
+        data["topic"] = channel.topic
+        data["rate_limit_per_user"] = channel.rate_limit_per_user
+    if channel.type in _MESSAGE_TYPES:
+        data["last_message_id"] = None if last_message_id is None else str(last_message_id)
+        data["last_pin_timestamp"] = (
+            None if channel.last_pin_timestamp is None else iso_timestamp(channel.last_pin_timestamp)
+        )
+    if channel.type == ChannelType.GUILD_VOICE:
+        data["bitrate"] = channel.bitrate or 0
+        data["user_limit"] = channel.user_limit or 0
+        data["voice_connection_limit"] = (
+            VOICE_CONNECTION_LIMIT if channel.voice_connection_limit is None else channel.voice_connection_limit
+        )
+        data["rtc_region"] = channel.rtc_region
+    return data
+
+
+def partial_channel_object(channel: Channel) -> dict[str, Any]:
+    """The channel inside an invite."""
+    return {"id": str(channel.id), "name": channel.name, "type": channel.type}
+
+
+def _overwrite_object(overwrite: Overwrite, threads: bool) -> dict[str, Any]:
+    allow, deny = overwrite.allow, overwrite.deny
+    if not threads:
+        allow, deny = without_thread_bits(allow), without_thread_bits(deny)
+    return {"id": str(overwrite.target_id), "type": overwrite.type, "allow": str(allow), "deny": str(deny)}

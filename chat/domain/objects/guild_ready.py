@@ -1,0 +1,78 @@
+"""A guild as the gateway sends it whole: an entry of Ready's `guilds`, Guild Create, Guild Sync (wire facts 1.6).
+
+The guild object's members stand at the top level, as older clients read them, and once more under `properties`, as
+newer ones do (design 7, Guild Create and Guild Sync shape).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from chat.clock import iso_timestamp
+from chat.domain.guild_states import GuildState
+from chat.domain.objects.users import partial_user
+from chat.registries.channel_types import CHANNEL_THREADS_TYPES
+from chat.registries.guild_features import GuildFeature
+
+
+def guild_ready_object(
+    state: GuildState,
+    *,
+    user_id: int,
+    threads: bool,
+    full_users: bool,
+    voice_states: Iterable[Mapping[str, Any]],
+    online_count: int,
+) -> dict[str, Any]:
+    """The guild for a session of `user_id`.
+
+    `threads` says whether the session has thread access; `voice_states` are the wire objects of everyone in voice in
+    this guild; with `full_users` false the `user` of each member is reduced to its id. `members` holds the receiver's
+    own member and every participant in voice. The result is the caller's; what hangs below it must not be altered.
+    """
+    properties = state.guild_object()
+    own = state.member(user_id)
+    participants = list(voice_states)
+    return {
+        **properties,
+        "properties": properties,
+        "roles": state.role_objects(threads=threads),
+        "channels": _channels(state, user_id, threads),
+        "emojis": [],
+        "stickers": [],
+        "members": _members(state, [user_id, *(int(entry["user_id"]) for entry in participants)], full_users),
+        "member_count": state.member_count,
+        "online_count": online_count,
+        "presences": [],
+        "voice_states": participants,
+        "joined_at": None if own is None else iso_timestamp(own.joined_at),
+        "threads": [],
+    }
+
+
+def unavailable_guild(state: GuildState) -> dict[str, Any]:
+    """The stub that stands for a guild that is closed to the session, or not sent yet."""
+    stub: dict[str, Any] = {"id": str(state.id), "unavailable": True}
+    if GuildFeature.UNAVAILABLE_HIDDEN in state.guild.features:
+        stub["unavailable_hidden"] = True
+    return stub
+
+
+def _channels(state: GuildState, user_id: int, threads: bool) -> list[dict[str, Any]]:
+    channels = state.channel_objects(state.visible_channels(user_id), threads=threads)
+    if threads:
+        return channels
+    return [channel for channel in channels if channel["type"] not in CHANNEL_THREADS_TYPES]
+
+
+def _members(state: GuildState, user_ids: Iterable[int], full_users: bool) -> list[dict[str, Any]]:
+    objects = []
+    for user_id in dict.fromkeys(user_ids):
+        member = state.member(user_id)
+        if member is None:
+            continue
+        account = state.account(user_id) if full_users else None
+        user = {"id": str(user_id)} if account is None else partial_user(account)
+        objects.append(state.member_object(member, user))
+    return objects
