@@ -1,7 +1,7 @@
 """The gateway's view of a byte stream, and the socket behind it.
 
-The gateway sends from wherever an event is published, so its transport has a send that never waits (`try_send`). The same
-object is a Trio stream too, which is what the HTTP server reads and writes.
+The gateway sends from wherever an event is published, so its transport has a send that never waits (`try_send`). The
+same object is a Trio stream too, which is what the HTTP server reads and writes.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ import trio
 
 DEFAULT_READ_BYTES: Final = 65_536
 DISCARD_READS: Final = 16
-"""How often `close` reads what the peer sent and nobody wants: a socket closed with unread bytes answers with a reset, which
-makes the peer's system throw away what it has not yet read from us, a close frame for example."""
+"""How often `close` reads what the peer sent and nobody wants: a socket closed with unread bytes answers with a
+reset, which makes the peer's system throw away what it has not yet read from us, a close frame for example."""
 
 
 class GatewayTransport(Protocol):
@@ -52,7 +52,8 @@ class GatewayTransport(Protocol):
         ...
 
     async def aclose_gracefully(self, seconds: float) -> None:
-        """Say that nothing more will be sent, wait until the peer has finished too, at most for `seconds`, then close."""
+        """Say that nothing more will be sent, wait until the peer has finished too, at most for `seconds`, then
+        close."""
         ...
 
 

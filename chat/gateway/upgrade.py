@@ -1,7 +1,7 @@
 """The WebSocket opening handshake, server side (RFC 6455, section 4.2).
 
-Any Origin is welcome (design 7: the gateway uses no cookies), no extension and no subprotocol is ever agreed to. What the
-handshake needs is parsed from a bounded request head and forgotten afterwards.
+Any Origin is welcome (design 7: the gateway uses no cookies), no extension and no subprotocol is ever agreed to. What
+the handshake needs is parsed from a bounded request head and forgotten afterwards.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ KEY_BYTES: Final = 16
 class UpgradeRequest:
     """A request for a gateway connection.
 
-    `path` and `query_string` are as sent (not percent-decoded), header names are in lower case, `address` is the client's
-    address as text: the peer's, or what a trusted proxy says.
+    `path` and `query_string` are as sent (not percent-decoded), header names are in lower case, `address` is the
+    client's address as text: the peer's, or what a trusted proxy says.
     """
 
     path: str
@@ -44,7 +44,7 @@ class UpgradeRequest:
         return frozenset(token.strip().lower() for value in values for token in value.split(b","))
 
 
-class UpgradeRefused(Exception):
+class UpgradeRefused(Exception):  # noqa: N818 - an answer to the peer, not an error of ours
     """The request cannot become a WebSocket; `answer` is the whole HTTP response."""
 
     def __init__(self, status: int, code: str, message: str, headers: Mapping[str, str] | None = None) -> None:
@@ -85,14 +85,14 @@ def parse_head(head: bytes) -> h11.Request:
 def accept(method: bytes, http_version: bytes, request: UpgradeRequest) -> bytes:
     """The 101 response; raises UpgradeRefused (400 or 426) when the request is not a proper WebSocket handshake."""
     if b"upgrade" not in request.tokens(b"connection") or b"websocket" not in request.tokens(b"upgrade"):
-        raise UpgradeRefused(
-            426, "BAD_REQUEST", "The gateway speaks WebSocket only.", {"Upgrade": "websocket"}
-        )
+        raise UpgradeRefused(426, "BAD_REQUEST", "The gateway speaks WebSocket only.", {"Upgrade": "websocket"})
     if method != b"GET" or http_version < b"1.1":
         raise UpgradeRefused(400, "BAD_REQUEST", "A WebSocket opens with GET over HTTP/1.1.")
     if request.header(b"sec-websocket-version") != WEBSOCKET_VERSION:
         raise UpgradeRefused(
-            426, "BAD_REQUEST", "The gateway speaks WebSocket version 13.",
+            426,
+            "BAD_REQUEST",
+            "The gateway speaks WebSocket version 13.",
             {"Upgrade": "websocket", "Sec-WebSocket-Version": "13"},
         )
     key = request.header(b"sec-websocket-key")

@@ -1,0 +1,181 @@
+"""What a client's bytes mean on a WebSocket (RFC 6455), without I/O.
+
+wsproto's frame decoder takes the bytes apart; messages are put together here, because the gateway has rules of its
+own: the type of a frame counts for nothing, text need not be UTF-8 unless asked for, and a message is refused the
+moment it grows beyond its limit (design 2 and 7).
+"""
+
+from __future__ import annotations
+
+import codecs
+import struct
+from typing import Final
+
+import attrs
+from wsproto.frame_protocol import Frame, FrameDecoder, Opcode, ParseFailed
+
+FRAGMENTS_MAXIMUM: Final = 4_096
+"""Frames of one message; a client that splits 16 KiB into more keeps us busy to no purpose."""
+
+PROTOCOL_ERROR: Final = 1002
+NO_STATUS: Final = 1005
+INVALID_DATA: Final = 1007
+CLOSE_CODES: Final = frozenset({1000, 1001, 1002, 1003, *range(1007, 1015), *range(3000, 5000)})
+"""What a peer may put into a close frame (RFC 6455, section 7.4, with IANA's registry of close codes)."""
+
+REASON_BYTES: Final = 123
+"""A control frame holds 125 bytes; the code takes two."""
+
+
+@attrs.frozen
+class Message:
+    """One whole message; `text` tells the type of its frames, not that the data is UTF-8."""
+
+    data: bytes
+    text: bool
+
+
+@attrs.frozen
+class MessageTooLarge:
+    """The message in progress exceeds the limit on bytes or on fragments. Nothing of it is kept."""
+
+
+@attrs.frozen
+class Ping:
+    """A ping with its payload, at most 125 bytes."""
+
+    payload: bytes
+
+
+@attrs.frozen
+class PeerClose:
+    """The peer's close frame; code 1005 when it named none."""
+
+    code: int
+    reason: str
+
+
+@attrs.frozen
+class Breach:
+    """The bytes break RFC 6455 and cannot be understood further; `code` is what to close with, without a reason."""
+
+    code: int
+
+
+Incoming = Message | MessageTooLarge | Ping | PeerClose | Breach
+
+
+class FrameReader:
+    """Bytes in, events out. After MessageTooLarge data is skipped; after PeerClose or Breach nothing more comes.
+
+    `maximum_bytes` and `maximum_fragments` bound a message; `validate_text` makes text that is not UTF-8 a breach
+    (1007).
+    """
+
+    __slots__ = ("_decoder", "_ended", "_fragments", "_limits", "_message", "_skipping", "_text", "_utf8")
+
+    def __init__(self, maximum_bytes: int, maximum_fragments: int, *, validate_text: bool) -> None:
+        self._limits = (maximum_bytes, maximum_fragments, validate_text)
+        self._decoder = FrameDecoder(client=False)
+        self._message: bytearray | None = None
+        self._text = False
+        self._utf8: codecs.IncrementalDecoder | None = None
+        self._fragments = 0
+        self._skipping = False
+        self._ended = False
+
+    def feed(self, data: bytes) -> None:
+        """Take bytes that the peer sent."""
+        self._decoder.receive_bytes(data)
+
+    def skip_data(self) -> None:
+        """From now on only control frames matter."""
+        self._skipping = True
+        self._message = None
+
+    def next_event(self) -> Incoming | None:
+        """The next event, or None when more bytes are needed or nothing more can come."""
+        try:
+            while not self._ended and (frame := self._decoder.process_buffer()) is not None:
+                event = self._take(frame)
+                if event is not None:
+                    return event
+        except ParseFailed:
+            return self._breach(PROTOCOL_ERROR)
+        return None
+
+    def _take(self, frame: Frame) -> Incoming | None:
+        payload = frame.payload
+        assert isinstance(payload, bytes)  # noqa: S101 -- only wsproto's other layers make str and tuples of it
+        if frame.opcode is Opcode.PING:
+            return Ping(payload)
+        if frame.opcode is Opcode.PONG:
+            return None
+        if frame.opcode is Opcode.CLOSE:
+            return self._take_close(payload)
+        return None if self._skipping else self._take_data(frame, payload)
+
+    def _take_data(self, frame: Frame, payload: bytes) -> Incoming | None:
+        # The decoder hands on what it has of a frame; pieces after the first come as CONTINUATION, like further frames.
+        if (frame.opcode is Opcode.CONTINUATION) is (self._message is None):
+            return self._breach(PROTOCOL_ERROR)
+        if self._message is None:
+            self._begin(frame.opcode is Opcode.TEXT)
+        return self._grow(payload, frame.frame_finished, frame.frame_finished and frame.message_finished)
+
+    def _begin(self, text: bool) -> None:
+        self._message = bytearray()
+        self._text = text
+        self._fragments = 0
+        self._utf8 = codecs.getincrementaldecoder("utf-8")() if text and self._limits[2] else None
+
+    def _grow(self, payload: bytes, frame_finished: bool, message_finished: bool) -> Incoming | None:
+        message = self._message
+        assert message is not None  # noqa: S101 -- _begin made it
+        maximum_bytes, maximum_fragments, _ = self._limits
+        self._fragments += frame_finished
+        if len(message) + len(payload) > maximum_bytes or self._fragments > maximum_fragments:
+            self.skip_data()
+            return MessageTooLarge()
+        if self._utf8 is not None:
+            try:
+                self._utf8.decode(payload, message_finished)
+            except UnicodeDecodeError:
+                return self._breach(INVALID_DATA)
+        if not message_finished:
+            message += payload
+            return None
+        self._message = None
+        return Message(bytes(message) + payload if message else payload, self._text)
+
+    def _take_close(self, payload: bytes) -> PeerClose | Breach:
+        self._ended = True
+        if not payload:
+            return PeerClose(NO_STATUS, "")
+        code = int.from_bytes(payload[:2], "big")
+        if len(payload) == 1 or code not in CLOSE_CODES:
+            return self._breach(PROTOCOL_ERROR)
+        try:
+            return PeerClose(code, payload[2:].decode())
+        except UnicodeDecodeError:
+            return self._breach(INVALID_DATA if self._limits[2] else PROTOCOL_ERROR)
+
+    def _breach(self, code: int) -> Breach:
+        self._ended = True
+        self._message = None
+        return Breach(code)
+
+
+def close_frame(code: int, reason: str = "") -> bytes:
+    """A close frame; code 1005 stands for none. Raises ValueError when the reason has more than 123 bytes of UTF-8."""
+    if code == NO_STATUS:
+        return b"\x88\x00"
+    encoded = reason.encode()
+    if len(encoded) > REASON_BYTES:
+        raise ValueError(f"a close reason has at most {REASON_BYTES} bytes")
+    return b"\x88%c%b%b" % (2 + len(encoded), struct.pack("!H", code), encoded)
+
+
+def pong_frame(payload: bytes) -> bytes:
+    """The answer to a ping with this payload (at most 125 bytes)."""
+    return b"\x8a%c%b" % (len(payload), payload)

@@ -1,0 +1,245 @@
+"""What is on its way to a peer: frames pushed, sent at once when possible, kept in order when not.
+
+Sending never waits, so it can happen wherever an event is published. `push` appends frames, `flush` hands what is
+pending to the system in one call; what the system does not take waits, and `run_writer` sends it when the peer reads
+again. The wait is bounded in bytes (`limit`) and in time (STALL_SECONDS): a peer that does not read is dropped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+import trio
+
+from chat.gateway.transport import GatewayTransport
+
+BATCH_BYTES: Final = 262_144
+"""Frames are joined up to about this size for one send: more than a socket takes at once, little enough to copy
+again."""
+
+STALL_SECONDS: Final = 30.0
+"""A peer that takes nothing for so long while something waits for it is gone."""
+
+
+class Outbox:
+    """Frames on their way to the peer. Any task may push and flush; one runs `run_writer`.
+
+    A frame pushed while more than `limit` bytes wait is not taken: everything waiting is discarded but for a frame
+    already under way, later frames are ignored, and `on_full` is called once. It should bring about the closing of
+    the socket; without it the transport is closed at once.
+    """
+
+    __slots__ = (
+        "_blocked",
+        "_frames",
+        "_held",
+        "_latest",
+        "_limit",
+        "_offset",
+        "_on_full",
+        "_progress",
+        "_sealed",
+        "_transport",
+        "_writer",
+        "full",
+        "gone",
+        "pending_bytes",
+    )
+
+    def __init__(self, transport: GatewayTransport, limit: int, on_full: Callable[[], None] | None = None) -> None:
+        self._transport = transport
+        self._limit = limit
+        self._on_full = on_full
+        self._frames: list[bytes] = []
+        self._latest: bytes | None = None
+        self._offset = 0
+        self._blocked = False
+        self._held = False
+        self._sealed = False
+        self._writer: trio.lowlevel.Task | None = None
+        self._progress: trio.Event | None = None
+        self.pending_bytes = 0
+        self.full = False
+        self.gone = False
+
+    @property
+    def is_blocked(self) -> bool:
+        """Whether something waits for the peer to read."""
+        return self._blocked
+
+    @property
+    def is_open(self) -> bool:
+        """Whether frames pushed now are taken."""
+        return not self._sealed
+
+    def push(self, frame: bytes) -> None:
+        """Append a whole frame; ignored after `seal`, an overflow or `abort`."""
+        if self._sealed:
+            return
+        if self._blocked and self.pending_bytes > self._limit:
+            self._overflow()
+            return
+        self._frames.append(frame)
+        self.pending_bytes += len(frame)
+
+    def flush(self) -> None:
+        """Send what is pending as far as the system takes it now; what waits already is the writer's."""
+        if self._frames and not self._blocked:
+            self._write()
+
+    def send(self, frame: bytes) -> None:
+        """`push` and `flush` in one."""
+        self.push(frame)
+        self.flush()
+
+    def send_latest(self, frame: bytes) -> None:
+        """Send a frame when nothing else waits; until then a later one replaces it."""
+        if not self._sealed:
+            self._latest = frame
+            if not self._blocked:
+                self._write()
+
+    def seal(self, last_frame: bytes) -> None:
+        """Append the very last frame, whatever waits, and flush."""
+        if self.gone:
+            return
+        self._sealed = True
+        self._latest = None
+        self._frames.append(last_frame)
+        self.pending_bytes += len(last_frame)
+        self.flush()
+
+    def abort(self) -> None:
+        """Close the transport at once; what is pending is lost."""
+        self.gone = self._sealed = True
+        self._blocked = False
+        self._frames.clear()
+        self._latest = None
+        self._offset = self.pending_bytes = 0
+        self._transport.close()
+        self._wake_writer()
+        self._note_progress()
+
+    def hold(self) -> None:
+        """Let no frame leave until `release`."""
+        self._held = self._blocked = True
+
+    def release(self) -> None:
+        """End a `hold`."""
+        self._held = False
+        self._wake_writer()
+
+    async def run_writer(self) -> None:
+        """Send what waits whenever the peer takes it. Returns when the transport is gone, or took nothing for
+        STALL_SECONDS."""
+        while not self.gone:
+            if self._blocked and not self._held:
+                with trio.move_on_after(STALL_SECONDS) as stall:
+                    await self.wait_for_progress()
+                if stall.cancelled_caught:
+                    self.abort()
+            else:
+                await self._work_to_do()
+
+    async def wait_for_progress(self) -> None:
+        """Wait until the system takes something, and give it that; only one task at a time."""
+        try:
+            await self._transport.wait_writable()
+            while not self._write() and self._blocked:
+                await self._transport.wait_writable()
+        except (trio.BrokenResourceError, trio.ClosedResourceError):
+            self.abort()
+
+    async def drained(self, below: int) -> None:
+        """Flush, then return when fewer than `below` bytes (at least 1) are pending, or when nothing more is taken
+        anyway."""
+        self.flush()
+        while self.pending_bytes >= below and not self._sealed:
+            if self._progress is None:
+                self._progress = trio.Event()
+            await self._progress.wait()
+
+    def _write(self) -> bool:
+        """Hand over frames until none is left or the system takes no more; tell whether any byte went."""
+        wrote = False
+        try:
+            while self._frames or self._take_latest():
+                batch = self._next_batch()
+                sent = self._transport.try_send(batch)
+                wrote = wrote or sent > 0
+                self._forget(sent)
+                if sent < len(batch):
+                    self._block()
+                    return wrote
+        except (trio.BrokenResourceError, trio.ClosedResourceError):
+            self.abort()
+        self._blocked = False
+        return wrote
+
+    def _take_latest(self) -> bool:
+        if self._latest is None:
+            return False
+        self._frames.append(self._latest)
+        self.pending_bytes += len(self._latest)
+        self._latest = None
+        return True
+
+    def _next_batch(self) -> bytes | memoryview:
+        frames = self._frames
+        first = memoryview(frames[0])[self._offset :] if self._offset else frames[0]
+        if len(frames) == 1:
+            return first
+        batch: list[bytes | memoryview] = [first]
+        size = len(first)
+        for frame in frames[1:]:
+            if size >= BATCH_BYTES:
+                break
+            batch.append(frame)
+            size += len(frame)
+        return b"".join(batch)
+
+    def _forget(self, sent: int) -> None:
+        self.pending_bytes -= sent
+        sent += self._offset
+        whole = 0
+        for frame in self._frames:
+            if sent < len(frame):
+                break
+            sent -= len(frame)
+            whole += 1
+        del self._frames[:whole]
+        self._offset = sent
+        self._note_progress()
+
+    def _overflow(self) -> None:
+        del self._frames[1 if self._offset else 0 :]
+        self.pending_bytes = sum(map(len, self._frames)) - self._offset
+        self.full = self._sealed = True
+        self._note_progress()
+        if self._on_full is None:
+            self.abort()
+        else:
+            self._on_full()
+
+    def _block(self) -> None:
+        self._blocked = True
+        self._wake_writer()
+
+    async def _work_to_do(self) -> None:
+        def forget_writer(_: trio.lowlevel.RaiseCancelT) -> trio.lowlevel.Abort:
+            self._writer = None
+            return trio.lowlevel.Abort.SUCCEEDED
+
+        self._writer = trio.lowlevel.current_task()
+        await trio.lowlevel.wait_task_rescheduled(forget_writer)
+
+    def _wake_writer(self) -> None:
+        if self._writer is not None:
+            writer, self._writer = self._writer, None
+            trio.lowlevel.reschedule(writer)
+
+    def _note_progress(self) -> None:
+        if self._progress is not None:
+            self._progress.set()
+            self._progress = None
