@@ -31,7 +31,7 @@ import trio
 
 from chat.errors import StorageUnavailable
 from chat.store.connections import connect, to_signed, to_unsigned
-from chat.store.migrations import migrate
+from chat.store.migrations import prepare
 from chat.store.writer import Request, Writer, as_caller_sees
 
 __all__ = [
@@ -92,8 +92,7 @@ class Database:
         What `query` raises is raised here, or StorageUnavailable where the disk or the file is at fault.
         """
         await trio.lowlevel.checkpoint()
-        if self.failing or self._closed:
-            raise StorageUnavailable
+        self._refuse_unless_available()
         if self._inline:
             return _run_query(self.reader, query)
         return await trio.to_thread.run_sync(self._run_query_on_idle_reader, query, limiter=self._reader_limit)
@@ -108,17 +107,16 @@ class Database:
         Raises StorageUnavailable when the store is failing or closed, when the queue has no room for
         ROOM_DEADLINE_SECONDS, and when the group could not be committed: nothing was written and no `then` runs.
         """
-        await trio.lowlevel.checkpoint_if_cancelled()
-        if self._queued >= QUEUE_LIMIT:
-            await self._wait_for_room()
-        if self.failing or self._closed:
-            raise StorageUnavailable
         request = Request(unit, then)
         if self._inline:
-            await trio.lowlevel.cancel_shielded_checkpoint()
+            await trio.lowlevel.checkpoint()
+            self._refuse_unless_available()
             self._writer.run((request,))
             request.announce()
         else:
+            await trio.lowlevel.checkpoint_if_cancelled()
+            self._refuse_unless_available()
+            await self._take_room()
             await self._run_in_thread(request)
         if request.error is not None:
             raise request.error
@@ -132,6 +130,7 @@ class Database:
         self._closed = True
         if not self._inline:
             self._queue.put(None)
+            self._waiting_for_room.unpark_all()  # what they would queue now, nobody would take
             with trio.CancelScope(shield=True):  # the queue's limit bounds it; what is queued may not be dropped
                 await trio.to_thread.run_sync(self._thread.join)
             while self._idle_readers:
@@ -145,15 +144,21 @@ class Database:
             return trio.lowlevel.Abort.SUCCEEDED
 
         request.waiting = trio.lowlevel.current_task()
-        self._queued += 1
         self._queue.put(request)
         await trio.lowlevel.wait_task_rescheduled(abandon)
 
-    async def _wait_for_room(self) -> None:
-        with trio.move_on_after(ROOM_DEADLINE_SECONDS):
-            while self._queued >= QUEUE_LIMIT:
-                await self._waiting_for_room.park()
+    def _refuse_unless_available(self) -> None:
+        if self.failing or self._closed:
+            raise StorageUnavailable
+
+    async def _take_room(self) -> None:
+        if self._queued < QUEUE_LIMIT:
+            self._queued += 1
             return
+        with trio.move_on_after(ROOM_DEADLINE_SECONDS):
+            await self._waiting_for_room.park()  # whoever leaves the queue hands its room over
+            if not self._closed:
+                return
         raise StorageUnavailable
 
     def _write_groups(self) -> None:
@@ -182,9 +187,8 @@ class Database:
         for request in group:
             if request.waiting is not None:
                 trio.lowlevel.reschedule(request.waiting)
-        self._queued -= len(group)
-        if self._waiting_for_room:
-            self._waiting_for_room.unpark(count=len(group))
+        successors = self._waiting_for_room.unpark(count=len(group))
+        self._queued -= len(group) - len(successors)
 
     def _run_query_on_idle_reader(self, query: Callable[[sqlite3.Connection], T]) -> T:
         connection = self._idle_readers.pop()  # there is one: the limiter admits as many threads as there are
@@ -218,10 +222,9 @@ async def open_database(
 
     `inline` runs everything on the loop's thread (no group commit, no threads); `readers` is the number of reader
     threads; `durable=False` leaves out the `fsync`. `factory` makes the writer's connection: tests hand in one whose
-    n-th statement fails. Raises OperatorError when the file is of a newer version.
+    n-th statement fails. Raises OperatorError when the file is not a database, or of a newer version of this program.
     """
-    with contextlib.closing(connect(path, durable=durable)) as connection:
-        migrate(connection)
+    prepare(path, durable=durable)
 
     def open_connection(read_only: bool) -> sqlite3.Connection:
         return connect(path, read_only=read_only, durable=durable, factory=sqlite3.Connection if read_only else factory)

@@ -10,11 +10,14 @@ Conventions of every table: identities are snowflakes; `_at` and `_until` are Un
 
 from __future__ import annotations
 
+import contextlib
 import sqlite3
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from chat.errors import OperatorError
+from chat.store.connections import connect
 
 if TYPE_CHECKING:
     import sqlite_utils
@@ -375,6 +378,25 @@ def is_current(connection: sqlite3.Connection) -> bool:
     if version > known:
         raise OperatorError(f"the database is of a newer version of this program (schema {version}; known are {known})")
     return version == known
+
+
+def prepare(
+    path: Path | str,
+    *,
+    durable: bool = True,
+    while_migrating: Callable[[], contextlib.AbstractContextManager[None]] = contextlib.nullcontext,
+) -> None:
+    """Create the database, or migrate what is there; `while_migrating` is entered only when something is to be done.
+
+    Raises OperatorError when the file cannot be used: not a database, not writable, of a newer program.
+    """
+    try:
+        with contextlib.closing(connect(path, durable=durable)) as connection:
+            if not is_current(connection):
+                with while_migrating():
+                    migrate(connection)
+    except sqlite3.Error as error:
+        raise OperatorError(f"cannot use the database {path}: {error}") from error
 
 
 def migrate(connection: sqlite3.Connection, migrations: Sequence[Migration] = MIGRATIONS) -> None:

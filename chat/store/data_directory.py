@@ -1,0 +1,122 @@
+"""The data directory: where everything lies, who may use it, and the key that signs.
+
+chat.sqlite3    the database (with its -wal and -shm beside it)
+chat.toml       settings, written by the operator
+uploads/        uploaded files
+signing.key     secret of this instance, mode 0600
+lock            held by the process that owns the directory
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import secrets
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+import attrs
+
+from chat.errors import OperatorError
+from chat.store.migrations import prepare
+
+SIGNING_KEY_BYTES: Final = 32
+"""256 bits: as much as the HMAC-SHA-256 that it keys can use."""
+
+
+@attrs.frozen
+class DataDirectory:
+    """A directory of one instance, and the paths in it."""
+
+    path: Path
+
+    @property
+    def database(self) -> Path:
+        """The SQLite file."""
+        return self.path / "chat.sqlite3"
+
+    @property
+    def settings(self) -> Path:
+        """The operator's settings file; it need not exist."""
+        return self.path / "chat.toml"
+
+    @property
+    def uploads(self) -> Path:
+        """Where uploaded files lie."""
+        return self.path / "uploads"
+
+    def create(self) -> None:
+        """Make the directory (for its owner only) unless it is there. Raises OperatorError where that is impossible."""
+        try:
+            self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
+        except OSError as error:
+            raise OperatorError(f"cannot make the data directory {self.path}: {error.strerror}") from error
+
+    def require(self) -> None:
+        """Raise OperatorError unless there is a database here."""
+        if not self.database.is_file():
+            raise OperatorError(f"there is no data in {self.path}: name the data directory with --data")
+
+    @contextlib.contextmanager
+    def locked(self) -> Iterator[None]:
+        """Own the directory for as long as the block runs; the kernel ends it with the process, however that ends.
+
+        Raises OperatorError while another process owns it.
+        """
+        with self._opened_lock() as lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError as error:
+                owner = os.pread(lock, 32, 0).decode("ascii", "replace").strip()
+                by = f" (process {owner})" if owner else ""
+                raise OperatorError(f"the data directory {self.path} is in use by another process{by}") from error
+            os.ftruncate(lock, 0)
+            os.pwrite(lock, f"{os.getpid()}\n".encode(), 0)
+            yield
+
+    @contextlib.contextmanager
+    def _opened_lock(self) -> Iterator[int]:
+        try:
+            lock = os.open(self.path / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        except OSError as error:
+            raise OperatorError(f"cannot write in the data directory {self.path}: {error.strerror}") from error
+        try:
+            yield lock
+        finally:
+            os.close(lock)
+
+    def bring_database_up_to_date(self) -> None:
+        """Create or migrate the database, for a command that does not own the directory.
+
+        Raises OperatorError when the database cannot be used, and when it would have to be migrated under a server that
+        runs: its schema must not change.
+        """
+        prepare(self.database, while_migrating=self.locked)
+
+    def signing_key(self) -> bytes:
+        """The instance's secret, made on first use. Raises OperatorError when its file is damaged or unreadable."""
+        file = self.path / "signing.key"
+        try:
+            if not file.exists():
+                self._make_signing_key(file)
+            file.chmod(0o600)
+            key = file.read_bytes()
+        except OSError as error:
+            raise OperatorError(f"cannot use the signing key {file}: {error.strerror}") from error
+        if len(key) != SIGNING_KEY_BYTES:
+            raise OperatorError(f"the signing key {file} has {len(key)} bytes instead of {SIGNING_KEY_BYTES}")
+        return key
+
+    def _make_signing_key(self, file: Path) -> None:
+        # Whole or not at all, also for two processes that start together: a link does not replace what is there.
+        draft = file.with_name(f"signing.key.{os.getpid()}")
+        descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+        with os.fdopen(descriptor, "wb") as stream:
+            stream.write(secrets.token_bytes(SIGNING_KEY_BYTES))
+            stream.flush()
+            os.fsync(stream.fileno())
+        with contextlib.suppress(FileExistsError):
+            os.link(draft, file)
+        draft.unlink()

@@ -1,0 +1,27 @@
+"""What the instance remembers about itself: a few named texts (the seeded world's marker, the instance's identity)."""
+
+from __future__ import annotations
+
+import sqlite3
+
+
+def value_of(connection: sqlite3.Connection, key: str) -> str | None:
+    """The text stored under `key`; None when there is none."""
+    row = connection.execute("SELECT value FROM instance WHERE key = ?", (key,)).fetchone()
+    return None if row is None else row[0]
+
+
+def set_value(connection: sqlite3.Connection, key: str, value: str) -> None:
+    """Store `value` under `key`, in place of what was there."""
+    connection.execute(
+        """
+        INSERT INTO instance (key, value) VALUES (?, ?)
+            ON CONFLICT (key) DO UPDATE SET value = excluded.value
+        """,
+        (key, value),
+    )
+
+
+def remove_value(connection: sqlite3.Connection, key: str) -> None:
+    """Forget what is stored under `key`."""
+    connection.execute("DELETE FROM instance WHERE key = ?", (key,))

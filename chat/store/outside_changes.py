@@ -1,0 +1,78 @@
+"""What the command line did beside a running server, for the server to act on.
+
+A command writes its change and a note of it in one transaction. The server looks for notes a few times a second on the
+connection of its loop (a point read), takes what is there, and acts: a password set on the command line ends the
+account's sessions. Notes left while no server ran wait for the next one.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, Final
+
+import attrs
+import trio
+
+from chat.errors import StorageUnavailable
+from chat.store.database import Database
+
+POLL_SECONDS: Final = 0.2
+"""How long after its commit a change by the command line may go unnoticed."""
+
+CREDENTIALS_REVOKED: Final = "credentials_revoked"
+"""The account's sessions end. Body: `user_id`."""
+
+ACCOUNT_CHANGED: Final = "account_changed"
+"""Something that clients are shown changed. Body: `user_id`."""
+
+
+@attrs.frozen
+class OutsideChange:
+    """A note: `kind` is one of the constants of this module; `created_at` is Unix milliseconds."""
+
+    id: int
+    kind: str
+    body: Mapping[str, Any]
+    created_at: int
+
+
+def record(connection: sqlite3.Connection, kind: str, body: Mapping[str, Any], created_at: int) -> None:
+    """Leave a note; to be called in the transaction of the change itself."""
+    connection.execute(
+        "INSERT INTO outside_changes (kind, body, created_at) VALUES (?, ?, ?)",
+        (kind, json.dumps(body), created_at),
+    )
+
+
+def exist(connection: sqlite3.Connection) -> bool:
+    """Whether there is anything to take."""
+    return connection.execute("SELECT 1 FROM outside_changes LIMIT 1").fetchone() is not None
+
+
+def take_all(connection: sqlite3.Connection) -> list[OutsideChange]:
+    """Return every note in the order of writing, and forget them."""
+    rows = connection.execute("DELETE FROM outside_changes RETURNING id, kind, body, created_at").fetchall()
+    return [OutsideChange(row[0], row[1], json.loads(row[2]), row[3]) for row in sorted(rows)]
+
+
+async def follow(
+    database: Database,
+    act: Callable[[OutsideChange], Awaitable[None]],
+    *,
+    poll_seconds: float = POLL_SECONDS,
+) -> None:
+    """Hand every note to `act`, for ever; runs in the server's nursery.
+
+    While the store is unavailable the notes stay where they are.
+    """
+    while True:
+        if exist(database.reader):
+            try:
+                changes = await database.write(take_all)
+            except StorageUnavailable:
+                changes = []
+            for change in changes:
+                await act(change)
+        await trio.sleep(poll_seconds)
