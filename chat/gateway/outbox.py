@@ -42,6 +42,7 @@ class Outbox:
         "_sealed",
         "_transport",
         "_writer",
+        "_writing",
         "full",
         "gone",
         "pending_bytes",
@@ -57,6 +58,7 @@ class Outbox:
         self._blocked = False
         self._held = False
         self._sealed = False
+        self._writing = False
         self._writer: trio.lowlevel.Task | None = None
         self._progress: trio.Event | None = None
         self.pending_bytes = 0
@@ -131,34 +133,51 @@ class Outbox:
         self._wake_writer()
 
     async def run_writer(self) -> None:
-        """Send what waits whenever the peer takes it. Returns when the transport is gone, or took nothing for
-        STALL_SECONDS."""
+        """Send what waits whenever the peer takes it.
+
+        Returns when the transport is gone; closes it when the peer took nothing for STALL_SECONDS.
+        """
         while not self.gone:
             if self._blocked and not self._held:
                 with trio.move_on_after(STALL_SECONDS) as stall:
-                    await self.wait_for_progress()
+                    await self._wait_and_write()
                 if stall.cancelled_caught:
                     self.abort()
             else:
                 await self._work_to_do()
 
-    async def wait_for_progress(self) -> None:
-        """Wait until the system takes something, and give it that; only one task at a time."""
-        try:
-            await self._transport.wait_writable()
-            while not self._write() and self._blocked:
-                await self._transport.wait_writable()
-        except (trio.BrokenResourceError, trio.ClosedResourceError):
-            self.abort()
+    async def delivered(self) -> None:
+        """Return when nothing waits any more; sends it itself where no writer is at it."""
+        while self._blocked and not self.gone:
+            if self._writing:
+                await self._progressed()
+            else:
+                await self._wait_and_write()
 
     async def drained(self, below: int) -> None:
         """Flush, then return when fewer than `below` bytes (at least 1) are pending, or when nothing more is taken
         anyway."""
         self.flush()
         while self.pending_bytes >= below and not self._sealed:
-            if self._progress is None:
-                self._progress = trio.Event()
-            await self._progress.wait()
+            await self._progressed()
+
+    async def _wait_and_write(self) -> None:
+        """Wait until the system takes something, and give it that."""
+        self._writing = True
+        try:
+            await self._transport.wait_writable()
+            while not self._write() and self._blocked:
+                await self._transport.wait_writable()
+        except (trio.BrokenResourceError, trio.ClosedResourceError):
+            self.abort()
+        finally:
+            self._writing = False
+            self._note_progress()  # so that whoever relied on this task looks again
+
+    async def _progressed(self) -> None:
+        if self._progress is None:
+            self._progress = trio.Event()
+        await self._progress.wait()
 
     def _write(self) -> bool:
         """Hand over frames until none is left or the system takes no more; tell whether any byte went."""

@@ -37,6 +37,8 @@ OUTBOX_BYTES: Final = 4 * 1_048_576
 CLOSE_SECONDS: Final = 2.0
 """How long a closing handshake may take."""
 
+__all__ = ["Closed", "Message", "MessageTooLarge", "WebSocket"]
+
 NORMAL_CLOSURE: Final = 1000
 ABNORMAL_CLOSURE: Final = 1006
 
@@ -149,14 +151,14 @@ class WebSocket:
         """Send a close frame unless one was sent, wait for the peer's, at most CLOSE_SECONDS in all, and close the
         transport.
 
-        Cancelled, it closes the transport at once. `receive` and `run_writer` must not be running.
+        Cancelled, it closes the transport at once. No other task may be in `receive`.
         """
         try:
             with trio.move_on_after(CLOSE_SECONDS):
                 self._send_close(code, reason)
                 self._outbox.release()
                 async with trio.open_nursery() as nursery:
-                    nursery.start_soon(self._deliver_rest)
+                    nursery.start_soon(self._outbox.delivered)
                     await self._await_peer_close()
                 if self._breached:
                     # Its frames are no longer understood: let it read ours, then see it leave.
@@ -199,10 +201,6 @@ class WebSocket:
             return False
         self._reader.feed(data)
         return bool(data)
-
-    async def _deliver_rest(self) -> None:
-        while self._outbox.is_blocked:
-            await self._outbox.wait_for_progress()
 
     async def _await_peer_close(self) -> None:
         if not isinstance(self._ended, Closed):
