@@ -1,7 +1,7 @@
 """What can happen to a gateway connection, as the machine is told it.
 
-An input that exists is already valid. Answers (`SessionStarted`, `ResumeAccepted`, `SequenceAccepted`, ...) belong to the
-latest effect that asked for them; news that comes after its question is settled changes nothing.
+An input that exists is already valid. Answers (`SessionStarted`, `ResumeAccepted`, `SequenceAccepted`, ...) belong to
+the latest effect that asked for them; news that comes after its question is settled changes nothing.
 """
 
 from __future__ import annotations

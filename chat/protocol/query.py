@@ -1,7 +1,7 @@
 """What the query string of a gateway connection asks for (document 000, Connection query parameters).
 
-A repeated parameter counts by its first value, an unknown one counts for nothing, and `encoding` is not even read: every
-value of it selects JSON.
+A repeated parameter counts by its first value, an unknown one counts for nothing, and `encoding` is not even read:
+every value of it selects JSON.
 """
 
 from __future__ import annotations

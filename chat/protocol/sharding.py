@@ -1,4 +1,7 @@
-"""Which guilds a session owns when an account spreads over several (document 000, Shard pair; Identify and sharding)."""
+"""Which guilds a session owns when an account spreads over several.
+
+Sources: document 000, Shard pair, and Identify and sharding.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +34,7 @@ def shard_of(guild_id: int, count: int) -> int:
     return (guild_id >> 22) % count
 
 
-def parse_shard(value: Any) -> Shard | None | Close:
+def parse_shard(value: Any) -> Shard | Close | None:
     """Read Identify's `shard`: null means no sharding; anything but a pair in bounds closes 4010 `Invalid shard`."""
     if value is None:
         return None

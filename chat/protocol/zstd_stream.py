@@ -1,8 +1,8 @@
 """zstd-stream: each direction of a compressed connection is one continuous zstd stream (document 000, Framing 4).
 
 Decompression is bounded in output, not only in input: the library's push API is not (reliability F12), so the bytes go
-through a writer into a sink that refuses to grow past the limit. The window that a client may ask for is bounded as well
-(F13). Compression uses level 1 with a small window and hash, for memory's sake (F14, design 6).
+through a writer into a sink that refuses to grow past the limit. The window that a client may ask for is bounded as
+well (F13). Compression uses level 1 with a small window and hash, for memory's sake (F14, design 6).
 
 The library is loaded when the first compressed connection needs it; where it cannot be loaded, `zstd_available` says so
 and such a connection closes 4002 `Compression failed: zstd-stream`.
@@ -10,10 +10,14 @@ and such a connection closes 4002 `Compression failed: zstd-stream`.
 
 from __future__ import annotations
 
-from typing import Final
+import io
+from typing import TYPE_CHECKING, Final
 
 from chat.registries.close_codes import DECODE_FAILED, DECOMPRESSION_FAILED, PAYLOAD_TOO_LARGE, Close
 from chat.registries.limits import INBOUND_MESSAGE_BYTES, ZSTD_COMPRESSION_LEVEL, ZSTD_WINDOW_BYTES
+
+if TYPE_CHECKING:
+    from _typeshed import ReadableBuffer as Buffer
 
 WINDOW_LOG: Final = 14
 HASH_LOG: Final = 12
@@ -32,19 +36,20 @@ class _Overflow(Exception):  # noqa: N818 - not an error, a signal through the l
     """The output passed the limit."""
 
 
-class _Sink:
+class _Sink(io.BytesIO):
     """Collects a message's output and refuses to grow past the limit."""
 
-    __slots__ = ("content",)
-
-    def __init__(self) -> None:
-        self.content = bytearray()
-
-    def write(self, data: bytes) -> int:
-        if len(self.content) + len(data) > INBOUND_MESSAGE_BYTES:
+    def write(self, data: Buffer, /) -> int:
+        if self.tell() + memoryview(data).nbytes > INBOUND_MESSAGE_BYTES:
             raise _Overflow
-        self.content += data
-        return len(data)
+        return super().write(data)
+
+    def take(self) -> bytes:
+        """What was collected since the last time."""
+        content = self.getvalue()
+        self.seek(0)
+        self.truncate()
+        return content
 
 
 class Decompressor:
@@ -79,9 +84,7 @@ class Decompressor:
             return PAYLOAD_TOO_LARGE
         except self._implementation_error:
             return DECOMPRESSION_FAILED
-        payload = bytes(self._sink.content)
-        self._sink.content.clear()
-        return payload or DECODE_FAILED
+        return self._sink.take() or DECODE_FAILED
 
 
 class Compressor:

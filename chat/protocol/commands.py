@@ -1,0 +1,175 @@
+"""Client commands: Heartbeat, Identify, Resume, and what a session may be asked.
+
+Sources: document 000, Opcode payloads; wire facts 1.2.
+
+A command that exists is valid. The members of the commands that only a session understands are read by `presence`,
+`voice` and `requests`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import attrs
+
+from chat.protocol.presence import InitialPresence, parse_initial_presence
+from chat.protocol.sharding import Shard, parse_shard
+from chat.protocol.snowflake_text import parse_snowflake
+from chat.registries.close_codes import (
+    FAILED_TO_START_SESSION,
+    INVALID_IDENTIFY_PAYLOAD,
+    INVALID_RESUME_PAYLOAD,
+    Close,
+)
+from chat.registries.limits import COORDINATE_CHARACTERS, IGNORED_EVENTS_MAXIMUM
+from chat.registries.opcodes import Opcode
+
+
+@attrs.frozen
+class Heartbeat:
+    """Opcode 1; `sequence` is whatever stood in `d`, for without a session it is not looked at."""
+
+    sequence: Any
+
+
+@attrs.frozen
+class IdentifyProperties:
+    """What the client says it runs on; `mobile` counts only where no presence was given."""
+
+    os: str
+    browser: str
+    device: str
+    e2ee_capable: bool = False
+    mobile: bool = False
+    latitude: str | None = None
+    longitude: str | None = None
+
+
+@attrs.frozen
+class Identify:
+    """Opcode 2."""
+
+    token: str = attrs.field(repr=False)
+    properties: IdentifyProperties
+    presence: InitialPresence | None = None
+    ignored_events: frozenset[str] = frozenset()
+    flags: int = 0
+    initial_guild_id: int | None = None
+    shard: Shard | None = None
+
+
+@attrs.frozen
+class Resume:
+    """Opcode 6; `seq` may lie anywhere, its bounds are the session's."""
+
+    token: str = attrs.field(repr=False)
+    session_id: str
+    seq: int
+
+
+@attrs.frozen
+class SessionCommand:
+    """Any of `SESSION_COMMANDS`, its members not yet read."""
+
+    opcode: Opcode
+    d: Any
+
+
+class _Refused(Exception):  # noqa: N818 - never leaves this module
+    """A member breaks its rule."""
+
+    def __init__(self, close: Close) -> None:
+        super().__init__(close.reason)
+        self.close = close
+
+
+def parse_resume(d: Any) -> Resume | Close:
+    """Read Resume's `d`: a missing field or a wrong type closes 4002 `Invalid resume payload` (Resume 3)."""
+    if type(d) is not dict:
+        return INVALID_RESUME_PAYLOAD
+    token, session_id, seq = d.get("token"), d.get("session_id"), d.get("seq")
+    if type(token) is not str or type(session_id) is not str or type(seq) is not int:
+        return INVALID_RESUME_PAYLOAD
+    return Resume(token, session_id, seq)
+
+
+def parse_identify(d: Any) -> Identify | Close:
+    """Read Identify's `d`; a malformed shard pair is named last, after every fault of the payload itself."""
+    if type(d) is not dict:
+        return INVALID_IDENTIFY_PAYLOAD
+    try:
+        token = _token(d)
+        properties = _properties(d)
+        ignored_events = _ignored_events(d)
+        flags = _flags(d)
+    except _Refused as refused:
+        return refused.close
+    shard = parse_shard(d.get("shard"))
+    if isinstance(shard, Close):
+        return shard
+    return Identify(
+        token=token,
+        properties=properties,
+        presence=parse_initial_presence(d.get("presence")),
+        ignored_events=ignored_events,
+        flags=flags,
+        initial_guild_id=parse_snowflake(d.get("initial_guild_id")),
+        shard=shard,
+    )
+
+
+def _token(d: Mapping[str, Any]) -> str:
+    token = d.get("token")
+    if type(token) is not str or token == "":
+        raise _Refused(INVALID_IDENTIFY_PAYLOAD)
+    return token
+
+
+def _properties(d: Mapping[str, Any]) -> IdentifyProperties:
+    properties = d.get("properties")
+    if type(properties) is not dict:
+        raise _Refused(INVALID_IDENTIFY_PAYLOAD)
+    return IdentifyProperties(
+        os=_required_text(properties, "os"),
+        browser=_required_text(properties, "browser"),
+        device=_required_text(properties, "device"),
+        e2ee_capable=properties.get("e2ee_capable") is True,
+        mobile=properties.get("mobile") is True,
+        latitude=_coordinate(properties, "latitude"),
+        longitude=_coordinate(properties, "longitude"),
+    )
+
+
+def _required_text(properties: Mapping[str, Any], member: str) -> str:
+    value = properties.get(member)
+    if type(value) is not str:
+        raise _Refused(INVALID_IDENTIFY_PAYLOAD)
+    return value
+
+
+def _coordinate(properties: Mapping[str, Any], member: str) -> str | None:
+    value = properties.get(member)
+    if value is None:
+        return None
+    if type(value) is str and 1 <= len(value) <= COORDINATE_CHARACTERS:
+        return value
+    raise _Refused(FAILED_TO_START_SESSION)  # wire facts 1.2: this fails the start, not the payload
+
+
+def _ignored_events(d: Mapping[str, Any]) -> frozenset[str]:
+    value = d.get("ignored_events")
+    if value is None:
+        return frozenset()
+    if type(value) is not list or len(value) > IGNORED_EVENTS_MAXIMUM:
+        raise _Refused(INVALID_IDENTIFY_PAYLOAD)
+    if any(type(name) is not str for name in value):
+        raise _Refused(INVALID_IDENTIFY_PAYLOAD)
+    return frozenset(name.upper() for name in value)
+
+
+def _flags(d: Mapping[str, Any]) -> int:
+    value = d.get("flags", 0)
+    if type(value) is not int or value < 0:
+        raise _Refused(INVALID_IDENTIFY_PAYLOAD)
+    return value

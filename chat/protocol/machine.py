@@ -1,0 +1,150 @@
+"""One gateway connection without I/O: inputs in, effects out (document 000, States and transitions).
+
+The table of `chat.protocol.transitions` decides; the machine keeps what the table's steps speak of: the deadlines, the
+Identify that is held, and the commands that wait while a session starts.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+
+from chat.protocol.commands import Heartbeat, Identify, Resume, SessionCommand
+from chat.protocol.deadlines import Deadlines
+from chat.protocol.effects import (
+    BeginResume,
+    BeginStart,
+    CloseSocket,
+    ConfirmSequence,
+    DropHeldIdentify,
+    Effect,
+    HoldIdentify,
+    Process,
+    SendHeartbeatAck,
+    SendHeartbeatRequest,
+)
+from chat.protocol.inputs import DeadlineReached, Input
+from chat.protocol.settlement import Settled, settle
+from chat.protocol.transitions import TRANSITIONS, Kind, State, Step
+from chat.registries.close_codes import Close
+from chat.registries.limits import COMMANDS_WAITING_WHILE_STARTING
+
+
+class Machine:
+    """The protocol side of one socket; `now` is monotonic time in seconds, always from the same clock."""
+
+    __slots__ = ("_deadlines", "_heartbeat_interval_ms", "_held", "_starting", "_state", "_waiting")
+
+    def __init__(self, heartbeat_interval_ms: int, now: float) -> None:
+        self._heartbeat_interval_ms = heartbeat_interval_ms
+        self._deadlines = Deadlines(heartbeat_interval_ms, now)
+        self._state = State.OPENING
+        self._starting: Identify | None = None
+        self._held: Identify | None = None
+        self._waiting: deque[Settled] = deque()
+
+    @property
+    def state(self) -> State:
+        """Where the connection stands."""
+        return self._state
+
+    def next_deadline(self) -> float | None:
+        """When `DeadlineReached` is to be handled; None before Hello and after the end."""
+        return None if self._state in (State.OPENING, State.CLOSED) else self._deadlines.next()
+
+    def handle(self, event: Input, now: float) -> list[Effect]:
+        """What is to be done because of `event`, in order; no input raises in any state."""
+        effects: list[Effect] = []
+        settled = Settled(self._deadlines.due(now)) if isinstance(event, DeadlineReached) else settle(event)
+        self._follow(settled, now, effects)
+        while self._waiting and self._state is not State.STARTING:
+            self._follow(self._waiting.popleft(), now, effects)
+        return effects
+
+    def _follow(self, settled: Settled, now: float, effects: list[Effect]) -> None:
+        rule = TRANSITIONS[self._state, self._kind(settled.kind)]
+        for step in rule.steps:
+            if isinstance(step, Step):
+                effects.extend(self._take(step, settled, now))
+            else:
+                effects.append(step)
+        if self._state is State.OPENING:
+            self._deadlines.acknowledge(now)  # the deadlines run from Hello
+        self._state = rule.next_state
+
+    def _kind(self, kind: Kind) -> Kind:
+        """The kind in the light of what is pending."""
+        match kind:
+            case Kind.SEQUENCE_ACCEPTED | Kind.SEQUENCE_REFUSED if not self._deadlines.unconfirmed:
+                return Kind.NO_NEWS
+            case Kind.HELD_RETRIED if self._held is None:
+                return Kind.NO_NEWS
+            case _ if self._state is State.STARTING and self._overflows(kind):
+                return Kind.WAITING_FULL
+            case _:
+                return kind
+
+    def _overflows(self, kind: Kind) -> bool:
+        """Whether one more command waits than may; a retry that is due is no command."""
+        waits = Step.WAIT in TRANSITIONS[State.STARTING, kind].steps and kind is not Kind.HELD_RETRIED
+        return waits and len(self._waiting) >= COMMANDS_WAITING_WHILE_STARTING
+
+    def _take(self, step: Step, settled: Settled, now: float) -> list[Effect]:
+        """Complete a step with what it speaks of."""
+        match step, settled.subject:
+            case Step.ACKNOWLEDGE, _:
+                return self._acknowledge(now)
+            case Step.CONFIRM, Heartbeat(sequence):
+                self._deadlines.await_confirmation(now)
+                return [ConfirmSequence(sequence)]
+            case Step.ACKNOWLEDGE_CONFIRMED, _:
+                self._deadlines.confirm()
+                return self._acknowledge(now)
+            case Step.ACKNOWLEDGE_UNCONFIRMED, _:
+                return self._acknowledge_unconfirmed(now)
+            case Step.REQUEST_HEARTBEAT, _:
+                self._deadlines.request()
+                return [SendHeartbeatRequest()]
+            case Step.BEGIN_START, Identify() as identify:
+                return self._begin(identify, retried=False)
+            case Step.RETRY_START, _ if self._held is not None:
+                return self._begin_held(self._held)
+            case Step.BEGIN_RESUME, Resume() as resume:
+                self._starting = None
+                return [BeginResume(resume)]
+            case Step.HOLD, _ if self._starting is not None:
+                return self._hold(self._starting)
+            case Step.DROP_HELD, _ if self._held is not None:
+                self._held = None
+                return [DropHeldIdentify()]
+            case Step.WAIT, _:
+                self._waiting.append(settled)
+            case Step.PROCESS, SessionCommand() as command:
+                return [Process(command)]
+            case Step.REFUSE, Close() as close:
+                return [CloseSocket(close)]
+        return []
+
+    def _acknowledge(self, now: float) -> list[Effect]:
+        self._deadlines.acknowledge(now)
+        return [SendHeartbeatAck()]
+
+    def _acknowledge_unconfirmed(self, now: float) -> list[Effect]:
+        effects: list[Effect] = []
+        while self._deadlines.unconfirmed:
+            self._deadlines.confirm()
+            effects += self._acknowledge(now)
+        return effects
+
+    def _begin(self, identify: Identify, *, retried: bool) -> list[Effect]:
+        self._starting = identify
+        return [BeginStart(identify, retried)]
+
+    def _begin_held(self, held: Identify) -> list[Effect]:
+        self._held = None
+        return self._begin(held, retried=True)
+
+    def _hold(self, identify: Identify) -> list[Effect]:
+        self._held = identify
+        retry_due = Settled(Kind.HELD_RETRIED)  # meant the one that is replaced now
+        self._waiting = deque(settled for settled in self._waiting if settled != retry_due)
+        return [HoldIdentify(identify)]

@@ -1,0 +1,171 @@
+"""The numbers of one session's Dispatches, and what of them waits for a Resume (document 000, Sequencing, Resume).
+
+Every Dispatch takes the next sequence; the retained ones are kept until the client acknowledges them or the buffer is
+full (4,096 Dispatches, 16 MiB). What was evicted raises the replay floor, and a Resume from below it is hopeless.
+
+A server numbers each event once for every receiver, so the buffer is one deque without a record per entry: an entry's
+sequence follows from its place. Dispatches that are not retained stand in it as the length of their run.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections import deque
+
+import orjson
+
+from chat.protocol.payload import OutgoingEvent
+from chat.registries.limits import REPLAY_BYTES, REPLAY_DISPATCHES
+
+
+class ResumeVerdict(enum.Enum):
+    """Whether a session can be resumed from a sequence (document 000, Resume 2 and 4)."""
+
+    ACCEPTED = enum.auto()
+    OUT_OF_BOUNDS = enum.auto()
+    """Above the current sequence or below the acknowledged one: 4007."""
+    BELOW_FLOOR = enum.auto()
+    """Something after it was evicted: Invalid Session."""
+
+
+class Numbering:
+    """Sequence, acknowledged sequence, replay floor and replay buffer of a session."""
+
+    __slots__ = ("_bytes", "_entries", "_runs", "_trimmed", "acknowledged", "replay_floor", "sequence")
+
+    def __init__(self) -> None:
+        self.sequence = 0
+        """Of the last Dispatch; 0 before Ready."""
+        self.acknowledged = 0
+        self.replay_floor = 0
+        """The highest sequence that was evicted."""
+        self._entries: deque[OutgoingEvent | int] = deque()
+        self._trimmed = 0  # the sequence before the first entry's
+        self._runs = 0
+        self._bytes = 0
+
+    def number(self, event: OutgoingEvent) -> int:
+        """Give the event the next sequence, and retain it if its kind is retained."""
+        self.sequence = sequence = self.sequence + 1
+        if event.retained:
+            entries = self._entries
+            entries.append(event)
+            self._bytes += event.size
+            if len(entries) > REPLAY_DISPATCHES or self._bytes > REPLAY_BYTES:
+                self._evict()
+        else:
+            self._skip(1)
+        return sequence
+
+    @property
+    def retained_count(self) -> int:
+        """How many Dispatches wait for a Resume."""
+        return len(self._entries) - self._runs
+
+    @property
+    def retained_bytes(self) -> int:
+        """How large they are together."""
+        return self._bytes
+
+    def acknowledge(self, sequence: int) -> bool:
+        """Trim every retained Dispatch at or below `sequence`; False when the session does not know it.
+
+        A sequence below the acknowledged one is known and changes nothing (design 7).
+        """
+        if not 0 <= sequence <= self.sequence:
+            return False
+        if sequence > self.acknowledged:
+            self.acknowledged = sequence
+            self._trim(sequence)
+        return True
+
+    def judge_resume(self, seq: int) -> ResumeVerdict:
+        """Whether a Resume from `seq` is accepted; the bounds are judged before the floor."""
+        if not self.acknowledged <= seq <= self.sequence:
+            return ResumeVerdict.OUT_OF_BOUNDS
+        return ResumeVerdict.BELOW_FLOOR if seq < self.replay_floor else ResumeVerdict.ACCEPTED
+
+    def retained_above(self, seq: int) -> list[tuple[int, OutgoingEvent]]:
+        """The retained Dispatches after `seq` with their sequences, in order."""
+        retained = []
+        sequence = self._trimmed
+        for entry in self._entries:
+            if isinstance(entry, int):
+                sequence += entry
+                continue
+            sequence += 1
+            if sequence > seq:
+                retained.append((sequence, entry))
+        return retained
+
+    def _skip(self, run: int) -> None:
+        """The latest `run` sequences went to Dispatches that are not retained."""
+        entries = self._entries
+        if not entries:
+            self._trimmed = self.sequence
+        elif isinstance(last := entries[-1], int):
+            entries[-1] = last + run
+        else:
+            entries.append(run)
+            self._runs += 1
+
+    def _evict(self) -> None:
+        """Make room; the runs of what is not retained take none."""
+        while self.retained_count > REPLAY_DISPATCHES or self._bytes > REPLAY_BYTES:
+            if self._drop_first():
+                self.replay_floor = self._trimmed
+
+    def _trim(self, sequence: int) -> None:
+        while self._entries and self._trimmed < sequence:
+            first = self._entries[0]
+            if isinstance(first, int) and self._trimmed + first > sequence:
+                self._entries[0] = self._trimmed + first - sequence
+                self._trimmed = sequence
+            else:
+                self._drop_first()
+
+    def _drop_first(self) -> bool:
+        """Forget the first entry, and say whether it was a retained Dispatch."""
+        entry = self._entries.popleft()
+        if isinstance(entry, int):
+            self._trimmed += entry
+            self._runs -= 1
+            return False
+        self._trimmed += 1
+        self._bytes -= entry.size
+        return True
+
+    def snapshot(self) -> bytes:
+        """Everything that a Resume after a restart needs.
+
+        A line of JSON (counters; sequence, name and length of each retained event), then the events' encoded `d`.
+        """
+        retained = self.retained_above(self._trimmed)
+        counters = [self.sequence, self.acknowledged, self.replay_floor]
+        contents = [[sequence, event.name, len(event.data)] for sequence, event in retained]
+        return b"\n".join((orjson.dumps([counters, contents]), b"".join(event.data for _, event in retained)))
+
+    @classmethod
+    def restore(cls, snapshot: bytes) -> Numbering:
+        """The numbering that `snapshot` was taken of. Raises ValueError when the bytes are no snapshot."""
+        head, separator, data = snapshot.partition(b"\n")
+        counters, contents = orjson.loads(head)
+        if not separator or sum(length for _, _, length in contents) != len(data):
+            raise ValueError("not a whole snapshot")
+        numbering = cls()
+        current, numbering.acknowledged, numbering.replay_floor = counters
+        numbering.sequence = contents[0][0] - 1 if contents else current
+        numbering._trimmed = numbering.sequence
+        offset = 0
+        for sequence, name, length in contents:
+            numbering._skip_to(sequence - 1)
+            numbering.number(OutgoingEvent(name, data[offset : offset + length]))
+            offset += length
+        numbering._skip_to(current)
+        return numbering
+
+    def _skip_to(self, sequence: int) -> None:
+        run = sequence - self.sequence
+        if run > 0:
+            self.sequence = sequence
+            self._skip(run)
