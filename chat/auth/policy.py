@@ -1,7 +1,7 @@
 """Who may call an operation: the credential policies of document 000 as one pure function.
 
-An operation names one policy. The function takes what the credential resolved to and either admits it or raises the
-documented refusal; it knows nothing of HTTP.
+An operation names one policy. `admit` takes what the request presented and whom that resolved to, and either lets the
+caller in or raises the documented refusal; it knows nothing of HTTP and reads nothing.
 """
 
 from __future__ import annotations
@@ -9,7 +9,9 @@ from __future__ import annotations
 import enum
 from typing import Final
 
+from chat.auth.credentials import Credential
 from chat.auth.principal import CredentialKind, Principal
+from chat.auth.tokens import has_bot_token_form
 from chat.errors import ApiError
 from chat.registries.scopes import Scope
 
@@ -33,28 +35,64 @@ class Policy(enum.Enum):
     """`Bearer` with an access token that carries the operation's scope; nothing else."""
 
     GATEWAY_BOT = "gateway_bot"
-    """GET /v1/gateway/bot: `Bot` in any letter case before something of bot token form."""
+    """GET /v1/gateway/bot: `Bot` in any letter case before something of bot token form, known or not."""
 
     OWN_APPLICATION = "own_application"
     """GET /v1/applications/@me: a bot token behind `Bot` in any letter case."""
 
 
+BOT_IN_ANY_CASE: Final = frozenset({Policy.GATEWAY_BOT, Policy.OWN_APPLICATION})
+"""Policies under which the scheme word `Bot` is read without regard to letter case."""
+
+_BOT_OR_AMBIGUOUS: Final = frozenset({CredentialKind.BOT, None})
+
+
 def admit(
     policy: Policy,
+    credential: Credential | None,
     principal: Principal | None,
     *,
     scope: Scope | None = None,
     bots_refused_with: str | None = None,
-) -> Principal | None:
-    """Admit the caller of an operation, or raise the refusal.
+) -> None:
+    """Let the caller of an operation in, or raise the refusal.
 
-    `scope` is the OAuth2 scope that the operation takes. `bots_refused_with` is the code that a bot gets where bots may not
-    call; ACCESS_DENIED under USER_ONLY unless given.
+    `scope` is the OAuth2 scope that the operation takes. `bots_refused_with` is the code for a bot where bots may not
+    call; under USER_ONLY it is ACCESS_DENIED unless given.
 
-    :raises ApiError: UNAUTHORIZED, ACCESS_DENIED, MISSING_OAUTH_SCOPE or `bots_refused_with`.
+    :raises ApiError: UNAUTHORIZED, INVALID_TOKEN, INVALID_AUTH_TOKEN, ACCESS_DENIED, MISSING_OAUTH_SCOPE or
+        `bots_refused_with`.
     """
-    if principal is None:
+    if policy is Policy.GATEWAY_BOT:
+        _admit_bot_token_form(credential)
+        return
+    if policy is Policy.OWN_APPLICATION and credential is not None and credential.kind not in _BOT_OR_AMBIGUOUS:
+        raise ApiError("INVALID_TOKEN")
+    if principal is None or principal.kind is CredentialKind.ADMIN_KEY:  # a key counts below /v1/admin only (design 7)
         if policy is Policy.NONE:
-            return None
+            return
         raise ApiError("UNAUTHORIZED")
-    return principal
+    if principal.is_bot and (bots_refused_with is not None or policy is Policy.USER_ONLY):
+        raise ApiError(bots_refused_with or "ACCESS_DENIED")
+    if policy is Policy.BOT and principal.kind is not CredentialKind.BOT:
+        raise ApiError("ACCESS_DENIED")
+    _admit_kind(policy, principal, scope)
+
+
+def _admit_bot_token_form(credential: Credential | None) -> None:
+    """Only the form is checked, so success proves nothing (document 000, GET /v1/gateway/bot)."""
+    token = credential.token if credential is not None and credential.kind is CredentialKind.BOT else None
+    if token is None or not has_bot_token_form(token):
+        raise ApiError("INVALID_AUTH_TOKEN")
+
+
+def _admit_kind(policy: Policy, principal: Principal, scope: Scope | None) -> None:
+    if principal.kind is CredentialKind.OAUTH2:
+        if policy is Policy.NONE:
+            return
+        if scope is None:
+            raise ApiError("ACCESS_DENIED")
+        if scope not in principal.scopes:
+            raise ApiError("MISSING_OAUTH_SCOPE", members={"required_scope": str(scope)})
+    elif policy is Policy.OAUTH2:
+        raise ApiError("UNAUTHORIZED")

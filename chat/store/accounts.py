@@ -10,6 +10,7 @@ from typing import Any, Final
 import attrs
 
 from chat.registries.user_flags import UserFlag
+from chat.store.connections import to_signed
 
 _2_64: Final = 1 << 64
 
@@ -83,10 +84,16 @@ class Account:
         return bool(self.flags & UserFlag.DELETED)
 
 
-_COLUMNS: Final = ", ".join(field.name for field in attrs.fields(Account))
+_NAMES: Final = tuple(field.name for field in attrs.fields(Account))
+_COLUMNS: Final = ", ".join(_NAMES)
 _BY_ID: Final = f"SELECT {_COLUMNS} FROM users WHERE id = ?"  # noqa: S608 - the column names are our own
 _BY_EMAIL_KEY: Final = f"SELECT {_COLUMNS} FROM users WHERE email_key = ?"  # noqa: S608
 _BY_TAG: Final = f"SELECT {_COLUMNS} FROM users WHERE username_key = ? AND discriminator = ?"  # noqa: S608
+
+
+def qualified_columns(table: str) -> str:
+    """The columns of an `Account` for a join in which `users` goes by this name."""
+    return ", ".join(f"{table}.{name}" for name in _NAMES)
 
 
 def email_key(email: str) -> str:
@@ -116,3 +123,57 @@ def by_tag(connection: sqlite3.Connection, username: str, discriminator: int) ->
 
 def _account(row: tuple[Any, ...] | None) -> Account | None:
     return None if row is None else Account(*row)
+
+
+def by_ids(connection: sqlite3.Connection, user_ids: Sequence[int]) -> list[Account]:
+    """The accounts with these snowflakes that exist, in the order of the ids given."""
+    found = (by_id(connection, user_id) for user_id in user_ids)
+    return [account for account in found if account is not None]
+
+
+def discriminators_of(connection: sqlite3.Connection, username: str) -> set[int]:
+    """The discriminators that are taken for this username."""
+    rows = connection.execute("SELECT discriminator FROM users WHERE username_key = ?", (username_key(username),))
+    return {row[0] for row in rows}
+
+
+def insert(connection: sqlite3.Connection, account: Account) -> None:
+    """Add an account.
+
+    :raises sqlite3.IntegrityError: when the id, the address or the tag is taken.
+    """
+    row = _row(account)
+    connection.execute(
+        f"INSERT INTO users ({', '.join(row)}) VALUES ({', '.join('?' * len(row))})",  # noqa: S608
+        tuple(row.values()),
+    )
+
+
+def replace(connection: sqlite3.Connection, account: Account) -> None:
+    """Write every column of an account that exists.
+
+    :raises sqlite3.IntegrityError: when the new address or tag is taken.
+    """
+    row = _row(account)
+    del row["id"]
+    connection.execute(
+        f"UPDATE users SET {', '.join(f'{name} = ?' for name in row)} WHERE id = ?",  # noqa: S608
+        (*row.values(), account.id),
+    )
+
+
+def touch(connection: sqlite3.Connection, user_id: int, active_at: int, address: str) -> None:
+    """Note that the account did something at this moment, from this address."""
+    connection.execute(
+        "UPDATE users SET last_active_at = ?, last_active_ip = ? WHERE id = ?", (active_at, address, user_id)
+    )
+
+
+def _row(account: Account) -> dict[str, Any]:
+    row = attrs.asdict(account, recurse=False)
+    row["flags"] = to_signed(account.flags)
+    row["acls"] = json.dumps(account.acls)
+    row["traits"] = json.dumps(account.traits)
+    row["username_key"] = username_key(account.username)
+    row["email_key"] = None if account.email is None else email_key(account.email)
+    return row

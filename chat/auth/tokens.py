@@ -1,0 +1,97 @@
+"""Secrets that stand for somebody: how they are made, told apart and kept.
+
+Every token has at least 190 bits of chance, so its SHA-256 is enough to keep (reliability 11.3): a stolen database
+signs nobody in. Forms are those of contract, Names, and wire facts 6.3.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import random
+import re
+import string
+from typing import Final
+
+SESSION_TOKEN_PREFIX: Final = "cht_"  # noqa: S105 - public
+SESSION_TOKEN_CHARACTERS: Final = 36
+"""Characters after the prefix."""
+
+MAIL_TOKEN_CHARACTERS: Final = 64
+"""Characters of a token that a mail carries: verification, reset, revert."""
+
+SECRET_BYTES: Final = 32
+"""Bytes behind the 43 base64url characters of a bot token's secret, a client secret and the like."""
+
+PREVIEW_CHARACTERS: Final = 8
+"""Characters of a bot token's secret that may be shown later, to tell tokens apart."""
+
+_ALPHANUMERIC: Final = string.ascii_letters + string.digits
+_SESSION_TOKEN: Final = re.compile(rf"{SESSION_TOKEN_PREFIX}[A-Za-z0-9]{{{SESSION_TOKEN_CHARACTERS}}}", re.ASCII)
+_BOT_TOKEN_FORM: Final = re.compile(r"[0-9]+\.[^.\s]+", re.ASCII)
+_BOT_TOKEN: Final = re.compile(r"(0|[1-9][0-9]{0,18})\.[A-Za-z0-9_-]{43}", re.ASCII)
+
+
+class TokenMint:
+    """Makes tokens from a source of chance: `secrets.SystemRandom()` where people rely on them."""
+
+    def __init__(self, chance: random.Random) -> None:
+        self._chance = chance
+
+    def session_token(self) -> str:
+        """A token for one sign-in."""
+        return SESSION_TOKEN_PREFIX + self._alphanumeric(SESSION_TOKEN_CHARACTERS)
+
+    def bot_token(self, application_id: int) -> str:
+        """A token for the application's bot account."""
+        return f"{application_id}.{self.secret()}"
+
+    def secret(self) -> str:
+        """43 characters base64url of 32 random bytes."""
+        return _base64url(self._chance.randbytes(SECRET_BYTES))
+
+    def mail_token(self) -> str:
+        """What the link in a mail carries."""
+        return self._alphanumeric(MAIL_TOKEN_CHARACTERS)
+
+    def _alphanumeric(self, length: int) -> str:
+        return "".join(self._chance.choice(_ALPHANUMERIC) for _ in range(length))
+
+
+def token_hash(token: str) -> bytes:
+    """What is kept of a token."""
+    return hashlib.sha256(token.encode()).digest()
+
+
+def id_hash(digest: bytes) -> str:
+    """The name of a sign-in on the wire: unpadded base64url of its token's SHA-256 (wire facts 6.3)."""
+    return _base64url(digest)
+
+
+def digest_of(name: str) -> bytes | None:
+    """The reverse of `id_hash`; None for text that names no sign-in."""
+    try:
+        digest = base64.b64decode(name + "=" * (-len(name) % 4), altchars=b"-_", validate=True)
+    except ValueError:
+        return None
+    return digest if len(digest) == hashlib.sha256().digest_size else None
+
+
+def is_session_token(token: str) -> bool:
+    """Whether the token has the form of a session token, prefix included."""
+    return _SESSION_TOKEN.fullmatch(token) is not None
+
+
+def has_bot_token_form(token: str) -> bool:
+    """Whether the token looks like a bot token: digits, one full stop inside, more characters (wire facts 2.2)."""
+    return _BOT_TOKEN_FORM.fullmatch(token) is not None
+
+
+def application_of(token: str) -> int | None:
+    """The application that a token of exactly the issued form names; None for any other text."""
+    match = _BOT_TOKEN.fullmatch(token)
+    return None if match is None else int(match[1])
+
+
+def _base64url(data: bytes) -> str:
+    return base64.urlsafe_b64encode(data).rstrip(b"=").decode("ascii")

@@ -1,0 +1,152 @@
+"""User objects as the wire has them (wire facts 5.1)."""
+
+from __future__ import annotations
+
+import datetime
+from typing import Any, Final
+
+from chat.clock import iso_timestamp
+from chat.registries.user_flags import PUBLIC_USER_FLAGS, AuthenticatorType, PremiumType, UserFlag
+from chat.store.accounts import Account
+
+ADULT_YEARS: Final = 18
+"""From this age on `nsfw_allowed` holds (wire facts 5.1)."""
+
+PREMIUM_TRAIT: Final = "premium"
+"""The trait that is computed, not stored: limits that premium widens apply."""
+
+DELETED_USERNAME: Final = "DeletedUser"
+DELETED_GLOBAL_NAME: Final = "Deleted User"
+
+
+def partial_user(account: Account) -> dict[str, Any]:
+    """An account as others see it; a deleted one is shown as the placeholder."""
+    data: dict[str, Any]
+    if account.is_deleted:
+        data = {
+            "id": str(account.id),
+            "username": DELETED_USERNAME,
+            "discriminator": "0000",
+            "global_name": DELETED_GLOBAL_NAME,
+            "avatar": None,
+            "avatar_color": None,
+            "flags": 0,
+        }
+    else:
+        data = {
+            "id": str(account.id),
+            "username": account.username,
+            "discriminator": f"{account.discriminator:04d}",
+            "global_name": account.global_name,
+            "avatar": account.avatar,
+            "avatar_color": account.avatar_color,
+            "flags": public_flags(account.flags),
+        }
+    if account.bot:
+        data["bot"] = True
+    if account.system:
+        data["system"] = True
+    return data
+
+
+def public_flags(flags: int) -> int:
+    """The bits of an account's flags that others see; STAFF hides behind STAFF_HIDDEN."""
+    if flags & _STAFF_HIDDEN:
+        flags &= ~_STAFF
+    return flags & _PUBLIC
+
+
+_STAFF: Final = int(UserFlag.STAFF)
+_STAFF_HIDDEN: Final = int(UserFlag.STAFF_HIDDEN)
+_PUBLIC: Final = int(PUBLIC_USER_FLAGS)
+
+
+def private_user(account: Account, *, now_ms: int, premium_for_everyone: bool) -> dict[str, Any]:
+    """An account as it sees itself: GET /v1/users/@me, Ready and USER_UPDATE.
+
+    `now_ms` (Unix) decides age and premium. Unlike in the partial user, `bot` is always there (wire facts E.4).
+    """
+    flags = UserFlag(account.flags)
+    premium = has_premium(account, now_ms)
+    traits = {*account.traits, PREMIUM_TRAIT} if premium or premium_for_everyone else set(account.traits)
+    data = partial_user(account)
+    data.update(
+        bot=account.bot,
+        is_staff=UserFlag.STAFF in flags,
+        acls=list(account.acls),
+        traits=sorted(traits),
+        email=account.email,
+        phone=None,
+        has_verified_phone=False,
+        bio=account.bio,
+        pronouns=account.pronouns,
+        accent_color=account.accent_color,
+        banner=account.banner,
+        banner_color=account.banner_color,
+        mfa_enabled=account.totp_secret is not None,
+        verified=account.email_verified,
+        nsfw_allowed=account.bot or is_adult(account, now_ms),
+        required_actions=[],
+        password_last_changed_at=_timestamp(account.password_last_changed_at),
+        last_voice_activity_sharing_change_at=None,
+        pending_bulk_message_deletion=None,
+        terms_agreed_at=_timestamp(account.terms_agreed_at),
+        privacy_agreed_at=_timestamp(account.privacy_agreed_at),
+    )
+    data.update(_premium_members(account, flags, premium))
+    if account.email is not None:
+        data["email_bounced"] = account.email_bounced
+    if account.totp_secret is not None:
+        data["authenticator_types"] = [int(AuthenticatorType.TOTP)]
+    if UserFlag.AGE_VERIFIED_ADULT in flags:
+        data["age_verified_adult"] = True
+    return data
+
+
+def _premium_members(account: Account, flags: UserFlag, premium: bool) -> dict[str, Any]:
+    return {
+        "premium_type": account.premium_type if premium else int(PremiumType.NONE),
+        "premium_since": _timestamp(account.premium_since) if premium else None,
+        "premium_until": _timestamp(account.premium_until) if premium else None,
+        "premium_will_cancel": False,
+        "premium_billing_cycle": None,
+        "premium_lifetime_sequence": None,
+        "premium_grace_ends_at": None,
+        "premium_discriminator": False,
+        "premium_badge_hidden": False,
+        "premium_badge_masked": False,
+        "premium_badge_timestamp_hidden": False,
+        "premium_badge_sequence_hidden": False,
+        "premium_purchase_disabled": False,
+        "premium_enabled_override": False,
+        "premium_perks_disabled": False,
+        "has_dismissed_premium_onboarding": UserFlag.HAS_DISMISSED_PREMIUM_ONBOARDING in flags,
+        "has_ever_purchased": False,
+        "has_unread_gift_inventory": False,
+        "unread_gift_inventory_count": 0,
+    }
+
+
+def has_premium(account: Account, now_ms: int) -> bool:
+    """Whether the account's own premium runs at this moment (Unix milliseconds)."""
+    if not account.premium_type:
+        return False
+    return account.premium_until is None or account.premium_until > now_ms
+
+
+def is_adult(account: Account, now_ms: int) -> bool:
+    """Whether the account is known to be of age: by verification, or by its date of birth at this moment."""
+    if account.flags & UserFlag.AGE_VERIFIED_ADULT:
+        return True
+    return account.date_of_birth is not None and age_years(account.date_of_birth, now_ms) >= ADULT_YEARS
+
+
+def age_years(date_of_birth: str, now_ms: int) -> int:
+    """Completed years from a date (YYYY-MM-DD) to a moment (Unix milliseconds, UTC); negative for a date to come."""
+    born = datetime.date.fromisoformat(date_of_birth)
+    today = datetime.datetime.fromtimestamp(now_ms / 1000, datetime.UTC).date()
+    return today.year - born.year - ((today.month, today.day) < (born.month, born.day))
+
+
+def _timestamp(milliseconds: int | None) -> str | None:
+    return None if milliseconds is None else iso_timestamp(milliseconds)
