@@ -9,7 +9,6 @@ session itself belongs to the session table and stays for its 60,000 ms.
 from __future__ import annotations
 
 import collections
-import itertools
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
@@ -24,9 +23,11 @@ from chat.gateway.node import NodeState
 from chat.gateway.session import GatewaySession
 from chat.gateway.session_table import SessionTable
 from chat.gateway.starts import ResumeFailure, SessionStarts, StartFailure
+from chat.gateway.transport import GatewayTransport
 from chat.gateway.websocket import Closed, Message, WebSocket
 from chat.protocol import effects, inputs, payload
 from chat.protocol.commands import Identify, Resume, SessionCommand
+from chat.protocol.frames import binary_frame, text_frame
 from chat.protocol.machine import Machine
 from chat.protocol.payload import OutgoingEvent, Payload
 from chat.protocol.query import ConnectionQuery
@@ -39,8 +40,8 @@ from chat.registries.limits import (
     COMMAND_BUDGET_WINDOW_MS,
     HELD_IDENTIFY_RETRY_MAX_MS,
     HELD_IDENTIFY_RETRY_MIN_MS,
+    INBOUND_MESSAGE_BYTES,
     REPLAY_DISPATCHES,
-    SEQUENCE_CONFIRMATION_MS,
 )
 
 logger = structlog.get_logger(__name__)
@@ -49,7 +50,6 @@ REPLAY_PAUSE_BYTES: Final = 262_144
 """A replay waits while the socket has more than this unsent."""
 
 COMMAND_WINDOW_SECONDS: Final = COMMAND_BUDGET_WINDOW_MS / 1000
-CONFIRMATION_SECONDS: Final = SEQUENCE_CONFIRMATION_MS / 1000
 CONFIRMATION_RETRY_SECONDS: Final = 0.1
 
 RESUMED: Final = OutgoingEvent(EventName.RESUMED, b"{}", retained=False)
@@ -77,17 +77,24 @@ class GatewayParts:
 class ReplayQueue:
     """Stands in for the socket while a replay runs: live Dispatches wait here, in order, until the replay is through."""
 
-    def __init__(self, connection: Connection) -> None:
+    def __init__(self, connection: Connection, retained: Sequence[tuple[int, OutgoingEvent]]) -> None:
         self._connection = connection
-        self.waiting: collections.deque[tuple[int, OutgoingEvent]] = collections.deque()
+        self._retained = retained
+        self._waiting: collections.deque[tuple[int, OutgoingEvent]] = collections.deque()
+
+    def entries(self) -> Iterator[tuple[int, OutgoingEvent]]:
+        """What is to be sent before Resumed, in order; grows while it is being read."""
+        yield from self._retained
+        while self._waiting:
+            yield self._waiting.popleft()
 
     def belongs_to(self, connection: Connection) -> bool:
         """Whether it stands in for this socket."""
         return self._connection is connection
 
     def deliver(self, sequence: int, event: OutgoingEvent) -> None:
-        self.waiting.append((sequence, event))
-        if len(self.waiting) > REPLAY_DISPATCHES:
+        self._waiting.append((sequence, event))
+        if len(self._waiting) > REPLAY_DISPATCHES:
             # The peer does not keep up; the session stays retained.
             self._connection.close(close_codes.OUTBOX_FULL)
 
@@ -116,15 +123,17 @@ class Connection:
         "_nursery",
         "_parts",
         "_reading",
-        "_stalled_until",
+        "_replay_queue",
         "_unflushed",
         "_websocket",
         "address",
         "session",
     )
 
-    def __init__(self, websocket: WebSocket, address: str, parts: GatewayParts) -> None:
-        self._websocket = websocket
+    def __init__(self, transport: GatewayTransport, address: str, parts: GatewayParts) -> None:
+        self._websocket = WebSocket(
+            transport, maximum_message_bytes=INBOUND_MESSAGE_BYTES, on_outbox_full=self._outbox_full
+        )
         self.address = address
         self._parts = parts
         self._machine = Machine(parts.heartbeat_interval_ms, trio.current_time())
@@ -133,9 +142,9 @@ class Connection:
         self._command_times: collections.deque[float] | None = None
         self._decompressor: Decompressor | None = None
         self._held: trio.CancelScope | None = None
-        self._stalled_until = 0.0
         self._unflushed = False
         self._reading = trio.CancelScope()
+        self._replay_queue: ReplayQueue | None = None
         self._nursery: trio.Nursery
 
     # The life of a socket
@@ -245,6 +254,10 @@ class Connection:
         """Close with this code and reason (faults of the development routes)."""
         self._perform(effects.CloseSocket(close))
 
+    def _outbox_full(self) -> None:
+        """The peer reads too slowly: the socket goes, the session stays retained."""
+        self.close(close_codes.OUTBOX_FULL)
+
     def invalidate(self) -> None:
         """End the attached session (faults of the development routes)."""
         if self.session is not None:
@@ -257,12 +270,12 @@ class Connection:
 
     def stall(self, milliseconds: int) -> None:
         """Let no frame leave for so long (faults of the development routes)."""
-        self._stalled_until = trio.current_time() + milliseconds / 1000
-        self._nursery.start_soon(self._end_stall, self._stalled_until)
+        self._websocket.hold()
+        self._nursery.start_soon(self._end_stall, milliseconds / 1000)
 
-    async def _end_stall(self, until: float) -> None:
-        await trio.sleep_until(until)
-        self.flush()
+    async def _end_stall(self, seconds: float) -> None:
+        await trio.sleep(seconds)
+        self._websocket.release()
 
     # Sending
 
@@ -276,13 +289,11 @@ class Connection:
     def flush(self) -> None:
         """Send what is pending."""
         self._unflushed = False
-        if self._stalled_until and trio.current_time() < self._stalled_until:
-            return
         self._websocket.flush()
 
     def send_payload(self, data: bytes) -> None:
         """Send a payload that is no Dispatch, after what was delivered before it."""
-        self._websocket.push(payload.text_frame(data))
+        self._websocket.push(text_frame(data))
         self.flush()
 
     def _send_dispatch(self, sequence: int, event: OutgoingEvent) -> None:
@@ -311,8 +322,8 @@ class Connection:
                 self.send_payload(payload.HEARTBEAT_REQUEST)
             case effects.SendHello():
                 self.send_payload(payload.hello(self._parts.heartbeat_interval_ms))
-            case effects.BeginStart(identify):
-                self._nursery.start_soon(self._start, identify, False)
+            case effects.BeginStart(identify, retried):
+                self._nursery.start_soon(self._start, identify, retried)
             case effects.BeginResume(resume):
                 self._resume(resume)
             case effects.HoldIdentify(identify):
@@ -320,9 +331,9 @@ class Connection:
             case effects.DropHeldIdentify():
                 self._drop_held()
             case effects.Replay():
-                pass  # begun by _attach, which has the session at hand
+                self._nursery.start_soon(self._replay)
             case effects.SendResumed():
-                pass  # sent by _replay together with the sequence it carries
+                self._send_resumed()
             case effects.DetachSession():
                 self._detach()
             case effects.SendInvalidSession():
@@ -350,13 +361,10 @@ class Connection:
             self._handle(inputs.SequenceAccepted() if accepted else inputs.SequenceRefused())
 
     async def _confirm_later(self, sequence: int) -> None:
-        """The session cannot be reached: ask again until it answers or CONFIRMATION_SECONDS are over."""
-        with trio.move_on_after(CONFIRMATION_SECONDS):
-            while self._parts.node.rpc_failing:
-                await trio.sleep(CONFIRMATION_RETRY_SECONDS)
-            self._confirm(sequence)
-            return
-        self._handle(inputs.SequenceUnconfirmed())
+        """The session cannot be reached: ask again until it answers; the machine gives up after 5,000 ms."""
+        while self._parts.node.rpc_failing:
+            await trio.sleep(CONFIRMATION_RETRY_SECONDS)
+        self._confirm(sequence)
 
     # Identify
 
@@ -419,29 +427,29 @@ class Connection:
         self._parts.table.attach(session)
         session.address = self.address
         self.session = session
-        queue = ReplayQueue(self)
-        session.receiver = queue
-        replay = session.numbering.retained_above(seq)
+        session.receiver = self._replay_queue = ReplayQueue(self, session.numbering.retained_above(seq))
         self._handle(inputs.ResumeAccepted())
-        self._nursery.start_soon(self._replay, session, queue, replay)
 
-    async def _replay(
-        self, session: GatewaySession, queue: ReplayQueue, replay: Sequence[tuple[int, OutgoingEvent]]
-    ) -> None:
-        """Send what was retained above the client's sequence, then what came in the meantime, then Resumed."""
-        waiting = queue.waiting
-        for sequence, event in itertools.chain(replay, _drain(waiting)):
+    async def _replay(self) -> None:
+        """Send what was retained above the client's sequence, then what came in the meantime."""
+        session, queue = self.session, self._replay_queue
+        if session is None or queue is None:
+            return
+        for sequence, event in queue.entries():
             if session.receiver is not queue:
                 return
             self._send_dispatch(sequence, event)
-            if self._websocket.unsent_bytes > REPLAY_PAUSE_BYTES:
+            if self._websocket.pending_bytes > REPLAY_PAUSE_BYTES:
                 await self.drained(REPLAY_PAUSE_BYTES)
-        if session.receiver is not queue:
-            return
-        session.receiver = self
-        self._send_dispatch(session.numbering.sequence, RESUMED)
-        self.flush()
-        self._handle(inputs.ReplayFinished())
+        if session.receiver is queue:
+            session.receiver = self
+            self._replay_queue = None
+            self._handle(inputs.ReplayFinished())
+
+    def _send_resumed(self) -> None:
+        if self.session is not None:
+            self._send_dispatch(self.session.numbering.sequence, RESUMED)
+            self.flush()
 
     def _detach(self) -> None:
         session, self.session = self.session, None
@@ -454,14 +462,14 @@ class CompressedConnection(Connection):
 
     __slots__ = ("_compressor",)
 
-    def __init__(self, websocket: WebSocket, address: str, parts: GatewayParts) -> None:
-        super().__init__(websocket, address, parts)
+    def __init__(self, transport: GatewayTransport, address: str, parts: GatewayParts) -> None:
+        super().__init__(transport, address, parts)
         self._compressor = Compressor() if zstd_available() else None
 
     def _push(self, data: bytes) -> None:
         # Without a compressor the only thing ever sent is the close frame (document 000, Framing 4).
         if self._compressor is not None:
-            self._websocket.push(payload.binary_frame(self._compressor.compress(data)))
+            self._websocket.push(binary_frame(self._compressor.compress(data)))
 
     def deliver(self, sequence: int, event: OutgoingEvent) -> None:
         """Compress and frame a numbered Dispatch; it leaves when the present batch is flushed."""
@@ -482,11 +490,6 @@ class CompressedConnection(Connection):
             self._decompressor = Decompressor()
         decompressed = self._decompressor.decompress(data)
         return decompressed if isinstance(decompressed, Close) else payload.decode_payload(decompressed)
-
-
-def _drain(waiting: collections.deque[tuple[int, OutgoingEvent]]) -> Iterator[tuple[int, OutgoingEvent]]:
-    while waiting:
-        yield waiting.popleft()
 
 
 def _holds(session: GatewaySession, connection: Connection) -> bool:
