@@ -48,6 +48,7 @@ def connect(
 ) -> sqlite3.Connection:
     """A connection with this program's settings, in autocommit mode: transactions are begun by hand.
 
+    The journal mode is a property of the file, which `chat.store.migrations.prepare` sets.
     `read_only` refuses every write. `durable=False` leaves out the `fsync` (tests that never lose power).
     """
     connection = sqlite3.connect(
@@ -59,7 +60,6 @@ def connect(
         factory=factory,
     )
     for pragma in (
-        "journal_mode = WAL",
         f"synchronous = {'FULL' if durable else 'OFF'}",
         "foreign_keys = ON",
         f"cache_size = -{CACHE_KIBIBYTES}",

@@ -204,7 +204,8 @@ def _run_query(connection: sqlite3.Connection, query: Callable[[sqlite3.Connecti
         try:
             return query(connection)
         finally:
-            connection.execute("ROLLBACK")
+            if connection.in_transaction:  # some errors end the transaction themselves
+                connection.execute("ROLLBACK")
     except sqlite3.Error as error:
         raise as_caller_sees(error) from error.__cause__
 

@@ -353,13 +353,57 @@ OPERATION: Final = (
 )
 
 
+RELATIONSHIPS: Final = (
+    """
+    CREATE TABLE relationships (
+        user_id              INTEGER NOT NULL REFERENCES users (id) ON DELETE CASCADE,
+        target_id            INTEGER NOT NULL REFERENCES users (id) ON DELETE CASCADE,
+        type                 INTEGER NOT NULL,  -- 1 friend, 2 blocked, 3 incoming, 4 outgoing request
+        since                INTEGER,
+        nickname             TEXT,
+        share_voice_activity INTEGER NOT NULL DEFAULT 1,
+        PRIMARY KEY (user_id, target_id)
+    ) STRICT, WITHOUT ROWID
+    """,
+    "CREATE INDEX relationships_with_target ON relationships (target_id)",
+)
+
+ADMIN_API_KEYS: Final = (
+    """
+    CREATE TABLE admin_api_keys (
+        id           INTEGER PRIMARY KEY,
+        owner_id     INTEGER NOT NULL REFERENCES users (id) ON DELETE CASCADE,
+        name         TEXT    NOT NULL,
+        key_hash     BLOB    NOT NULL,  -- SHA-256 of the key
+        acls         TEXT    NOT NULL,  -- json
+        created_at   INTEGER NOT NULL,
+        expires_at   INTEGER,
+        last_used_at INTEGER
+    ) STRICT
+    """,
+    "CREATE INDEX admin_api_keys_of_owner ON admin_api_keys (owner_id)",
+)
+
+
 def accounts_guilds_messages(database: sqlite_utils.Database) -> None:
     """The first schema."""
     for statement in (*ACCOUNTS, *GUILDS, *MESSAGES, *OPERATION):
         database.execute(statement)
 
 
-MIGRATIONS: Final[Sequence[Migration]] = (accounts_guilds_messages,)
+def relationships(database: sqlite_utils.Database) -> None:
+    """Who is whose friend, who has blocked whom."""
+    for statement in RELATIONSHIPS:
+        database.execute(statement)
+
+
+def admin_api_keys(database: sqlite_utils.Database) -> None:
+    """Keys with which programs use the administrative API."""
+    for statement in ADMIN_API_KEYS:
+        database.execute(statement)
+
+
+MIGRATIONS: Final[Sequence[Migration]] = (accounts_guilds_messages, relationships, admin_api_keys)
 """In the order in which they run; the name of the function is the name in the record."""
 
 MIGRATION_SET: Final = "chat"
@@ -394,6 +438,7 @@ def prepare(
         with contextlib.closing(connect(path, durable=durable)) as connection:
             if not is_current(connection):
                 with while_migrating():
+                    connection.execute("PRAGMA journal_mode = WAL")  # outside of any transaction, and for good
                     migrate(connection)
     except sqlite3.Error as error:
         raise OperatorError(f"cannot use the database {path}: {error}") from error
