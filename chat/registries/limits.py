@@ -110,7 +110,8 @@ RETAINED_EVENT_BYTES: Final = 2_097_152
 # Decoding and compression (design 2, 6 and 7; reliability F12 to F15)
 
 JSON_DEPTH_MAXIMUM: Final = 64
-"""Deeper nesting is `Decode failed` on the gateway and INVALID_FORM_BODY over HTTP (design 7)."""
+"""Deeper nesting, the outermost object counted as one, is `Decode failed` on the gateway and INVALID_FORM_BODY over
+HTTP (design 7)."""
 
 ZSTD_WINDOW_BYTES: Final = 8_388_608
 """A client's zstd frame that asks for a larger window is `Decompression failed` (design 7)."""

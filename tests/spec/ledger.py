@@ -1,0 +1,188 @@
+"""The ledger of rules: which numbered rule of the documents has a test, and whether that test passes.
+
+A pytest plugin. `spec_fixtures/rules/*.json` numbers every rule; a test says what it proves with
+`@pytest.mark.rule("000.framing.4")`, and its outcome goes to those rules. It works the same with pytest-xdist: the ids
+travel with the test's report.
+
+    --rules-report FILE    writes {id: {"passed": n, "failed": n}} for every rule that a test of this run names
+    --ledger               says that this is a complete run: a rule that is neither pending nor covered fails it
+
+A rule is covered when a test that names it passed and none failed.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Generator, Iterable
+from pathlib import Path
+from typing import Final
+
+import attrs
+import pytest
+
+RULES_FOLDER: Final = Path("spec_fixtures", "rules")
+"""Where the ledger's files are, from the root of the project."""
+
+PROPERTY: Final = "rules"
+"""The user property under which a report carries the ids that its test names."""
+
+
+@attrs.define
+class Outcome:
+    """How often tests that name a rule passed and failed."""
+
+    passed: int = 0
+    failed: int = 0
+
+    @property
+    def covers(self) -> bool:
+        """Whether this is proof enough."""
+        return self.passed > 0 and self.failed == 0
+
+
+@attrs.frozen
+class Ledger:
+    """The rules (id, and whether each is pending) and what this run found out about them."""
+
+    pending: dict[str, bool]
+    outcomes: dict[str, Outcome] = attrs.field(factory=dict)
+
+    @classmethod
+    def read(cls, folder: Path) -> Ledger:
+        """The ledger as the files of the folder have it; an id that occurs twice is a usage error."""
+        pending: dict[str, bool] = {}
+        for path in sorted(folder.glob("*.json")):
+            for row in json.loads(path.read_text(encoding="utf-8")):
+                if row["id"] in pending:
+                    raise pytest.UsageError(f"{path}: rule {row['id']} is in the ledger twice")
+                pending[row["id"]] = row.get("pending", False)
+        return cls(pending)
+
+    def note(self, rules: Iterable[str], *, passed: bool) -> None:
+        """One more test that names these rules has passed or failed."""
+        for rule in rules:
+            outcome = self.outcomes.setdefault(rule, Outcome())
+            if passed:
+                outcome.passed += 1
+            else:
+                outcome.failed += 1
+
+    def is_covered(self, rule: str) -> bool:
+        """Whether this run proves the rule."""
+        return rule in self.outcomes and self.outcomes[rule].covers
+
+    def uncovered(self) -> list[str]:
+        """The rules that have to be proved and are not."""
+        return [rule for rule, pending in self.pending.items() if not pending and not self.is_covered(rule)]
+
+    def summary(self) -> list[str]:
+        """One line for each document."""
+        lines = []
+        for document in sorted({rule.partition(".")[0] for rule in self.pending}):
+            rules = [rule for rule in self.pending if rule.startswith(f"{document}.")]
+            covered = sum(self.is_covered(rule) for rule in rules)
+            pending = sum(self.pending[rule] for rule in rules)
+            lines.append(f"{document}: {len(rules)} rules, {covered} covered, {pending} pending")
+        return lines
+
+    def report(self) -> dict[str, dict[str, int]]:
+        """What `--rules-report` writes."""
+        return {rule: attrs.asdict(outcome) for rule, outcome in sorted(self.outcomes.items())}
+
+
+LEDGER: Final = pytest.StashKey[Ledger]()
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """The two options of this plugin."""
+    group = parser.getgroup("ledger", "the ledger of the documents' rules")
+    group.addoption("--rules-report", type=Path, metavar="FILE", help="write the outcome of each rule to FILE as JSON")
+    group.addoption(
+        "--ledger", action="store_true", help="complete run: fail when a rule is neither pending nor covered"
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Read the ledger and make the marker known."""
+    config.addinivalue_line("markers", "rule(*ids): the rules of the documents, by their ids, that this test proves")
+    config.stash[LEDGER] = Ledger.read(config.rootpath / RULES_FOLDER)
+
+
+def rules_of(item: pytest.Item) -> list[str]:
+    """The ids that a test names, its module's and class's included, each once."""
+    return list(dict.fromkeys(rule for marker in item.iter_markers("rule") for rule in marker.args))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report(
+    collector: pytest.Collector,
+) -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
+    """Refuse tests that name rules nobody numbered."""
+    report = yield
+    known = collector.config.stash[LEDGER].pending
+    invented = [
+        f"{node.nodeid} names {rule!r}, which no file of {RULES_FOLDER}/ holds"
+        for node in report.result or ()
+        if isinstance(node, pytest.Item)
+        for rule in rules_of(node)
+        if rule not in known
+    ]
+    if invented:
+        report.outcome = "failed"
+        report.longrepr = "\n".join(invented)
+    return report
+
+
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """Send the ids along with the test's reports."""
+    rules = rules_of(item)
+    if rules:
+        item.user_properties.append((PROPERTY, rules))
+
+
+class Recorder:
+    """Listens to the reports of the process that leads the run."""
+
+    def __init__(self, config: pytest.Config, ledger: Ledger) -> None:
+        self.config = config
+        self.ledger = ledger
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """A call counts as it ends; before and after it only failure counts."""
+        if report.skipped or hasattr(report, "wasxfail") or (report.passed and report.when != "call"):
+            return
+        for name, rules in report.user_properties:
+            if name == PROPERTY and isinstance(rules, list):
+                self.ledger.note(rules, passed=report.passed)
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int | pytest.ExitCode) -> None:
+        """Write the report; turn success into failure when a complete run leaves rules unproved."""
+        if self.config.option.collectonly:
+            return
+        path: Path | None = self.config.option.rules_report
+        if path is not None:
+            path.write_text(json.dumps(self.ledger.report(), indent=1) + "\n", encoding="utf-8")
+        if self.config.option.ledger and exitstatus == pytest.ExitCode.OK and self.ledger.uncovered():
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        """One line for each document, and under --ledger the rules that are missing."""
+        if self.config.option.collectonly or not self.ledger.pending:
+            return
+        terminalreporter.section("rules of the documents")
+        for line in self.ledger.summary():
+            terminalreporter.write_line(line)
+        uncovered = self.ledger.uncovered()
+        if self.config.option.ledger and uncovered:
+            terminalreporter.write_line(f"not covered: {len(uncovered)}", red=True)
+            for rule in uncovered:
+                terminalreporter.write_line(f"  {rule}")
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """Record in the leading process only: workers of pytest-xdist send their reports there."""
+    config = session.config
+    if not hasattr(config, "workerinput"):
+        config.pluginmanager.register(Recorder(config, config.stash[LEDGER]), "ledger-recorder")

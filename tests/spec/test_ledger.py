@@ -1,0 +1,159 @@
+"""The ledger plugin itself, run in small projects of its own."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+pytest_plugins = ["pytester"]
+
+ROOT = Path(__file__).parents[2]
+
+PASSING = """
+    import pytest
+
+    @pytest.mark.rule("000.a.1")
+    def test_one():
+        pass
+
+    @pytest.mark.rule("000.a.1", "000.a.2")
+    def test_both():
+        pass
+"""
+
+
+@pytest.fixture
+def project(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> pytest.Pytester:
+    """Two documents: one with two rules to prove and one pending, one with nothing to prove yet."""
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    monkeypatch.setattr(sys, "path", [str(ROOT), *sys.path])
+    folder = pytester.path / "spec_fixtures" / "rules"
+    folder.mkdir(parents=True)
+    rows = [{"id": "000.a.1"}, {"id": "000.a.2"}, {"id": "000.b.1", "pending": True}]
+    (folder / "000.json").write_text(json.dumps(rows))
+    (folder / "001.json").write_text(json.dumps([{"id": "001.a.1", "pending": True}]))
+    pytester.makeini("[pytest]\naddopts = -p tests.spec.ledger -p no:cacheprovider\n")
+    return pytester
+
+
+def test_counts_what_passed_for_each_document(project: pytest.Pytester) -> None:
+    project.makepyfile(PASSING)
+    result = project.runpytest("--ledger", "--rules-report", "report.json")
+    assert result.ret == pytest.ExitCode.OK
+    result.stdout.fnmatch_lines(["000: 3 rules, 2 covered, 1 pending", "001: 1 rules, 0 covered, 1 pending"])
+    assert json.loads((project.path / "report.json").read_text()) == {
+        "000.a.1": {"passed": 2, "failed": 0},
+        "000.a.2": {"passed": 1, "failed": 0},
+    }
+
+
+def test_counts_across_worker_processes(project: pytest.Pytester) -> None:
+    project.makepyfile(PASSING)
+    result = project.runpytest("-n2", "--ledger", "--rules-report", "report.json")
+    assert result.ret == pytest.ExitCode.OK
+    result.stdout.fnmatch_lines(["000: 3 rules, 2 covered, 1 pending"])
+    assert json.loads((project.path / "report.json").read_text())["000.a.1"] == {"passed": 2, "failed": 0}
+
+
+@pytest.mark.parametrize("processes", ["0", "2"])
+def test_a_complete_run_fails_when_a_rule_has_no_test(project: pytest.Pytester, processes: str) -> None:
+    project.makepyfile(
+        """
+        import pytest
+
+        @pytest.mark.rule("000.a.1")
+        def test_one():
+            pass
+        """
+    )
+    result = project.runpytest("-n", processes, "--ledger")
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+    result.stdout.fnmatch_lines(["000: 3 rules, 1 covered, 1 pending", "not covered: 1", "  000.a.2"])
+
+
+def test_a_partial_run_may_leave_rules_without_a_test(project: pytest.Pytester) -> None:
+    project.makepyfile("def test_nothing(): pass")
+    assert project.runpytest().ret == pytest.ExitCode.OK
+
+
+def test_one_failing_test_outweighs_the_passing_ones(project: pytest.Pytester) -> None:
+    project.makepyfile(
+        """
+        import pytest
+
+        @pytest.fixture
+        def broken_before():
+            raise RuntimeError
+
+        @pytest.fixture
+        def broken_after():
+            yield
+            raise RuntimeError
+
+        pytestmark = pytest.mark.rule("000.a.1")
+
+        def test_passes():
+            pass
+
+        def test_fails():
+            assert False
+
+        @pytest.mark.rule("000.a.2")
+        def test_fails_in_set_up(broken_before):
+            pass
+
+        @pytest.mark.rule("000.b.1")
+        def test_fails_in_tear_down(broken_after):
+            pass
+
+        @pytest.mark.skip
+        def test_is_skipped():
+            pass
+
+        @pytest.mark.xfail
+        def test_is_expected_to_fail():
+            assert False
+        """
+    )
+    result = project.runpytest("--rules-report", "report.json")
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+    result.stdout.fnmatch_lines(["000: 3 rules, 0 covered, 1 pending"])
+    assert json.loads((project.path / "report.json").read_text()) == {
+        "000.a.1": {"passed": 2, "failed": 3},
+        "000.a.2": {"passed": 0, "failed": 1},
+        "000.b.1": {"passed": 1, "failed": 1},
+    }
+
+
+@pytest.mark.parametrize("processes", ["0", "2"])
+def test_an_invented_id_stops_the_run(project: pytest.Pytester, processes: str) -> None:
+    project.makepyfile(
+        """
+        import pytest
+
+        class TestGroup:
+            @pytest.mark.parametrize("n", [pytest.param(1, marks=pytest.mark.rule("000.a.9"))])
+            def test_one(self, n):
+                pass
+        """
+    )
+    result = project.runpytest("-n", processes)
+    assert result.ret in {pytest.ExitCode.INTERRUPTED, pytest.ExitCode.TESTS_FAILED}
+    result.stdout.fnmatch_lines(["*::test_one* names '000.a.9', which no file of spec_fixtures/rules/ holds"])
+
+
+def test_an_id_that_is_in_the_ledger_twice_is_a_usage_error(project: pytest.Pytester) -> None:
+    (project.path / "spec_fixtures" / "rules" / "002.json").write_text(json.dumps([{"id": "000.a.1"}]))
+    result = project.runpytest_subprocess()
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(["*rule 000.a.1 is in the ledger twice"])
+
+
+def test_collecting_only_proves_and_reports_nothing(project: pytest.Pytester) -> None:
+    project.makepyfile(PASSING)
+    result = project.runpytest("--collect-only", "--ledger", "--rules-report", "report.json")
+    assert result.ret == pytest.ExitCode.OK
+    assert not (project.path / "report.json").exists()
