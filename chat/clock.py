@@ -1,12 +1,13 @@
 """Wall time, in one place, so that a whole server can run on a clock that a test moves.
 
-Monotonic waiting goes through Trio (`trio.current_time()`, `trio.sleep_until`); what is written into records and shown to
-people goes through a `Clock` from here. In a test that runs on Trio's virtual clock both follow the same hands.
+Monotonic waiting goes through Trio (`trio.current_time()`, `trio.sleep_until`); what is written into records and shown
+to people goes through a `Clock` from here. In a test that runs on Trio's virtual clock both follow the same hands.
 """
 
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Protocol
 
@@ -31,7 +32,8 @@ class SystemClock:
 class TrioClock:
     """A time of day that follows Trio's clock: under a virtual clock, days pass in no time.
 
-    `started_ms` is the time of day (Unix milliseconds) at the moment of construction, which must happen inside `trio.run`.
+    `started_ms` is the time of day (Unix milliseconds) at the moment of construction, which must happen inside
+    `trio.run`.
     """
 
     def __init__(self, started_ms: int) -> None:
@@ -41,38 +43,81 @@ class TrioClock:
         return round((self._base + trio.current_time()) * 1000)
 
 
+class MovableClock(Clock, Protocol):
+    """A time of day that can be moved forward, and Trio's timers with it."""
+
+    @property
+    def skipped_ms(self) -> int:
+        """How far the time of day has been moved since the start, or since it was set back."""
+        ...
+
+    def skip(self, milliseconds: int) -> None:
+        """Move forward; deadlines that lie on the way are due from the next turn of Trio's loop on."""
+        ...
+
+    def set_back(self) -> None:
+        """Return to the time of day that it would be without any `skip`. Trio's timers stay where they are."""
+        ...
+
+
 class SkippingClock(trio.abc.Clock):
-    """A Trio clock and time of day of real speed that can be moved forward: all of Trio's timers see it (`chat dev`)."""
+    """A Trio clock and time of day of real speed that can be moved forward: Trio's timers see it (`chat dev`)."""
 
     def __init__(self) -> None:
+        self._trio_skipped_ms = 0
         self._skipped_ms = 0
 
     @property
     def skipped_ms(self) -> int:
-        """How far the clock has been moved so far."""
+        """See MovableClock."""
         return self._skipped_ms
 
     def skip(self, milliseconds: int) -> None:
-        """Move forward; deadlines that lie on the way are due from the next turn of Trio's loop on."""
+        """See MovableClock."""
         if milliseconds < 0:
             raise ValueError("a clock moves forward only")
         self._skipped_ms += milliseconds
+        self._trio_skipped_ms += milliseconds
 
     def set_back(self) -> None:
-        """Return to the machine's own time of day (only `/v1/_dev/reset` does)."""
+        """See MovableClock."""
         self._skipped_ms = 0
 
     def start_clock(self) -> None:
         """Trio's hook; nothing to prepare."""
 
     def current_time(self) -> float:
-        return time.monotonic() + self._skipped_ms / 1000
+        return time.monotonic() + self._trio_skipped_ms / 1000
 
     def deadline_to_sleep_time(self, deadline: float) -> float:
         return deadline - self.current_time()
 
     def now_ms(self) -> int:
         return time.time_ns() // 1_000_000 + self._skipped_ms
+
+
+class JumpingClock(TrioClock):
+    """A MovableClock on Trio's virtual clock, whose `jump` (seconds) it calls."""
+
+    def __init__(self, started_ms: int, jump: Callable[[float], None]) -> None:
+        super().__init__(started_ms)
+        self._jump = jump
+        self._skipped_ms = 0
+
+    @property
+    def skipped_ms(self) -> int:
+        """See MovableClock."""
+        return self._skipped_ms
+
+    def skip(self, milliseconds: int) -> None:
+        """See MovableClock."""
+        self._jump(milliseconds / 1000)
+        self._skipped_ms += milliseconds
+
+    def set_back(self) -> None:
+        """See MovableClock."""
+        self._base -= self._skipped_ms / 1000
+        self._skipped_ms = 0
 
 
 def iso_timestamp(milliseconds: int) -> str:

@@ -40,6 +40,11 @@ class SnowflakeGenerator:
         self._last_ms = 0
         self._counter = 0
 
+    def set_back(self) -> None:
+        """Follow the clock again after it was set back and everything made since is gone (`/v1/_dev/reset`)."""
+        self._last_ms = 0
+        self._counter = 0
+
     def __call__(self) -> int:
         now = self._clock.now_ms() - EPOCH_MS
         if now > self._last_ms:

@@ -17,6 +17,10 @@ SESSION_TOKEN_PREFIX: Final = "cht_"  # noqa: S105 - public
 SESSION_TOKEN_CHARACTERS: Final = 36
 """Characters after the prefix."""
 
+ADMIN_KEY_PREFIX: Final = "cha_"
+ADMIN_KEY_CHARACTERS: Final = 32
+"""Characters after the key's snowflake."""
+
 MAIL_TOKEN_CHARACTERS: Final = 64
 """Characters of a token that a mail carries: verification, reset, revert."""
 
@@ -49,6 +53,10 @@ class TokenMint:
     def secret(self) -> str:
         """43 characters base64url of 32 random bytes."""
         return _base64url(self._chance.randbytes(SECRET_BYTES))
+
+    def admin_key(self, key_id: int) -> str:
+        """An admin API key with this snowflake."""
+        return f"{ADMIN_KEY_PREFIX}{key_id}_{self._alphanumeric(ADMIN_KEY_CHARACTERS)}"
 
     def mail_token(self) -> str:
         """What the link in a mail carries."""
@@ -85,6 +93,11 @@ def is_session_token(token: str) -> bool:
 def has_bot_token_form(token: str) -> bool:
     """Whether the token looks like a bot token: digits, one full stop inside, more characters (wire facts 2.2)."""
     return _BOT_TOKEN_FORM.fullmatch(token) is not None
+
+
+def token_preview(bot_token: str) -> str:
+    """What may be shown of an issued bot token later on."""
+    return bot_token.partition(".")[2][:PREVIEW_CHARACTERS]
 
 
 def application_of(token: str) -> int | None:
