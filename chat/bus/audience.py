@@ -48,9 +48,13 @@ class ToChannel:
 
 @attrs.frozen
 class ToPresenceSubscribers:
-    """Sessions that asked, by Lazy Request, to be told of this account's presence in a guild they share with it."""
+    """Sessions that asked, by Lazy Request, to be told of this account's presence in a guild they share with it.
+
+    Those of the accounts in `without` are left out: they are told anyway, as friends.
+    """
 
     user_id: int
+    without: tuple[int, ...] = ()
 
 
 Audience = ToPresenceSubscribers | ToSession | ToAccounts | ToGuild | ToChannel

@@ -1,0 +1,119 @@
+"""Relationships: who is whose friend, who has blocked whom (wire facts 5.4)."""
+
+from __future__ import annotations
+
+import enum
+import sqlite3
+from collections.abc import Callable
+from typing import Any, Final
+
+from chat.bus.audience import ToAccounts
+from chat.bus.bus import Bus, Event
+from chat.clock import Clock, iso_timestamp
+from chat.registries.events import EventName
+from chat.store import relationships
+from chat.store.database import Database
+from chat.store.relationships import Relationship
+
+
+class RelationshipType(enum.IntEnum):
+    """The `type` of a relationship object (wire facts 5.4)."""
+
+    FRIEND = 1
+    """Both are friends."""
+
+    BLOCKED = 2
+    """The account has blocked the other, who is not told."""
+
+    INCOMING_REQUEST = 3
+    """The other asked to be friends."""
+
+    OUTGOING_REQUEST = 4
+    """The account asked to be friends."""
+
+
+_OTHER_SIDE: Final = {
+    RelationshipType.FRIEND: RelationshipType.FRIEND,
+    RelationshipType.BLOCKED: None,
+    RelationshipType.INCOMING_REQUEST: RelationshipType.OUTGOING_REQUEST,
+    RelationshipType.OUTGOING_REQUEST: RelationshipType.INCOMING_REQUEST,
+}
+"""What the other account has; None takes away whatever it had, but never a block of its own."""
+
+Change = tuple[Relationship | None, Relationship | None]
+"""What an account had with another, and what it has now."""
+
+
+class Relationships:
+    """The relationships of all accounts. `partial_user_of` gives the user object of an account."""
+
+    def __init__(
+        self, database: Database, bus: Bus, clock: Clock, *, partial_user_of: Callable[[int], dict[str, Any]]
+    ) -> None:
+        self._database = database
+        self._bus = bus
+        self._clock = clock
+        self._partial_user_of = partial_user_of
+
+    def friends_of(self, user_id: int) -> tuple[int, ...]:
+        """The accounts that are friends of this one, ascending."""
+        return relationships.targets(self._database.reader, user_id, RelationshipType.FRIEND)
+
+    def of_user(self, user_id: int) -> list[dict[str, Any]]:
+        """The account's relationship objects without `user`, as Ready has them (wire facts 1.5)."""
+        return [_relationship_object(entry) for entry in relationships.of_user(self._database.reader, user_id)]
+
+    async def set_both(self, user_id: int, target_id: int, type: RelationshipType) -> None:
+        """Write what two accounts have with each other: `type` for the first, what belongs to it for the second.
+
+        Publishes to each what changed for it. Raises ValueError for an account and itself.
+        """
+        if user_id == target_id:
+            raise ValueError("an account has no relationship with itself")
+        now = self._clock.now_ms()
+
+        def write(connection: sqlite3.Connection) -> list[Change]:
+            own = _replace(connection, user_id, target_id, type, now)
+            other = _replace(connection, target_id, user_id, _OTHER_SIDE[type], now)
+            return [own, other]
+
+        await self._database.write(write, self._publish)
+
+    def _publish(self, changes: list[Change]) -> None:
+        for before, after in changes:
+            if after is not None:
+                if before is not None and before.type == after.type:
+                    continue
+                name = EventName.RELATIONSHIP_ADD if before is None else EventName.RELATIONSHIP_UPDATE
+                data = {**_relationship_object(after), "user": self._partial_user_of(after.target_id)}
+                self._bus.publish(Event(name, data, ToAccounts((after.user_id,))))
+            elif before is not None:
+                removed = {"id": str(before.target_id)}
+                self._bus.publish(Event(EventName.RELATIONSHIP_REMOVE, removed, ToAccounts((before.user_id,))))
+
+
+def _replace(
+    connection: sqlite3.Connection, user_id: int, target_id: int, type: RelationshipType | None, now: int
+) -> Change:
+    before = relationships.by_id(connection, user_id, target_id)
+    if type is None:
+        if before is None or before.type == RelationshipType.BLOCKED:
+            return before, before
+        relationships.delete(connection, user_id, target_id)
+        return before, None
+    if before is not None and before.type == type:
+        return before, before
+    after = Relationship(user_id, target_id, type, since=now)
+    relationships.put(connection, after)
+    return before, after
+
+
+def _relationship_object(relationship: Relationship) -> dict[str, Any]:
+    data: dict[str, Any] = {"id": str(relationship.target_id), "type": relationship.type}
+    if relationship.since is not None:
+        data["since"] = iso_timestamp(relationship.since)
+    data["nickname"] = relationship.nickname
+    data["share_voice_activity"] = relationship.share_voice_activity
+    # The event registry knows this member as always true (wire facts 1.8).
+    data["friend_shares_voice_activity"] = True
+    return data

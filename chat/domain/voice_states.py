@@ -1,0 +1,411 @@
+"""Voice states: who is connected to which voice channel, and how (wire facts 1.3, opcode 4; 1.7, voice state).
+
+There is no media server: the state is kept and told to whoever sees the channel, Voice Server Update is never sent,
+and joining is complete as soon as it is applied (design 7, opcodes). A connection has an id of its own, so an account
+may be connected several times. Everything is in memory and on the loop's thread; a connection ends with its gateway
+session.
+
+Each change takes the connection's next version. A client may name the version that it changed (`base_version`), and may
+ask for an acknowledgement (`mutation_id`), which says what became of the change.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Callable, Iterable
+from typing import Any, Final
+
+import attrs
+
+from chat.bus.audience import ToChannel, ToSession
+from chat.bus.bus import Bus, Event, GuildLeft, GuildStateChanged, Signal
+from chat.clock import Clock
+from chat.domain.guild_states import Channel, GuildState, GuildStates, Overwrite
+from chat.domain.objects.channels import VOICE_CONNECTION_LIMIT
+from chat.protocol.absent import Absent
+from chat.protocol.voice import VoiceStateCommand
+from chat.registries.channel_types import ChannelType
+from chat.registries.events import EventName
+from chat.registries.limits import VOICE_BASE_VERSION_LAG
+from chat.registries.permissions import Permission
+
+CONNECTION_ID_CHARACTERS: Final = 32
+"""Hexadecimal digits of a connection id."""
+
+OMITTED_RUNTIME_EPOCH: Final = "undefined"
+"""What an acknowledgement says where the command named no runtime epoch (wire facts 1.8, VOICE_STATE_ACK)."""
+
+JOIN_PERMISSIONS: Final = (Permission.VIEW_CHANNEL | Permission.CONNECT).value
+
+
+class VoiceRefusal(enum.Enum):
+    """Why a voice command was rejected: the code and the text of its acknowledgement."""
+
+    UNKNOWN_GUILD = "unknown_guild", "There is no such guild, or you are not in it."
+    UNKNOWN_CHANNEL = "unknown_channel", "There is no such voice channel."
+    UNKNOWN_CONNECTION = "unknown_connection", "You have no such voice connection."
+    MISSING_CONNECTION_ID = "missing_connection_id", "Leaving a guild's voice needs the connection's id."
+    MISSING_PERMISSIONS = "missing_permissions", "You may not connect to this channel."
+    COMMUNICATION_DISABLED = "communication_disabled", "You are timed out in this guild."
+    CHANNEL_FULL = "channel_full", "This channel has no room left."
+    TOO_MANY_CONNECTIONS = "too_many_connections", "You have too many connections in this channel."
+    STALE_BASE_VERSION = "stale_base_version", "The voice state has changed meanwhile."
+
+    def __init__(self, code: str, message: str) -> None:
+        self.code = code
+        self.message = message
+
+
+@attrs.frozen
+class VoiceCaller:
+    """The gateway session that a voice command comes from."""
+
+    user_id: int
+    session_id: str
+    is_staff: bool
+    e2ee_capable: bool
+
+
+@attrs.frozen
+class VoiceState:
+    """One voice connection."""
+
+    connection_id: str
+    user_id: int
+    session_id: str
+    guild_id: int
+    channel_id: int
+    version: int
+    self_mute: bool
+    self_deaf: bool
+    self_video: bool
+    self_stream: bool
+    is_mobile: bool
+    e2ee_capable: bool
+    viewer_stream_keys: tuple[str, ...] = ()
+
+
+class VoiceStates:
+    """Every voice connection. Hears the bus, so that nobody stays connected where they no longer belong.
+
+    `partial_user_of` gives the user object of a member; `random_hex` as many hexadecimal digits as it is asked for.
+    """
+
+    def __init__(
+        self,
+        bus: Bus,
+        guild_states: GuildStates,
+        clock: Clock,
+        *,
+        partial_user_of: Callable[[int], dict[str, Any]],
+        random_hex: Callable[[int], str],
+    ) -> None:
+        self._bus = bus
+        self._guild_states = guild_states
+        self._clock = clock
+        self._partial_user_of = partial_user_of
+        self._random_hex = random_hex
+        self._states: dict[str, VoiceState] = {}
+        self._by_session: dict[str, dict[str, None]] = {}
+        self._by_guild: dict[int, dict[str, None]] = {}
+        self._by_channel: dict[int, dict[int, int]] = {}
+        """For each channel the accounts in it, with how many connections each has there."""
+        bus.subscribe(self)
+
+    # What is seen
+
+    def is_in_channel(self, user_id: int, channel_id: int) -> bool:
+        """Whether the account is connected to the channel, which it therefore keeps seeing (wire facts 1.9, gate 2)."""
+        return user_id in self._by_channel.get(channel_id, ())
+
+    def of_guild(self, guild_id: int) -> list[dict[str, Any]]:
+        """The voice state objects of a guild, each with its member."""
+        return [self._object(self._states[connection_id]) for connection_id in self._by_guild.get(guild_id, ())]
+
+    # Commands
+
+    def apply(self, caller: VoiceCaller, command: VoiceStateCommand) -> VoiceRefusal | None:
+        """Voice State Update: join, move, change or leave, and acknowledge; returns why it was rejected, if it was."""
+        state: VoiceState | None
+        if command.channel_id is None:
+            state, refusal = self._leave(caller, command)
+        elif command.connection_id is None:
+            state, refusal = self._join(caller, command, command.channel_id)
+        else:
+            state, refusal = self._change(caller, command, command.connection_id, command.channel_id)
+        self._acknowledge(caller, command, state, refusal)
+        return refusal
+
+    def _join(
+        self, caller: VoiceCaller, command: VoiceStateCommand, channel_id: int
+    ) -> tuple[VoiceState | None, VoiceRefusal | None]:
+        guild_id = command.guild_id
+        if guild_id is None:
+            # Calls outside guilds need private channels, of which there are none.
+            return None, VoiceRefusal.UNKNOWN_CHANNEL
+        refusal = self._refusal(caller, guild_id, channel_id)
+        if refusal is not None:
+            return None, refusal
+        state = VoiceState(
+            connection_id=self._random_hex(CONNECTION_ID_CHARACTERS),
+            user_id=caller.user_id,
+            session_id=caller.session_id,
+            guild_id=guild_id,
+            channel_id=channel_id,
+            version=1,
+            e2ee_capable=caller.e2ee_capable,
+            **_selected(command, ()),
+        )
+        self._put(state)
+        self._publish(state)
+        return state, None
+
+    def _change(
+        self, caller: VoiceCaller, command: VoiceStateCommand, connection_id: str, channel_id: int
+    ) -> tuple[VoiceState | None, VoiceRefusal | None]:
+        before = self._own(caller, connection_id)
+        if before is None or before.guild_id != command.guild_id:
+            return None, VoiceRefusal.UNKNOWN_CONNECTION
+        if _is_stale(command, before):
+            return before, VoiceRefusal.STALE_BASE_VERSION
+        if channel_id != before.channel_id:
+            refusal = self._refusal(caller, before.guild_id, channel_id)
+            if refusal is not None:
+                return before, refusal
+        selected = attrs.evolve(
+            before,
+            session_id=caller.session_id,
+            channel_id=channel_id,
+            e2ee_capable=caller.e2ee_capable,
+            **_selected(command, before.viewer_stream_keys),
+        )
+        if selected == before:
+            return before, None
+        if channel_id != before.channel_id and self._has_other_viewers(before, channel_id):
+            # Whoever sees only the channel that is left must learn that it was.
+            before = attrs.evolve(before, version=before.version + 1)
+            self._publish_left(before)
+        after = attrs.evolve(selected, version=before.version + 1)
+        self._drop(before)
+        self._put(after)
+        self._publish(after)
+        self._forget_virtual_access(before)
+        return after, None
+
+    def _leave(
+        self, caller: VoiceCaller, command: VoiceStateCommand
+    ) -> tuple[VoiceState | None, VoiceRefusal | None]:
+        connection_id, guild_id = command.connection_id, command.guild_id
+        if connection_id is None:
+            if guild_id is not None:
+                return None, VoiceRefusal.MISSING_CONNECTION_ID
+            self.session_ended(caller.session_id)
+            return None, None
+        state = self._own(caller, connection_id)
+        if state is None or guild_id not in (None, state.guild_id):
+            return None, VoiceRefusal.UNKNOWN_CONNECTION
+        if _is_stale(command, state):
+            return state, VoiceRefusal.STALE_BASE_VERSION
+        return self._end(state), None
+
+    def _own(self, caller: VoiceCaller, connection_id: str) -> VoiceState | None:
+        """The caller's connection: any session of the account may take it over from one that is gone."""
+        state = self._states.get(connection_id)
+        return None if state is None or state.user_id != caller.user_id else state
+
+    def _refusal(self, caller: VoiceCaller, guild_id: int, channel_id: int) -> VoiceRefusal | None:
+        """Why the caller may not enter the channel."""
+        state = self._guild_states.get(guild_id)
+        member = None if state is None else state.member(caller.user_id)
+        if state is None or member is None or state.unavailable_for(caller.is_staff):
+            return VoiceRefusal.UNKNOWN_GUILD
+        channel = state.channels.get(channel_id)
+        mask = state.permissions(caller.user_id, channel_id)
+        if channel is None or channel.type != ChannelType.GUILD_VOICE or not mask & Permission.VIEW_CHANNEL:
+            return VoiceRefusal.UNKNOWN_CHANNEL
+        if mask & JOIN_PERMISSIONS != JOIN_PERMISSIONS:
+            return VoiceRefusal.MISSING_PERMISSIONS
+        if member.is_timed_out(self._clock.now_ms()):
+            return VoiceRefusal.COMMUNICATION_DISABLED
+        return self._no_room(caller.user_id, channel)
+
+    def _no_room(self, user_id: int, channel: Channel) -> VoiceRefusal | None:
+        """The channel's `user_limit` counts accounts, its `voice_connection_limit` connections of one account."""
+        occupants = self._by_channel.get(channel.id, {})
+        connections = occupants.get(user_id, 0)
+        if channel.user_limit and not connections and len(occupants) >= channel.user_limit:
+            return VoiceRefusal.CHANNEL_FULL
+        limit = channel.voice_connection_limit
+        if connections >= (VOICE_CONNECTION_LIMIT if limit is None else limit):
+            return VoiceRefusal.TOO_MANY_CONNECTIONS
+        return None
+
+    # Ends that nobody commanded
+
+    def session_ended(self, session_id: str) -> None:
+        """The gateway session is over: its connections leave."""
+        self._end_where(self._by_session.get(session_id, ()), lambda _: True)
+
+    def accept(self, signal: Signal) -> None:
+        """Members who left, and channels that are gone, take their connections with them."""
+        match signal:
+            case GuildLeft(guild_id, user_id):
+                self._end_where(self._by_guild.get(guild_id, ()), lambda state: state.user_id == user_id)
+            case GuildStateChanged(guild_id) if guild_id in self._by_guild:
+                guild = self._guild_states.get(guild_id)
+                channels = {} if guild is None else guild.channels
+                self._end_where(self._by_guild[guild_id], lambda state: state.channel_id not in channels)
+
+    def backlog(self) -> int:
+        """Nothing ever waits."""
+        return 0
+
+    def _end_where(self, connection_ids: Iterable[str], condition: Callable[[VoiceState], bool]) -> None:
+        for connection_id in tuple(connection_ids):
+            state = self._states.get(connection_id)  # the end of one may have ended another
+            if state is not None and condition(state):
+                self._end(state)
+
+    def _end(self, state: VoiceState) -> VoiceState:
+        state = attrs.evolve(state, version=state.version + 1)
+        # Published first: until the connection is gone, whoever is in the channel still counts as seeing it.
+        self._publish_left(state)
+        self._drop(state)
+        self._forget_virtual_access(state)
+        return state
+
+    # Bookkeeping
+
+    def _put(self, state: VoiceState) -> None:
+        self._states[state.connection_id] = state
+        self._by_session.setdefault(state.session_id, {})[state.connection_id] = None
+        self._by_guild.setdefault(state.guild_id, {})[state.connection_id] = None
+        occupants = self._by_channel.setdefault(state.channel_id, {})
+        occupants[state.user_id] = occupants.get(state.user_id, 0) + 1
+
+    def _drop(self, state: VoiceState) -> None:
+        connection_id = state.connection_id
+        del self._states[connection_id]
+        for index, key in ((self._by_session, state.session_id), (self._by_guild, state.guild_id)):
+            _discard(index, key, connection_id)
+        occupants = self._by_channel[state.channel_id]
+        occupants[state.user_id] -= 1
+        if not occupants[state.user_id]:
+            _discard(self._by_channel, state.channel_id, state.user_id)
+
+    def _forget_virtual_access(self, state: VoiceState) -> None:
+        """Who saw the channel only by being in it sees it no longer."""
+        guild = self._guild_states.get(state.guild_id)
+        if guild is None or state.channel_id not in guild.channels:
+            return
+        if self.is_in_channel(state.user_id, state.channel_id):
+            return
+        if guild.member(state.user_id) is not None and not guild.can_view(state.user_id, state.channel_id):
+            self._bus.publish(GuildStateChanged(state.guild_id))
+
+    def _has_other_viewers(self, state: VoiceState, channel_id: int) -> bool:
+        """Whether the channel that is left may be seen by members who do not see the one that is entered."""
+        guild = self._guild_states.get(state.guild_id)
+        if guild is None:
+            return True
+        left, entered = guild.channels.get(state.channel_id), guild.channels.get(channel_id)
+        return left is None or entered is None or _visibility(left.overwrites) != _visibility(entered.overwrites)
+
+    # Publication
+
+    def _publish(self, state: VoiceState) -> None:
+        self._bus.publish(
+            Event(EventName.VOICE_STATE_UPDATE, self._object(state), ToChannel(state.guild_id, state.channel_id))
+        )
+
+    def _publish_left(self, state: VoiceState) -> None:
+        data = {**self._object(state), "channel_id": None}
+        self._bus.publish(Event(EventName.VOICE_STATE_UPDATE, data, ToChannel(state.guild_id, state.channel_id)))
+
+    def _acknowledge(
+        self,
+        caller: VoiceCaller,
+        command: VoiceStateCommand,
+        state: VoiceState | None,
+        refusal: VoiceRefusal | None,
+    ) -> None:
+        """Tell the session what became of a command that it gave a `mutation_id`."""
+        if command.mutation_id is None:
+            return
+        canonical = None if state is None else self._object(state)
+        if canonical is not None and state is not None and state.connection_id not in self._states:
+            canonical["channel_id"] = None
+        data: dict[str, Any] = {
+            "mutation_id": command.mutation_id,
+            "runtime_epoch": OMITTED_RUNTIME_EPOCH if command.runtime_epoch is None else command.runtime_epoch,
+            "connection_id": command.connection_id if state is None else state.connection_id,
+            "guild_id": None if command.guild_id is None else str(command.guild_id),
+            "channel_id": None if command.channel_id is None else str(command.channel_id),
+            "status": "applied" if refusal is None else "rejected",
+            "server_version": 0 if state is None else state.version,
+            "canonical_state": canonical,
+        }
+        if refusal is not None:
+            data["error_code"], data["error_message"] = refusal.code, refusal.message
+        self._bus.publish(Event(EventName.VOICE_STATE_ACK, data, ToSession(caller.session_id)))
+
+    def _object(self, state: VoiceState) -> dict[str, Any]:
+        guild = self._guild_states.get(state.guild_id)
+        member = None if guild is None else self._member_object(guild, state.user_id)
+        mask = 0 if guild is None else guild.permissions(state.user_id, state.channel_id)
+        return {
+            "guild_id": str(state.guild_id),
+            "channel_id": str(state.channel_id),
+            "user_id": str(state.user_id),
+            "connection_id": state.connection_id,
+            "session_id": state.session_id,
+            "member": member,
+            "mute": member is not None and member["mute"],
+            "deaf": member is not None and member["deaf"],
+            "self_mute": state.self_mute,
+            "self_deaf": state.self_deaf,
+            "self_video": state.self_video,
+            "self_stream": state.self_stream,
+            "is_mobile": state.is_mobile,
+            "suppress": not mask & Permission.SPEAK,
+            "viewer_stream_keys": list(state.viewer_stream_keys),
+            "e2ee_capable": state.e2ee_capable,
+            "version": state.version,
+        }
+
+    def _member_object(self, guild: GuildState, user_id: int) -> dict[str, Any] | None:
+        member = guild.member(user_id)
+        return None if member is None else guild.member_object(member, self._partial_user_of(user_id))
+
+
+def _selected(command: VoiceStateCommand, kept_stream_keys: tuple[str, ...]) -> dict[str, Any]:
+    keys = command.viewer_stream_keys
+    return {
+        "self_mute": command.self_mute,
+        "self_deaf": command.self_deaf,
+        "self_video": command.self_video,
+        "self_stream": command.self_stream,
+        "is_mobile": command.is_mobile,
+        "viewer_stream_keys": kept_stream_keys if isinstance(keys, Absent) else keys,
+    }
+
+
+def _is_stale(command: VoiceStateCommand, state: VoiceState) -> bool:
+    return command.base_version is not None and command.base_version < state.version - VOICE_BASE_VERSION_LAG
+
+
+def _visibility(overwrites: Iterable[Overwrite]) -> frozenset[tuple[int, int, bool, bool]]:
+    """What a channel's overwrites say about seeing it."""
+    view = Permission.VIEW_CHANNEL.value
+    return frozenset(
+        (entry.target_id, entry.type, bool(entry.allow & view), bool(entry.deny & view))
+        for entry in overwrites
+        if (entry.allow | entry.deny) & view
+    )
+
+
+def _discard(index: dict[Any, dict[Any, Any]], key: Any, entry: Any) -> None:
+    entries = index[key]
+    del entries[entry]
+    if not entries:
+        del index[key]

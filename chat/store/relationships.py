@@ -1,0 +1,58 @@
+"""Relationships: the rows of `relationships`, one for each side."""
+
+from __future__ import annotations
+
+import sqlite3
+from typing import Final
+
+import attrs
+
+
+@attrs.frozen
+class Relationship:
+    """What `user_id` has with `target_id`; `type` is one of `chat.domain.relationships.RelationshipType`."""
+
+    user_id: int
+    target_id: int
+    type: int
+    since: int | None = None
+    """Unix milliseconds."""
+    nickname: str | None = None
+    share_voice_activity: bool = attrs.field(default=True, converter=bool)
+
+
+_FIELDS: Final = tuple(field.name for field in attrs.fields(Relationship))
+_COLUMNS: Final = ", ".join(_FIELDS)
+_BY_ID: Final = f"SELECT {_COLUMNS} FROM relationships WHERE user_id = ? AND target_id = ?"  # noqa: S608 - our own names
+_OF_USER: Final = f"SELECT {_COLUMNS} FROM relationships WHERE user_id = ? ORDER BY target_id"  # noqa: S608
+_PUT: Final = f"INSERT OR REPLACE INTO relationships ({_COLUMNS}) VALUES ({', '.join('?' * len(_FIELDS))})"  # noqa: S608
+
+
+def by_id(connection: sqlite3.Connection, user_id: int, target_id: int) -> Relationship | None:
+    """What one account has with another."""
+    row = connection.execute(_BY_ID, (user_id, target_id)).fetchone()
+    return None if row is None else Relationship(*row)
+
+
+def of_user(connection: sqlite3.Connection, user_id: int) -> list[Relationship]:
+    """Everything an account has with others, in order of their ids."""
+    return [Relationship(*row) for row in connection.execute(_OF_USER, (user_id,))]
+
+
+def targets(connection: sqlite3.Connection, user_id: int, type: int) -> tuple[int, ...]:
+    """The accounts with which an account has a relationship of this type, ascending."""
+    rows = connection.execute(
+        "SELECT target_id FROM relationships WHERE user_id = ? AND type = ? ORDER BY target_id", (user_id, type)
+    )
+    return tuple(target_id for (target_id,) in rows)
+
+
+def put(connection: sqlite3.Connection, relationship: Relationship) -> None:
+    """Add a relationship, in place of the one that was there."""
+    connection.execute(_PUT, tuple(getattr(relationship, name) for name in _FIELDS))
+
+
+def delete(connection: sqlite3.Connection, user_id: int, target_id: int) -> bool:
+    """Remove a relationship; returns whether there was one."""
+    cursor = connection.execute("DELETE FROM relationships WHERE user_id = ? AND target_id = ?", (user_id, target_id))
+    return cursor.rowcount > 0
