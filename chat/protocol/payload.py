@@ -74,7 +74,7 @@ def _finite_float(text: str) -> float:
 
 def _refuse_depth(value: Any) -> None:
     level = [value]
-    for _ in range(JSON_DEPTH_MAXIMUM + 1):
+    for _ in range(JSON_DEPTH_MAXIMUM):
         level = [
             member
             for container in level

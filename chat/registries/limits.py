@@ -119,7 +119,7 @@ ZSTD_WINDOW_BYTES: Final = 8_388_608
 ZSTD_COMPRESSION_LEVEL: Final = 1
 """At which the server compresses: level 3 costs ten times the memory for the same ratio (design 6)."""
 
-ZSTD_COMPRESSION_WINDOW_BYTES: Final = 131_072
+ZSTD_COMPRESSION_WINDOW_BYTES: Final = 4_096
 """How far back the server's own stream refers, which bounds a connection's memory (reliability F14)."""
 
 # Identify (wire facts 1.2)
