@@ -3,6 +3,7 @@
     ChatError
     ├── ApiError                 an answer of the HTTP API other than success
     │   ├── InvalidFormBody      400, names each field that is wrong
+    │   ├── RateLimited          429, says how long to wait
     │   └── StorageUnavailable   503, the store cannot be written
     └── OperatorError            what a person at the command line did or must mend; one line, exit status 1
 
@@ -12,6 +13,7 @@ An ApiError carries its code and its extra members; status and default message c
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -50,7 +52,7 @@ class ApiError(ChatError):
 
 @attrs.frozen
 class FieldError:
-    """One wrong field: `path` is dot-joined with array indices, `root` when no field is meant, `body` for broken JSON."""
+    """One wrong field: `path` is dot-joined with array indices; `root` where no field is meant, `body` for bad JSON."""
 
     path: str
     code: str
@@ -73,6 +75,19 @@ class InvalidFormBody(ApiError):
     def at(cls, path: str, code: str) -> InvalidFormBody:
         """The common case of a single wrong field."""
         return cls([FieldError(path, code)])
+
+
+class RateLimited(ApiError):
+    """429: `retry_after` is in seconds; `scope` is `user`, `global` or `shared` (wire facts 3.4)."""
+
+    def __init__(self, retry_after: float, scope: str = "user") -> None:
+        headers = {"Retry-After": str(max(1, math.ceil(retry_after))), "X-RateLimit-Scope": scope}
+        if scope == "global":
+            headers["X-RateLimit-Global"] = "true"
+        seconds = max(1, math.ceil(retry_after * 1000)) / 1000
+        super().__init__(
+            "RATE_LIMITED", members={"global": scope == "global", "retry_after": seconds}, headers=headers
+        )
 
 
 class StorageUnavailable(ApiError):

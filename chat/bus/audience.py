@@ -6,7 +6,6 @@ sessions at the moment of publication, so an event is judged on the state at its
 
 from __future__ import annotations
 
-
 import attrs
 
 
@@ -36,8 +35,8 @@ class ToGuild:
 class ToChannel:
     """Every session that can view the channel of a guild.
 
-    With `message_id` only those that may read that message's history (READ_MESSAGE_HISTORY, or a message at or after the
-    guild's `message_history_cutoff`); `permission` asks for one more bit in the channel.
+    With `message_id` only those that may read that message's history (READ_MESSAGE_HISTORY, or a message at or after
+    the guild's `message_history_cutoff`); `permission` asks for one more bit in the channel.
     """
 
     guild_id: int

@@ -1,9 +1,9 @@
 """One socket: a nursery with its reader, its writer and its deadlines, around the protocol machine.
 
-The machine (`chat.protocol.machine`) decides; this module carries out. Whatever the machine asks for that takes time (a
-session start, a replay, the confirmation of a sequence) runs as a task of the nursery and reports back to the machine, so
-the reader goes on and a Heartbeat is answered at once. When the nursery ends, so does everything the socket started; the
-session itself belongs to the session table and stays for its 60,000 ms.
+The machine (`chat.protocol.machine`) decides; this module carries out. Whatever the machine asks for that takes time
+(a session start, a replay, the confirmation of a sequence) runs as a task of the nursery and reports back to the
+machine, so the reader goes on and a Heartbeat is answered at once. When the nursery ends, so does everything the socket
+started; the session itself belongs to the session table and stays for its 60,000 ms.
 """
 
 from __future__ import annotations
@@ -50,7 +50,6 @@ REPLAY_PAUSE_BYTES: Final = 262_144
 """A replay waits while the socket has more than this unsent."""
 
 COMMAND_WINDOW_SECONDS: Final = COMMAND_BUDGET_WINDOW_MS / 1000
-CONFIRMATION_RETRY_SECONDS: Final = 0.1
 
 RESUMED: Final = OutgoingEvent(EventName.RESUMED, b"{}", retained=False)
 
@@ -75,7 +74,7 @@ class GatewayParts:
 
 
 class ReplayQueue:
-    """Stands in for the socket while a replay runs: live Dispatches wait here, in order, until the replay is through."""
+    """Stands in for the socket while a replay runs: live Dispatches wait here, in order, until it is through."""
 
     def __init__(self, connection: Connection, retained: Sequence[tuple[int, OutgoingEvent]]) -> None:
         self._connection = connection
@@ -362,8 +361,7 @@ class Connection:
 
     async def _confirm_later(self, sequence: int) -> None:
         """The session cannot be reached: ask again until it answers; the machine gives up after 5,000 ms."""
-        while self._parts.node.rpc_failing:
-            await trio.sleep(CONFIRMATION_RETRY_SECONDS)
+        await self._parts.node.reachable()
         self._confirm(sequence)
 
     # Identify
@@ -458,7 +456,7 @@ class Connection:
 
 
 class CompressedConnection(Connection):
-    """A zstd-stream socket: one compressor for everything the server says, one decompressor for what the client says."""
+    """A zstd-stream socket: one compressor for all that the server says, one decompressor for what the client says."""
 
     __slots__ = ("_compressor",)
 

@@ -27,9 +27,7 @@ from chat.gateway.starts import SessionStarts, StartLimits
 from chat.gateway.subscriptions import Subscriptions
 from chat.gateway.transport import GatewayTransport
 from chat.gateway.upgrade import UpgradeRequest
-from chat.gateway.websocket import WebSocket
 from chat.protocol.query import parse_connection_query
-from chat.registries.limits import INBOUND_MESSAGE_BYTES
 
 
 @attrs.frozen(kw_only=True)
@@ -94,6 +92,7 @@ class Gateway:
         self._voice_states = voice_states
         self._random_between = random_between
         self._background: trio.Nursery | None = None
+        self._last_socket_gone = trio.Event()
         self.table.on_offline.append(lambda session: presences.session_offline(session.user_id, session.id))
         self.table.on_end.append(self._session_over)
         bus.subscribe(self.hub)
@@ -117,12 +116,9 @@ class Gateway:
         if self._background is None:
             raise AssertionError("the gateway is not running")
         query = parse_connection_query(request.query_string)
-        websocket = await WebSocket.accept(request, transport, maximum_message_bytes=INBOUND_MESSAGE_BYTES)
-        if websocket is None:
-            return
         kind = CompressedConnection if query.compressed else Connection
         connection = kind(
-            websocket,
+            transport,
             request.address,
             GatewayParts(
                 admission=self.admission,
@@ -143,6 +139,7 @@ class Gateway:
                 await connection.run(query, has_room)
             finally:
                 del self.connections[connection]
+                self._note_last_socket()
 
     # Drain and restart
 
@@ -154,11 +151,15 @@ class Gateway:
 
     async def finish(self, seconds: float) -> None:
         """Tell the sockets that are left and wait for them, at most for `seconds`."""
+        self._note_last_socket()
         for connection in list(self.connections):
             connection.process_ends()
         with trio.move_on_after(seconds):
-            while self.connections or self.fanout.backlog():
-                await trio.sleep(0.01)
+            await self._last_socket_gone.wait()
+
+    def _note_last_socket(self) -> None:
+        if self.node.draining and not self.connections:
+            self._last_socket_gone.set()
 
     def adopt(self, sessions: Iterable[GatewaySession], guild_ids: Callable[[int], Iterable[int]]) -> None:
         """Take over sessions that an earlier process retained; each has its 60,000 ms from now."""

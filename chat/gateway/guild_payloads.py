@@ -1,4 +1,4 @@
-"""A guild as a session receives it whole: in a user's Ready, in Guild Create, in Guild Sync, or as an unavailable stub."""
+"""A guild as a session receives it whole: in Ready, in Guild Create, in Guild Sync, or as an unavailable stub."""
 
 from __future__ import annotations
 

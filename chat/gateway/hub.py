@@ -76,9 +76,7 @@ class Hub:
             case GuildLeft():
                 self._disconnect_account(signal)
             case GuildStateChanged(guild_id):
-                if (room := self.rooms.get(guild_id)) is not None:
-                    room.forget_recipients()
-                    self._subscriptions.guild_changed(guild_id)
+                self._refresh(guild_id)
             case GuildAvailabilityChanged(guild_id):
                 self._change_availability(guild_id)
             case CredentialsRevoked(user_id, session_id_hash):
@@ -165,8 +163,9 @@ class Hub:
                     for session in self._table.of_user(user_id)
                     if everywhere or session.hears_account_events()
                 )
-            case ToPresenceSubscribers(user_id):
-                return tuple(self._subscriptions.presence_subscribers(user_id))
+            case ToPresenceSubscribers(user_id, without):
+                subscribers = self._subscriptions.presence_subscribers(user_id)
+                return tuple(session for session in subscribers if session.user_id not in without)
             case ToSession(session_id):
                 session = self._table.get(session_id)
                 return () if session is None else (session,)
@@ -218,7 +217,17 @@ class Hub:
             self.disconnect(session, left.guild_id)
         self.send(sessions, EventName.GUILD_DELETE, data)
 
+    def _refresh(self, guild_id: int) -> None:
+        room = self.rooms.get(guild_id)
+        if room is None:
+            return
+        # The state may have been read afresh from the store.
+        room.state = self._guild_states.get(guild_id) or room.state
+        room.forget_recipients()
+        self._subscriptions.guild_changed(guild_id)
+
     def _change_availability(self, guild_id: int) -> None:
+        self._refresh(guild_id)
         room = self.rooms.get(guild_id)
         if room is None:
             return

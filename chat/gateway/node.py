@@ -1,12 +1,13 @@
-"""The state of this node as the gateway's state table names it: draining, at capacity, starts paused, rollout, failures.
+"""The state of this node as the gateway's state table names it.
 
-`draining` is set by a shutdown; the others are an operator's or, under `chat dev`, a test's decision (contract, Development
-routes).
+`draining` is set by a shutdown; the others are an operator's or, under `chat dev`, a test's decision (contract,
+Development routes).
 """
 
 from __future__ import annotations
 
 import attrs
+import trio
 
 
 @attrs.define
@@ -21,8 +22,25 @@ class NodeState:
     """Identifies are held."""
     rollout_user_ids: frozenset[int] | None = None
     """Accounts outside it are held; None when there is no rollout."""
-    rpc_failing: bool = False
-    """Sessions cannot be reached: starts are held, heartbeat sequences stay unconfirmed, Resume answers 4000."""
+    _rpc_failing: bool = False
+    _reachable: trio.Event = attrs.field(factory=trio.Event)
+
+    @property
+    def rpc_failing(self) -> bool:
+        """Sessions cannot be reached: starts are held, heartbeat sequences stay unconfirmed, Resume answers 4000."""
+        return self._rpc_failing
+
+    @rpc_failing.setter
+    def rpc_failing(self, failing: bool) -> None:
+        self._rpc_failing = failing
+        if not failing:
+            self._reachable.set()
+            self._reachable = trio.Event()
+
+    async def reachable(self) -> None:
+        """Return once sessions can be reached."""
+        while self._rpc_failing:
+            await self._reachable.wait()
 
     @property
     def holds_every_identify(self) -> bool:

@@ -66,11 +66,6 @@ class Outbox:
         self.gone = False
 
     @property
-    def is_blocked(self) -> bool:
-        """Whether something waits for the peer to read."""
-        return self._blocked
-
-    @property
     def is_open(self) -> bool:
         """Whether frames pushed now are taken."""
         return not self._sealed
@@ -148,11 +143,8 @@ class Outbox:
 
     async def delivered(self) -> None:
         """Return when nothing waits any more; sends it itself where no writer is at it."""
-        while self._blocked and not self.gone:
-            if self._writing:
-                await self._progressed()
-            else:
-                await self._wait_and_write()
+        while self._blocked:
+            await self._wait_and_write()
 
     async def drained(self, below: int) -> None:
         """Flush, then return when fewer than `below` bytes (at least 1) are pending, or when nothing more is taken
@@ -162,7 +154,10 @@ class Outbox:
             await self._progressed()
 
     async def _wait_and_write(self) -> None:
-        """Wait until the system takes something, and give it that."""
+        """Wait until the system takes something, and give it that, or until another task here has done so."""
+        if self._writing:
+            await self._progressed()
+            return
         self._writing = True
         try:
             await self._transport.wait_writable()
@@ -219,6 +214,12 @@ class Outbox:
         return b"".join(batch)
 
     def _forget(self, sent: int) -> None:
+        if self._progress is not None:
+            self._note_progress()
+        if sent == self.pending_bytes:
+            self._frames.clear()
+            self._offset = self.pending_bytes = 0
+            return
         self.pending_bytes -= sent
         sent += self._offset
         whole = 0
@@ -229,7 +230,6 @@ class Outbox:
             whole += 1
         del self._frames[:whole]
         self._offset = sent
-        self._note_progress()
 
     def _overflow(self) -> None:
         del self._frames[1 if self._offset else 0 :]

@@ -10,8 +10,8 @@ import trio
 from chat.auth.principal import Principal
 from chat.domain.presences import Presences, initial_presence
 from chat.gateway.guild_payloads import GuildPayloads
-from chat.gateway.session import GatewaySession
 from chat.gateway.hub import Hub
+from chat.gateway.session import GatewaySession
 from chat.protocol.commands import Identify
 
 READY_VERSION: Final = 1
@@ -74,7 +74,7 @@ class ReadyPayloads:
             saved.get("status", "online"),
             saved.get("custom_status"),
         )
-        return GatewaySession(session_id, principal, identify, presence)
+        return GatewaySession.identified(session_id, principal, identify, presence)
 
     def opened(self, session: GatewaySession) -> None:
         """The session counts towards its account's presence from now on."""

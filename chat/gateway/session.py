@@ -15,6 +15,7 @@ from chat.protocol.numbering import Numbering
 from chat.protocol.payload import OutgoingEvent
 from chat.protocol.sharding import Shard
 from chat.registries.events import EventName
+from chat.registries.opcodes import IdentifyFlag
 from chat.registries.user_flags import UserFlag
 
 
@@ -54,11 +55,12 @@ class GatewaySession:
         "bot",
         "debounces_reactions",
         "detached_at",
+        "e2ee_capable",
         "ended",
         "guild_ids",
         "id",
-        "is_staff",
         "ignored_events",
+        "is_staff",
         "joining_guild_ids",
         "numbering",
         "offline_at",
@@ -72,16 +74,29 @@ class GatewaySession:
         "user_id",
     )
 
-    def __init__(self, session_id: str, principal: Principal, identify: Identify, presence: SessionPresence) -> None:
+    def __init__(
+        self,
+        session_id: str,
+        *,
+        user_id: int,
+        bot: bool,
+        is_staff: bool,
+        session_id_hash: str | None,
+        shard: Shard | None,
+        threads: bool,
+        debounces_reactions: bool,
+        ignored_events: frozenset[str],
+        presence: SessionPresence,
+    ) -> None:
         self.id = session_id
-        self.user_id = principal.user_id
-        self.bot = principal.is_bot
-        self.is_staff = bool(principal.account.flags & UserFlag.STAFF.value)
-        self.session_id_hash = principal.session_id_hash
-        self.shard: Shard | None = identify.shard
-        self.threads = principal.is_bot or identify.channel_threads
-        self.debounces_reactions = identify.debounces_reactions
-        self.ignored_events = identify.ignored_events
+        self.user_id = user_id
+        self.bot = bot
+        self.is_staff = is_staff
+        self.session_id_hash = session_id_hash
+        self.shard = shard
+        self.threads = threads
+        self.debounces_reactions = debounces_reactions
+        self.ignored_events = ignored_events
         self.presence = presence
         """What the client last selected; survives the socket, so a Resume can restore it."""
         self.address = ""
@@ -101,6 +116,24 @@ class GatewaySession:
         self.starting: list[OutgoingEvent] | None = []
         self.ready: OutgoingEvent | None = None
         """Ready, between the session's making and its first Dispatch."""
+
+    @classmethod
+    def identified(
+        cls, session_id: str, principal: Principal, identify: Identify, presence: SessionPresence
+    ) -> GatewaySession:
+        """The session that an Identify of this account asks for."""
+        return cls(
+            session_id,
+            user_id=principal.user_id,
+            bot=principal.is_bot,
+            is_staff=bool(principal.account.flags & UserFlag.STAFF.value),
+            session_id_hash=principal.session_id_hash,
+            shard=identify.shard,
+            threads=principal.is_bot or bool(identify.flags & IdentifyFlag.CHANNEL_THREADS),
+            debounces_reactions=bool(identify.flags & IdentifyFlag.DEBOUNCE_MESSAGE_REACTIONS),
+            ignored_events=identify.ignored_events,
+            presence=presence,
+        )
 
     def dispatch(self, event: OutgoingEvent) -> None:
         """Number the event, retain it for replay, and hand it to the socket if there is one."""
@@ -122,7 +155,7 @@ class GatewaySession:
             self.dispatch(event)
 
     def wants(self, event: OutgoingEvent, mentions: Mentions | None) -> bool:
-        """Whether the session's ignored_events let the event through; a suppressed one takes no number (wire facts 1.4)."""
+        """Whether the session's ignored_events let the event through; if not, it takes no number (wire facts 1.4)."""
         if event.name not in self.ignored_events:
             return True
         return (

@@ -1,7 +1,7 @@
 """Every live gateway session, attached or retained, and what becomes of it when its socket is gone.
 
-A session whose socket ended counts as offline after 5,000 ms and ends after 60,000 ms (document 000, Resume). One task keeps
-both deadlines for all sessions.
+A session whose socket ended counts as offline after 5,000 ms and ends after 60,000 ms (document 000, Resume). One task
+keeps both deadlines for all sessions.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ SessionCallback = Callable[[GatewaySession], None]
 class SessionTable:
     """Finds sessions by id and by account, and ends them.
 
-    `on_offline` is told of a session that has been without a socket for 5,000 ms, `on_end` of one that is over; `on_end` runs
-    once for each session, before it leaves the table.
+    `on_offline` is told of a session that has been without a socket for 5,000 ms, `on_end` of one that is over; `on_end`
+    runs once for each session, before it leaves the table.
     """
 
     def __init__(self) -> None:

@@ -1,7 +1,7 @@
 """Session creation for Identify, and finding a session for Resume (document 000, States and transitions, Resume).
 
-A start runs in steps with turns of the loop between them, so that a thousand logins do not stop everybody else. From the
-first step on the session collects what its guilds say; Ready goes out first.
+A start runs in steps with turns of the loop between them, so that a thousand logins do not stop everybody else. From
+the first step on the session collects what its guilds say; Ready goes out first.
 """
 
 from __future__ import annotations
