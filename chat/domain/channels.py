@@ -1,0 +1,31 @@
+"""Channels of guilds, as their members see them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from chat.auth.principal import Principal
+from chat.domain.access import Access
+
+
+class Channels:
+    """The operations on channels."""
+
+    def __init__(self, access: Access) -> None:
+        self._access = access
+
+    async def get(self, principal: Principal, channel_id: int) -> dict[str, Any]:
+        """One channel.
+
+        :raises ApiError: as `Access.channel`.
+        """
+        access = self._access.channel(principal, channel_id)
+        return access.state.channel_object(channel_id)
+
+    async def of_guild(self, principal: Principal, guild_id: int) -> list[dict[str, Any]]:
+        """The channels of a guild that the caller sees, by position.
+
+        :raises ApiError: as `Access.guild`.
+        """
+        state = self._access.guild(principal, guild_id).state
+        return state.channel_objects(state.visible_channels(principal.user_id), threads=True)

@@ -1,0 +1,246 @@
+"""Guilds: Create guild, List current user guilds, Get guild (document 001)."""
+
+from __future__ import annotations
+
+import functools
+import sqlite3
+import unicodedata
+from collections.abc import Callable
+from typing import Any, Final
+
+import attrs
+
+from chat.auth.principal import Principal
+from chat.bus.bus import Bus, GuildJoined
+from chat.clock import Clock
+from chat.config import Settings
+from chat.domain import guild_folders
+from chat.domain.access import Access, require_unlimited, sees_threads
+from chat.domain.guild_states import Channel, GuildStates, Member, Role
+from chat.domain.instance_policy import InstancePolicy
+from chat.domain.limits import limits_of
+from chat.domain.objects.guilds import guild_object
+from chat.domain.permissions import ADMINISTRATOR, without_thread_bits
+from chat.domain.verification import has_verified_address, is_unclaimed
+from chat.errors import ApiError, InvalidFormBody
+from chat.registries.channel_types import ChannelType
+from chat.registries.guild_features import NEW_GUILD_FEATURES
+from chat.registries.join_sources import JoinSource
+from chat.registries.permissions import DEFAULT_EVERYONE, FULL_MASK
+from chat.snowflake import SnowflakeGenerator, snowflake_time_ms
+from chat.store import channels, guilds, members, roles
+from chat.store.database import Database
+from chat.store.guilds import Guild
+
+NAME_CHARACTERS: Final = 100
+"""The longest name of a guild (document 001, Limits)."""
+
+EVERYONE_NAME: Final = "@everyone"
+VOICE_BITRATE: Final = 64_000
+VOICE_CONNECTION_LIMIT: Final = 5
+
+
+@attrs.frozen
+class GuildPage:
+    """Which of the caller's guilds to list; `after` decides where both cursors are given."""
+
+    before: int | None = None
+    after: int | None = None
+    limit: int = 200
+    with_counts: bool = False
+
+
+@attrs.frozen
+class _NewGuild:
+    """Everything that comes into being with a guild."""
+
+    guild: Guild
+    everyone: Role
+    channels: tuple[Channel, ...]
+    owner: Member
+
+
+@attrs.frozen
+class _Listed:
+    """A page of guilds with the caller's masks in them."""
+
+    guilds: list[Guild]
+    granted: dict[int, int]
+
+
+class Guilds:
+    """The operations on guilds. `online_count` says how many members of a guild are online."""
+
+    def __init__(
+        self,
+        database: Database,
+        guild_states: GuildStates,
+        access: Access,
+        bus: Bus,
+        clock: Clock,
+        snowflakes: SnowflakeGenerator,
+        settings: Settings,
+        policy: InstancePolicy,
+        online_count: Callable[[int], int],
+    ) -> None:
+        self._database = database
+        self._guild_states = guild_states
+        self._access = access
+        self._bus = bus
+        self._clock = clock
+        self._snowflakes = snowflakes
+        self._settings = settings
+        self._policy = policy
+        self._online_count = online_count
+
+    def require_may_create(self, principal: Principal) -> None:
+        """The checks of Create guild that come before its body (design 7, order of checks on Create guild).
+
+        :raises ApiError: BOTS_CANNOT_CREATE_GUILDS, ACCOUNT_LIMITED, UNCLAIMED_ACCOUNT_CANNOT_CREATE_GUILDS,
+            GUILD_CREATION_EMAIL_VERIFICATION_REQUIRED, SINGLE_COMMUNITY_CANNOT_CREATE_GUILDS.
+        """
+        account = principal.account
+        if account.bot:
+            raise ApiError("BOTS_CANNOT_CREATE_GUILDS")
+        require_unlimited(principal)
+        if is_unclaimed(account):
+            raise ApiError("UNCLAIMED_ACCOUNT_CANNOT_CREATE_GUILDS")
+        if not has_verified_address(account):
+            raise ApiError("GUILD_CREATION_EMAIL_VERIFICATION_REQUIRED")
+        if self._policy.single_community:
+            raise ApiError("SINGLE_COMMUNITY_CANNOT_CREATE_GUILDS")
+
+    async def create(self, principal: Principal, name: str, *, empty_features: bool = False) -> dict[str, Any]:
+        """Create guild, with the default channels; the caller owns it.
+
+        :raises ApiError: as `require_may_create`; CONTENT_BLOCKED, MAX_GUILDS.
+        :raises InvalidFormBody: STRING_LENGTH_INVALID at `name`.
+        """
+        self.require_may_create(principal)
+        account = principal.account
+        tidy = normalised_name(name)
+        self._policy.require_unblocked(tidy)
+        max_guilds = limits_of(self._settings, account, self._clock.now_ms()).max_guilds
+        new = self._new_guild(account.id, tidy, frozenset() if empty_features else frozenset(NEW_GUILD_FEATURES))
+
+        def unit(connection: sqlite3.Connection) -> dict[str, Any] | None:
+            if guilds.count_of_user(connection, account.id) >= max_guilds:
+                raise ApiError("MAX_GUILDS")
+            guilds.insert(connection, new.guild)
+            roles.insert(connection, [new.everyone])
+            channels.insert(connection, new.channels)
+            members.insert(connection, new.owner)
+            return guild_folders.enter_guild(connection, account, new.guild.id)
+
+        def then(settings: dict[str, Any] | None) -> None:
+            self._bus.publish(GuildJoined(new.guild.id, account.id))
+            if settings is not None:
+                self._bus.publish(guild_folders.settings_changed(account.id, settings))
+
+        await self._database.write(unit, then)
+        return guild_object(new.guild)
+
+    async def of_account(self, principal: Principal, page: GuildPage) -> list[dict[str, Any]]:
+        """List current user guilds: ascending by id; guilds that are unavailable are listed too."""
+        listed = await self._database.read(functools.partial(_list, principal.user_id, page))
+        threads = sees_threads(principal)
+        return [self._listed_object(guild, listed, page, principal.user_id, threads) for guild in listed.guilds]
+
+    async def get(self, principal: Principal, guild_id: int) -> dict[str, Any]:
+        """Get guild: the object with roles, expressions, the channels that the caller sees, and counts.
+
+        :raises ApiError: as `Access.guild`.
+        """
+        state = self._access.guild(principal, guild_id).state
+        return {
+            **state.guild_object(),
+            "roles": state.role_objects(threads=sees_threads(principal)),
+            "emojis": [],
+            "stickers": [],
+            "channels": state.channel_objects(state.visible_channels(principal.user_id), threads=True),
+            "member_count": state.member_count,
+            "online_count": self._online_count(guild_id),
+        }
+
+    async def roles(self, principal: Principal, guild_id: int) -> list[dict[str, Any]]:
+        """The roles of a guild, lowest first.
+
+        :raises ApiError: as `Access.guild`.
+        """
+        return self._access.guild(principal, guild_id).state.role_objects(threads=sees_threads(principal))
+
+    def _new_guild(self, owner_id: int, name: str, features: frozenset[str]) -> _NewGuild:
+        guild_id = self._snowflakes()
+        created_at = snowflake_time_ms(guild_id)
+        text, voice = self._snowflakes(), self._snowflakes()
+        general = self._snowflakes()
+        return _NewGuild(
+            guild=Guild(
+                id=guild_id,
+                owner_id=owner_id,
+                name=name,
+                created_at=created_at,
+                system_channel_id=general,
+                features=features,
+            ),
+            everyone=Role(id=guild_id, guild_id=guild_id, name=EVERYONE_NAME, position=0, permissions=DEFAULT_EVERYONE),
+            channels=(
+                Channel(text, guild_id, ChannelType.GUILD_CATEGORY.value, "Text Channels", position=0),
+                Channel(voice, guild_id, ChannelType.GUILD_CATEGORY.value, "Voice Channels", position=1),
+                Channel(general, guild_id, ChannelType.GUILD_TEXT.value, "general", position=0, parent_id=text),
+                Channel(
+                    self._snowflakes(),
+                    guild_id,
+                    ChannelType.GUILD_VOICE.value,
+                    "General",
+                    position=0,
+                    parent_id=voice,
+                    bitrate=VOICE_BITRATE,
+                    user_limit=0,
+                    voice_connection_limit=VOICE_CONNECTION_LIMIT,
+                ),
+            ),
+            owner=Member(guild_id, owner_id, created_at, join_source=JoinSource.CREATOR.value),
+        )
+
+    def _listed_object(
+        self, guild: Guild, listed: _Listed, page: GuildPage, user_id: int, threads: bool
+    ) -> dict[str, Any]:
+        mask = listed.granted[guild.id]
+        if guild.owner_id == user_id or mask & ADMINISTRATOR:
+            mask = FULL_MASK
+        data = {**guild_object(guild), "permissions": str(mask if threads else without_thread_bits(mask))}
+        if threads:
+            data["threads_active"] = True
+        if page.with_counts:
+            known = guild.id not in self._guild_states.missing_guild_ids
+            data["approximate_member_count"] = guild.member_count if known else 0
+            data["approximate_presence_count"] = self._online_count(guild.id) if known else 0
+        return data
+
+
+def normalised_name(name: str) -> str:
+    """A guild's name as it is stored: NFC, without control characters, trimmed (design 7, names).
+
+    :raises InvalidFormBody: STRING_LENGTH_INVALID at `name` unless 1 to 100 characters are left.
+    """
+    kept = (character for character in unicodedata.normalize("NFC", name) if unicodedata.category(character) != "Cc")
+    tidy = "".join(kept).strip()
+    if not 1 <= len(tidy) <= NAME_CHARACTERS:
+        raise InvalidFormBody.at("name", "STRING_LENGTH_INVALID")
+    return tidy
+
+
+def _list(user_id: int, page: GuildPage, connection: sqlite3.Connection) -> _Listed:
+    """A page, in a reader's thread. A cursor that names no guild of the account's is as if it were not there."""
+    found = _page(connection, user_id, page)
+    return _Listed(found, roles.granted(connection, user_id, [guild.id for guild in found]))
+
+
+def _page(connection: sqlite3.Connection, user_id: int, page: GuildPage) -> list[Guild]:
+    if page.after is not None:
+        after = page.after if members.exists(connection, page.after, user_id) else 0
+        return guilds.of_user_after(connection, user_id, after, page.limit)
+    if page.before is not None and members.exists(connection, page.before, user_id):
+        return guilds.of_user_before(connection, user_id, page.before, page.limit)
+    return guilds.of_user_after(connection, user_id, 0, page.limit)

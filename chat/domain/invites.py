@@ -1,0 +1,272 @@
+"""Invites into guilds: creating, reading, accepting, deleting, listing (wire facts 5.2, appendices A, B and D)."""
+
+from __future__ import annotations
+
+import functools
+import sqlite3
+from collections.abc import Callable, Sequence
+from typing import Any, Final, Protocol
+
+import attrs
+
+from chat.auth.principal import Principal
+from chat.bus.audience import ToChannel
+from chat.bus.bus import Bus, Event
+from chat.clock import Clock
+from chat.config import Settings
+from chat.domain.access import Access, require_unlimited
+from chat.domain.guild_states import GuildState, GuildStates
+from chat.domain.memberships import Memberships
+from chat.domain.objects.invites import InviteType, invite_object, invite_with_metadata
+from chat.errors import ApiError
+from chat.registries.channel_types import ChannelType
+from chat.registries.events import EventName
+from chat.registries.guild_features import GuildFeature
+from chat.registries.guild_values import DisabledOperation
+from chat.registries.join_sources import JoinSource
+from chat.registries.permissions import Permission
+from chat.store import accounts, channels, invites
+from chat.store.accounts import Account
+from chat.store.database import Database
+from chat.store.invites import Invite
+
+CODE_CHARACTERS: Final = 8
+CODE_ALPHABET: Final = "ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz23456789"
+"""Letters and digits without those that are easily taken for others."""
+
+INVITABLE_CHANNEL_TYPES: Final = frozenset(
+    {
+        ChannelType.GUILD_TEXT,
+        ChannelType.GUILD_VOICE,
+        ChannelType.GUILD_ANNOUNCEMENT,
+        ChannelType.GUILD_FORUM,
+        ChannelType.GUILD_MEDIA,
+    }
+)
+"""Channels that an invite can lead to."""
+
+CREATE_INSTANT_INVITE: Final = Permission.CREATE_INSTANT_INVITE.value
+MANAGE_CHANNELS: Final = Permission.MANAGE_CHANNELS.value
+MANAGE_GUILD: Final = Permission.MANAGE_GUILD.value
+INSTANT_INVITES: Final = DisabledOperation.INSTANT_INVITES.value
+CLOSING_FEATURES: Final = frozenset({GuildFeature.INVITES_DISABLED, GuildFeature.RAID_DETECTED})
+"""While a guild has one of these, nobody comes in by an invite (document 001, Guild features)."""
+
+
+class Randomness(Protocol):
+    """As much of `random.Random` as codes need."""
+
+    def choice(self, seq: Sequence[str], /) -> str:
+        """One of them, each as likely."""
+        ...
+
+
+@attrs.frozen
+class InviteTerms:
+    """What an invite is to be like: `max_age` in seconds, 0 for ever; `max_uses` 0 without limit.
+
+    Without `unique`, an invite that the caller made before on the same terms and that still holds is given again.
+    """
+
+    max_age: int = 0
+    max_uses: int = 0
+    unique: bool = False
+    temporary: bool = False
+
+
+class Invites:
+    """The operations on invites. `online_count` says how many members of a guild are online."""
+
+    def __init__(
+        self,
+        database: Database,
+        guild_states: GuildStates,
+        access: Access,
+        memberships: Memberships,
+        bus: Bus,
+        clock: Clock,
+        randomness: Randomness,
+        settings: Settings,
+        online_count: Callable[[int], int],
+    ) -> None:
+        self._database = database
+        self._guild_states = guild_states
+        self._access = access
+        self._memberships = memberships
+        self._bus = bus
+        self._clock = clock
+        self._randomness = randomness
+        self._max_invites = settings.limits.max_guild_invites
+        self._online_count = online_count
+
+    async def create(self, principal: Principal, channel_id: int, terms: InviteTerms) -> dict[str, Any]:
+        """Make an invite that leads to a channel; answers with its metadata.
+
+        :raises ApiError: as `Access.channel`; ACCOUNT_LIMITED, MISSING_PERMISSIONS without CREATE_INSTANT_INVITE,
+            INVALID_CHANNEL_TYPE, FEATURE_TEMPORARILY_DISABLED, MAX_INVITES.
+        """
+        access = self._access.channel(principal, channel_id, CREATE_INSTANT_INVITE)
+        require_unlimited(principal)
+        if access.channel.type not in INVITABLE_CHANNEL_TYPES:
+            raise ApiError("INVALID_CHANNEL_TYPE")
+        if access.state.guild.disabled_operations & INSTANT_INVITES:
+            raise ApiError("FEATURE_TEMPORARILY_DISABLED")
+        wanted = self._new_invite(access.state.id, channel_id, principal.user_id, terms)
+
+        def unit(connection: sqlite3.Connection) -> Invite | None:
+            if channels.guild_of(connection, channel_id) is None:
+                raise ApiError("UNKNOWN_CHANNEL")
+            if not terms.unique:
+                similar = invites.similar(connection, wanted, wanted.created_at)
+                if similar is not None:
+                    return similar
+            invites.delete_dead(connection, access.state.id, wanted.created_at)
+            if invites.count_of_guild(connection, access.state.id) >= self._max_invites:
+                raise ApiError("MAX_INVITES")
+            return wanted if invites.insert(connection, wanted) else None
+
+        def then(invite: Invite | None) -> None:
+            if invite is wanted:
+                data = self._metadata(access.state, wanted, principal.account)
+                self._bus.publish(Event(EventName.INVITE_CREATE, data, _managers(wanted)))
+
+        invite = await self._database.write(unit, then)
+        while invite is None:  # the code was taken
+            wanted = attrs.evolve(wanted, code=self._code())
+            invite = await self._database.write(unit, then)
+        return self._metadata(access.state, invite, principal.account)
+
+    async def get(self, code: str) -> dict[str, Any]:
+        """One invite, for whoever knows its code.
+
+        :raises ApiError: UNKNOWN_INVITE, also for one whose time is over or whose uses are spent.
+        """
+        return self._object(*self._live(code))
+
+    async def accept(self, principal: Principal, code: str) -> dict[str, Any]:
+        """Join the guild that an invite leads to. A member already joins no second time and spends no use.
+
+        :raises ApiError: UNKNOWN_INVITE, ACCOUNT_LIMITED, ACCESS_DENIED, MISSING_ACCESS, INVITES_DISABLED, MAX_GUILDS,
+            MAX_GUILD_MEMBERS.
+        """
+        invite, state = self._live(code)
+        self._access.require_open(principal, state)
+        if state.member(principal.user_id) is not None:
+            return self._object(invite, state)
+        require_unlimited(principal)
+        if CLOSING_FEATURES & state.guild.features or state.guild.disabled_operations & INSTANT_INVITES:
+            raise ApiError("INVITES_DISABLED")
+        now = self._clock.now_ms()
+
+        def spend(connection: sqlite3.Connection) -> None:
+            if invites.by_code(connection, code, now) is None:
+                raise ApiError("UNKNOWN_INVITE")
+            invites.add_use(connection, code)
+
+        await self._memberships.join(
+            principal.account, state.id, JoinSource.INSTANT_INVITE, inviter_id=invite.inviter_id, first=spend
+        )
+        return self._object(invite, state)
+
+    async def delete(self, principal: Principal, code: str) -> None:
+        """Delete an invite: whoever made it, or manages the guild or the channel.
+
+        :raises ApiError: UNKNOWN_INVITE; as `Access.guild`; MISSING_PERMISSIONS.
+        """
+        invite, _ = self._live(code)
+        access = self._access.guild(principal, invite.guild_id or 0)
+        in_channel = access.state.member_permissions(access.member, invite.channel_id)
+        manages = access.permissions & MANAGE_GUILD or in_channel & MANAGE_CHANNELS
+        if not (manages or invite.inviter_id == principal.user_id):
+            raise ApiError("MISSING_PERMISSIONS")
+
+        def unit(connection: sqlite3.Connection) -> None:
+            if not invites.delete(connection, code):
+                raise ApiError("UNKNOWN_INVITE")
+
+        def then(_: None) -> None:
+            data = {"code": code, "channel_id": str(invite.channel_id), "guild_id": str(access.state.id)}
+            self._bus.publish(Event(EventName.INVITE_DELETE, data, _managers(invite)))
+
+        await self._database.write(unit, then)
+
+    async def of_channel(self, principal: Principal, channel_id: int) -> list[dict[str, Any]]:
+        """The invites that lead to a channel, newest first.
+
+        :raises ApiError: as `Access.channel`, with MANAGE_CHANNELS.
+        """
+        access = self._access.channel(principal, channel_id, MANAGE_CHANNELS)
+        return await self._listed(access.state, functools.partial(_of_channel, channel_id, self._clock.now_ms()))
+
+    async def of_guild(self, principal: Principal, guild_id: int) -> list[dict[str, Any]]:
+        """The invites of a guild, newest first.
+
+        :raises ApiError: as `Access.guild`, with MANAGE_GUILD.
+        """
+        access = self._access.guild(principal, guild_id, MANAGE_GUILD)
+        return await self._listed(access.state, functools.partial(_of_guild, guild_id, self._clock.now_ms()))
+
+    async def _listed(
+        self, state: GuildState, query: Callable[[sqlite3.Connection], list[tuple[Invite, Account | None]]]
+    ) -> list[dict[str, Any]]:
+        found = await self._database.read(query)
+        return [
+            self._metadata(state, invite, inviter) for invite, inviter in found if invite.channel_id in state.channels
+        ]
+
+    def _new_invite(self, guild_id: int, channel_id: int, inviter_id: int, terms: InviteTerms) -> Invite:
+        now = self._clock.now_ms()
+        return Invite(
+            code=self._code(),
+            type=InviteType.GUILD.value,
+            guild_id=guild_id,
+            channel_id=channel_id,
+            inviter_id=inviter_id,
+            created_at=now,
+            expires_at=now + terms.max_age * 1000 if terms.max_age else None,
+            max_age=terms.max_age,
+            max_uses=terms.max_uses,
+            temporary=terms.temporary,
+        )
+
+    def _code(self) -> str:
+        return "".join(self._randomness.choice(CODE_ALPHABET) for _ in range(CODE_CHARACTERS))
+
+    def _live(self, code: str) -> tuple[Invite, GuildState]:
+        invite = invites.by_code(self._database.reader, code, self._clock.now_ms())
+        if invite is None or invite.guild_id is None:
+            raise ApiError("UNKNOWN_INVITE")
+        state = self._guild_states.get(invite.guild_id)
+        if state is None or invite.channel_id not in state.channels:
+            raise ApiError("UNKNOWN_INVITE")
+        return invite, state
+
+    def _object(self, invite: Invite, state: GuildState) -> dict[str, Any]:
+        inviter = None
+        if invite.inviter_id is not None:
+            inviter = accounts.by_id(self._database.reader, invite.inviter_id)
+        return invite_object(invite, state, inviter, presence_count=self._online_count(state.id))
+
+    def _metadata(self, state: GuildState, invite: Invite, inviter: Account | None) -> dict[str, Any]:
+        return invite_with_metadata(invite, state, inviter, presence_count=self._online_count(state.id))
+
+
+def _managers(invite: Invite) -> ToChannel:
+    return ToChannel(invite.guild_id or 0, invite.channel_id, permission=MANAGE_CHANNELS)
+
+
+def _of_channel(
+    channel_id: int, now: int, connection: sqlite3.Connection
+) -> list[tuple[Invite, Account | None]]:
+    return _with_inviters(connection, invites.of_channel(connection, channel_id, now))
+
+
+def _of_guild(guild_id: int, now: int, connection: sqlite3.Connection) -> list[tuple[Invite, Account | None]]:
+    return _with_inviters(connection, invites.of_guild(connection, guild_id, now))
+
+
+def _with_inviters(connection: sqlite3.Connection, found: list[Invite]) -> list[tuple[Invite, Account | None]]:
+    return [
+        (invite, None if invite.inviter_id is None else accounts.by_id(connection, invite.inviter_id))
+        for invite in found
+    ]

@@ -1,0 +1,21 @@
+"""Which of the instance's limits hold for an account or a guild (wire facts 2.5)."""
+
+from __future__ import annotations
+
+from chat.config import Limits, Settings
+from chat.domain.objects.users import has_premium
+from chat.registries.guild_features import GuildFeature
+from chat.store.accounts import Account
+from chat.store.guilds import Guild
+
+
+def limits_of(settings: Settings, account: Account, now_ms: int) -> Limits:
+    """The limits of an account at this moment (Unix milliseconds)."""
+    return settings.limits_for(premium=has_premium(account, now_ms))
+
+
+def max_guild_members(settings: Settings, guild: Guild) -> int:
+    """How many members the guild may have (document 001, Guild features, VERY_LARGE_GUILD)."""
+    if GuildFeature.VERY_LARGE_GUILD in guild.features:
+        return settings.limits.max_guild_members_very_large
+    return settings.limits.max_guild_members

@@ -1,0 +1,60 @@
+"""Invite objects as the wire has them (wire facts 5.2)."""
+
+from __future__ import annotations
+
+import enum
+from typing import Any
+
+from chat.clock import iso_timestamp
+from chat.domain.guild_states import GuildState
+from chat.domain.objects.channels import partial_channel_object
+from chat.domain.objects.guilds import partial_guild_object
+from chat.domain.objects.users import partial_user
+from chat.store.accounts import Account
+from chat.store.invites import Invite
+
+
+class InviteType(enum.IntEnum):
+    """What an invite leads into (wire facts 5.2)."""
+
+    GUILD = 0
+    """A guild."""
+
+    GROUP_DM = 1
+    """A conversation of several accounts."""
+
+    EMOJI_PACK = 2
+    """A collection of emojis."""
+
+    STICKER_PACK = 3
+    """A collection of stickers."""
+
+
+def invite_object(invite: Invite, state: GuildState, inviter: Account | None, *, presence_count: int) -> dict[str, Any]:
+    """The invite as whoever knows its code sees it; its channel must be in `state`."""
+    data: dict[str, Any] = {
+        "code": invite.code,
+        "type": invite.type,
+        "guild": partial_guild_object(state.guild),
+        "channel": partial_channel_object(state.channels[invite.channel_id]),
+        "member_count": state.member_count,
+        "presence_count": presence_count,
+        "expires_at": None if invite.expires_at is None else iso_timestamp(invite.expires_at),
+        "temporary": invite.temporary,
+    }
+    if inviter is not None:
+        data["inviter"] = partial_user(inviter)
+    return data
+
+
+def invite_with_metadata(
+    invite: Invite, state: GuildState, inviter: Account | None, *, presence_count: int
+) -> dict[str, Any]:
+    """The invite as those who manage it see it. `max_age` is seconds."""
+    return {
+        **invite_object(invite, state, inviter, presence_count=presence_count),
+        "created_at": iso_timestamp(invite.created_at),
+        "uses": invite.uses,
+        "max_uses": invite.max_uses,
+        "max_age": invite.max_age,
+    }

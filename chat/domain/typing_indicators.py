@@ -1,0 +1,51 @@
+"""Telling that somebody writes (wire facts 1.8, TYPING_START)."""
+
+from __future__ import annotations
+
+from chat.auth.principal import Principal
+from chat.bus.audience import ToChannel
+from chat.bus.bus import Bus, Event
+from chat.clock import Clock
+from chat.domain.access import Access
+from chat.domain.message_drafts import require_message_channel
+from chat.domain.objects.users import partial_user
+from chat.errors import ApiError
+from chat.registries.events import EventName
+from chat.registries.guild_values import DisabledOperation
+from chat.registries.permissions import Permission
+
+SEND_MESSAGES = Permission.SEND_MESSAGES.value
+TYPING_EVENTS = DisabledOperation.TYPING_EVENTS.value
+
+
+class TypingIndicators:
+    """The operation behind Typing Start; nothing is kept."""
+
+    def __init__(self, access: Access, bus: Bus, clock: Clock) -> None:
+        self._access = access
+        self._bus = bus
+        self._clock = clock
+
+    async def start(self, principal: Principal, channel_id: int) -> None:
+        """Tell those who see the channel that the caller writes; nobody, where the guild's typing events are off.
+
+        :raises ApiError: as `Access.channel`; CANNOT_SEND_MESSAGES_IN_NON_TEXT_CHANNEL, MISSING_PERMISSIONS without
+            SEND_MESSAGES, COMMUNICATION_DISABLED.
+        """
+        access = self._access.channel(principal, channel_id)
+        require_message_channel(access.channel)
+        access.require(SEND_MESSAGES)
+        now_ms = self._clock.now_ms()
+        if access.member.is_timed_out(now_ms):
+            raise ApiError("COMMUNICATION_DISABLED")
+        if access.state.guild.disabled_operations & TYPING_EVENTS:
+            return
+        await self._bus.wait_for_room()
+        data = {
+            "channel_id": str(channel_id),
+            "user_id": str(principal.user_id),
+            "timestamp": now_ms // 1000,
+            "guild_id": str(access.state.id),
+            "member": access.state.member_object(access.member, partial_user(principal.account)),
+        }
+        self._bus.publish(Event(EventName.TYPING_START, data, ToChannel(access.state.id, channel_id)))

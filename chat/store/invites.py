@@ -1,0 +1,103 @@
+"""Invites: the rows of `invites`. An invite whose time is over or whose uses are spent counts as gone."""
+
+from __future__ import annotations
+
+import sqlite3
+from typing import Any, Final
+
+import attrs
+
+
+@attrs.frozen
+class Invite:
+    """One row of `invites`. `max_age` is seconds, 0 for ever; `max_uses` 0 is no limit; `_at` is Unix milliseconds."""
+
+    code: str
+    type: int
+    guild_id: int | None
+    channel_id: int
+    inviter_id: int | None
+    created_at: int
+    expires_at: int | None
+    max_age: int
+    max_uses: int
+    uses: int = 0
+    temporary: bool = attrs.field(default=False, converter=bool)
+
+    @property
+    def is_spent(self) -> bool:
+        """Whether it has been used as often as it may be."""
+        return 0 < self.max_uses <= self.uses
+
+
+_FIELDS: Final = tuple(field.name for field in attrs.fields(Invite))
+_COLUMNS: Final = ", ".join(_FIELDS)
+_LIVE: Final = "(expires_at IS NULL OR expires_at > ?) AND (max_uses = 0 OR uses < max_uses)"
+_SELECT: Final = f"SELECT {_COLUMNS} FROM invites"  # noqa: S608 - our own names, here and below
+_BY_CODE: Final = f"{_SELECT} WHERE code = ? AND {_LIVE}"
+_OF_GUILD: Final = f"{_SELECT} WHERE guild_id = ? AND {_LIVE} ORDER BY created_at DESC, code"
+_OF_CHANNEL: Final = f"{_SELECT} WHERE channel_id = ? AND {_LIVE} ORDER BY created_at DESC, code"
+_SIMILAR: Final = f"""
+    {_SELECT}
+     WHERE channel_id = ? AND inviter_id = ? AND max_age = ? AND max_uses = ? AND temporary = ? AND {_LIVE}
+     ORDER BY created_at DESC
+     LIMIT 1
+"""
+_INSERT: Final = f"""
+    INSERT INTO invites ({_COLUMNS}) VALUES ({', '.join('?' * len(_FIELDS))})
+        ON CONFLICT (code) DO NOTHING
+"""  # noqa: S608
+
+
+def by_code(connection: sqlite3.Connection, code: str, now: int) -> Invite | None:
+    """The live invite with this code; letter case matters."""
+    return _invite(connection.execute(_BY_CODE, (code, now)).fetchone())
+
+
+def similar(connection: sqlite3.Connection, invite: Invite, now: int) -> Invite | None:
+    """The newest live invite that the same account made for the same channel on the same terms."""
+    terms = (invite.channel_id, invite.inviter_id, invite.max_age, invite.max_uses, invite.temporary, now)
+    return _invite(connection.execute(_SIMILAR, terms).fetchone())
+
+
+def of_guild(connection: sqlite3.Connection, guild_id: int, now: int) -> list[Invite]:
+    """The live invites of a guild, newest first."""
+    return [Invite(*row) for row in connection.execute(_OF_GUILD, (guild_id, now))]
+
+
+def of_channel(connection: sqlite3.Connection, channel_id: int, now: int) -> list[Invite]:
+    """The live invites of a channel, newest first."""
+    return [Invite(*row) for row in connection.execute(_OF_CHANNEL, (channel_id, now))]
+
+
+def insert(connection: sqlite3.Connection, invite: Invite) -> bool:
+    """Add an invite; False when its code is taken."""
+    return connection.execute(_INSERT, tuple(getattr(invite, name) for name in _FIELDS)).rowcount > 0
+
+
+def add_use(connection: sqlite3.Connection, code: str) -> None:
+    """Count one more use."""
+    connection.execute("UPDATE invites SET uses = uses + 1 WHERE code = ?", (code,))
+
+
+def delete(connection: sqlite3.Connection, code: str) -> bool:
+    """Remove an invite; returns whether there was one."""
+    return connection.execute("DELETE FROM invites WHERE code = ?", (code,)).rowcount > 0
+
+
+def delete_dead(connection: sqlite3.Connection, guild_id: int, now: int) -> None:
+    """Remove the guild's invites whose time is over or whose uses are spent."""
+    connection.execute(
+        "DELETE FROM invites WHERE guild_id = ? AND (expires_at <= ? OR (max_uses > 0 AND uses >= max_uses))",
+        (guild_id, now),
+    )
+
+
+def count_of_guild(connection: sqlite3.Connection, guild_id: int) -> int:
+    """How many invites a guild has, dead ones included."""
+    (count,) = connection.execute("SELECT count(*) FROM invites WHERE guild_id = ?", (guild_id,)).fetchone()
+    return int(count)
+
+
+def _invite(row: tuple[Any, ...] | None) -> Invite | None:
+    return None if row is None else Invite(*row)

@@ -1,0 +1,174 @@
+"""Messages: the rows of `messages`, `message_mentions` and `message_role_mentions`."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from typing import Any, Final
+
+import attrs
+
+from chat.snowflake import MAXIMUM
+
+
+@attrs.frozen
+class MessageReference:
+    """The message that another one answers."""
+
+    channel_id: int
+    message_id: int
+    guild_id: int | None
+    type: int
+
+
+def _reference(value: str | MessageReference | None) -> MessageReference | None:
+    """A column that holds a reference as JSON, or the reference itself."""
+    return MessageReference(**json.loads(value)) if isinstance(value, str) else value
+
+
+@attrs.frozen
+class Message:
+    """One row of `messages` with whom it mentions, in ascending order of id. `edited_at` is Unix milliseconds."""
+
+    id: int
+    channel_id: int
+    author_id: int
+    type: int
+    content: str
+    flags: int = 0
+    webhook_id: int | None = None
+    edited_at: int | None = None
+    pinned: bool = attrs.field(default=False, converter=bool)
+    mention_everyone: bool = attrs.field(default=False, converter=bool)
+    tts: bool = attrs.field(default=False, converter=bool)
+    nonce: str | None = None
+    reference: MessageReference | None = attrs.field(default=None, converter=_reference)
+    mentioned_user_ids: tuple[int, ...] = ()
+    mentioned_role_ids: tuple[int, ...] = ()
+
+
+_FIELDS: Final = tuple(field.name for field in attrs.fields(Message) if not field.name.startswith("mentioned_"))
+_COLUMNS: Final = ", ".join(_FIELDS)
+_SELECT: Final = f"SELECT {_COLUMNS} FROM messages"  # noqa: S608 - our own names, here and below
+_BY_ID: Final = f"{_SELECT} WHERE id = ? AND channel_id = ?"
+_BY_IDS: Final = f"{_SELECT} WHERE id IN (SELECT value FROM json_each(?))"  # noqa: S608
+_BELOW: Final = f"{_SELECT} WHERE channel_id = ? AND id < ? AND id >= ? ORDER BY id DESC LIMIT ?"
+_ABOVE: Final = f"{_SELECT} WHERE channel_id = ? AND id > ? AND id >= ? ORDER BY id ASC LIMIT ?"
+_INSERT: Final = f"INSERT INTO messages ({_COLUMNS}) VALUES ({', '.join('?' * len(_FIELDS))})"  # noqa: S608
+
+
+def by_id(connection: sqlite3.Connection, channel_id: int, message_id: int) -> Message | None:
+    """One message of a channel."""
+    row = connection.execute(_BY_ID, (message_id, channel_id)).fetchone()
+    return None if row is None else _with_mentions(connection, [row])[0]
+
+
+def by_ids(connection: sqlite3.Connection, message_ids: Iterable[int]) -> list[Message]:
+    """Those of these messages that exist, in no order."""
+    rows = connection.execute(_BY_IDS, (json.dumps(list(message_ids)),)).fetchall()
+    return _with_mentions(connection, rows)
+
+
+def below(
+    connection: sqlite3.Connection, channel_id: int, limit: int, *, before: int | None = None, floor: int = 0
+) -> list[Message]:
+    """The newest messages of a channel, with an id under `before` and at least `floor`, at most `limit`."""
+    bound = MAXIMUM if before is None else before
+    return _with_mentions(connection, connection.execute(_BELOW, (channel_id, bound, floor, limit)).fetchall())
+
+
+def above(
+    connection: sqlite3.Connection, channel_id: int, limit: int, *, after: int, floor: int = 0
+) -> list[Message]:
+    """The oldest messages of a channel with an id over `after` and at least `floor`, at most `limit`; newest first."""
+    rows = connection.execute(_ABOVE, (channel_id, after, floor, limit)).fetchall()
+    return _with_mentions(connection, rows[::-1])
+
+
+def insert(connection: sqlite3.Connection, message: Message) -> bool:
+    """Add a message; False, and nothing added, when its channel is gone."""
+    try:
+        connection.execute(
+            _INSERT,
+            (
+                message.id,
+                message.channel_id,
+                message.author_id,
+                message.type,
+                message.content,
+                message.flags,
+                message.webhook_id,
+                message.edited_at,
+                message.pinned,
+                message.mention_everyone,
+                message.tts,
+                message.nonce,
+                None if message.reference is None else json.dumps(attrs.asdict(message.reference)),
+            ),
+        )
+    except sqlite3.IntegrityError:
+        return False
+    if message.mentioned_user_ids or message.mentioned_role_ids:
+        _insert_mentions(connection, message)
+    return True
+
+
+def update(connection: sqlite3.Connection, message: Message) -> bool:
+    """Write what an edit may change: text, flags, moment of the edit, mentions. False when the message is gone."""
+    cursor = connection.execute(
+        "UPDATE messages SET content = ?, flags = ?, edited_at = ?, mention_everyone = ? WHERE id = ?",
+        (message.content, message.flags, message.edited_at, message.mention_everyone, message.id),
+    )
+    if cursor.rowcount == 0:
+        return False
+    connection.execute("DELETE FROM message_mentions WHERE message_id = ?", (message.id,))
+    connection.execute("DELETE FROM message_role_mentions WHERE message_id = ?", (message.id,))
+    _insert_mentions(connection, message)
+    return True
+
+
+def delete(connection: sqlite3.Connection, channel_id: int, message_id: int) -> bool:
+    """Remove a message and its mentions; returns whether there was one."""
+    cursor = connection.execute("DELETE FROM messages WHERE id = ? AND channel_id = ?", (message_id, channel_id))
+    return cursor.rowcount > 0
+
+
+def _insert_mentions(connection: sqlite3.Connection, message: Message) -> None:
+    connection.executemany(
+        "INSERT INTO message_mentions (message_id, user_id) VALUES (?, ?)",
+        [(message.id, user_id) for user_id in message.mentioned_user_ids],
+    )
+    connection.executemany(
+        "INSERT INTO message_role_mentions (message_id, role_id) VALUES (?, ?)",
+        [(message.id, role_id) for role_id in message.mentioned_role_ids],
+    )
+
+
+def _with_mentions(connection: sqlite3.Connection, rows: Sequence[tuple[Any, ...]]) -> list[Message]:
+    """Messages from rows, in the order of the rows."""
+    if not rows:
+        return []
+    ids = json.dumps([row[0] for row in rows])
+    users: dict[int, list[int]] = defaultdict(list)
+    for message_id, user_id in connection.execute(
+        """
+        SELECT message_id, user_id FROM message_mentions
+         WHERE message_id IN (SELECT value FROM json_each(?))
+         ORDER BY message_id, user_id
+        """,
+        (ids,),
+    ):
+        users[message_id].append(user_id)
+    roles: dict[int, list[int]] = defaultdict(list)
+    for message_id, role_id in connection.execute(
+        """
+        SELECT message_id, role_id FROM message_role_mentions
+         WHERE message_id IN (SELECT value FROM json_each(?))
+         ORDER BY message_id, role_id
+        """,
+        (ids,),
+    ):
+        roles[message_id].append(role_id)
+    return [Message(*(*row, tuple(users.get(row[0], ())), tuple(roles.get(row[0], ())))) for row in rows]

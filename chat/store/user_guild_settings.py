@@ -1,0 +1,24 @@
+"""An account's settings for one guild: the rows of `user_guild_settings`. Guild 0 stands for direct messages."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from typing import Any
+
+
+def of_user(connection: sqlite3.Connection, user_id: int) -> list[dict[str, Any]]:
+    """The stored settings objects of the account (wire facts 5.4), direct messages first, then by guild."""
+    rows = connection.execute("SELECT body FROM user_guild_settings WHERE user_id = ? ORDER BY guild_id", (user_id,))
+    return [json.loads(body) for (body,) in rows]
+
+
+def put(connection: sqlite3.Connection, user_id: int, guild_id: int, body: dict[str, Any]) -> None:
+    """Store the settings object of one guild in place of what was there."""
+    connection.execute(
+        """
+        INSERT INTO user_guild_settings (user_id, guild_id, body) VALUES (?, ?, ?)
+            ON CONFLICT (user_id, guild_id) DO UPDATE SET body = excluded.body
+        """,
+        (user_id, guild_id, json.dumps(body)),
+    )
