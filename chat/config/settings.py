@@ -1,0 +1,220 @@
+"""The settings of an instance, by section (contract, Settings)."""
+
+from __future__ import annotations
+
+import functools
+import ipaddress
+from typing import Literal
+from urllib.parse import urlsplit
+
+import attrs
+
+from chat.config.declare import setting
+from chat.config.limits import Limits
+from chat.registries import limits as documented
+
+WILDCARD_HOSTS = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - compared with, not listened on
+"""Hosts that mean every address of the machine, and one under which the machine reaches itself."""
+
+
+def _is_text(text: str) -> bool:
+    return text.strip() != ""
+
+
+def _is_network(text: str) -> bool:
+    try:
+        ipaddress.ip_network(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _is_url(text: str) -> bool:
+    try:
+        parts = urlsplit(text)
+        return parts.scheme in {"http", "https"} and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        return False
+
+
+def _is_origin(text: str) -> bool:
+    return _is_url(text) and text == f"{urlsplit(text).scheme}://{urlsplit(text).netloc}" and "@" not in text
+
+
+def _is_address(text: str) -> bool:
+    local, _, domain = text.rpartition("@")
+    return bool(local) and bool(domain) and not any(character.isspace() for character in text)
+
+
+def origin_of(host: str, port: int) -> str:
+    """The origin under which a server that listens on `host` and `port` is reached from its own machine."""
+    reachable = WILDCARD_HOSTS.get(host, host)
+    return f"http://[{reachable}]:{port}" if ":" in reachable else f"http://{reachable}:{port}"
+
+
+@attrs.frozen(kw_only=True)
+class GatewaySettings:
+    """The documents' numbers of the gateway, for tests that want lower ones."""
+
+    heartbeat_interval_ms: int = setting(
+        documented.HEARTBEAT_INTERVAL_MS, "how often clients send a heartbeat, as Hello says it",
+        unit="milliseconds", minimum=1,
+    )  # fmt: skip
+    identify_budget: int = setting(
+        documented.IDENTIFY_BUDGET, "Identifies that an address may send in 60 seconds", minimum=1
+    )
+    connections_per_address: int = setting(
+        documented.CONNECTIONS_PER_ADDRESS, "connections that an address may hold", minimum=1
+    )
+    sessions_per_user: int = setting(documented.SESSIONS_PER_USER, "live sessions of an account, bots aside", minimum=1)
+    bot_shard_guild_ceiling: int = setting(
+        documented.BOT_SHARD_GUILD_CEILING, "guilds that one shard of a bot may own", minimum=0
+    )
+    address_header_for_tests: bool = setting(
+        False, "believe X-Test-Address on requests from loopback: it stands for the client's address"
+    )
+
+
+@attrs.frozen(kw_only=True)
+class MailSettings:
+    """How mail leaves the instance."""
+
+    mode: Literal["off", "keep", "smtp"] = setting("off", "send none, keep it for /v1/_dev/mail, or send it by SMTP")
+    host: str | None = setting(None, "the SMTP server", accepts=_is_text, form="a host name")
+    port: int = setting(587, "its port", minimum=1, maximum=65_535)
+    username: str | None = setting(None, "the account at the SMTP server")
+    password: str | None = setting(None, "its password", secret=True)
+    from_: str | None = setting(None, "the sender of every mail", accepts=_is_address, form="a mail address")
+    tls: Literal["starttls", "implicit", "off"] = setting("starttls", "how the connection to the server is protected")
+
+
+@attrs.frozen(kw_only=True)
+class SsoSettings:
+    """Sign-in through an OpenID Connect provider."""
+
+    enabled: bool = setting(False, "offer single sign-on")
+    enforced: bool = setting(False, "refuse every other way to sign in")
+    issuer: str | None = setting(None, "the provider's issuer", accepts=_is_url, form="an http or https address")
+    client_id: str | None = setting(None, "this instance's client id at the provider")
+    client_secret: str | None = setting(None, "its secret", secret=True)
+    display_name: str | None = setting(None, "the provider's name on the sign-in page")
+    auto_provision: bool = setting(False, "make an account at a person's first sign-in")
+
+
+@attrs.frozen(kw_only=True)
+class IpBanSettings:
+    """Addresses with repeated authentication failures are banned for a while."""
+
+    failures: int = setting(documented.AUTHENTICATION_FAILURES, "failures that ban an address", minimum=1)
+    window_seconds: int = setting(
+        documented.AUTHENTICATION_FAILURES_WINDOW_MS // 1_000, "within which they count", unit="seconds", minimum=1
+    )
+    duration_seconds: int = setting(
+        documented.ADDRESS_BAN_MS // 1_000, "how long the address is banned", unit="seconds", minimum=1
+    )
+    exempt: tuple[str, ...] = setting(
+        ("127.0.0.0/8", "::1"), "networks that are never banned", accepts=_is_network, form="networks"
+    )
+
+
+@attrs.frozen(kw_only=True)
+class ContentPolicySettings:
+    """What may not be written."""
+
+    blocked_phrases: tuple[str, ...] = setting((), "text that is refused with CONTENT_BLOCKED")
+
+
+@attrs.frozen(kw_only=True)
+class WebauthnSettings:
+    """Passkeys."""
+
+    rp_id: str | None = setting(
+        None, "the relying party", accepts=_is_text, form="a host name",
+        derived="host of public_url, localhost for a loopback address",
+    )  # fmt: skip
+
+
+@attrs.frozen(kw_only=True)
+class BillingSettings:
+    """Purchases; only where self_hosted is false."""
+
+    store_url: str | None = setting(None, "the store service", accepts=_is_url, form="an http or https address")
+
+
+@attrs.frozen(kw_only=True)
+class Settings:
+    """Everything that an operator may choose."""
+
+    host: str = setting("127.0.0.1", "the address to listen on", accepts=_is_text, form="a host name or address")
+    port: int = setting(8080, "the port to listen on; 0 picks a free one", minimum=0, maximum=65_535)
+    public_url: str = setting(
+        attrs.Factory(lambda settings: origin_of(settings.host, settings.port), takes_self=True),
+        "origin of every address that the server hands out",
+        accepts=_is_origin, form="an origin such as https://chat.example", derived="from host and port",
+    )  # fmt: skip
+    trusted_proxies: tuple[str, ...] = setting(
+        (), "networks whose forwarded-address header is believed", accepts=_is_network, form="networks"
+    )
+    log_level: Literal["debug", "info", "warning", "error"] = setting("info", "the least level that is logged")
+    metrics: Literal["on", "off"] = setting("off", "serve /metrics")
+
+    service_name: str = setting(
+        "Chat", "shown to people; reserved in usernames and custom invite codes", accepts=_is_text, form="a text"
+    )
+    reserved_invite_words: tuple[str, ...] = setting(
+        attrs.Factory(lambda settings: (settings.service_name,), takes_self=True),
+        "words that a custom invite code may not contain",
+        derived="the service_name",
+    )
+    sign_in: Literal["email", "username"] = setting("email", "what people sign in with")
+    tag_style: Literal["discriminator", "none"] = setting("discriminator", "whether equal usernames are told apart")
+    registration: Literal["open", "approval", "closed"] = setting("open", "who may make an account")
+    email_verification_required: bool = setting(
+        True, "false: addresses count as verified at registration, as they do without mail"
+    )
+    ip_authorization: bool = setting(False, "signing in from a new address needs the link in a mail")
+    self_hosted: bool = setting(True, "store purchases and payment processor exist only when false")
+    premium_mode: Literal["everyone", "none"] = setting(
+        "everyone", "who has the limits of premium: everyone, or none but those who have premium"
+    )
+    single_community_enabled: bool = setting(False, "the instance is one guild that everyone is in")
+    single_community_guild_id: int | None = setting(None, "that guild's snowflake", minimum=0)
+    direct_messages_disabled: bool = setting(False, "nobody opens private conversations")
+    rate_limits: bool = setting(True, "every bucket and the global limit")
+    search: Literal["on", "off"] = setting("on", "off: indexed search answers FEATURE_TEMPORARILY_DISABLED")
+    geolocation_file: str | None = setting(None, "a MaxMind database", accepts=_is_text, form="a path")
+
+    limits: Limits = attrs.field(factory=Limits)
+    content_policy: ContentPolicySettings = attrs.field(factory=ContentPolicySettings)
+    mail: MailSettings = attrs.field(factory=MailSettings)
+    sso: SsoSettings = attrs.field(factory=SsoSettings)
+    webauthn: WebauthnSettings = attrs.field(factory=WebauthnSettings)
+    ip_ban: IpBanSettings = attrs.field(factory=IpBanSettings)
+    gateway: GatewaySettings = attrs.field(factory=GatewaySettings)
+    billing: BillingSettings = attrs.field(factory=BillingSettings)
+
+    def limits_for(self, *, premium: bool) -> Limits:
+        """The limits of an account; `premium` is whether it has premium of its own. Under their plain names."""
+        return self._premium_limits if premium or self.premium_mode == "everyone" else self.limits
+
+    @functools.cached_property
+    def _premium_limits(self) -> Limits:
+        suffix = "_premium"
+        twins = [field.name for field in attrs.fields(Limits) if field.name.endswith(suffix)]
+        return attrs.evolve(self.limits, **{name.removesuffix(suffix): getattr(self.limits, name) for name in twins})
+
+    @property
+    def relying_party_id(self) -> str:
+        """The WebAuthn relying party (design 7): as set, else from public_url."""
+        if self.webauthn.rp_id is not None:
+            return self.webauthn.rp_id
+        host = urlsplit(self.public_url).hostname or ""
+        try:
+            return "localhost" if ipaddress.ip_address(host).is_loopback else host
+        except ValueError:
+            return host
+
+    def listening_on(self, port: int) -> Settings:
+        """These settings once the port is known (`port` 0 picks one); public_url follows unless it was set."""
+        derived = self.public_url == origin_of(self.host, self.port)
+        return attrs.evolve(self, port=port, public_url=origin_of(self.host, port) if derived else self.public_url)
