@@ -84,6 +84,7 @@ class GatewaySession:
         session_id_hash: str | None,
         shard: Shard | None,
         threads: bool,
+        e2ee_capable: bool,
         debounces_reactions: bool,
         ignored_events: frozenset[str],
         presence: SessionPresence,
@@ -95,6 +96,7 @@ class GatewaySession:
         self.session_id_hash = session_id_hash
         self.shard = shard
         self.threads = threads
+        self.e2ee_capable = e2ee_capable
         self.debounces_reactions = debounces_reactions
         self.ignored_events = ignored_events
         self.presence = presence
@@ -130,6 +132,7 @@ class GatewaySession:
             session_id_hash=principal.session_id_hash,
             shard=identify.shard,
             threads=principal.is_bot or bool(identify.flags & IdentifyFlag.CHANNEL_THREADS),
+            e2ee_capable=identify.properties.e2ee_capable,
             debounces_reactions=bool(identify.flags & IdentifyFlag.DEBOUNCE_MESSAGE_REACTIONS),
             ignored_events=identify.ignored_events,
             presence=presence,
