@@ -32,7 +32,7 @@ Maybe = Union[T, Omitted]  # noqa: UP007 - a generic alias is written this way
 """`name: Maybe[str | None] = OMITTED`: a member that tells absence from null."""
 
 
-class Refusal(ValueError):  # noqa: N818 - an answer to a peer, not a failure of ours
+class Refusal(ValueError):
     """A value is not what its field asks for."""
 
     def __init__(self, code: str = "INVALID_FORMAT") -> None:

@@ -1,64 +1,48 @@
 """One declaration per operation: method and path, who may call it, how often, and what it reads.
 
-A routes module makes a `Routes` and decorates its handlers; `chat.api.app` compiles what they declare into the table
+A routes module makes a `Routes` and decorates its handlers; `chat.api.kernel` compiles what they declare into the table
 that requests are matched against. A handler's arguments are the request, the members of the path by name (`*_id` are
 snowflakes, the rest is text), and `body` and `query` where the declaration names their classes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Hashable, Mapping
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import attrs
 
+from chat.api.answers import Answer as Answer
+from chat.api.rate_limit import Bucket as Bucket
 from chat.auth.policy import Policy as Policy
 from chat.auth.principal import Principal
+from chat.errors import RateLimited
 from chat.registries.scopes import Scope
 
 if TYPE_CHECKING:
     from chat.api.services import Services
 
-
-@attrs.frozen
-class Bucket:
-    """A rate limit: `limit` requests leak away within `window_ms`.
-
-    `name` ends in `::member` for each member of the path that counts by itself, as in
-    `channel:message:create::channel_id`.
-    """
-
-    name: str
-    limit: int
-    window_ms: int
-
-
-@attrs.frozen
-class Answer:
-    """An answer with a status or headers of its own. `body` is an object for JSON; None sends no body."""
-
-    status: int = 200
-    body: Any = None
-    headers: Sequence[tuple[str, str]] = ()
+AUDIT_LOG_REASON_LENGTH: Final = 512
+"""Characters; a longer X-Audit-Log-Reason is discarded (wire facts 3.3)."""
 
 
 class Request:
     """What a handler knows of the request beside its path, query and body."""
 
-    __slots__ = ("address", "audit_log_reason", "caller", "capabilities", "headers", "id", "services")
+    __slots__ = ("address", "caller", "headers", "id", "services")
 
-    services: Services
-    id: str
-    """The value of X-Request-ID."""
-    address: str
-    """The client's address, IPv4 or IPv6 text."""
-    caller: Principal | None
-    """Whoever the credential stands for; None only under Policy.NONE."""
-    capabilities: frozenset[str]
-    """Client capabilities declared in X-Service-Features (wire facts 3.3); empty without a session token."""
-    headers: Mapping[str, str]
-    """Request headers by lower-case name; the last of equal names counts."""
-    audit_log_reason: str | None
+    def __init__(
+        self, services: Services, request_id: str, address: str, headers: Mapping[str, str], caller: Principal | None
+    ) -> None:
+        self.services: Final = services
+        self.id: Final = request_id
+        """The value of X-Request-ID."""
+        self.address: Final = address
+        """The client's address, IPv4 or IPv6 text."""
+        self.headers: Final = headers
+        """Request headers by lower-case name; of equal names the last."""
+        self.caller: Final = caller
+        """Whomever the credential stands for; None only under Policy.NONE and Policy.GATEWAY_BOT."""
 
     @property
     def principal(self) -> Principal:
@@ -66,6 +50,26 @@ class Request:
         if self.caller is None:
             raise TypeError("this operation's policy lets anyone in: ask for the caller")
         return self.caller
+
+    @property
+    def capabilities(self) -> frozenset[str]:
+        """Client capabilities declared in X-Service-Features; empty without a session token (wire facts 3.3)."""
+        return frozenset() if self.caller is None else self.caller.capabilities
+
+    @property
+    def audit_log_reason(self) -> str | None:
+        """X-Audit-Log-Reason, trimmed; None when it is absent, empty or too long."""
+        reason = self.headers.get("x-audit-log-reason", "").strip()
+        return reason if 0 < len(reason) <= AUDIT_LOG_REASON_LENGTH else None
+
+    def limit(self, bucket: Bucket, key: Hashable) -> None:
+        """Put one request into a bucket of the handler's own.
+
+        :raises RateLimited: when it does not fit.
+        """
+        retry_after = self.services.rate_limiter.take(bucket, key)
+        if retry_after:
+            raise RateLimited(retry_after)
 
 
 Handler = Callable[..., Awaitable[Any]]
@@ -86,6 +90,12 @@ class Operation:
     body: type[Any] | None = None
     query: type[Any] | None = None
     empty_strings_are_null: bool = True
+
+    @property
+    def path_members(self) -> tuple[str, ...]:
+        """The names of the path's members, in order."""
+        segments = self.path.split("/")
+        return tuple(segment[1:-1] for segment in segments if segment.startswith("{"))
 
 
 class Routes:

@@ -206,7 +206,7 @@ def _admits_omission(declared: object) -> bool:
 def _unless_omitted(declared: Any, converter: Converter) -> Callable[[object, object], Any]:
     """A member that is there is never the omission, so what remains of the union is what to read."""
     kinds = tuple(kind for kind in get_args(declared) if kind is not Omitted)
-    rest: Any = Union[kinds]  # type: ignore[valid-type]  # noqa: UP007 - built at run time
+    rest: Any = Union[kinds]  # noqa: UP007 - built at run time
     inner = converter.get_structure_hook(rest)
     return lambda value, _: inner(value, rest)
 

@@ -19,7 +19,7 @@ import attrs
 import trio
 from argon2.exceptions import InvalidHashError, VerificationError
 
-from chat.errors import ApiError
+from chat.errors import RateLimited
 
 CONCURRENT_HASHES: Final = 2
 """Threads that hash at the same time."""
@@ -86,7 +86,7 @@ class Passwords:
     async def hash(self, password: str) -> str:
         """The encoded hash to store.
 
-        :raises ApiError: RATE_LIMITED when too many wait already.
+        :raises RateLimited: when too many wait already.
         """
         salt = self._chance.randbytes(SALT_BYTES)
         if self._limiter is None:
@@ -97,7 +97,7 @@ class Passwords:
     async def verify(self, encoded: str | None, password: str) -> bool:
         """Whether the password is the one behind the stored hash; an account without one costs the same time.
 
-        :raises ApiError: RATE_LIMITED when too many wait already.
+        :raises RateLimited: when too many wait already.
         """
         if self._limiter is None:
             return self._verify(encoded, password)
@@ -118,11 +118,7 @@ class Passwords:
 
 def _refuse_when_full(limiter: trio.CapacityLimiter) -> None:
     if limiter.statistics().tasks_waiting >= WAITING_HASHES:
-        raise ApiError(
-            "RATE_LIMITED",
-            members={"global": False, "retry_after": 1.0},
-            headers={"Retry-After": "1", "X-RateLimit-Scope": "shared"},
-        )
+        raise RateLimited(1.0, "shared")
 
 
 def _encoded(cost: HashCost, salt: bytes, digest: bytes) -> str:

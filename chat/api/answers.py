@@ -1,0 +1,97 @@
+"""What goes back over HTTP: status, headers and body as bytes.
+
+JSON answers carry `Content-Type: application/json` exactly; no answer carries WWW-Authenticate or `Allow` (wire facts
+3.2, 3.3; document 000, Outcomes). Any origin may read answers: the API knows no cookies, so a page learns nothing that its
+visitor did not hand it. Referrers and content sniffing are off everywhere, because some addresses are secrets.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
+
+import attrs
+import orjson
+
+from chat import __version__
+from chat.errors import ApiError
+
+RawHeaders = list[tuple[bytes, bytes]]
+
+JSON_TYPE: Final = (b"content-type", b"application/json")
+NO_CACHE: Final = (b"cache-control", b"no-cache")
+
+EVERY_ANSWER: Final = (
+    (b"x-service-version", __version__.encode("ascii")),
+    (b"access-control-allow-origin", b"*"),
+    (b"access-control-expose-headers", b"X-Service-Version"),
+    (b"referrer-policy", b"no-referrer"),
+    (b"x-content-type-options", b"nosniff"),
+)
+
+PREFLIGHT_HEADERS: Final = {
+    "Access-Control-Allow-Methods": "GET, HEAD, POST, PUT, PATCH, DELETE",
+    "Access-Control-Allow-Headers": ", ".join(
+        (
+            "Authorization",
+            "Content-Type",
+            "X-Audit-Log-Reason",
+            "X-Captcha-Token",
+            "X-Captcha-Type",
+            "X-Request-ID",
+            "X-Service-Client-Properties",
+            "X-Service-Features",
+            "X-Service-Sudo-Mode-JWT",
+        )
+    ),
+    "Access-Control-Max-Age": "86400",
+}
+"""The answer to a browser that asks beforehand what it may send."""
+
+
+@attrs.frozen
+class Answer:
+    """An answer with a status or headers of its own. `body` is an object for JSON; None sends no body."""
+
+    status: int = 200
+    body: Any = None
+    headers: Mapping[str, str] = attrs.field(factory=dict)
+
+
+def answer_of(result: object) -> Answer:
+    """What a handler's result stands for: nothing is 204, an object 200."""
+    if isinstance(result, Answer):
+        return result
+    return Answer(204) if result is None else Answer(200, result)
+
+
+def refusal(error: ApiError) -> Answer:
+    """The error envelope (wire facts 3.1)."""
+    return Answer(error.status, {"code": error.code, "message": error.message, **error.members}, error.headers)
+
+
+def encode(answer: Answer, request_id: str) -> tuple[RawHeaders, bytes]:
+    """Headers and body of an answer; the names of the headers in lower case."""
+    headers: RawHeaders = []
+    if answer.body is None:
+        body = b""
+        if answer.status != 204:
+            headers.append((b"content-length", b"0"))
+    else:
+        body = orjson.dumps(answer.body)
+        headers.append(JSON_TYPE)
+        headers.append((b"content-length", b"%d" % len(body)))
+    headers.append(NO_CACHE)
+    headers.append((b"x-request-id", request_id.encode("ascii")))
+    headers.extend(EVERY_ANSWER)
+    if answer.headers:
+        _put(headers, answer.headers.items())
+    return headers, body
+
+
+def _put(headers: RawHeaders, additional: Iterable[tuple[str, str]]) -> None:
+    """Add an answer's own headers, each in the place of one with its name."""
+    for name, value in additional:
+        raw = name.lower().encode("ascii")
+        headers[:] = [header for header in headers if header[0] != raw]
+        headers.append((raw, value.encode("latin-1")))

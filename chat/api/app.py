@@ -1,0 +1,72 @@
+"""The ASGI application: Quart-Trio as the frame, the kernel in front of its routing.
+
+A request for an operation of the API is answered by `chat.api.kernel`. Everything else goes Quart's own way: that is
+where pages for people belong, and where an unknown path gets its 404. Quart's sessions stay closed, because no secret
+key is set: nothing in here sets or reads a cookie. WebSockets are the gateway's, on its own listener; here they are refused.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import structlog
+from quart import Response, request
+from quart_trio import QuartTrio
+from werkzeug.exceptions import HTTPException
+
+from chat.api.answers import Answer, encode, refusal
+from chat.api.bodies import BODY_LIMIT, Receive
+from chat.api.kernel import Kernel, Send
+from chat.errors import ApiError
+from chat.registries.error_codes import STATUS_FALLBACKS
+
+log: Final = structlog.get_logger("chat.api")
+
+UNKNOWN_TO_PEOPLE: Final = frozenset({404, 405})
+"""Statuses that are 404 NOT_FOUND here: the API does not tell which methods a path would take (wire facts 3.2)."""
+
+
+class ChatApp(QuartTrio):
+    """The whole HTTP side of one server as an ASGI application."""
+
+    def __init__(self, kernel: Kernel) -> None:
+        super().__init__("chat.api", static_folder=None, template_folder=None)
+        self._kernel = kernel
+        self.config["MAX_CONTENT_LENGTH"] = BODY_LIMIT
+        self.url_map.redirect_defaults = False
+        self.register_error_handler(HTTPException, self._refuse)
+        self.register_error_handler(Exception, self._fail)
+
+    async def asgi_app(self, scope: Any, receive: Receive, send: Send) -> None:
+        """ASGI's entry: the kernel first, then Quart."""
+        if scope["type"] == "http" and await self._kernel.serve(scope, receive, send):
+            return
+        if scope["type"] == "websocket":
+            await _refuse_websocket(scope, receive, send)
+            return
+        await super().asgi_app(scope, receive, send)
+
+    async def _refuse(self, error: HTTPException) -> Response:
+        status = 404 if error.code in UNKNOWN_TO_PEOPLE else error.code or 500
+        return self._response(refusal(ApiError(STATUS_FALLBACKS.get(status, "GENERAL_ERROR"), status=status)))
+
+    async def _fail(self, error: Exception) -> Response:
+        log.error("page failed", path=request.path, exc_info=error)
+        return self._response(refusal(ApiError("INTERNAL_SERVER_ERROR")))
+
+    def _response(self, answer: Answer) -> Response:
+        headers, body = encode(answer, self._kernel.request_id(request.headers.get("X-Request-ID")))
+        decoded = {name.decode("ascii"): value.decode("latin-1") for name, value in headers}
+        return Response(body, answer.status, decoded)
+
+
+async def _refuse_websocket(scope: Any, receive: Receive, send: Send) -> None:
+    """Decline the handshake: as 404 where the server can say so, else by closing it."""
+    await receive()
+    if "websocket.http.response" not in (scope.get("extensions") or {}):
+        await send({"type": "websocket.close", "code": 1000})
+        return
+    answer = refusal(ApiError("NOT_FOUND"))
+    headers, body = encode(answer, "websocket")
+    await send({"type": "websocket.http.response.start", "status": answer.status, "headers": headers})
+    await send({"type": "websocket.http.response.body", "body": body, "more_body": False})

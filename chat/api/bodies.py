@@ -1,0 +1,50 @@
+"""Takes a request's body off the connection, within bounds."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Any, Final
+
+from chat.errors import ApiError
+
+BODY_LIMIT: Final = 1_048_576
+"""Bytes of a JSON body; beyond it 413 PAYLOAD_TOO_LARGE and the connection closes (design 7)."""
+
+DIGITS_LIMIT: Final = 18
+"""Digits of a Content-Length that are worth reading."""
+
+Receive = Callable[[], Awaitable[Any]]
+"""ASGI's: the next event of the request."""
+
+
+class ClientGone(Exception):
+    """The connection ended before the body did."""
+
+
+async def read_body(receive: Receive, announced: str | None, limit: int = BODY_LIMIT) -> bytes:
+    """The whole body. `announced` is the value of Content-Length.
+
+    :raises ApiError: PAYLOAD_TOO_LARGE as soon as it is known to exceed `limit` bytes.
+    :raises ClientGone: when the connection ends first.
+    """
+    if announced is not None and announced.isdecimal() and (len(announced) > DIGITS_LIMIT or int(announced) > limit):
+        raise _too_large()
+    chunks: list[bytes] = []
+    size = 0
+    more = True
+    while more:
+        event = await receive()
+        if event["type"] == "http.disconnect":
+            raise ClientGone
+        chunk = event.get("body", b"")
+        more = event.get("more_body", False)
+        size += len(chunk)
+        if size > limit:
+            raise _too_large()
+        if chunk:
+            chunks.append(chunk)
+    return b"".join(chunks) if len(chunks) != 1 else chunks[0]
+
+
+def _too_large() -> ApiError:
+    return ApiError("PAYLOAD_TOO_LARGE", headers={"Connection": "close"})

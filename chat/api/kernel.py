@@ -1,0 +1,292 @@
+"""The way of a request through the API, the same for every operation.
+
+    route > global limit > bucket > credential > policy > account gate > room on the bus > path, query, body > handler
+
+The credential is looked up first, because whose bucket a request goes into depends on it, but a missing or wrong one is
+refused only after the limits (wire facts 3.2, Order of checks; design 4). Everything that can be prepared is prepared
+when the operations are compiled, so that a request allocates little: this runs in front of Quart, whose routing and
+contexts cost several times as much.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+import uuid
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+import structlog
+import trio
+
+from chat.api.account_limits import ACCOUNT_LIMITED_OPERATIONS
+from chat.api.answers import PREFLIGHT_HEADERS, Answer, answer_of, encode, refusal
+from chat.api.bodies import ClientGone, Receive, read_body
+from chat.api.faults import HttpFaults
+from chat.api.fields import SNOWFLAKE, Refusal
+from chat.api.operation import Operation, Request, Routes
+from chat.api.parsing import body_structure, parse_json, parse_query, query_structure
+from chat.api.rate_limit import GLOBAL, HIGH_GLOBAL, limit_headers
+from chat.api.routing import RouteTable
+from chat.api.services import Services
+from chat.auth.client_address import FORWARDED_HEADER, TEST_HEADER, ClientAddresses, network_of
+from chat.auth.credentials import Credential, parse_authorization
+from chat.auth.policy import BOT_IN_ANY_CASE, admit
+from chat.auth.principal import Principal
+from chat.auth.resolve import resolve
+from chat.errors import ApiError, InvalidFormBody, RateLimited
+from chat.registries.user_flags import UserFlag
+
+Send = Callable[[Any], Awaitable[None]]
+"""ASGI's: the next event of the answer."""
+
+LARGE_BODY: Final = 65_536
+"""Bytes from which a body is parsed in a thread, so that it does not hold the loop."""
+
+CAPABILITIES_LIMIT: Final = 64
+"""Names read from X-Service-Features (wire facts 3.3)."""
+
+_HIGH_LIMIT: Final = int(UserFlag.HIGH_GLOBAL_RATE_LIMIT)
+_NO_LIMIT: Final = int(UserFlag.RATE_LIMIT_BYPASS)
+_CAPABILITY: Final = re.compile(r"[a-z0-9_]{1,64}", re.ASCII)
+_REQUEST_ID: Final = re.compile(r"[A-Za-z0-9._-]{1,128}", re.ASCII)
+_NO_CAPABILITIES: Final[frozenset[str]] = frozenset()
+
+log: Final = structlog.get_logger("chat.api")
+
+
+class Exchange:
+    """One request on its way: what is read off it once."""
+
+    __slots__ = ("address", "authorizations", "headers", "id", "members", "query_string", "receive")
+
+    def __init__(self, scope: Mapping[str, Any], receive: Receive, addresses: ClientAddresses) -> None:
+        self.receive: Final = receive
+        self.query_string: Final[bytes] = scope["query_string"]
+        self.members: list[str] = []
+        """The members of the path, decoded, in order."""
+        self.headers: Final[dict[str, str]] = {}
+        self.authorizations: Final[list[str]] = []
+        forwarded: list[str] = []
+        for raw_name, raw_value in scope["headers"]:
+            name, value = raw_name.decode("latin-1"), raw_value.decode("latin-1")
+            self.headers[name] = value
+            if name == "authorization":
+                self.authorizations.append(value)
+            elif name == FORWARDED_HEADER:
+                forwarded.append(value)
+        client = scope.get("client")
+        self.address: Final = addresses.of(client[0] if client else "", forwarded, self.headers.get(TEST_HEADER))
+        self.id = ""
+        """The value of X-Request-ID."""
+
+    def capabilities(self) -> frozenset[str]:
+        """What X-Service-Features declares (wire facts 3.3)."""
+        declared = self.headers.get("x-service-features")
+        if declared is None:
+            return _NO_CAPABILITIES
+        names = (name.strip().lower() for name in declared.split(",", CAPABILITIES_LIMIT)[:CAPABILITIES_LIMIT])
+        return frozenset(name for name in names if _CAPABILITY.fullmatch(name))
+
+
+class Endpoint:
+    """A declared operation, compiled: answers the requests that name it."""
+
+    def __init__(self, operation: Operation, services: Services) -> None:
+        self.operation: Final = operation
+        self._services: Final = services
+        self._handler: Final = operation.handler
+        self._changes: Final = operation.method != "GET"
+        self._gated: Final = (operation.method, operation.path) in ACCOUNT_LIMITED_OPERATIONS
+        self._bot_in_any_case: Final = operation.policy in BOT_IN_ANY_CASE
+        self._snowflakes: Final = tuple(name.endswith("_id") for name in operation.path_members)
+        self._names: Final = operation.path_members
+        self._counted: Final = _counted_members(operation)
+        self._read_body: Final = None if operation.body is None else body_structure(operation.body)
+        self._read_query: Final = None if operation.query is None else query_structure(operation.query)
+
+    async def __call__(self, exchange: Exchange) -> Answer:
+        """Take the request through all checks to the handler.
+
+        :raises ApiError: the first refusal on the way.
+        """
+        services = self._services
+        credential = parse_authorization(exchange.authorizations, bot_in_any_case=self._bot_in_any_case)
+        caller = None
+        if credential is not None:
+            caller = resolve(services.database.reader, credential, exchange.capabilities())
+        headers = await self._limit(exchange, caller)
+        self._admit(credential, caller)
+        if caller is not None and caller.session_id_hash is not None:
+            services.authentication.note_use(caller, exchange.address)
+        if self._changes:
+            await services.bus.wait_for_room()
+        request = Request(services, exchange.id, exchange.address, exchange.headers, caller)
+        answer = answer_of(await self._handler(request, **await self._arguments(exchange)))
+        if headers:
+            answer = Answer(answer.status, answer.body, {**headers, **answer.headers})
+        return answer
+
+    def _admit(self, credential: Credential | None, caller: Principal | None) -> None:
+        operation = self.operation
+        admit(
+            operation.policy,
+            credential,
+            caller,
+            scope=operation.scope,
+            bots_refused_with=operation.bots_refused_with,
+        )
+        if self._gated and caller is not None and caller.account.is_limited:
+            raise ApiError("ACCOUNT_LIMITED")
+
+    async def _limit(self, exchange: Exchange, caller: Principal | None) -> Mapping[str, str]:
+        """Count the request; the headers that tell a bot how it stands.
+
+        :raises RateLimited: when it is one too many.
+        """
+        limiter = self._services.rate_limiter
+        if not limiter.enabled:
+            return _NO_HEADERS
+        if caller is None:
+            identity: Any = network_of(exchange.address)
+            limit_of_all = GLOBAL
+        else:
+            if caller.account.flags & _NO_LIMIT:
+                return _NO_HEADERS
+            identity = (caller.user_id, caller.kind, caller.application_id)
+            limit_of_all = HIGH_GLOBAL if caller.account.flags & _HIGH_LIMIT else GLOBAL
+        retry_after = limiter.take(limit_of_all, identity)
+        if retry_after:
+            if caller is not None and caller.session_id_hash is not None:
+                await self._services.authentication.logout(caller)  # wire facts 3.4: the denial ends the sign-in
+            raise RateLimited(retry_after, "global")
+        bucket = self.operation.bucket
+        if bucket is None:
+            return _NO_HEADERS
+        key = (identity, *(exchange.members[position] for position in self._counted)) if self._counted else identity
+        retry_after = limiter.take(bucket, key)
+        if not retry_after and (caller is None or not caller.is_bot):
+            return _NO_HEADERS
+        headers = limit_headers(bucket, limiter.standing(bucket, key), self._services.clock.now_ms())
+        if retry_after:
+            refused = RateLimited(retry_after)
+            refused.headers.update(headers)
+            raise refused
+        return headers
+
+    async def _arguments(self, exchange: Exchange) -> dict[str, Any]:
+        """The handler's arguments beside the request.
+
+        :raises InvalidFormBody: with every field of path, query or body that is wrong.
+        """
+        arguments: dict[str, Any] = {}
+        for name, is_snowflake, member in zip(self._names, self._snowflakes, exchange.members, strict=True):
+            arguments[name] = _snowflake(name, member) if is_snowflake else member
+        if self._read_query is not None:
+            arguments["query"] = self._read_query(parse_query(exchange.query_string))
+        if self._read_body is not None:
+            arguments["body"] = self._read_body(await self._parsed_body(exchange))
+        return arguments
+
+    async def _parsed_body(self, exchange: Exchange) -> object:
+        body = await read_body(exchange.receive, exchange.headers.get("content-length"))
+        to_null = self.operation.empty_strings_are_null
+        if len(body) < LARGE_BODY:
+            return parse_json(body, empty_strings_are_null=to_null)
+        return await trio.to_thread.run_sync(lambda: parse_json(body, empty_strings_are_null=to_null))
+
+
+class Kernel:
+    """Every operation of the API, and what happens around each.
+
+    `chance` makes request ids; `faults` are the answers that a test asked for.
+    """
+
+    def __init__(
+        self,
+        services: Services,
+        routes: Iterable[Routes],
+        *,
+        addresses: ClientAddresses,
+        chance: random.Random,
+        faults: HttpFaults | None = None,
+    ) -> None:
+        self._addresses = addresses
+        self._chance = chance
+        self._faults = faults
+        self._table: RouteTable[Endpoint] = RouteTable()
+        for module in routes:
+            for operation in module.operations:
+                self._table.add(operation.method, operation.path, Endpoint(operation, services))
+
+    async def serve(self, scope: Mapping[str, Any], receive: Receive, send: Send) -> bool:
+        """Answer the request if it names a path of the API; False leaves it to whoever comes next.
+
+        `scope`, `receive` and `send` are ASGI's.
+        """
+        path = _raw_path(scope)
+        found = self._table.find(path)
+        if found is None and self._faults is None:
+            return False
+        exchange = Exchange(scope, receive, self._addresses)
+        exchange.id = self.request_id(exchange.headers.get("x-request-id"))
+        try:
+            if self._faults is not None:
+                self._faults.raise_due(scope["method"], scope["path"])
+            if found is None:
+                return False
+            targets, exchange.members = found
+            answer = await self._answer(scope["method"], targets, exchange)
+        except ApiError as error:
+            answer = refusal(error)
+        except ClientGone:
+            return True
+        headers, body = encode(answer, exchange.id)
+        await send({"type": "http.response.start", "status": answer.status, "headers": headers})
+        await send({"type": "http.response.body", "body": b"" if scope["method"] == "HEAD" else body})
+        return True
+
+    async def _answer(self, method: str, targets: Mapping[str, Endpoint], exchange: Exchange) -> Answer:
+        endpoint = targets.get("GET" if method == "HEAD" else method)
+        if endpoint is None:
+            if method == "OPTIONS" and "access-control-request-method" in exchange.headers:
+                return Answer(204, headers=PREFLIGHT_HEADERS)
+            raise ApiError("NOT_FOUND")
+        try:
+            return await endpoint(exchange)
+        except (ApiError, ClientGone):
+            raise
+        except Exception as error:
+            # Whatever it is, it is ours: the client learns that much, the log learns the rest.
+            log.exception("request failed", request_id=exchange.id, method=method, path=endpoint.operation.path)
+            raise ApiError("INTERNAL_SERVER_ERROR") from error
+
+    def request_id(self, offered: str | None) -> str:
+        """The caller's own id, if it is a plain word of up to 128 characters; else a new UUID."""
+        if offered is not None and _REQUEST_ID.fullmatch(offered) is not None:
+            return offered
+        return str(uuid.UUID(int=self._chance.getrandbits(128), version=4))
+
+
+_NO_HEADERS: Final[Mapping[str, str]] = {}
+
+
+def _counted_members(operation: Operation) -> tuple[int, ...]:
+    """Positions of the path's members that the operation's bucket counts apart."""
+    if operation.bucket is None:
+        return ()
+    return tuple(operation.path_members.index(name) for name in operation.bucket.path_members)
+
+
+def _snowflake(name: str, text: str) -> int:
+    try:
+        return SNOWFLAKE.read(text)
+    except Refusal as refused:
+        raise InvalidFormBody.at(name, refused.code) from None
+
+
+def _raw_path(scope: Mapping[str, Any]) -> str:
+    """The path as it was sent, still percent-encoded, without query; of an absolute request target its path."""
+    path: str = scope["raw_path"].decode("latin-1")
+    return path if path.startswith("/") else urlsplit(path).path

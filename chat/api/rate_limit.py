@@ -1,0 +1,127 @@
+"""Request limits: leaky buckets, one number each.
+
+A bucket of `limit` requests per window empties at an even pace, one request per `window / limit`. All there is to keep
+of it is the moment at which it will be empty (the generic cell rate algorithm): a request moves that moment one step
+on, and is refused when the moment would then lie more than a full bucket ahead. So at most `limit` requests pass at
+once, and after that one per step (wire facts 3.4). Time is Trio's, in whole microseconds.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Callable, Hashable
+from typing import Final
+
+import attrs
+import trio
+
+PRUNE_AT: Final = 10_000
+"""Buckets in memory at which the empty ones are looked for and dropped; after that again at twice what is left."""
+
+BUCKETS_LIMIT: Final = 200_000
+"""Buckets in memory at most (some 40 MB): beyond it the oldest goes, empty or not."""
+
+
+@attrs.frozen
+class Bucket:
+    """A limit: `limit` requests per `window_ms` milliseconds.
+
+    `name` ends in `::member` for each member of the path that counts by itself, as in
+    `channel:message:create::channel_id`.
+    """
+
+    name: str
+    limit: int
+    window_ms: int
+    step_us: int = attrs.field(init=False)
+    """Microseconds in which one request leaks away."""
+    public_name: str = attrs.field(init=False)
+    """The value of X-RateLimit-Bucket: the first 16 hexadecimal digits of the name's SHA-256 (wire facts 3.4)."""
+    path_members: tuple[str, ...] = attrs.field(init=False)
+
+    @step_us.default
+    def _step_us(self) -> int:
+        return self.window_ms * 1000 // self.limit
+
+    @public_name.default
+    def _public_name(self) -> str:
+        return hashlib.sha256(self.name.encode()).hexdigest()[:16]
+
+    @path_members.default
+    def _path_members(self) -> tuple[str, ...]:
+        return tuple(self.name.split("::")[1:])
+
+
+GLOBAL: Final = Bucket("global", 50, 1_000)
+"""Every request of an account, or of an address without one (wire facts 3.4)."""
+
+HIGH_GLOBAL: Final = Bucket("global", 1_200, 1_000)
+"""In its place, for accounts with HIGH_GLOBAL_RATE_LIMIT."""
+
+
+@attrs.frozen
+class Standing:
+    """How full a bucket is: requests that would pass now, and seconds until it is empty."""
+
+    remaining: int
+    reset_after: float
+
+
+class RateLimiter:
+    """All buckets of the server. `enabled=False` lets everything pass (setting `rate_limits`)."""
+
+    def __init__(self, *, enabled: bool = True, now: Callable[[], float] = trio.current_time) -> None:
+        self.enabled: Final = enabled
+        self._now = now
+        self._empty_at: dict[Hashable, int] = {}
+        self._prune_at = PRUNE_AT
+
+    def __len__(self) -> int:
+        return len(self._empty_at)
+
+    def take(self, bucket: Bucket, key: Hashable) -> float:
+        """Put one request in; the seconds to wait (more than 0) when it does not fit, and 0 when it did.
+
+        `key` tells the buckets of one kind apart: whose it is, and the path's members that count.
+        """
+        if not self.enabled:
+            return 0.0
+        now = int(self._now() * 1_000_000)
+        name = (bucket.name, key)
+        empty_at = max(self._empty_at.get(name, now), now) + bucket.step_us
+        excess = empty_at - now - bucket.step_us * bucket.limit
+        if excess > 0:
+            return excess / 1_000_000
+        self._empty_at[name] = empty_at
+        if len(self._empty_at) > self._prune_at:
+            self._prune(now)
+        return 0.0
+
+    def standing(self, bucket: Bucket, key: Hashable) -> Standing:
+        """How full the bucket is now."""
+        now = int(self._now() * 1_000_000)
+        filled = max(self._empty_at.get((bucket.name, key), now) - now, 0)
+        return Standing(bucket.limit - math.ceil(filled / bucket.step_us), filled / 1_000_000)
+
+    def clear(self) -> None:
+        """Forget every bucket."""
+        self._empty_at.clear()
+
+    def _prune(self, now: int) -> None:
+        self._empty_at = {name: empty_at for name, empty_at in self._empty_at.items() if empty_at > now}
+        # Room for many more is made at once: looking through all of them for every new one would cost too much.
+        while len(self._empty_at) > BUCKETS_LIMIT * 3 // 4:
+            del self._empty_at[next(iter(self._empty_at))]
+        self._prune_at = min(max(PRUNE_AT, 2 * len(self._empty_at)), BUCKETS_LIMIT)
+
+
+def limit_headers(bucket: Bucket, standing: Standing, now_ms: int) -> dict[str, str]:
+    """The X-RateLimit headers of a bucket; `now_ms` is Unix time."""
+    return {
+        "X-RateLimit-Limit": str(bucket.limit),
+        "X-RateLimit-Remaining": str(standing.remaining),
+        "X-RateLimit-Reset": str(math.ceil(now_ms / 1000 + standing.reset_after)),
+        "X-RateLimit-Reset-After": f"{standing.reset_after:.3f}",
+        "X-RateLimit-Bucket": bucket.public_name,
+    }

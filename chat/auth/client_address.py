@@ -1,0 +1,79 @@
+"""Whose address a request comes from: the peer's, or what a trusted proxy says about it.
+
+Only a peer on a trusted network is believed, and of what proxies have noted only the part that trusted ones vouch for:
+`X-Forwarded-For` is read from the right, and the first address that is no trusted proxy is the client's.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+FORWARDED_HEADER: Final = "x-forwarded-for"
+TEST_HEADER: Final = "x-test-address"
+
+_Address = ipaddress.IPv4Address | ipaddress.IPv6Address
+_Network = ipaddress.IPv4Network | ipaddress.IPv6Network
+
+
+class ClientAddresses:
+    """Judges peers and the headers they send.
+
+    `trusted_proxies` are networks, as in `192.0.2.0/24`. `test_header` lets a loopback peer name any address in
+    `X-Test-Address` (setting `gateway.address_header_for_tests`).
+    """
+
+    def __init__(self, trusted_proxies: Iterable[str] = (), *, test_header: bool = False) -> None:
+        self._trusted: tuple[_Network, ...] = tuple(ipaddress.ip_network(network) for network in trusted_proxies)
+        self._test_header = test_header
+        self.reads_headers: Final = test_header or bool(self._trusted)
+        """Whether any header can matter: without, the peer's address is the answer."""
+
+    def of(self, peer: str, forwarded: Sequence[str] = (), test_address: str | None = None) -> str:
+        """The client's address. `forwarded` are the values of X-Forwarded-For, in the order of arrival."""
+        if not self.reads_headers:
+            return peer
+        address = _parsed(peer)
+        if address is None:
+            return peer
+        if self._test_header and test_address is not None and address.is_loopback:
+            named = _parsed(test_address)
+            return peer if named is None else str(named)
+        hops = [hop.strip() for value in forwarded for hop in value.split(",")]
+        while hops and self._is_trusted(address):
+            hop = _parsed(hops.pop())
+            if hop is None:
+                break
+            address = hop
+        return str(address)
+
+    def _is_trusted(self, address: _Address) -> bool:
+        return any(address in network for network in self._trusted if network.version == address.version)
+
+
+def network_of(address: str) -> str:
+    """What counts as one client where addresses are limited: an IPv4 address, or an IPv6 network of 64 bits."""
+    parsed = _parsed(address)
+    if parsed is None or isinstance(parsed, ipaddress.IPv4Address):
+        return address
+    return str(ipaddress.ip_network((parsed.packed[:8] + bytes(8), 64)))
+
+
+def subnet_of(address: str) -> str:
+    """The wider neighbourhood of a client: 24 bits of an IPv4 address, 48 of an IPv6 address (wire facts 3.4)."""
+    parsed = _parsed(address)
+    if parsed is None:
+        return address
+    return str(ipaddress.ip_network((parsed, 24 if parsed.version == 4 else 48), strict=False))
+
+
+def _parsed(text: str) -> _Address | None:
+    """The address in text, IPv4 inside IPv6 unwrapped; None for anything else."""
+    try:
+        address = ipaddress.ip_address(text)
+    except ValueError:
+        return None
+    if isinstance(address, ipaddress.IPv6Address) and address.ipv4_mapped is not None:
+        return address.ipv4_mapped
+    return address
