@@ -9,7 +9,11 @@ import sqlite3
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
+import structlog
+
 from chat.errors import StorageUnavailable
+
+logger = structlog.get_logger(__name__)
 
 _UNAVAILABLE: Final = frozenset(
     {
@@ -54,7 +58,8 @@ class Request:
             return
         try:
             self.then(self.result)
-        except Exception as error:  # noqa: BLE001 - a defect; raised from the loop's own turn it would end every session
+        except Exception as error:
+            logger.exception("what follows a write failed")
             self.error = error
 
 
@@ -112,6 +117,7 @@ class Writer:
         connection.execute("RELEASE unit")
 
     def _give_up(self, group: Sequence[Request], failure: Exception) -> None:
+        logger.error("the store cannot be written", units=len(group), exc_info=failure)
         for request in group:
             request.result = None
             if request.error is None:

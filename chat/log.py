@@ -1,0 +1,132 @@
+"""Log lines on standard error: with fields, and without secrets.
+
+Coloured on a terminal, one JSON object a line elsewhere. What other packages say through `logging` takes the same way.
+Nothing reaches the stream before `without_secrets` saw it, whoever logged it and however deep in a field or a traceback
+it stood: tokens lose their secret part, and fields and headers that carry credentials lose their value.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import re
+import sys
+from collections.abc import Callable, Mapping
+from typing import Any, Final, TextIO
+
+import structlog
+
+REDACTED: Final = "[redacted]"
+
+_SECRETS: Final[tuple[tuple[re.Pattern[str], str], ...]] = (
+    (re.compile(r"cht_[A-Za-z0-9]{8,}"), f"cht_{REDACTED}"),
+    (re.compile(r"(cha_[0-9]+_)[A-Za-z0-9]+"), rf"\g<1>{REDACTED}"),
+    (re.compile(r"(?<![0-9])([0-9]{1,20}\.)[A-Za-z0-9_-]{43}(?![A-Za-z0-9_-])"), rf"\g<1>{REDACTED}"),
+    (re.compile(r"eyJ[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]*"), REDACTED),
+    (re.compile(r"\$argon2[a-z]{1,2}\$[A-Za-z0-9$=,+/]+"), REDACTED),
+)
+"""Session tokens, admin keys, bot tokens, JSON web tokens and password hashes, wherever they stand in a text."""
+
+_HEADER: Final = re.compile(
+    r"""(\b(?:proxy-)?authorization|\bx-service-sudo-mode-jwt|\bcookie)   # the name,
+        (['"]?\s*[:=,]\s*(?:b?['"])?)                                      # what may stand between in any notation,
+        (?:(bearer|bot|basic)\s+)?                                         # the scheme, which is no secret,
+        [^\s'",;)\]}]+                                                     # and the value
+    """,
+    re.IGNORECASE | re.VERBOSE,
+)
+
+_SECRET_FIELDS: Final = frozenset(
+    {"authorization", "password", "new_password", "token", "client_secret", "secret", "ticket", "totp_secret"}
+)
+"""Fields of a log line, or of an object in one, whose value is never shown."""
+
+
+def redact(text: str) -> str:
+    """The text without the secrets that can be told by their form."""
+    for pattern, replacement in _SECRETS:
+        text = pattern.sub(replacement, text)
+    return _HEADER.sub(_without_value, text)
+
+
+def _without_value(match: re.Match[str]) -> str:
+    name, between, scheme = match.groups()
+    return f"{name}{between}{scheme + ' ' if scheme else ''}{REDACTED}"
+
+
+def without_secrets(_logger: object, _method: str, event: Mapping[str, Any]) -> dict[str, Any]:
+    """A structlog processor: the line with every field redacted. It leaves nothing that is rendered later by `repr`."""
+    return {name: _redacted_field(name, value) for name, value in event.items()}
+
+
+def _redacted_field(name: object, value: object) -> Any:
+    if isinstance(name, str) and name.lower().replace("-", "_") in _SECRET_FIELDS and value is not None:
+        return REDACTED
+    return _redacted(value)
+
+
+def _redacted(value: object) -> Any:
+    if value is None or isinstance(value, (bool, int, float)):
+        return value
+    if isinstance(value, str):
+        return redact(value)
+    if isinstance(value, Mapping):
+        return {redact(str(name)): _redacted_field(name, inner) for name, inner in value.items()}
+    if isinstance(value, (list, tuple, set, frozenset)):
+        return [_redacted(inner) for inner in value]
+    return redact(repr(value))
+
+
+class _Stream:
+    """Writes lines to a stream; a log that cannot be written stops nobody."""
+
+    def __init__(self, stream: TextIO, name: str) -> None:
+        self._stream = stream
+        self.name = name
+
+    def msg(self, line: str) -> None:
+        with contextlib.suppress(OSError, ValueError):  # the reader is gone; the stream is closed
+            self._stream.write(line + "\n")
+            self._stream.flush()
+
+    debug = info = warning = error = critical = exception = msg
+
+
+class _Bridge(logging.Handler):
+    """Hands what other packages log to structlog."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        logger = structlog.get_logger(record.name)
+        logger.log(record.levelno, record.getMessage(), exc_info=record.exc_info)
+
+
+def configure(level: str, *, timestamp: Callable[[], str], stream: TextIO | None = None) -> None:
+    """Log from `level` on (debug, info, warning, error) to `stream`, standard error by default.
+
+    `timestamp` tells the time that stands on every line.
+    """
+    stream = sys.stderr if stream is None else stream
+    threshold = logging.getLevelNamesMapping()[level.upper()]
+
+    def add_time_and_name(logger: _Stream, _method: str, event: Mapping[str, Any]) -> Mapping[str, Any]:
+        return {"timestamp": timestamp(), "logger": logger.name, **event}
+
+    structlog.configure(
+        processors=[
+            structlog.contextvars.merge_contextvars,
+            structlog.processors.add_log_level,
+            add_time_and_name,
+            structlog.processors.format_exc_info,
+            without_secrets,
+            _renderer(stream),
+        ],
+        wrapper_class=structlog.make_filtering_bound_logger(threshold),
+        logger_factory=lambda name="chat": _Stream(stream, name),
+    )
+    logging.basicConfig(handlers=[_Bridge()], level=threshold, force=True)
+
+
+def _renderer(stream: TextIO) -> Any:
+    if stream.isatty():
+        return structlog.dev.ConsoleRenderer(exception_formatter=structlog.dev.plain_traceback)
+    return structlog.processors.JSONRenderer()

@@ -1,0 +1,98 @@
+"""The hands that everything follows: the machine's, Trio's, and those that a test moves."""
+
+from __future__ import annotations
+
+import time
+from datetime import UTC, datetime, timedelta
+
+import pytest
+import trio
+from hypothesis import given
+from hypothesis import strategies as st
+from trio.testing import MockClock
+
+from chat.clock import Clock, SkippingClock, SystemClock, TrioClock, iso_timestamp
+
+START_MS = 1_700_000_000_123
+
+
+def test_the_system_clock_shows_the_time_of_day() -> None:
+    assert abs(SystemClock().now_ms() - time.time() * 1000) < 5_000
+
+
+async def test_trios_clock_moves_the_time_of_day(autojump_clock: MockClock) -> None:
+    clock: Clock = TrioClock(START_MS)
+    assert clock.now_ms() == START_MS
+    await trio.sleep(86_400)
+    assert clock.now_ms() == START_MS + 86_400_000
+
+
+async def test_trios_clock_does_not_lose_milliseconds(autojump_clock: MockClock) -> None:
+    clock = TrioClock(START_MS)
+    for passed in range(1, 2_000):
+        await trio.sleep(0.001)
+        assert clock.now_ms() == START_MS + passed
+
+
+def test_a_skip_moves_timers_and_the_time_of_day() -> None:
+    clock = SkippingClock()
+    woken: list[str] = []
+
+    async def sleep_an_hour(nursery: trio.Nursery) -> None:
+        await trio.sleep(3_600)
+        woken.append("an hour later")
+        nursery.cancel_scope.cancel()
+
+    async def main() -> None:
+        began = clock.now_ms()
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(sleep_an_hour, nursery)
+            nursery.start_soon(trio.sleep, 7_200)
+            await trio.testing.wait_all_tasks_blocked()
+            assert woken == []
+            clock.skip(3_600_000)
+        assert 3_600_000 <= clock.now_ms() - began < 3_660_000
+
+    trio.run(main, clock=clock)
+    assert woken == ["an hour later"]
+    assert clock.skipped_ms == 3_600_000
+
+
+def test_skips_add_up_until_the_clock_is_set_back() -> None:
+    clock = SkippingClock()
+    clock.skip(1_000)
+    clock.skip(0)
+    clock.skip(500)
+    assert clock.skipped_ms == 1_500
+    clock.set_back()
+    assert clock.skipped_ms == 0
+    assert abs(clock.now_ms() - SystemClock().now_ms()) < 1_000
+
+
+def test_a_clock_moves_forward_only() -> None:
+    with pytest.raises(ValueError, match="forward only"):
+        SkippingClock().skip(-1)
+
+
+@pytest.mark.parametrize(
+    ("milliseconds", "text"),
+    [
+        (0, "1970-01-01T00:00:00.000Z"),
+        (1_420_070_400_000, "2015-01-01T00:00:00.000Z"),
+        (START_MS, "2023-11-14T22:13:20.123Z"),
+        (4_102_444_799_999, "2099-12-31T23:59:59.999Z"),
+    ],
+)
+def test_times_on_the_wire_are_utc_with_milliseconds(milliseconds: int, text: str) -> None:
+    assert iso_timestamp(milliseconds) == text
+
+
+@given(st.integers(0, 253_402_300_799_999))
+def test_times_on_the_wire_lose_nothing(milliseconds: int) -> None:
+    moment = datetime.fromisoformat(iso_timestamp(milliseconds))
+    assert (moment - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(milliseconds=1) == milliseconds
+
+
+@given(st.integers(1, 253_402_300_799_999))
+def test_times_on_the_wire_sort_like_the_moments(milliseconds: int) -> None:
+    assert iso_timestamp(milliseconds - 1) < iso_timestamp(milliseconds)

@@ -1,0 +1,197 @@
+"""No secret reaches the log, wherever it stands; everything else does."""
+
+from __future__ import annotations
+
+import io
+import json
+import logging
+import string
+from collections.abc import Iterator
+from typing import Any
+
+import attrs
+import pytest
+import structlog
+from hypothesis import given
+from hypothesis import strategies as st
+
+from chat import log
+from chat.log import REDACTED, redact
+
+LETTERS = string.ascii_letters + string.digits
+SESSION = "cht_" + "Ab0" * 12
+ADMIN_KEY = "cha_1234567890_" + "Ab0z" * 8
+BOT = "1234567890." + "A-_z" * 10 + "abc"
+PROOF = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2lnbmF0dXJl"
+PASSWORD_HASH = "$argon2id$v=19$m=65536,t=3,p=2$c29tZXNhbHQ$aGFzaA"
+
+
+class Output(io.StringIO):
+    """What was logged: JSON lines, or text when it plays a terminal."""
+
+    terminal = False
+
+    def isatty(self) -> bool:
+        return self.terminal
+
+    @property
+    def lines(self) -> list[dict[str, Any]]:
+        return [json.loads(line) for line in self.getvalue().splitlines()]
+
+
+def stumble() -> None:
+    raise ValueError(f"bad token {BOT}") from LookupError(SESSION)
+
+
+@pytest.fixture
+def output() -> Iterator[Output]:
+    root = logging.getLogger()
+    handlers, level = root.handlers[:], root.level
+    output = Output()
+    log.configure("info", timestamp=lambda: "2026-11-21T12:00:00.000Z", stream=output)
+    yield output
+    structlog.reset_defaults()
+    root.handlers[:] = handlers
+    root.setLevel(level)
+
+
+def test_a_line_has_time_level_name_and_fields(output: Output) -> None:
+    structlog.get_logger("chat.gateway").warning("socket dropped", session_id="abc", queued=3)
+    assert output.lines == [
+        {
+            "timestamp": "2026-11-21T12:00:00.000Z",
+            "logger": "chat.gateway",
+            "level": "warning",
+            "event": "socket dropped",
+            "session_id": "abc",
+            "queued": 3,
+        }
+    ]
+
+
+def test_below_the_level_nothing_is_logged(output: Output) -> None:
+    structlog.get_logger().debug("quiet")
+    logging.getLogger("elsewhere").debug("quiet")
+    assert output.lines == []
+
+
+def test_what_other_packages_log_takes_the_same_way(output: Output) -> None:
+    logging.getLogger("hypercorn.error").error("refused %s", SESSION)
+    (line,) = output.lines
+    assert (line["logger"], line["level"]) == ("hypercorn.error", "error")
+    assert line["event"] == f"refused cht_{REDACTED}"
+
+
+def test_on_a_terminal_lines_are_for_people(output: Output) -> None:
+    output.terminal = True
+    log.configure("info", timestamp=lambda: "12:00", stream=output)
+    try:
+        stumble()
+    except ValueError:
+        structlog.get_logger().exception("stumbled", proof=PROOF)
+    assert "stumbled" in output.getvalue()
+    assert "ValueError" in output.getvalue()
+    assert SESSION not in output.getvalue()
+    assert PROOF not in output.getvalue()
+
+
+def test_a_log_that_cannot_be_written_stops_nobody(output: Output) -> None:
+    output.close()
+    structlog.get_logger().error("unheard")
+
+
+@pytest.mark.parametrize(
+    ("secret", "shown"),
+    [
+        (SESSION, f"cht_{REDACTED}"),
+        (ADMIN_KEY, f"cha_1234567890_{REDACTED}"),
+        (BOT, f"1234567890.{REDACTED}"),
+        (PROOF, REDACTED),
+        (PASSWORD_HASH, REDACTED),
+        ("Authorization: Bearer abc.def", f"Authorization: Bearer {REDACTED}"),
+        ("authorization=secret", f"authorization={REDACTED}"),
+        ("(b'authorization', b'Bot 1.x')", f"(b'authorization', b'Bot {REDACTED}')"),
+        ('{"Authorization": "Basic YTpi"}', f'{{"Authorization": "Basic {REDACTED}"}}'),
+        ("X-Service-Sudo-Mode-JWT: abc", f"X-Service-Sudo-Mode-JWT: {REDACTED}"),
+    ],
+)
+def test_a_secret_in_a_text_is_redacted(secret: str, shown: str) -> None:
+    assert redact(f"got {secret} here") == f"got {shown} here"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "listening on http://127.0.0.1:8080",
+        "guild 1234567890 has 3.14 members a second",
+        "GET /v1/channels/1234567890/messages",
+        "address 127.0.0.1, version 1.2.3",
+        "the authorization failed",
+    ],
+)
+def test_what_is_no_secret_stays(text: str) -> None:
+    assert redact(text) == text
+
+
+@attrs.frozen
+class Credential:
+    token: str
+
+
+@pytest.mark.parametrize(
+    "field",
+    [
+        SESSION,
+        SESSION.encode(),
+        [SESSION],
+        (1, {"deep": [SESSION]}),
+        {SESSION: 1},
+        {"headers": [(b"authorization", SESSION.encode())]},
+        Credential(SESSION),
+        LookupError(SESSION),
+        frozenset({SESSION}),
+    ],
+    ids=lambda field: type(field).__name__,
+)
+def test_a_secret_is_redacted_however_deep_it_stands(output: Output, field: object) -> None:
+    structlog.get_logger().info("seen", field=field)
+    structlog.get_logger().info(f"seen {field}")
+    structlog.get_logger().bind(bound=field).info("seen")
+    assert len(output.lines) == 3
+    assert SESSION not in output.getvalue()
+
+
+def test_a_secret_in_a_traceback_is_redacted(output: Output) -> None:
+    try:
+        stumble()
+    except ValueError:
+        structlog.get_logger().exception("stumbled")
+        logging.getLogger("elsewhere").exception("stumbled")
+    assert ["ValueError: bad token" in line["exception"] for line in output.lines] == [True, True]
+    assert SESSION not in output.getvalue()
+    assert BOT not in output.getvalue()
+
+
+@pytest.mark.parametrize("name", ["password", "Authorization", "client-secret", "token", "totp_secret"])
+def test_a_field_of_secrets_is_never_shown(output: Output, name: str) -> None:
+    structlog.get_logger().info("seen", **{name: "swordfish"}, body={name: "swordfish", "other": 1})
+    structlog.get_logger().info("seen", **{name: None})
+    assert "swordfish" not in output.getvalue()
+    first, second = output.lines
+    assert (first[name], first["body"]) == (REDACTED, {name: REDACTED, "other": 1})
+    assert second[name] is None
+
+
+@given(
+    before=st.text(" .\"'=:,/\n(é", max_size=4),
+    after=st.text(" .\"'=:,/\n)é", max_size=4),
+    token=st.one_of(
+        st.text(LETTERS, min_size=36, max_size=36).map("cht_{}".format),
+        st.text(LETTERS, min_size=32, max_size=32).map("cha_1420070400000_{}".format),
+        st.text(LETTERS + "-_", min_size=43, max_size=43).map("1420070400000.{}".format),
+    ),
+)
+def test_no_token_survives(before: str, after: str, token: str) -> None:
+    secret = token.rpartition("." if "." in token else "_" if token.startswith("cht_") else "0_")[2]
+    assert len(secret) >= 32
+    assert secret not in redact(before + token + after)

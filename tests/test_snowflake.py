@@ -1,0 +1,85 @@
+"""Snowflakes: layout, order, and a clock that goes backwards."""
+
+from __future__ import annotations
+
+import itertools
+
+import attrs
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from chat.snowflake import (
+    EPOCH_MS,
+    MAXIMUM,
+    SERVER_WORKER,
+    SnowflakeGenerator,
+    snowflake_at,
+    snowflake_time_ms,
+)
+
+MOMENTS = st.integers(EPOCH_MS + 1, EPOCH_MS + 2**41 - 1)
+
+
+@attrs.define
+class SetClock:
+    """A clock that shows what a test sets."""
+
+    now: int
+
+    def now_ms(self) -> int:
+        return self.now
+
+
+def test_the_layout_is_milliseconds_worker_and_counter() -> None:
+    make = SnowflakeGenerator(SetClock(EPOCH_MS + 0x123), worker=0x2A5)
+    assert make() == (0x123 << 22) | (0x2A5 << 12) | 0
+    assert make() == (0x123 << 22) | (0x2A5 << 12) | 1
+
+
+def test_the_epoch_is_the_first_moment_of_2015() -> None:
+    assert snowflake_time_ms(0) == 1_420_070_400_000
+    assert snowflake_at(1_420_070_400_001) == 1 << 22
+    assert snowflake_at(0) == 0
+
+
+def test_a_snowflake_fits_a_signed_64_bit_integer_in_the_last_year_of_the_format() -> None:
+    assert SnowflakeGenerator(SetClock(EPOCH_MS + 2**41 - 1), worker=1023)() < MAXIMUM == 2**63 - 1
+
+
+def test_the_servers_own_worker_is_the_default() -> None:
+    assert SnowflakeGenerator(SetClock(EPOCH_MS + 1))() >> 12 & 0x3FF == SERVER_WORKER
+
+
+@pytest.mark.parametrize("worker", [-1, 1024])
+def test_a_worker_has_10_bits(worker: int) -> None:
+    with pytest.raises(ValueError, match="10 bits"):
+        SnowflakeGenerator(SetClock(EPOCH_MS), worker)
+
+
+def test_more_than_a_millisecond_holds_borrow_from_the_next() -> None:
+    make = SnowflakeGenerator(SetClock(EPOCH_MS + 7))
+    made = [make() for _ in range(10_000)]
+    assert made == sorted(set(made))
+    assert snowflake_time_ms(made[4095]) == EPOCH_MS + 7
+    assert snowflake_time_ms(made[4096]) == EPOCH_MS + 8
+    assert snowflake_time_ms(made[-1]) == EPOCH_MS + 9
+
+
+@given(MOMENTS, st.integers(0, 1023))
+def test_a_snowflake_tells_its_moment(moment: int, worker: int) -> None:
+    snowflake = SnowflakeGenerator(SetClock(moment), worker)()
+    assert snowflake_time_ms(snowflake) == moment
+    assert snowflake_at(moment) <= snowflake < snowflake_at(moment + 1)
+
+
+@given(st.lists(st.tuples(MOMENTS, st.integers(1, 5_000)), min_size=1, max_size=6))
+def test_whatever_the_clock_does_snowflakes_ascend(moments: list[tuple[int, int]]) -> None:
+    clock = SetClock(0)
+    make = SnowflakeGenerator(clock)
+    made = []
+    for clock.now, count in moments:
+        made += [make() for _ in range(count)]
+        assert snowflake_time_ms(made[-1]) >= clock.now
+    assert all(earlier < later for earlier, later in itertools.pairwise(made))
+    assert all(0 < snowflake < MAXIMUM for snowflake in made)
