@@ -66,6 +66,7 @@ class SkippingClock(trio.abc.Clock):
     def __init__(self) -> None:
         self._trio_skipped_ms = 0
         self._skipped_ms = 0
+        self._unmoved: set[trio.CancelScope] = set()
 
     @property
     def skipped_ms(self) -> int:
@@ -78,6 +79,17 @@ class SkippingClock(trio.abc.Clock):
             raise ValueError("a clock moves forward only")
         self._skipped_ms += milliseconds
         self._trio_skipped_ms += milliseconds
+        for scope in self._unmoved:
+            scope.deadline += milliseconds / 1000
+
+    async def sleep_unmoved(self, seconds: float) -> None:
+        """Sleep in the machine's own time, whatever `skip` does: for waiting on what is outside of this process."""
+        with trio.CancelScope(deadline=trio.current_time() + seconds) as scope:
+            self._unmoved.add(scope)
+            try:
+                await trio.sleep_forever()
+            finally:
+                self._unmoved.discard(scope)
 
     def set_back(self) -> None:
         """See MovableClock."""

@@ -3,56 +3,18 @@
 from __future__ import annotations
 
 import math
-from typing import Any, Final
+from typing import Final
 
 import attrs
 
-from chat.errors import ApiError
-from chat.registries.error_codes import ERROR_CODES
+from chat.errors import ApiError, RateLimited
+from chat.registries.error_codes import ERROR_CODES, STATUS_FALLBACKS
 
 UNTOUCHED_PREFIX: Final = "/v1/_dev/"
 """Requests below it are never answered with a fault: they are how faults are set and taken back."""
 
-CODES_BY_STATUS: Final = {
-    400: "BAD_REQUEST",
-    401: "UNAUTHORIZED",
-    403: "FORBIDDEN",
-    404: "NOT_FOUND",
-    405: "METHOD_NOT_ALLOWED",
-    409: "CONFLICT",
-    410: "GONE",
-    429: "RATE_LIMITED",
-    500: "INTERNAL_SERVER_ERROR",
-    501: "NOT_IMPLEMENTED",
-    502: "BAD_GATEWAY",
-    503: "SERVICE_UNAVAILABLE",
-    504: "GATEWAY_TIMEOUT",
-}
-"""What a status is called when nobody says otherwise (wire facts 3.2)."""
-
 FALLBACK_CODE: Final = "GENERAL_ERROR"
-RETRY_AFTER_STATUSES: Final = frozenset({429, 503})
-"""Statuses with a Retry-After header (design 7, JSON answers)."""
-
-
-class RequestedError(ApiError):
-    """An answer that nothing but a test asked for; its code need not be registered."""
-
-    def __init__(self, status: int, code: str | None, retry_after: float | None) -> None:
-        named = CODES_BY_STATUS.get(status, FALLBACK_CODE) if code is None else code
-        registered = ERROR_CODES.get(named)
-        Exception.__init__(self, named)
-        self.code = named
-        self.status = status
-        self.message = named if registered is None else registered.message
-        self.members: dict[str, Any] = {}
-        self.headers: dict[str, str] = {}
-        seconds = 1.0 if retry_after is None and status in RETRY_AFTER_STATUSES else retry_after
-        if seconds is not None and status in RETRY_AFTER_STATUSES:
-            self.headers["Retry-After"] = str(max(1, math.ceil(seconds)))
-        if status == 429:
-            self.headers["X-RateLimit-Scope"] = "user"
-            self.members = {"global": False, "retry_after": seconds}
+DEFAULT_RETRY_SECONDS: Final = 1.0
 
 
 @attrs.define
@@ -70,6 +32,21 @@ class HttpFault:
     def matches(self, method: str, path: str) -> bool:
         """Whether the fault is meant for this request."""
         return self.method in (None, method) and self.path in (None, path)
+
+    def error(self) -> ApiError:
+        """The answer. A code that nobody registered is its own message."""
+        code = STATUS_FALLBACKS.get(self.status, FALLBACK_CODE) if self.code is None else self.code
+        message = ERROR_CODES[code].message if code in ERROR_CODES else code
+        error = self._error(DEFAULT_RETRY_SECONDS if self.retry_after is None else self.retry_after)
+        error.code, error.status, error.message = code, self.status, message
+        return error
+
+    def _error(self, seconds: float) -> ApiError:
+        if self.status == 429:
+            return RateLimited(seconds)
+        # Retry-After belongs to 503 as well (design 7, JSON answers), and to whatever a test asks it for.
+        asked = self.status == 503 or self.retry_after is not None
+        return ApiError(FALLBACK_CODE, headers={"Retry-After": str(max(1, math.ceil(seconds)))} if asked else {})
 
 
 class HttpFaults:
@@ -89,7 +66,7 @@ class HttpFaults:
     def raise_due(self, method: str, path: str) -> None:
         """Raise the oldest fault that is meant for this request, and count it. `path` is whole, without query.
 
-        :raises RequestedError: where there is one.
+        :raises ApiError: where there is one.
         """
         if not self._faults or path.startswith(UNTOUCHED_PREFIX):
             return
@@ -98,4 +75,4 @@ class HttpFaults:
                 fault.times -= 1
                 if fault.times <= 0:
                     self._faults.remove(fault)
-                raise RequestedError(fault.status, fault.code, fault.retry_after)
+                raise fault.error()

@@ -19,6 +19,8 @@ import orjson
 
 from chat.auth.tokens import TokenMint, token_hash, token_preview
 from chat.clock import Clock
+from chat.domain import guild_folders
+from chat.domain.guilds import EVERYONE_NAME, VOICE_BITRATE, VOICE_CONNECTION_LIMIT
 from chat.errors import OperatorError
 from chat.registries.channel_types import ChannelType
 from chat.registries.guild_features import NEW_GUILD_FEATURES
@@ -51,7 +53,6 @@ PASSWORD_CHARACTERS: Final = 20
 GUILD_NAME: Final = "Seeded guild"
 BOT_NAME: Final = "alices_bot"
 EVERY_ACL: Final = "*"
-VOICE_BITRATE: Final = 64_000
 
 HashPassword = Callable[[str], Awaitable[str]]
 
@@ -232,7 +233,10 @@ async def hash_passwords(world: SeededWorld, hash_password: HashPassword) -> Map
 def populate(connection: sqlite3.Connection, world: SeededWorld, password_hashes: Mapping[int, str]) -> None:
     """Make the world's rows."""
     for account in world.people:
-        accounts.insert(connection, _account(world, account, password_hashes[account.id]))
+        record = _account(world, account, password_hashes[account.id])
+        accounts.insert(connection, record)
+        if account in world.users:
+            guild_folders.enter_guild(connection, record, world.guild_id)
         auth_sessions.insert(
             connection, AuthSession(token_hash(account.token), account.id, world.made_at, world.made_at)
         )
@@ -313,7 +317,7 @@ def _add_guild(connection: sqlite3.Connection, world: SeededWorld) -> None:
             member_count=len(world.users) + 1,
         ),
     )
-    roles.insert(connection, [Role(world.guild_id, world.guild_id, "@everyone", 0, DEFAULT_EVERYONE)])
+    roles.insert(connection, [Role(world.guild_id, world.guild_id, EVERYONE_NAME, 0, DEFAULT_EVERYONE)])
     channels.insert(connection, _channels(world))
     for member in _members(world):
         members.insert(connection, member)
@@ -333,6 +337,7 @@ def _channels(world: SeededWorld) -> tuple[Channel, ...]:
             parent_id=world.voice_category_id,
             bitrate=VOICE_BITRATE,
             user_limit=0,
+            voice_connection_limit=VOICE_CONNECTION_LIMIT,
         ),
     )
 

@@ -350,6 +350,13 @@ class GuildStates:
         if state is not None:
             self._forget_channels(state)
 
+    def forget_all(self) -> None:
+        """Drop every state; nobody may hold one."""
+        self._held.clear()
+        self._recent.clear()
+        self._holds.clear()
+        self._channel_guilds.clear()
+
     def __len__(self) -> int:
         """How many states are in memory."""
         return len(self._held) + len(self._recent)

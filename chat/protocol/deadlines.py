@@ -38,6 +38,11 @@ class Deadlines:
         self._requested = True
 
     @property
+    def requested(self) -> bool:
+        """Whether the server's Heartbeat waits for an answer."""
+        return self._requested
+
+    @property
     def unconfirmed(self) -> int:
         """How many sequences wait for their session's word."""
         return len(self._unconfirmed)

@@ -47,6 +47,11 @@ class Machine:
         """Where the connection stands."""
         return self._state
 
+    @property
+    def awaits_heartbeat(self) -> bool:
+        """Whether the client was asked for a Heartbeat and has not sent one."""
+        return self._deadlines.requested and self.next_deadline() is not None
+
     def next_deadline(self) -> float | None:
         """When `DeadlineReached` is to be handled; None before Hello and after the end."""
         return None if self._state in (State.OPENING, State.CLOSED) else self._deadlines.next()

@@ -54,9 +54,12 @@ class CloseCode(enum.IntEnum):
 
 @attrs.frozen
 class Close:
-    """One way to end a socket: a code and the reason text that goes with it."""
+    """One way to end a socket: a code and the reason text that goes with it.
 
-    code: CloseCode
+    The code is one of CloseCode; only a fault of the development routes may name another.
+    """
+
+    code: int
     reason: str
 
 

@@ -123,6 +123,11 @@ class Database:
         result: T = request.result
         return result
 
+    @property
+    def is_busy(self) -> bool:
+        """Whether a thread is at work for someone: a write that is queued or under way, or a read."""
+        return not self._inline and (self._queued > 0 or self._reader_limit.borrowed_tokens > 0)
+
     async def aclose(self) -> None:
         """Commit what is queued, run its `then`s, close the connections. Later writes and reads are refused."""
         if self._closed:

@@ -88,6 +88,24 @@ def insert(connection: sqlite3.Connection, guild: Guild) -> None:
     connection.execute(_INSERT, _values(guild))
 
 
+def replace(connection: sqlite3.Connection, guild: Guild) -> None:
+    """Write every column of a guild that exists.
+
+    :raises sqlite3.IntegrityError: when the custom invite code is taken.
+    """
+    assignments = ", ".join(f"{name} = ?" for name in _FIELDS[1:])
+    connection.execute(
+        f"UPDATE guilds SET {assignments} WHERE id = ?",  # noqa: S608 - the column names are our own
+        (*_values(guild)[1:], guild.id),
+    )
+
+
+def ids_between(connection: sqlite3.Connection, first: int, last: int) -> list[int]:
+    """The guilds with ids from `first` to `last`, ascending."""
+    rows = connection.execute("SELECT id FROM guilds WHERE id BETWEEN ? AND ? ORDER BY id", (first, last))
+    return [guild_id for (guild_id,) in rows]
+
+
 def of_user_after(connection: sqlite3.Connection, user_id: int, after: int, limit: int) -> list[Guild]:
     """The account's guilds with an id above `after`, at most `limit`, ascending."""
     return [Guild(*row) for row in connection.execute(_OF_USER_AFTER, (user_id, after, limit))]

@@ -62,8 +62,9 @@ async def follow(
     act: Callable[[OutsideChange], Awaitable[None]],
     *,
     poll_seconds: float = POLL_SECONDS,
+    sleep: Callable[[float], Awaitable[None]] = trio.sleep,
 ) -> None:
-    """Hand every note to `act`, for ever; runs in the server's nursery.
+    """Hand every note to `act`, for ever; runs in the server's nursery. `sleep` waits between two looks.
 
     While the store is unavailable the notes stay where they are.
     """
@@ -75,4 +76,4 @@ async def follow(
                 changes = []
             for change in changes:
                 await act(change)
-        await trio.sleep(poll_seconds)
+        await sleep(poll_seconds)

@@ -1,0 +1,130 @@
+"""Account state on demand, whatever the rules would say to it (contract, Development routes)."""
+
+from __future__ import annotations
+
+import datetime
+import ipaddress
+import re
+import sqlite3
+from typing import Annotated, Any, Final
+
+import attrs
+
+from chat.api.fields import OMITTED, FlagBits, Items, Length, Maybe, Omitted, Pattern, Refusal, Timestamp
+from chat.bus.audience import ToAccounts, ToGuild
+from chat.bus.bus import Event
+from chat.development.parts import DevelopmentServices
+from chat.domain.objects.admin_user import admin_user
+from chat.domain.objects.users import partial_user
+from chat.errors import ApiError, InvalidFormBody
+from chat.registries.events import EventName
+from chat.registries.user_flags import PremiumType, UserFlag
+from chat.store import accounts, guilds, user_settings
+from chat.store.accounts import Account
+
+EMAIL_CHARACTERS: Final = 254
+NAMES_MAXIMUM: Final = 106
+"""ACLs of an account at most (document 002, Admin user object); for traits it is as good."""
+
+
+class _DateOfBirth:
+    """YYYY-MM-DD."""
+
+    def check(self, value: str) -> None:
+        try:
+            if datetime.date.fromisoformat(value).isoformat() == value:
+                return
+        except ValueError:
+            pass
+        raise Refusal("INVALID_DATE_OF_BIRTH_FORMAT")
+
+
+class _Address:
+    """An IPv4 or IPv6 address."""
+
+    def check(self, value: str) -> None:
+        try:
+            ipaddress.ip_address(value)
+        except ValueError:
+            raise Refusal from None
+
+
+Email = Annotated[
+    str,
+    Length(3, EMAIL_CHARACTERS, "EMAIL_LENGTH_INVALID"),
+    Pattern(re.compile(r"[^@\s]+@[^@\s]+"), "INVALID_EMAIL_ADDRESS"),
+]
+Names = Annotated[tuple[Annotated[str, Length(1, 100)], ...], Items(0, NAMES_MAXIMUM)]
+
+
+@attrs.frozen
+class AccountChange:
+    """What is to be different; omitted members keep what they are. Each is the column of its name."""
+
+    flags: Maybe[FlagBits] = OMITTED
+    email: Maybe[Email | None] = OMITTED
+    email_verified: Maybe[bool] = OMITTED
+    email_bounced: Maybe[bool] = OMITTED
+    passkey_second_factor: Maybe[bool] = OMITTED
+    premium_type: Maybe[PremiumType | None] = OMITTED
+    acls: Maybe[Names] = OMITTED
+    traits: Maybe[Names] = OMITTED
+    created_at: Maybe[Timestamp] = OMITTED
+    last_active_ip: Maybe[Annotated[str, _Address()] | None] = OMITTED
+    global_name: Maybe[Annotated[str, Length(1, 32, "GLOBAL_NAME_LENGTH_INVALID")] | None] = OMITTED
+    avatar: Maybe[Annotated[str, Length(1, 128)] | None] = OMITTED
+    date_of_birth: Maybe[Annotated[str, _DateOfBirth()] | None] = OMITTED
+    temp_banned_until: Maybe[Timestamp | None] = OMITTED
+    pending_bulk_message_deletion_at: Maybe[Timestamp | None] = OMITTED
+
+    def applied_to(self, account: Account) -> Account:
+        """The account as it is to be."""
+        named = {name: getattr(self, name) for name in _NAMES}
+        return attrs.evolve(account, **{name: value for name, value in named.items() if not isinstance(value, Omitted)})
+
+
+_NAMES: Final = tuple(field.name for field in attrs.fields(AccountChange))
+
+
+async def change_account(services: DevelopmentServices, user_id: int, change: AccountChange) -> dict[str, Any]:
+    """Change the account and tell those who see it; returns the Admin user object.
+
+    :raises ApiError: UNKNOWN_USER.
+    :raises InvalidFormBody: EMAIL_ALREADY_IN_USE at `email`.
+    """
+
+    def write(connection: sqlite3.Connection) -> tuple[Account, Account]:
+        before = accounts.by_id(connection, user_id)
+        if before is None:
+            raise ApiError("UNKNOWN_USER")
+        after = change.applied_to(before)
+        holder = None if after.email is None else accounts.by_email_key(connection, after.email)
+        if holder is not None and holder.id != user_id:
+            raise InvalidFormBody.at("email", "EMAIL_ALREADY_IN_USE")
+        accounts.replace(connection, after)
+        return before, after
+
+    def then(accounts_before_and_after: tuple[Account, Account]) -> None:
+        _announce(services, *accounts_before_and_after)
+
+    _, account = await services.database.write(write, then)
+    locale = user_settings.of_user(services.database.reader, user_id).get("locale")
+    return admin_user(account, locale=locale, now_ms=services.clock.now_ms())
+
+
+def _announce(services: DevelopmentServices, before: Account, after: Account) -> None:
+    """Tell the account's own sessions, and its guilds where others see a difference."""
+    development = services.development
+    for session in development.gateway.table.of_user(after.id):
+        session.is_staff = bool(after.flags & UserFlag.STAFF)
+    private = development.account_states.private_user(after.id)
+    services.bus.publish(Event(EventName.USER_UPDATE, private, ToAccounts((after.id,))))
+    user = partial_user(after)
+    if user == partial_user(before):
+        return
+    for guild_id in guilds.ids_of_user(services.database.reader, after.id):
+        state = development.guild_states.loaded(guild_id)
+        member = None if state is None else state.member(after.id)
+        if state is not None and member is not None:
+            data = {**state.member_object(member, user), "guild_id": str(guild_id)}
+            services.bus.publish(Event(EventName.GUILD_MEMBER_UPDATE, data, ToGuild(guild_id)))

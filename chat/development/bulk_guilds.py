@@ -1,0 +1,117 @@
+"""Many guilds at once, for tests of limits, paging and sharding (contract, Development routes)."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from typing import Final
+
+import trio
+
+from chat.bus.bus import GuildJoined
+from chat.development.parts import DevelopmentServices
+from chat.errors import ApiError
+from chat.protocol.sharding import Shard
+from chat.registries.channel_types import ChannelType
+from chat.registries.guild_features import NEW_GUILD_FEATURES
+from chat.registries.join_sources import JoinSource
+from chat.registries.permissions import DEFAULT_EVERYONE
+from chat.snowflake import snowflake_at
+from chat.store import accounts, applications, channels, guilds, members, roles
+from chat.store.accounts import Account
+from chat.store.channels import Channel
+from chat.store.guilds import Guild
+from chat.store.members import Member
+from chat.store.roles import Role
+
+GUILDS_MAXIMUM: Final = 20_000
+"""Guilds of one request."""
+
+BULK_WORKER: Final = 2
+"""The worker in these guilds' snowflakes, apart from the server's own."""
+
+IDS_PER_MILLISECOND: Final = 4_096
+GUILDS_PER_TURN: Final = 16
+"""Guilds that sessions are told of before other tasks get a turn."""
+
+
+async def make_guilds(services: DevelopmentServices, user_id: int, count: int, shard: Shard | None) -> list[int]:
+    """Make `count` guilds with this member, each with one text channel, all on `shard` where one is given.
+
+    The member owns them; a bot is in guilds of its application's owner. Returns their ids, ascending.
+
+    :raises ApiError: UNKNOWN_USER.
+    """
+    now = services.clock.now_ms()
+    channel_ids = [services.development.snowflakes() for _ in range(count)]
+
+    def write(connection: sqlite3.Connection) -> tuple[list[int], list[int]]:
+        people = _people(connection, user_id)
+        guild_ids = _free_ids(connection, now, count, shard)
+        for guild_id, channel_id in zip(guild_ids, channel_ids, strict=True):
+            _insert_guild(connection, people, guild_id, channel_id, now)
+        return guild_ids, [account.id for account in people]
+
+    guild_ids, user_ids = await services.database.write(write)
+    for position, guild_id in enumerate(guild_ids):
+        services.bus.publish(*(GuildJoined(guild_id, member_id) for member_id in user_ids))
+        if position % GUILDS_PER_TURN == GUILDS_PER_TURN - 1:
+            await trio.lowlevel.checkpoint()
+    return guild_ids
+
+
+def _people(connection: sqlite3.Connection, user_id: int) -> tuple[Account, ...]:
+    """Who is in the guilds: the owner first."""
+    account = accounts.by_id(connection, user_id)
+    if account is None:
+        raise ApiError("UNKNOWN_USER")
+    application = applications.by_bot(connection, user_id) if account.bot else None
+    owner = None if application is None else accounts.by_id(connection, application.owner_id)
+    return (account,) if owner is None else (owner, account)
+
+
+def _free_ids(connection: sqlite3.Connection, now: int, count: int, shard: Shard | None) -> list[int]:
+    """Ids that no guild has yet: from the latest millisecond of the shard on backwards."""
+    found: list[int] = []
+    for milliseconds_start in _snowflake_starts(now, shard):
+        first = milliseconds_start | BULK_WORKER << 12
+        block = range(first, first + IDS_PER_MILLISECOND)
+        taken = guilds.ids_between(connection, block[0], block[-1])
+        free = block if not taken else range(taken[-1] + 1, block.stop)
+        found += free[: count - len(found)]
+        if len(found) == count:
+            break
+    return sorted(found)
+
+
+def _snowflake_starts(now: int, shard: Shard | None) -> Iterator[int]:
+    """The least snowflake of each millisecond whose guilds fall to the shard, the latest first."""
+    milliseconds = snowflake_at(now) >> 22
+    step = 1 if shard is None else shard.count
+    if shard is not None:
+        milliseconds -= (milliseconds - shard.id) % shard.count
+    while milliseconds > 0:
+        yield milliseconds << 22
+        milliseconds -= step
+
+
+def _insert_guild(
+    connection: sqlite3.Connection, people: tuple[Account, ...], guild_id: int, channel_id: int, now: int
+) -> None:
+    guilds.insert(
+        connection,
+        Guild(
+            id=guild_id,
+            owner_id=people[0].id,
+            name=f"Guild {guild_id}",
+            created_at=now,
+            system_channel_id=channel_id,
+            features=frozenset(NEW_GUILD_FEATURES),
+            member_count=len(people),
+        ),
+    )
+    roles.insert(connection, [Role(guild_id, guild_id, "@everyone", 0, DEFAULT_EVERYONE)])
+    channels.insert(connection, [Channel(channel_id, guild_id, ChannelType.GUILD_TEXT, "general")])
+    for account in people:
+        source = JoinSource.CREATOR if account is people[0] else JoinSource.BOT_INVITE
+        members.insert(connection, Member(guild_id, account.id, now, join_source=source))

@@ -1,0 +1,203 @@
+"""Guild state on demand, whatever the rules would say to it (contract, Development routes)."""
+
+from __future__ import annotations
+
+import enum
+import sqlite3
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+import attrs
+
+from chat.api.fields import OMITTED, Items, Length, Maybe, Omitted, Range, Snowflake, Timestamp
+from chat.bus.audience import ToGuild
+from chat.bus.bus import Event, GuildAvailabilityChanged, GuildJoined, GuildLeft, GuildStateChanged
+from chat.development.parts import DevelopmentServices
+from chat.domain import guild_folders
+from chat.domain.guild_states import GuildState
+from chat.domain.objects.guilds import guild_object
+from chat.errors import ApiError, InvalidFormBody
+from chat.registries.events import EventName
+from chat.registries.guild_features import UNAVAILABLE_GUILD_FEATURES
+from chat.registries.guild_values import DisabledOperation
+from chat.registries.join_sources import JoinSource
+from chat.store import accounts, guilds, members, roles
+from chat.store.guilds import Guild
+from chat.store.members import Member
+
+EVERY_DISABLED_OPERATION = sum(operation.value for operation in DisabledOperation)
+
+
+@attrs.frozen
+class MemberChange:
+    """A member as it is to be; what is omitted stays, or is that of someone who joins now."""
+
+    joined_at: Maybe[Timestamp] = OMITTED
+    roles: Maybe[frozenset[Snowflake]] = OMITTED
+
+    def applied_to(self, member: Member) -> Member:
+        """The member as it is to be."""
+        return attrs.evolve(
+            member,
+            joined_at=member.joined_at if isinstance(self.joined_at, Omitted) else self.joined_at,
+            role_ids=member.role_ids if isinstance(self.roles, Omitted) else self.roles - {member.guild_id},
+        )
+
+
+@attrs.frozen
+class GuildChange:
+    """What is to be different; omitted members keep what they are. A member of null is removed."""
+
+    features: Maybe[Annotated[frozenset[Annotated[str, Length(1, 100)]], Items(0, 100)]] = OMITTED
+    disabled_operations: Maybe[Annotated[int, Range(0, EVERY_DISABLED_OPERATION)]] = OMITTED
+    owner_id: Maybe[Snowflake] = OMITTED
+    members: Annotated[dict[Snowflake, MemberChange | None], Items(0, 10_000)] = attrs.Factory(dict)
+
+    def applied_to(self, guild: Guild) -> Guild:
+        """The guild as it is to be, its members aside."""
+        named = {name: getattr(self, name) for name in ("features", "disabled_operations", "owner_id")}
+        return attrs.evolve(guild, **{name: value for name, value in named.items() if not isinstance(value, Omitted)})
+
+
+class Movement(enum.Enum):
+    """What became of a membership."""
+
+    JOINED = enum.auto()
+    CHANGED = enum.auto()
+    LEFT = enum.auto()
+
+
+@attrs.frozen
+class _Written:
+    """What was written: the guild before and after, each member that moved, and settings with other folders."""
+
+    before: Guild
+    after: Guild
+    movements: list[tuple[Movement, Member]]
+    settings: Mapping[int, dict[str, Any]]
+
+
+async def change_guild(services: DevelopmentServices, guild_id: int, change: GuildChange) -> dict[str, Any]:
+    """Change the guild and tell those who see it; returns the guild object.
+
+    :raises ApiError: UNKNOWN_GUILD.
+    :raises InvalidFormBody: INVALID_ROLE_ID at a member's roles; INVALID_FORMAT at a member that is no account, at the
+        owner where it is removed, and at an `owner_id` that is no member.
+    """
+    now = services.clock.now_ms()
+
+    def write(connection: sqlite3.Connection) -> _Written:
+        before = guilds.by_id(connection, guild_id)
+        if before is None:
+            raise ApiError("UNKNOWN_GUILD")
+        moved = _Movements(connection, guild_id, now)
+        for user_id, member_change in change.members.items():
+            moved.apply(user_id, member_change)
+        _check_owner(connection, change, before)
+        after = attrs.evolve(change.applied_to(before), member_count=before.member_count + moved.balance)
+        guilds.replace(connection, after)
+        return _Written(before, after, moved.movements, moved.settings)
+
+    written = await services.database.write(write, lambda written: _announce(services, written))
+    return guild_object(written.after)
+
+
+def _check_owner(connection: sqlite3.Connection, change: GuildChange, before: Guild) -> None:
+    owner_id = change.applied_to(before).owner_id
+    if not members.exists(connection, before.id, owner_id):
+        path = f"members.{owner_id}" if isinstance(change.owner_id, Omitted) else "owner_id"
+        raise InvalidFormBody.at(path, "INVALID_FORMAT")
+
+
+class _Movements:
+    """The changes to memberships of one unit of writing."""
+
+    def __init__(self, connection: sqlite3.Connection, guild_id: int, now: int) -> None:
+        self._connection = connection
+        self._guild_id = guild_id
+        self._now = now
+        self._role_ids = {role.id for role in roles.of_guild(connection, guild_id)}
+        self.movements: list[tuple[Movement, Member]] = []
+        self.settings: dict[int, dict[str, Any]] = {}
+        self.balance = 0
+
+    def apply(self, user_id: int, change: MemberChange | None) -> None:
+        """Add, change or remove one member; None removes, and is nothing where there is no such member."""
+        member = members.by_id(self._connection, self._guild_id, user_id)
+        if change is None:
+            if member is not None:
+                self._remove(member)
+        elif member is None:
+            self._add(
+                change.applied_to(Member(self._guild_id, user_id, self._now, join_source=JoinSource.ADMIN_FORCE_ADD))
+            )
+        else:
+            changed = change.applied_to(member)
+            self._check_roles(changed)
+            members.delete(self._connection, self._guild_id, user_id)
+            members.insert(self._connection, changed)
+            self.movements.append((Movement.CHANGED, changed))
+
+    def _add(self, member: Member) -> None:
+        account = accounts.by_id(self._connection, member.user_id)
+        if account is None:
+            raise InvalidFormBody.at(f"members.{member.user_id}", "INVALID_FORMAT")
+        self._check_roles(member)
+        members.insert(self._connection, member)
+        self._note(Movement.JOINED, member, guild_folders.enter_guild(self._connection, account, self._guild_id))
+
+    def _remove(self, member: Member) -> None:
+        account = accounts.by_id(self._connection, member.user_id)
+        members.delete(self._connection, self._guild_id, member.user_id)
+        settings = None
+        if account is not None:
+            settings = guild_folders.leave_guild(self._connection, account, self._guild_id)
+        self._note(Movement.LEFT, member, settings)
+
+    def _note(self, movement: Movement, member: Member, settings: dict[str, Any] | None) -> None:
+        self.movements.append((movement, member))
+        self.balance += 1 if movement is Movement.JOINED else -1
+        if settings is not None:
+            self.settings[member.user_id] = settings
+
+    def _check_roles(self, member: Member) -> None:
+        if not member.role_ids <= self._role_ids:
+            raise InvalidFormBody.at(f"members.{member.user_id}.roles", "INVALID_ROLE_ID")
+
+
+def _announce(services: DevelopmentServices, written: _Written) -> None:
+    """Bring memory in step and tell the guild's sessions."""
+    before, after = written.before, written.after
+    state = services.development.guild_states.get(after.id)
+    if state is None:
+        return
+    state.put_guild(after)
+    state.member_count = after.member_count
+    for movement, member in written.movements:
+        _announce_member(services, state, movement, member)
+    for user_id, settings in written.settings.items():
+        services.bus.publish(guild_folders.settings_changed(user_id, settings))
+    if attrs.evolve(before, member_count=after.member_count) == after:
+        return
+    services.bus.publish(
+        GuildStateChanged(after.id),
+        Event(EventName.GUILD_UPDATE, {**state.guild_object(), "guild_id": str(after.id)}, ToGuild(after.id)),
+    )
+    if (before.features ^ after.features) & UNAVAILABLE_GUILD_FEATURES:
+        services.bus.publish(GuildAvailabilityChanged(after.id))
+
+
+def _announce_member(services: DevelopmentServices, state: GuildState, movement: Movement, member: Member) -> None:
+    guild_id, user_id, bus = member.guild_id, member.user_id, services.bus
+    if movement is Movement.LEFT:
+        state.drop_member(user_id)
+        removed = {"guild_id": str(guild_id), "user": {"id": str(user_id)}}
+        bus.publish(GuildLeft(guild_id, user_id), Event(EventName.GUILD_MEMBER_REMOVE, removed, ToGuild(guild_id)))
+        return
+    state.put_member(member)
+    user = services.development.account_states.partial_user(user_id)
+    data = {**state.member_object(member, user), "guild_id": str(guild_id)}
+    if movement is Movement.JOINED:
+        bus.publish(Event(EventName.GUILD_MEMBER_ADD, data, ToGuild(guild_id)), GuildJoined(guild_id, user_id))
+    else:
+        bus.publish(GuildStateChanged(guild_id), Event(EventName.GUILD_MEMBER_UPDATE, data, ToGuild(guild_id)))

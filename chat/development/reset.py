@@ -1,0 +1,45 @@
+"""Back to the seeded world (contract, Development routes)."""
+
+from __future__ import annotations
+
+import sqlite3
+
+from chat.development.node import NodeControl
+from chat.development.parts import DevelopmentServices
+from chat.development.seeded_world import hash_passwords, populate
+from chat.store.erasure import erase_everything
+
+
+async def reset(services: DevelopmentServices) -> None:
+    """Erase everything, make the seeded world's rows anew and forget what memory holds of the time before."""
+    development = services.development
+    async with development.turn:
+        # First of all the store has to be able to write again.
+        NodeControl(development.gateway, services.database, development.guild_states).clear()
+        hashes = await hash_passwords(development.world, development.hash_password)
+        _end_sessions(services)
+
+        def write(connection: sqlite3.Connection) -> None:
+            erase_everything(connection)
+            populate(connection, development.world, hashes)
+
+        await services.database.write(write, lambda _: _forget(services))
+
+
+def _end_sessions(services: DevelopmentServices) -> None:
+    table = services.development.gateway.table
+    for session in table:
+        table.end(session)
+
+
+def _forget(services: DevelopmentServices) -> None:
+    development = services.development
+    _end_sessions(services)  # of those who came back while the erasure waited for its turn
+    development.guild_states.forget_all()
+    development.http_faults.clear()
+    development.gateway.admission.reset()
+    services.rate_limiter.clear()
+    for forget in development.forget:
+        forget()
+    development.clock.set_back()
+    development.snowflakes.set_back()

@@ -1,0 +1,170 @@
+"""The development routes (contract, Development routes): mounted only under `chat dev` and in the test kit."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import attrs
+
+from chat.api.fields import Items, Range, Snowflake
+from chat.api.operation import Policy, Request, Routes
+from chat.clock import iso_timestamp
+from chat.development.account_state import AccountChange, change_account
+from chat.development.bulk_guilds import GUILDS_MAXIMUM, make_guilds
+from chat.development.clock import OFFSET_MAXIMUM_MS, ClockMover
+from chat.development.fault_requests import FaultRequest
+from chat.development.faults import strike
+from chat.development.guild_state import GuildChange, change_guild
+from chat.development.node import NodeChange, NodeControl
+from chat.development.parts import DevelopmentServices, services_of
+from chat.development.reset import reset
+from chat.development.sessions import session_object
+from chat.domain.relationships import RelationshipType
+from chat.errors import ApiError, InvalidFormBody
+from chat.protocol.sharding import Shard, parse_shard
+from chat.store import accounts, mails
+
+routes = Routes()
+
+
+@routes.operation("GET", "/v1/_dev/mail", policy=Policy.NONE)
+async def list_mail(request: Request) -> list[dict[str, Any]]:
+    """The mail kept so far, oldest first."""
+    return [
+        {
+            "to": mail.recipient,
+            "subject": mail.subject,
+            "text": mail.text,
+            "kind": mail.kind,
+            "token": mail.token,
+            "created_at": iso_timestamp(mail.created_at),
+        }
+        for mail in await services_of(request).database.read(mails.all_kept)
+    ]
+
+
+@routes.operation("DELETE", "/v1/_dev/mail", policy=Policy.NONE)
+async def clear_mail(request: Request) -> None:
+    """Forget the mail kept so far."""
+    await services_of(request).database.write(mails.clear)
+
+
+@routes.operation("GET", "/v1/_dev/sessions", policy=Policy.NONE)
+async def list_sessions(request: Request) -> list[dict[str, Any]]:
+    """The live gateway sessions, attached and retained."""
+    return [session_object(session) for session in services_of(request).development.gateway.table]
+
+
+@routes.operation("POST", "/v1/_dev/faults", policy=Policy.NONE, body=FaultRequest)
+async def cause_fault(request: Request, body: FaultRequest) -> dict[str, int]:
+    """Strike sockets and sessions now, or HTTP requests to come."""
+    development = services_of(request).development
+    if not body.is_http:
+        return {"affected": strike(development.gateway, body.as_socket_fault())}
+    fault = body.as_http_fault()
+    development.http_faults.add(fault)
+    return {"affected": fault.times}
+
+
+@attrs.frozen
+class ClockAdvance:
+    """How far to move the clock."""
+
+    advance_ms: Annotated[int, Range(0, OFFSET_MAXIMUM_MS)]
+
+
+@routes.operation("GET", "/v1/_dev/clock", policy=Policy.NONE)
+async def read_clock(request: Request) -> dict[str, Any]:
+    """The server's time."""
+    return _clock_mover(services_of(request)).reading()
+
+
+@routes.operation("POST", "/v1/_dev/clock", policy=Policy.NONE, body=ClockAdvance)
+async def advance_clock(request: Request, body: ClockAdvance) -> dict[str, Any]:
+    """Move the server's clock forward; answers after the timers that fell due have run."""
+    services = services_of(request)
+    mover = _clock_mover(services)
+    async with services.development.turn:
+        if services.development.clock.skipped_ms + body.advance_ms > OFFSET_MAXIMUM_MS:
+            raise InvalidFormBody.at("advance_ms", "INVALID_FORMAT")
+        await mover.advance(body.advance_ms)
+        return mover.reading()
+
+
+def _clock_mover(services: DevelopmentServices) -> ClockMover:
+    development = services.development
+    return ClockMover(development.clock, services.database, lambda: development.gateway.connections)
+
+
+@routes.operation("POST", "/v1/_dev/gateway", policy=Policy.NONE, body=NodeChange)
+async def change_node(request: Request, body: NodeChange) -> dict[str, Any]:
+    """Set the node's state."""
+    services = services_of(request)
+    node = NodeControl(services.development.gateway, services.database, services.development.guild_states)
+    node.change(body)
+    return node.state()
+
+
+@routes.operation("POST", "/v1/_dev/users/{user_id}", policy=Policy.NONE, body=AccountChange)
+async def set_account_state(request: Request, user_id: int, body: AccountChange) -> dict[str, Any]:
+    """Set account state directly."""
+    return await change_account(services_of(request), user_id, body)
+
+
+# An empty object is a member without anything of its own here, so it may not become null.
+@routes.operation(
+    "POST", "/v1/_dev/guilds/{guild_id}", policy=Policy.NONE, body=GuildChange, empty_strings_are_null=False
+)
+async def set_guild_state(request: Request, guild_id: int, body: GuildChange) -> dict[str, Any]:
+    """Set guild state directly."""
+    return await change_guild(services_of(request), guild_id, body)
+
+
+@attrs.frozen
+class GuildsInBulk:
+    """How many guilds, with whom, and on which shard."""
+
+    user_id: Snowflake
+    count: Annotated[int, Range(1, GUILDS_MAXIMUM)]
+    shard: Annotated[list[int], Items(2, 2)] | None = None
+
+    def parsed_shard(self) -> Shard | None:
+        """:raises InvalidFormBody: for a pair that Identify would not take either."""
+        shard = parse_shard(self.shard)
+        if shard is None or isinstance(shard, Shard):
+            return shard
+        raise InvalidFormBody.at("shard", "INVALID_FORMAT")
+
+
+@routes.operation("POST", "/v1/_dev/guilds/bulk", policy=Policy.NONE, body=GuildsInBulk)
+async def make_guilds_in_bulk(request: Request, body: GuildsInBulk) -> dict[str, list[str]]:
+    """Make many guilds quickly."""
+    guild_ids = await make_guilds(services_of(request), body.user_id, body.count, body.parsed_shard())
+    return {"guild_ids": [str(guild_id) for guild_id in guild_ids]}
+
+
+@attrs.frozen
+class RelationshipOfTwo:
+    """What `user_id` is to have with `target_user_id`."""
+
+    user_id: Snowflake
+    target_user_id: Snowflake
+    type: RelationshipType
+
+
+@routes.operation("POST", "/v1/_dev/relationships", policy=Policy.NONE, body=RelationshipOfTwo)
+async def set_relationship(request: Request, body: RelationshipOfTwo) -> None:
+    """Write both sides of a relationship."""
+    services = services_of(request)
+    if body.user_id == body.target_user_id:
+        raise InvalidFormBody.at("target_user_id", "INVALID_FORMAT")
+    for user_id in (body.user_id, body.target_user_id):
+        if accounts.by_id(services.database.reader, user_id) is None:
+            raise ApiError("UNKNOWN_USER")
+    await services.development.relationships.set_both(body.user_id, body.target_user_id, body.type)
+
+
+@routes.operation("POST", "/v1/_dev/reset", policy=Policy.NONE)
+async def reset_world(request: Request) -> None:
+    """Return to the seeded world."""
+    await reset(services_of(request))

@@ -1,0 +1,93 @@
+"""The Admin user object (document 002, Admin user object): an account as the administration sees it."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from chat.clock import iso_timestamp
+from chat.registries.user_flags import AuthenticatorType
+from chat.store.accounts import Account
+
+TRAITS_MAXIMUM: Final = 100
+"""Traits that the object names at most."""
+
+
+def admin_user(account: Account, *, locale: str | None, now_ms: int) -> dict[str, Any]:
+    """The object with every key and nothing redacted.
+
+    `locale` is the account's own setting, None when it never set one; `now_ms` (Unix) decides whether a ban still runs.
+    No look-up of the address is made. Members about scheduled deletions, premium flags and purchases are those of an
+    account without any.
+    """
+    return {
+        "id": str(account.id),
+        "username": account.username,
+        "discriminator": account.discriminator,
+        "global_name": account.global_name,
+        "bot": account.bot,
+        "system": account.system,
+        "flags": str(account.flags),
+        "premium_flags": 0,
+        "avatar": account.avatar,
+        "banner": account.banner,
+        "bio": account.bio,
+        "pronouns": account.pronouns,
+        "accent_color": account.accent_color,
+        "email": account.email,
+        "email_verified": account.email_verified,
+        "email_bounced": account.email_bounced,
+        "date_of_birth": account.date_of_birth,
+        "locale": locale,
+        **_premium(account),
+        "temp_banned_until": _timestamp(_ban_end(account, now_ms)),
+        **_deletion(account),
+        "acls": list(account.acls),
+        "traits": sorted(account.traits)[:TRAITS_MAXIMUM],
+        "has_totp": account.totp_secret is not None,
+        "authenticator_types": _authenticator_types(account),
+        "last_active_at": _timestamp(account.last_active_at),
+        "last_active_ip": account.last_active_ip,
+        "last_active_ip_reverse": None,
+        "last_active_location": None,
+    }
+
+
+def _premium(account: Account) -> dict[str, Any]:
+    return {
+        "premium_type": account.premium_type,
+        "premium_since": _timestamp(account.premium_since),
+        "premium_until": _timestamp(account.premium_until),
+        "premium_grace_ends_at": None,
+        "premium_lifetime_sequence": None,
+    }
+
+
+def _deletion(account: Account) -> dict[str, Any]:
+    return {
+        "pending_deletion_at": None,
+        "pending_bulk_message_deletion_at": _timestamp(account.pending_bulk_message_deletion_at),
+        "deletion_reason_code": None,
+        "deletion_public_reason": None,
+        "deletion_audit_log_reason": None,
+        "deletion_scheduled_by": None,
+        "deletion_scheduled_at": None,
+    }
+
+
+def _ban_end(account: Account, now_ms: int) -> int | None:
+    """The end of the ban; one that has passed is none."""
+    until = account.temp_banned_until
+    return until if until is not None and until > now_ms else None
+
+
+def _authenticator_types(account: Account) -> list[int]:
+    types = []
+    if account.totp_secret is not None:
+        types.append(int(AuthenticatorType.TOTP))
+    if account.passkey_second_factor:
+        types.append(int(AuthenticatorType.WEBAUTHN))
+    return types
+
+
+def _timestamp(milliseconds: int | None) -> str | None:
+    return None if milliseconds is None else iso_timestamp(milliseconds)
