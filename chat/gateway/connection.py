@@ -176,12 +176,18 @@ class Connection:
     def _let_go(self) -> None:
         """Leave the session to its retention; afterwards no event reaches this socket."""
         self._drop_held()
-        session, self.session = self.session, None
+        session = self._release()
         if session is None:
             return
-        self._parts.commands.socket_closed(session)
         if _holds(session, self) and not session.ended:
             self._parts.table.detach(session)
+
+    def _release(self) -> GatewaySession | None:
+        """This socket holds its session no longer; what it asked of it is abandoned."""
+        session, self.session = self.session, None
+        if session is not None:
+            self._parts.commands.socket_closed(session)
+        return session
 
     async def _read(self) -> None:
         while self._closing is None:
@@ -229,16 +235,21 @@ class Connection:
             if due is not None and due <= now:
                 self._handle(inputs.DeadlineReached())
 
+    @property
+    def awaits_heartbeat(self) -> bool:
+        """Whether the client was asked for a Heartbeat and has not sent one."""
+        return self._closing is None and self._machine.awaits_heartbeat
+
     # What others tell this socket
 
     def session_ended(self) -> None:
         """The session is over while this socket holds it: Invalid Session, and the socket stays."""
-        self.session = None
+        self._release()
         self._handle(inputs.SessionEnded())
 
     def displaced(self) -> None:
         """Another socket took the session: Reconnect, then 4000."""
-        self.session = None
+        self._release()
         self._handle(inputs.Displaced())
 
     def drain(self) -> None:
@@ -448,9 +459,10 @@ class Connection:
         if self.session is not None:
             self._send_dispatch(self.session.numbering.sequence, RESUMED)
             self.flush()
+            self._parts.commands.session_resumed(self.session)
 
     def _detach(self) -> None:
-        session, self.session = self.session, None
+        session = self._release()
         if session is not None and not session.ended:
             self._parts.table.detach(session)
 
