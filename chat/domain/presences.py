@@ -193,11 +193,13 @@ class Presences:
             ),
         ]
 
-    def presence_object(self, user_id: int, *, guild_id: int | None = None) -> dict[str, Any]:
-        """The presence object of wire facts 1.7."""
+    def presence_object(
+        self, user_id: int, *, guild_id: int | None = None, user: Mapping[str, Any] | None = None
+    ) -> dict[str, Any]:
+        """The presence object of wire facts 1.7; `user` is the user object where it is at hand already."""
         presence = self.aggregate(user_id)
         data: dict[str, Any] = {
-            "user": self._partial_user_of(user_id),
+            "user": self._partial_user_of(user_id) if user is None else user,
             "status": presence.status,
             "mobile": presence.mobile,
             "afk": presence.afk,

@@ -22,6 +22,7 @@ from chat.bus.bus import Bus, Event, GuildLeft, GuildStateChanged, Signal
 from chat.clock import Clock
 from chat.domain.guild_states import Channel, GuildState, GuildStates, Overwrite
 from chat.domain.objects.channels import VOICE_CONNECTION_LIMIT
+from chat.domain.objects.users import partial_user
 from chat.protocol.absent import Absent
 from chat.protocol.voice import VoiceStateCommand
 from chat.registries.channel_types import ChannelType
@@ -88,7 +89,7 @@ class VoiceState:
 class VoiceStates:
     """Every voice connection. Hears the bus, so that nobody stays connected where they no longer belong.
 
-    `partial_user_of` gives the user object of a member; `random_hex` as many hexadecimal digits as it is asked for.
+    `random_hex` gives as many hexadecimal digits as it is asked for.
     """
 
     def __init__(
@@ -97,13 +98,11 @@ class VoiceStates:
         guild_states: GuildStates,
         clock: Clock,
         *,
-        partial_user_of: Callable[[int], dict[str, Any]],
         random_hex: Callable[[int], str],
     ) -> None:
         self._bus = bus
         self._guild_states = guild_states
         self._clock = clock
-        self._partial_user_of = partial_user_of
         self._random_hex = random_hex
         self._states: dict[str, VoiceState] = {}
         self._by_session: dict[str, dict[str, None]] = {}
@@ -351,7 +350,7 @@ class VoiceStates:
 
     def _object(self, state: VoiceState) -> dict[str, Any]:
         guild = self._guild_states.get(state.guild_id)
-        member = None if guild is None else self._member_object(guild, state.user_id)
+        member = None if guild is None else _member_object(guild, state.user_id)
         mask = 0 if guild is None else guild.permissions(state.user_id, state.channel_id)
         return {
             "guild_id": str(state.guild_id),
@@ -373,9 +372,10 @@ class VoiceStates:
             "version": state.version,
         }
 
-    def _member_object(self, guild: GuildState, user_id: int) -> dict[str, Any] | None:
-        member = guild.member(user_id)
-        return None if member is None else guild.member_object(member, self._partial_user_of(user_id))
+
+def _member_object(guild: GuildState, user_id: int) -> dict[str, Any] | None:
+    member, account = guild.member(user_id), guild.account(user_id)
+    return None if member is None or account is None else guild.member_object(member, partial_user(account))
 
 
 def _selected(command: VoiceStateCommand, kept_stream_keys: tuple[str, ...]) -> dict[str, Any]:

@@ -151,7 +151,7 @@ class Hub:
                     recipients = room.readers(channel_id, snowflake_time_ms(message_id))
                 else:
                     recipients = room.in_channel(channel_id, permission)
-                return self._with_passive(room, recipients, event)
+                return self._without_decliners(guild_id, self._with_passive(room, recipients, event), event)
             case ToGuild(guild_id, permission):
                 room = self._room(guild_id, event.name)
                 return () if room is None else self._with_passive(room, room.in_guild(permission), event)
@@ -190,6 +190,13 @@ class Hub:
         if event.name in (EventName.GUILD_MEMBER_UPDATE, EventName.GUILD_MEMBER_REMOVE):
             return recipients.full + tuple(room.sessions_by_user.get(_subject(event), ()))
         return recipients.full
+
+    def _without_decliners(
+        self, guild_id: int, receivers: tuple[GatewaySession, ...], event: Event
+    ) -> tuple[GatewaySession, ...]:
+        """Leave out sessions that do not want to hear who is typing (wire facts 1.3, opcode 14)."""
+        declined = self._subscriptions.typing_decliners(guild_id) if event.name == EventName.TYPING_START else ()
+        return tuple(session for session in receivers if session not in declined) if declined else receivers
 
     # Membership and availability
 

@@ -128,6 +128,8 @@ class SessionStarts:
             return close_codes.SHARDING_REQUIRED
         session = self._ready.new_session(self._random_hex(SESSION_ID_CHARACTERS), principal, identify)
         session.address = address
+        if identify.initial_guild_id in guild_ids and not session.bot:
+            session.active_guilds.add(identify.initial_guild_id)
         self._table.add(session)
         try:
             data = await self._ready.build(session, principal, guild_ids, self._hub)

@@ -122,6 +122,10 @@ class Subscriptions:
         """The guild's lists that anybody watches."""
         return [(guild_id, channel_id) for channel_id in self._lists.get(guild_id, ())]
 
+    def lists_of(self, session: GatewaySession) -> Collection[ListKey]:
+        """The lists that the session watches."""
+        return tuple(self._lists_of.get(session, ()))
+
     def guilds_with_lists(self) -> Collection[int]:
         """Guilds of which anybody watches a member list."""
         return self._lists.keys()

@@ -1,6 +1,8 @@
-"""What a client may ask of its session: members, watched guilds, counts (wire facts 1.3, opcodes 8, 14, 15 and 16).
+"""What a client may ask of its session: members, watched guilds, counts, unreads (wire facts 1.3, opcodes 8, 14, 15, 16
+and 28).
 
-A request that breaks a rule is abandoned without a word: it parses to None. None of these ever closes the socket.
+A request that breaks a rule is abandoned without a word: it parses to None. None of these ever closes the socket, but
+for opcode 28 with something else than an object, or from a client that knows no threads: that is for the caller to ask.
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ from chat.protocol.snowflake_text import parse_snowflake, parse_snowflakes
 from chat.registries.limits import (
     CHANNEL_COUNTS_CHANNELS,
     COUNTS_NONCE_BYTES,
+    FORUM_UNREADS_THREADS,
     GUILD_COUNTS_GUILDS,
     INBOUND_MESSAGE_BYTES,
     LAZY_MEMBERS,
@@ -87,6 +90,15 @@ class ChannelMemberCountsRequest:
     nonce: str | None
 
 
+@attrs.frozen
+class ForumUnreadsRequest:
+    """Opcode 28: for each thread the last message that the client has read in it, if any."""
+
+    guild_id: int
+    channel_id: int
+    threads: tuple[tuple[int, int | None], ...]
+
+
 def parse_member_request(d: Any, is_bot: bool) -> MemberRequest | None:
     """Read opcode 8; a bot may name one guild only."""
     if type(d) is not dict:
@@ -142,6 +154,23 @@ def parse_channel_member_counts(d: Any) -> ChannelMemberCountsRequest | None:
     if guild_id is None or channel_ids is None:
         return None
     return ChannelMemberCountsRequest(guild_id, channel_ids, _nonce(d, COUNTS_NONCE_BYTES))
+
+
+def parse_forum_unreads(d: Any) -> ForumUnreadsRequest | None:
+    """Read opcode 28."""
+    if type(d) is not dict:
+        return None
+    guild_id, channel_id = parse_snowflake(d.get("guild_id")), parse_snowflake(d.get("channel_id"))
+    value = d.get("threads")
+    if guild_id is None or channel_id is None or type(value) is not list or len(value) > FORUM_UNREADS_THREADS:
+        return None
+    threads = []
+    for entry in value:
+        thread_id = parse_snowflake(entry.get("thread_id")) if type(entry) is dict else None
+        if thread_id is None:
+            return None
+        threads.append((thread_id, parse_snowflake(entry.get("ack_message_id"))))
+    return ForumUnreadsRequest(guild_id, channel_id, tuple(threads))
 
 
 def parse_lazy_request(d: Any) -> LazyRequest | None:

@@ -1,0 +1,214 @@
+"""The entry for every command that needs a session (wire facts 1.1, step 5), and the work that commands keep running.
+
+What is quick is done at once. A request that takes time (opcodes 8, 14, 15 and 16) takes one of its socket's four
+places and runs beside the socket, for at most 10,000 ms. What finds no place is dropped, except that the last Request
+Guild Members waits for one. When the socket goes, so do its requests.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from functools import partial
+from typing import Any, Final
+
+import structlog
+import trio
+
+from chat.bus.bus import Bus, GuildLeft, Signal
+from chat.clock import Clock
+from chat.domain.presences import Presences
+from chat.domain.rosters import Rosters
+from chat.domain.voice_states import VoiceStates
+from chat.errors import StorageUnavailable
+from chat.gateway.commands.budgets import SocketWork
+from chat.gateway.commands.counts import CountsCommands
+from chat.gateway.commands.forum_unreads import ForumUnreadsCommands
+from chat.gateway.commands.lazy import LazyCommands
+from chat.gateway.commands.member_lists import MemberListUpdates
+from chat.gateway.commands.members import MembersCommands
+from chat.gateway.commands.passive_updates import PassiveUpdates
+from chat.gateway.commands.presence import PresenceCommands
+from chat.gateway.commands.voice import VoiceCommands, refuse_signal
+from chat.gateway.guild_payloads import GuildPayloads
+from chat.gateway.hub import Hub
+from chat.gateway.session import GatewaySession
+from chat.gateway.subscriptions import Subscriptions
+from chat.protocol.commands import SessionCommand
+from chat.protocol.requests import (
+    parse_channel_member_counts,
+    parse_guild_counts,
+    parse_lazy_request,
+    parse_member_request,
+)
+from chat.registries.close_codes import UNKNOWN_OPCODE, Close
+from chat.registries.limits import REQUEST_DEADLINE_MS, REQUESTS_IN_PROGRESS
+from chat.registries.opcodes import Opcode
+from chat.store.database import Database
+
+logger = structlog.get_logger(__name__)
+
+REQUESTS_AT_ONCE: Final = 16
+"""Requests of all sockets together that are worked on at the same time; others wait, and their deadlines run."""
+
+Request = Callable[[], Awaitable[None]]
+
+
+class CommandHandler:
+    """Carries out the commands of all sessions. `run` must be running for requests that take time.
+
+    `rate_limited` False leaves out the budget of presences, and no other (contract, Development routes).
+    """
+
+    def __init__(
+        self,
+        hub: Hub,
+        subscriptions: Subscriptions,
+        guild_payloads: GuildPayloads,
+        *,
+        bus: Bus,
+        presences: Presences,
+        voice_states: VoiceStates,
+        rosters: Rosters,
+        database: Database,
+        clock: Clock,
+        rate_limited: bool,
+    ) -> None:
+        self._subscriptions = subscriptions
+        self._presences = presences
+        self._lists = MemberListUpdates(hub, subscriptions, presences, rosters, bus)
+        self._passive_updates = PassiveUpdates(hub, bus)
+        self._presence = PresenceCommands(presences, clock, rate_limited=rate_limited)
+        self._voice = VoiceCommands(voice_states, self._start_soon)
+        self._members = MembersCommands(hub, presences, rosters, database)
+        self._lazy = LazyCommands(hub, subscriptions, guild_payloads, presences, self._lists)
+        self._counts = CountsCommands(hub, presences, rosters)
+        self._forum_unreads = ForumUnreadsCommands(hub)
+        self._work: dict[GatewaySession, SocketWork] = {}
+        self._at_once = trio.CapacityLimiter(REQUESTS_AT_ONCE)
+        self._nursery: trio.Nursery | None = None
+        bus.subscribe(self)
+
+    # Commands
+
+    def handle(self, session: GatewaySession, command: SessionCommand) -> Close | None:
+        """Carry out a command of the socket that holds the session, or start to; returns how it closes the socket."""
+        work = self._work.get(session)
+        if work is None:
+            work = self._work[session] = SocketWork()
+        d = command.d
+        match command.opcode:
+            case Opcode.PRESENCE_UPDATE:
+                return self._presence.handle(session, work, d)
+            case Opcode.VOICE_STATE_UPDATE:
+                self._voice.handle(session, work, d)
+            case Opcode.VOICE_SIGNAL:
+                refuse_signal(session)
+            case Opcode.REQUEST_GUILD_MEMBERS:
+                self._request_members(session, work, d)
+            case Opcode.LAZY_REQUEST:
+                self._request_lazily(session, work, d)
+            case Opcode.REQUEST_GUILD_COUNTS:
+                guild_counts = parse_guild_counts(d)
+                if guild_counts is not None:
+                    self._request(session, work, partial(self._counts.count_guilds, session, guild_counts))
+            case Opcode.REQUEST_CHANNEL_MEMBER_COUNTS:
+                channel_counts = parse_channel_member_counts(d)
+                if channel_counts is not None:
+                    self._request(session, work, partial(self._counts.count_channel_members, session, channel_counts))
+            case Opcode.REQUEST_FORUM_UNREADS:
+                return self._forum_unreads.handle(session, work, d)
+            case _:
+                return UNKNOWN_OPCODE
+        return None
+
+    def socket_closed(self, session: GatewaySession) -> None:
+        """The socket no longer holds the session: what it spent, and what it waits for, is forgotten."""
+        work = self._work.pop(session, None)
+        if work is not None:
+            work.close()
+
+    def session_resumed(self, session: GatewaySession) -> None:
+        """A socket took the session up again: its presence counts as it was selected last, and the member lists that
+        it watches, which no replay brings, are shown afresh."""
+        self._presences.session_selected(session.user_id, session.id, session.presence)
+        for key in self._subscriptions.lists_of(session):
+            self._start_soon(self._answer, partial(self._lists.show, session, key))
+
+    def _request_members(self, session: GatewaySession, work: SocketWork, d: Any) -> None:
+        request = parse_member_request(d, session.bot)
+        if request is not None and not self._request(session, work, partial(self._members.answer, session, request)):
+            work.members_pending = request
+
+    def _request_lazily(self, session: GatewaySession, work: SocketWork, d: Any) -> None:
+        request = parse_lazy_request(d)
+        if request is not None and self._request(session, work, partial(self._apply_lazily, session, work)):
+            work.lazy_waiting.append(request)
+
+    async def _apply_lazily(self, session: GatewaySession, work: SocketWork) -> None:
+        # Tasks start in any order: whichever has its turn first applies all that wait, in the order in which they came.
+        async with work.lazy_turn:
+            while work.lazy_waiting:
+                await self._lazy.apply(session, work.lazy_waiting.popleft())
+
+    # Requests that take time
+
+    def _request(self, session: GatewaySession, work: SocketWork, request: Request) -> bool:
+        """Start a request if the socket has a place for it; returns whether it had."""
+        if len(work.scopes) >= REQUESTS_IN_PROGRESS:
+            return False
+        if self._nursery is None:
+            return True  # the program is about to end: nobody waits for the answer
+        scope = trio.CancelScope(deadline=trio.current_time() + REQUEST_DEADLINE_MS / 1000)
+        work.scopes.add(scope)
+        self._start_soon(self._run_request, session, work, request, scope)
+        return True
+
+    async def _run_request(
+        self, session: GatewaySession, work: SocketWork, request: Request, scope: trio.CancelScope
+    ) -> None:
+        try:
+            with scope:
+                await self._answer(request)
+        finally:
+            work.scopes.discard(scope)
+        pending = work.members_pending
+        if pending is not None:
+            work.members_pending = None
+            self._request(session, work, partial(self._members.answer, session, pending))
+
+    async def _answer(self, request: Request) -> None:
+        try:
+            async with self._at_once:
+                await request()
+        except StorageUnavailable:
+            logger.warning("request abandoned: the store is unavailable")
+        except Exception:  # a defect met by one request; raised from here it would end every session of the process
+            logger.exception("request abandoned")
+
+    def _start_soon(self, task: Callable[..., Awaitable[None]], *arguments: Any) -> None:
+        if self._nursery is not None:
+            self._nursery.start_soon(task, *arguments)
+
+    # The bus and the background
+
+    def accept(self, signal: Signal) -> None:
+        """Whoever left a guild is watched there no longer."""
+        if isinstance(signal, GuildLeft):
+            self._subscriptions.member_left(signal.guild_id, signal.user_id)
+
+    def backlog(self) -> int:
+        """Nothing that anybody waits for."""
+        return 0
+
+    async def run(self) -> None:
+        """Hold the requests of all sockets, and keep lists, passive sessions and custom statuses up to date; runs
+        until cancelled."""
+        async with trio.open_nursery() as nursery:
+            self._nursery = nursery
+            try:
+                nursery.start_soon(self._lists.run)
+                nursery.start_soon(self._passive_updates.run)
+                nursery.start_soon(self._presences.expire_custom_statuses)
+                await trio.sleep_forever()
+            finally:
+                self._nursery = None

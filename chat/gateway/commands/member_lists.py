@@ -1,0 +1,216 @@
+"""Watched member lists, kept up to date (wire facts 1.3, opcode 14; 1.8, GUILD_MEMBER_LIST_UPDATE).
+
+A list is shown to a session when it begins to watch it, and when it was resumed. Later, when a presence, a membership
+or the guild's permissions change, the list is arranged anew, at most once a second, and each watcher with a socket is
+sent those of its ranges that look different. Every update replaces whole ranges (`SYNC`); which look different is told
+by a digest of what was sent last.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import heapq
+from collections.abc import Iterable
+from typing import Any, Final
+
+import attrs
+import orjson
+import structlog
+import trio
+
+from chat.bus.audience import ToPresenceSubscribers
+from chat.bus.bus import Bus, Event, GuildJoined, GuildLeft, Signal
+from chat.domain.member_lists import Group, MemberList, MemberListBuilder
+from chat.domain.objects.users import partial_user
+from chat.domain.presences import Presences
+from chat.domain.rosters import MEMBERS_PER_TURN, Rosters
+from chat.errors import StorageUnavailable
+from chat.gateway.commands.visibility import may_see_viewers, open_room
+from chat.gateway.hub import Hub
+from chat.gateway.rooms import GuildRoom
+from chat.gateway.session import GatewaySession
+from chat.gateway.subscriptions import ListKey, Subscriptions
+from chat.protocol.requests import MemberRange
+from chat.registries.events import EventName
+
+logger = structlog.get_logger(__name__)
+
+UPDATE_SECONDS: Final = 1.0
+"""A list is sent again no sooner after its last update."""
+
+
+@attrs.define(eq=False)
+class _Shown:
+    """What the watchers of a list have been sent."""
+
+    heading: bytes = b""
+    ranges: dict[MemberRange, bytes] = attrs.Factory(dict)
+    updated_at: float = float("-inf")
+
+
+class MemberListUpdates:
+    """Sends member lists to those who watch them. Hears the bus."""
+
+    def __init__(
+        self, hub: Hub, subscriptions: Subscriptions, presences: Presences, rosters: Rosters, bus: Bus
+    ) -> None:
+        self._hub = hub
+        self._subscriptions = subscriptions
+        self._presences = presences
+        self._rosters = rosters
+        self._shown: dict[ListKey, _Shown] = {}
+        self._due: list[tuple[float, ListKey]] = []
+        self._stale: set[ListKey] = set()
+        self._wake = trio.Event()
+        subscriptions.on_guild_changed.append(self._guild_changed)
+        subscriptions.on_list_left.append(self._list_left)
+        bus.subscribe(self)
+
+    # What makes a list stale
+
+    def accept(self, signal: Signal) -> None:
+        """Presences and memberships change lists; permissions are told of by the subscriptions."""
+        match signal:
+            case Event(name=EventName.PRESENCE_UPDATE, audience=ToPresenceSubscribers(user_id)):
+                for guild_id in self._subscriptions.guilds_with_lists():
+                    if self._rosters.may_hold(guild_id, user_id):
+                        self._guild_changed(guild_id)
+            case Event(name=EventName.GUILD_MEMBER_UPDATE, data=dict(data)):
+                self._guild_changed(int(data["guild_id"]))
+            case GuildJoined(guild_id) | GuildLeft(guild_id):
+                self._guild_changed(guild_id)
+
+    def backlog(self) -> int:
+        """Updates hold nobody up: a list that changes often is sent once a second all the same."""
+        return 0
+
+    def _guild_changed(self, guild_id: int) -> None:
+        for key in self._subscriptions.lists_of_guild(guild_id):
+            if key not in self._stale:
+                self._stale.add(key)
+                shown = self._shown.get(key)
+                due = trio.current_time() if shown is None else shown.updated_at + UPDATE_SECONDS
+                heapq.heappush(self._due, (due, key))
+                self._wake.set()
+
+    def _list_left(self, key: ListKey) -> None:
+        if not self._subscriptions.list_watchers(key):
+            self._shown.pop(key, None)
+
+    # Updates
+
+    async def run(self) -> None:
+        """Send updates when they are due; runs until cancelled."""
+        while True:
+            self._wake = trio.Event()
+            with trio.move_on_at(self._due[0][0] if self._due else float("inf")):
+                await self._wake.wait()
+            while self._due and self._due[0][0] <= trio.current_time():
+                _, key = heapq.heappop(self._due)
+                self._stale.discard(key)
+                try:
+                    await self._update(key)
+                except StorageUnavailable:
+                    logger.warning("member list not updated: the store is unavailable", guild_id=key[0])
+
+    async def _update(self, key: ListKey) -> None:
+        self._leave_hidden(key)
+        room = self._hub.rooms.get(key[0])
+        if room is None or not self._subscriptions.list_watchers(key):
+            return
+        shown = self._shown.setdefault(key, _Shown())
+        shown.updated_at = trio.current_time()
+        member_list = await self._arrange(room, key)
+        watchers = dict(self._subscriptions.list_watchers(key))
+        ops = await self._ops(room, member_list, {entry for ranges in watchers.values() for entry in ranges})
+        digests = {entry: _digest(op) for entry, op in ops.items()}
+        changed = {entry for entry in ops if shown.ranges.get(entry) != digests[entry]}
+        heading = _digest(_heading(member_list))
+        addressed: dict[tuple[MemberRange, ...], list[GatewaySession]] = {}
+        for session, ranges in watchers.items():
+            own = tuple(entry for entry in ranges if entry in changed)
+            if (own or heading != shown.heading) and session.receiver is not None:
+                addressed.setdefault(own, []).append(session)
+        shown.heading, shown.ranges = heading, digests
+        for own, sessions in addressed.items():
+            data = _payload(key, member_list, [ops[entry] for entry in own])
+            self._hub.send(sessions, EventName.GUILD_MEMBER_LIST_UPDATE, data)
+
+    async def show(self, session: GatewaySession, key: ListKey) -> None:
+        """Send a session all that it watches of a list, now.
+
+        Raises StorageUnavailable.
+        """
+        room = self._hub.rooms.get(key[0])
+        ranges = self._subscriptions.list_watchers(key).get(session)
+        if room is None or ranges is None or key[1] not in room.state.channels:
+            return
+        member_list = await self._arrange(room, key)
+        ops = await self._ops(room, member_list, ranges)
+        if session not in self._subscriptions.list_watchers(key):
+            return
+        shown = self._shown.setdefault(key, _Shown(heading=_digest(_heading(member_list))))
+        for entry, op in ops.items():
+            # Where others watch the range already they may have been sent less; then the next update is for all.
+            shown.ranges.setdefault(entry, _digest(op))
+        self._hub.send(
+            (session,), EventName.GUILD_MEMBER_LIST_UPDATE, _payload(key, member_list, [ops[entry] for entry in ranges])
+        )
+
+    def _leave_hidden(self, key: ListKey) -> None:
+        """Sessions that may no longer know who sees the channel watch it no longer."""
+        guild_id, channel_id = key
+        for session in tuple(self._subscriptions.list_watchers(key)):
+            room = open_room(self._hub, session, guild_id)
+            if room is None or not may_see_viewers(room, session, channel_id):
+                self._subscriptions.leave_list(session, key)
+
+    async def _arrange(self, room: GuildRoom, key: ListKey) -> MemberList:
+        roster = await self._rosters.get(key[0])
+        builder = MemberListBuilder(room.state, key[1])
+        for position, member in enumerate(roster, start=1):
+            builder.add(member.user_id, member.role_ids, self._presences.is_online(member.user_id))
+            if position % MEMBERS_PER_TURN == 0:
+                await trio.lowlevel.checkpoint()
+        return builder.finish()
+
+    async def _ops(
+        self, room: GuildRoom, member_list: MemberList, ranges: Iterable[MemberRange]
+    ) -> dict[MemberRange, bytes]:
+        ops = {}
+        for start, end in ranges:
+            items = [self._item(room, row) for row in member_list.rows(start, end)]
+            ops[start, end] = orjson.dumps({"op": "SYNC", "range": [start, end], "items": items})
+            await trio.lowlevel.checkpoint()
+        return ops
+
+    def _item(self, room: GuildRoom, row: Group | int) -> dict[str, Any]:
+        if isinstance(row, Group):
+            return {"group": row.as_object()}
+        member, account = room.state.member(row), room.state.account(row)
+        if member is None or account is None:
+            return {"member": {"user": {"id": str(row)}}}  # left in this very moment; the next update is without them
+        user = partial_user(account)
+        presence = self._presences.presence_object(row, user=user)
+        return {"member": {**room.state.member_object(member, user), "presence": presence}}
+
+
+def _heading(member_list: MemberList) -> bytes:
+    return orjson.dumps([group.as_object() for group in member_list.groups])
+
+
+def _payload(key: ListKey, member_list: MemberList, ops: list[bytes]) -> dict[str, Any]:
+    guild_id, channel_id = key
+    return {
+        "guild_id": str(guild_id),
+        "id": str(channel_id),
+        "channel_id": str(channel_id),
+        "member_count": member_list.member_count,
+        "online_count": member_list.online_count,
+        "groups": [group.as_object() for group in member_list.groups],
+        "ops": [orjson.Fragment(op) for op in ops],
+    }
+
+
+def _digest(data: bytes) -> bytes:
+    return hashlib.blake2b(data, digest_size=16).digest()
