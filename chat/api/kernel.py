@@ -1,6 +1,7 @@
 """The way of a request through the API, the same for every operation.
 
-    route > global limit > bucket > credential > policy > account gate > room on the bus > path, query, body > handler
+    route > global limit > bucket > credential > policy > account gate > room on the bus > precondition
+          > path, query, body > handler
 
 The credential is looked up first, because whose bucket a request goes into depends on it, but a missing or wrong one is
 refused only after the limits (wire facts 3.2, Order of checks; design 4). Everything that can be prepared is prepared
@@ -97,6 +98,7 @@ class Endpoint:
         self.operation: Final = operation
         self._services: Final = services
         self._handler: Final = operation.handler
+        self._precondition: Final = operation.precondition
         self._changes: Final = operation.method != "GET"
         self._gated: Final = (operation.method, operation.path) in ACCOUNT_LIMITED_OPERATIONS
         self._bot_in_any_case: Final = operation.policy in BOT_IN_ANY_CASE
@@ -123,6 +125,8 @@ class Endpoint:
         if self._changes:
             await services.bus.wait_for_room()
         request = Request(services, exchange.id, exchange.address, exchange.headers, caller)
+        if self._precondition is not None:
+            self._precondition(request)
         answer = answer_of(await self._handler(request, **await self._arguments(exchange)))
         if headers:
             answer = Answer(answer.status, answer.body, {**headers, **answer.headers})

@@ -87,6 +87,7 @@ class Operation:
     bucket: Bucket | None = None
     scope: Scope | None = None
     bots_refused_with: str | None = None
+    precondition: Callable[[Request], None] | None = None
     body: type[Any] | None = None
     query: type[Any] | None = None
     empty_strings_are_null: bool = True
@@ -113,6 +114,7 @@ class Routes:
         bucket: Bucket | None = None,
         scope: Scope | None = None,
         bots_refused_with: str | None = None,
+        precondition: Callable[[Request], None] | None = None,
         body: type[Any] | None = None,
         query: type[Any] | None = None,
         empty_strings_are_null: bool = True,
@@ -120,8 +122,9 @@ class Routes:
         """Declare the decorated coroutine function as the operation `method path`.
 
         A handler returns an object (200 with JSON), None (204) or an `Answer`. `scope` lets OAuth2 access tokens in;
-        `bots_refused_with` is the code bots get where they may not call. `empty_strings_are_null=False` switches the
-        normalisation of wire facts 3.2 off (message create and edit, webhook execute).
+        `bots_refused_with` is the code bots get where they may not call. `precondition` raises what is refused before
+        path, query and body are looked at. `empty_strings_are_null=False` switches the normalisation of wire facts 3.2
+        off (message create and edit, webhook execute).
         """
 
         def declare(handler: H) -> H:
@@ -134,6 +137,7 @@ class Routes:
                     bucket=bucket,
                     scope=scope,
                     bots_refused_with=bots_refused_with,
+                    precondition=precondition,
                     body=body,
                     query=query,
                     empty_strings_are_null=empty_strings_are_null,

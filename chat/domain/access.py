@@ -105,13 +105,6 @@ class Access:
         return member
 
 
-def require_unlimited(principal: Principal) -> None:
-    """Raise ACCOUNT_LIMITED for a limited account, in an operation that is closed to it (document 000, Account state
-    gates)."""
-    if principal.account.is_limited:
-        raise ApiError("ACCOUNT_LIMITED")
-
-
 def sees_threads(principal: Principal) -> bool:
     """Whether the caller is shown threads and their bits: a bot, or a session that declared the capability."""
     return principal.is_bot or CHANNEL_THREADS in principal.capabilities

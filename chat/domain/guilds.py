@@ -15,7 +15,7 @@ from chat.bus.bus import Bus, GuildJoined
 from chat.clock import Clock
 from chat.config import Settings
 from chat.domain import guild_folders
-from chat.domain.access import Access, require_unlimited, sees_threads
+from chat.domain.access import Access, sees_threads
 from chat.domain.guild_states import Channel, GuildStates, Member, Role
 from chat.domain.instance_policy import InstancePolicy
 from chat.domain.limits import limits_of
@@ -94,15 +94,14 @@ class Guilds:
         self._online_count = online_count
 
     def require_may_create(self, principal: Principal) -> None:
-        """The checks of Create guild that come before its body (design 7, order of checks on Create guild).
+        """What is asked of an account, before anything is asked of the body (design 7, order of checks on Create guild).
 
-        :raises ApiError: BOTS_CANNOT_CREATE_GUILDS, ACCOUNT_LIMITED, UNCLAIMED_ACCOUNT_CANNOT_CREATE_GUILDS,
-            GUILD_CREATION_EMAIL_VERIFICATION_REQUIRED, SINGLE_COMMUNITY_CANNOT_CREATE_GUILDS.
+        That the account is no bot and not limited is asked even before this.
+
+        :raises ApiError: UNCLAIMED_ACCOUNT_CANNOT_CREATE_GUILDS, GUILD_CREATION_EMAIL_VERIFICATION_REQUIRED,
+            SINGLE_COMMUNITY_CANNOT_CREATE_GUILDS.
         """
         account = principal.account
-        if account.bot:
-            raise ApiError("BOTS_CANNOT_CREATE_GUILDS")
-        require_unlimited(principal)
         if is_unclaimed(account):
             raise ApiError("UNCLAIMED_ACCOUNT_CANNOT_CREATE_GUILDS")
         if not has_verified_address(account):

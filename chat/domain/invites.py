@@ -14,7 +14,7 @@ from chat.bus.audience import ToChannel
 from chat.bus.bus import Bus, Event
 from chat.clock import Clock
 from chat.config import Settings
-from chat.domain.access import Access, require_unlimited
+from chat.domain.access import Access
 from chat.domain.guild_states import GuildState, GuildStates
 from chat.domain.memberships import Memberships
 from chat.domain.objects.invites import InviteType, invite_object, invite_with_metadata
@@ -102,11 +102,10 @@ class Invites:
     async def create(self, principal: Principal, channel_id: int, terms: InviteTerms) -> dict[str, Any]:
         """Make an invite that leads to a channel; answers with its metadata.
 
-        :raises ApiError: as `Access.channel`; ACCOUNT_LIMITED, MISSING_PERMISSIONS without CREATE_INSTANT_INVITE,
-            INVALID_CHANNEL_TYPE, FEATURE_TEMPORARILY_DISABLED, MAX_INVITES.
+        :raises ApiError: as `Access.channel`, with CREATE_INSTANT_INVITE; INVALID_CHANNEL_TYPE, FEATURE_TEMPORARILY_DISABLED,
+            MAX_INVITES.
         """
         access = self._access.channel(principal, channel_id, CREATE_INSTANT_INVITE)
-        require_unlimited(principal)
         if access.channel.type not in INVITABLE_CHANNEL_TYPES:
             raise ApiError("INVALID_CHANNEL_TYPE")
         if access.state.guild.disabled_operations & INSTANT_INVITES:
@@ -146,14 +145,12 @@ class Invites:
     async def accept(self, principal: Principal, code: str) -> dict[str, Any]:
         """Join the guild that an invite leads to. A member already joins no second time and spends no use.
 
-        :raises ApiError: UNKNOWN_INVITE, ACCOUNT_LIMITED, ACCESS_DENIED, MISSING_ACCESS, INVITES_DISABLED, MAX_GUILDS,
-            MAX_GUILD_MEMBERS.
+        :raises ApiError: UNKNOWN_INVITE, ACCESS_DENIED, MISSING_ACCESS, INVITES_DISABLED, MAX_GUILDS, MAX_GUILD_MEMBERS.
         """
         invite, state = self._live(code)
         self._access.require_open(principal, state)
         if state.member(principal.user_id) is not None:
             return self._object(invite, state)
-        require_unlimited(principal)
         if CLOSING_FEATURES & state.guild.features or state.guild.disabled_operations & INSTANT_INVITES:
             raise ApiError("INVITES_DISABLED")
         now = self._clock.now_ms()

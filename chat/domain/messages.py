@@ -125,7 +125,6 @@ class Messages:
         """
         access = self._access.channel(principal, channel_id)
         self._require_may_send(principal, access, draft)
-        await self._bus.wait_for_room()
         if draft.nonce is None:
             return await self._send(principal, access, draft, None)
         key = (principal.user_id, channel_id, draft.nonce)
@@ -165,6 +164,8 @@ class Messages:
         self, principal: Principal, channel_id: int, message_id: int, edit: MessageEdit
     ) -> dict[str, Any]:
         """Change one's own message; mentions are judged afresh, and nobody is notified again.
+
+        A change of flags alone does not mark the message as edited.
 
         :raises ApiError: as `Access.channel`; UNKNOWN_MESSAGE, CANNOT_EDIT_OTHER_USER_MESSAGE, COMMUNICATION_DISABLED,
             CANNOT_SEND_EMPTY_MESSAGE.
@@ -234,6 +235,11 @@ class Messages:
             self._bus.publish(Event(EventName.MESSAGE_ACK, data, ToAccounts((principal.user_id,))))
 
         await self._database.write(unit, then)
+
+    async def forget_read_state(self, principal: Principal, channel_id: int) -> None:
+        """The caller's read state of the channel is as if it had never opened it."""
+        self._access.channel(principal, channel_id)
+        await self._database.write(lambda connection: read_states.delete(connection, principal.user_id, channel_id))
 
     # Sending
 
@@ -346,7 +352,7 @@ class Messages:
             message,
             content=content,
             flags=flags,
-            edited_at=self._clock.now_ms(),
+            edited_at=message.edited_at if edit.content is None else self._clock.now_ms(),
             mention_everyone=counted.everyone or counted.here,
             mentioned_user_ids=counted.user_ids,
             mentioned_role_ids=counted.role_ids,
@@ -449,5 +455,4 @@ def _stored(connection: sqlite3.Connection, found: list[Message], *, with_refere
 
 
 def _accounts(connection: sqlite3.Connection, user_ids: Iterable[int]) -> dict[int, Account]:
-    found = (accounts.by_id(connection, user_id) for user_id in user_ids)
-    return {account.id: account for account in found if account is not None}
+    return {account.id: account for account in accounts.by_ids(connection, tuple(user_ids))}

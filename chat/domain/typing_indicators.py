@@ -40,7 +40,6 @@ class TypingIndicators:
             raise ApiError("COMMUNICATION_DISABLED")
         if access.state.guild.disabled_operations & TYPING_EVENTS:
             return
-        await self._bus.wait_for_room()
         data = {
             "channel_id": str(channel_id),
             "user_id": str(principal.user_id),

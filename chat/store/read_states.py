@@ -45,6 +45,11 @@ def acknowledge(
     )
 
 
+def delete(connection: sqlite3.Connection, user_id: int, channel_id: int) -> None:
+    """Forget one read state; there need not be one."""
+    connection.execute("DELETE FROM read_states WHERE user_id = ? AND channel_id = ?", (user_id, channel_id))
+
+
 def add_mention(connection: sqlite3.Connection, channel_id: int, user_ids: Iterable[int]) -> None:
     """Each of these accounts was mentioned once more in the channel."""
     connection.executemany(

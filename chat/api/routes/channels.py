@@ -1,0 +1,29 @@
+"""Operations on channels (wire facts, appendix A)."""
+
+from __future__ import annotations
+
+from chat.api.operation import Bucket, Policy, Request, Routes
+
+routes = Routes()
+
+
+@routes.operation(
+    "GET",
+    "/v1/channels/{channel_id}",
+    policy=Policy.USER,
+    bucket=Bucket("channel:read::channel_id", limit=100, window_ms=10_000),
+)
+async def get_channel(request: Request, channel_id: int) -> object:
+    """One channel."""
+    return await request.services.channels.get(request.principal, channel_id)
+
+
+@routes.operation(
+    "POST",
+    "/v1/channels/{channel_id}/typing",
+    policy=Policy.USER,
+    bucket=Bucket("channel:typing::channel_id", limit=20, window_ms=10_000),
+)
+async def start_typing(request: Request, channel_id: int) -> None:
+    """Tell the channel that the caller writes."""
+    await request.services.typing.start(request.principal, channel_id)

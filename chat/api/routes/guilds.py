@@ -1,0 +1,125 @@
+"""Operations on guilds (document 001; wire facts, appendix A)."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import attrs
+
+from chat.api.fields import Range, Snowflake
+from chat.api.operation import Bucket, Policy, Request, Routes
+from chat.domain.guilds import GuildPage
+from chat.errors import ApiError
+from chat.registries.scopes import Scope
+
+routes = Routes()
+
+
+@attrs.frozen
+class CreateGuild:
+    """The body of Create guild. Templates and icons are not taken yet."""
+
+    name: str
+    empty_features: bool = False
+    icon: str | None = None
+    template: dict[str, Any] | None = None
+
+
+@attrs.frozen
+class ListGuilds:
+    """The query of List current user guilds."""
+
+    before: Snowflake | None = None
+    after: Snowflake | None = None
+    limit: Annotated[int, Range(1, 200)] = 200
+    with_counts: bool = False
+
+
+@attrs.frozen
+class LeaveGuild:
+    """The query of Leave guild."""
+
+    delete_messages: bool = False
+
+
+def require_may_create(request: Request) -> None:
+    """What Create guild asks of the account before it looks at the body (design 7)."""
+    request.services.guilds.require_may_create(request.principal)
+
+
+@routes.operation(
+    "POST",
+    "/v1/guilds",
+    policy=Policy.USER_ONLY,
+    bots_refused_with="BOTS_CANNOT_CREATE_GUILDS",
+    precondition=require_may_create,
+    bucket=Bucket("guild:create", limit=10, window_ms=60_000),
+    body=CreateGuild,
+)
+async def create_guild(request: Request, body: CreateGuild) -> object:
+    """Create guild."""
+    if body.icon is not None or body.template is not None:
+        raise ApiError("FEATURE_TEMPORARILY_DISABLED")
+    return await request.services.guilds.create(request.principal, body.name, empty_features=body.empty_features)
+
+
+@routes.operation(
+    "GET",
+    "/v1/users/@me/guilds",
+    policy=Policy.USER,
+    scope=Scope.GUILDS,
+    bucket=Bucket("guild:list", limit=40, window_ms=10_000),
+    query=ListGuilds,
+)
+async def list_current_user_guilds(request: Request, query: ListGuilds) -> object:
+    """List current user guilds."""
+    page = GuildPage(query.before, query.after, query.limit, query.with_counts)
+    return await request.services.guilds.of_account(request.principal, page)
+
+
+@routes.operation(
+    "DELETE",
+    "/v1/users/@me/guilds/{guild_id}",
+    policy=Policy.USER,
+    bucket=Bucket("guild:leave::guild_id", limit=10, window_ms=10_000),
+    query=LeaveGuild,
+)
+async def leave_guild(request: Request, guild_id: int, query: LeaveGuild) -> None:
+    """Leave guild. Deleting one's messages with it is not taken yet."""
+    if query.delete_messages:
+        raise ApiError("FEATURE_TEMPORARILY_DISABLED")
+    await request.services.memberships.leave(request.principal, guild_id)
+
+
+@routes.operation(
+    "GET",
+    "/v1/guilds/{guild_id}",
+    policy=Policy.USER,
+    scope=Scope.GUILDS,
+    bucket=Bucket("guild:read::guild_id", limit=100, window_ms=10_000),
+)
+async def get_guild(request: Request, guild_id: int) -> object:
+    """Get guild."""
+    return await request.services.guilds.get(request.principal, guild_id)
+
+
+@routes.operation(
+    "GET",
+    "/v1/guilds/{guild_id}/roles",
+    policy=Policy.USER,
+    bucket=Bucket("guild:role:list::guild_id", limit=100, window_ms=10_000),
+)
+async def list_guild_roles(request: Request, guild_id: int) -> object:
+    """The roles of a guild."""
+    return await request.services.guilds.roles(request.principal, guild_id)
+
+
+@routes.operation(
+    "GET",
+    "/v1/guilds/{guild_id}/channels",
+    policy=Policy.USER,
+    bucket=Bucket("guild:channel:list::guild_id", limit=100, window_ms=10_000),
+)
+async def list_guild_channels(request: Request, guild_id: int) -> object:
+    """The channels of a guild that the caller sees."""
+    return await request.services.channels.of_guild(request.principal, guild_id)
