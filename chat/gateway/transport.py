@@ -6,6 +6,7 @@ same object is a Trio stream too, which is what the HTTP server reads and writes
 
 from __future__ import annotations
 
+import operator
 import os
 import socket
 from typing import Final, Protocol
@@ -79,12 +80,13 @@ class SocketTransport(trio.abc.HalfCloseableStream):
     Reads and writes go to the descriptor itself (`os.read`, `os.write`): a third of the cost of Trio's stream methods.
     """
 
-    __slots__ = ("_address", "_descriptor", "_socket", "_unread")
+    __slots__ = ("_address", "_descriptor", "_finished", "_socket", "_unread")
 
     def __init__(self, connected: trio.socket.SocketType) -> None:
         self._socket = connected
         self._descriptor = connected.fileno()
         self._unread = b""
+        self._finished = False
         self._address = ""
         if connected.family in (socket.AF_INET, socket.AF_INET6):
             connected.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
@@ -111,6 +113,8 @@ class SocketTransport(trio.abc.HalfCloseableStream):
         except BlockingIOError:
             return 0
         except OSError as error:
+            if self._finished:
+                raise trio.ClosedResourceError("nothing may follow the end of sending") from error
             raise trio.BrokenResourceError(str(error)) from error
 
     async def wait_writable(self) -> None:
@@ -132,7 +136,9 @@ class SocketTransport(trio.abc.HalfCloseableStream):
     async def receive_some(self, maximum: int | None = None, /) -> bytes:
         await trio.lowlevel.checkpoint_if_cancelled()
         descriptor = self._open_descriptor()
-        wanted = DEFAULT_READ_BYTES if maximum is None else maximum
+        wanted = DEFAULT_READ_BYTES if maximum is None else operator.index(maximum)
+        if wanted < 1:
+            raise ValueError("a read takes at least one byte")
         if self._unread:
             data, self._unread = self._unread[:wanted], self._unread[wanted:]
             await trio.lowlevel.cancel_shielded_checkpoint()
@@ -182,10 +188,13 @@ class SocketTransport(trio.abc.HalfCloseableStream):
 
     def _finish_sending(self) -> None:
         self._open_descriptor()
+        if self._finished:
+            return
         try:
             self._socket.shutdown(socket.SHUT_WR)
         except OSError as error:
             raise trio.BrokenResourceError(str(error)) from error
+        self._finished = True
 
     def _discard_received(self) -> None:
         try:

@@ -13,11 +13,17 @@ from typing import Final
 
 import attrs
 import h11
-import orjson
 from wsproto.utilities import generate_accept_token
+
+from chat.client_address import ClientAddresses
+from chat.request_head import refusal
 
 WEBSOCKET_VERSION: Final = b"13"
 KEY_BYTES: Final = 16
+
+SWITCHING: Final = (
+    b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: %b\r\n\r\n"
+)
 
 
 @attrs.frozen
@@ -38,71 +44,64 @@ class UpgradeRequest:
         values = {value for present, value in self.headers if present == name}
         return values.pop() if len(values) == 1 else None
 
+    @property
+    def has_body(self) -> bool:
+        """Whether the headers announce a body."""
+        return any(
+            name == b"transfer-encoding" or (name == b"content-length" and value != b"0")
+            for name, value in self.headers
+        )
+
     def tokens(self, name: bytes) -> frozenset[bytes]:
         """The members of a comma-separated header, in lower case."""
         values = [value for present, value in self.headers if present == name]
         return frozenset(token.strip().lower() for value in values for token in value.split(b","))
 
 
-class UpgradeRefused(Exception):  # noqa: N818 - an answer to the peer, not an error of ours
+class UpgradeRefused(Exception):
     """The request cannot become a WebSocket; `answer` is the whole HTTP response."""
 
-    def __init__(self, status: int, code: str, message: str, headers: Mapping[str, str] | None = None) -> None:
+    def __init__(self, status: int, message: str, headers: Mapping[str, str] | None = None) -> None:
         super().__init__(message)
-        self.status = status
-        self.answer = refusal(status, code, message, headers)
+        self.answer = refusal(status, "BAD_REQUEST", message, headers)
 
 
-REASONS: Final[Mapping[int, str]] = {400: "Bad Request", 426: "Upgrade Required", 503: "Service Unavailable"}
+def open_websocket(head: bytes, peer: str, addresses: ClientAddresses) -> tuple[UpgradeRequest, bytes]:
+    """What a complete request head asks for, and the 101 response to it.
 
-
-def refusal(status: int, code: str, message: str, headers: Mapping[str, str] | None = None) -> bytes:
-    """A whole HTTP/1.1 response with the API's error body, after which the connection closes."""
-    body = orjson.dumps({"code": code, "message": message})
-    lines = [
-        f"HTTP/1.1 {status} {REASONS[status]}",
-        "Content-Type: application/json",
-        f"Content-Length: {len(body)}",
-        "Connection: close",
-        *(f"{name}: {value}" for name, value in (headers or {}).items()),
-    ]
-    return "\r\n".join(lines).encode("ascii") + b"\r\n\r\n" + body
-
-
-def parse_head(head: bytes) -> h11.Request:
-    """The request that a complete head stands for; raises UpgradeRefused (400) when it is not HTTP."""
-    connection = h11.Connection(h11.SERVER, max_incomplete_event_size=len(head))
-    try:
-        connection.receive_data(head)
-        event = connection.next_event()
-    except h11.RemoteProtocolError as error:
-        raise UpgradeRefused(400, "BAD_REQUEST", f"This is not an HTTP request: {error}.") from error
-    if not isinstance(event, h11.Request):
-        raise UpgradeRefused(400, "BAD_REQUEST", "This is not a whole HTTP request.")
-    return event
-
-
-def accept(method: bytes, http_version: bytes, request: UpgradeRequest) -> bytes:
-    """The 101 response; raises UpgradeRefused (400 or 426) when the request is not a proper WebSocket handshake."""
+    Raises UpgradeRefused when the head is no proper opening handshake: 426 when it does not ask for a WebSocket of
+    version 13, 400 otherwise.
+    """
+    parsed = _parse(head)
+    path, _, query_string = parsed.target.decode("latin-1").partition("?")
+    headers = tuple(parsed.headers)
+    request = UpgradeRequest(path, query_string, headers, addresses.resolve(peer, headers))
     if b"upgrade" not in request.tokens(b"connection") or b"websocket" not in request.tokens(b"upgrade"):
-        raise UpgradeRefused(426, "BAD_REQUEST", "The gateway speaks WebSocket only.", {"Upgrade": "websocket"})
-    if method != b"GET" or http_version < b"1.1":
-        raise UpgradeRefused(400, "BAD_REQUEST", "A WebSocket opens with GET over HTTP/1.1.")
+        raise UpgradeRefused(426, "The gateway speaks WebSocket only.", {"Upgrade": "websocket"})
+    if parsed.method != b"GET" or parsed.http_version != b"1.1" or request.has_body:
+        raise UpgradeRefused(400, "A WebSocket opens with GET over HTTP/1.1, without a body.")
     if request.header(b"sec-websocket-version") != WEBSOCKET_VERSION:
         raise UpgradeRefused(
             426,
-            "BAD_REQUEST",
             "The gateway speaks WebSocket version 13.",
             {"Upgrade": "websocket", "Sec-WebSocket-Version": "13"},
         )
     key = request.header(b"sec-websocket-key")
     if key is None or not _is_key(key):
-        raise UpgradeRefused(400, "BAD_REQUEST", "Sec-WebSocket-Key must be 16 bytes in base64.")
-    return (
-        b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: "
-        + generate_accept_token(key)
-        + b"\r\n\r\n"
-    )
+        raise UpgradeRefused(400, "Sec-WebSocket-Key must be 16 bytes in base64.")
+    return request, SWITCHING % generate_accept_token(key)
+
+
+def _parse(head: bytes) -> h11.Request:
+    connection = h11.Connection(h11.SERVER, max_incomplete_event_size=len(head))
+    try:
+        connection.receive_data(head)
+        event = connection.next_event()
+    except h11.RemoteProtocolError as error:
+        raise UpgradeRefused(400, f"This is not an HTTP request: {error}.") from error
+    if not isinstance(event, h11.Request):
+        raise UpgradeRefused(400, "This is not an HTTP request.")
+    return event
 
 
 def _is_key(key: bytes) -> bool:

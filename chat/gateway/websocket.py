@@ -1,7 +1,8 @@
 """A server's WebSocket on a gateway transport: whole messages in, prebuilt frames out (RFC 6455).
 
-One task calls `receive`, one runs `run_writer`; any task may `push`, `flush` and `send`, which never wait. `close` comes
-when `receive` is over, however it ended: it says goodbye properly, within CLOSE_SECONDS, and leaves nothing open.
+One task calls `receive`, one runs `run_writer`; any task may `push`, `flush` and `send`, which never wait. `close`
+comes when `receive` is over, however it ended: it says goodbye properly, within CLOSE_SECONDS, and leaves nothing
+open.
 """
 
 from __future__ import annotations

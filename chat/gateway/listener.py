@@ -1,0 +1,242 @@
+"""One port, two engines: connections come in here and go to the gateway or to the HTTP server.
+
+The first request's head is read, bounded in time and size, and judged by its path; whoever takes the connection then
+finds the bytes as they came. The HTTP server gives a connection back when a later request on it is for the gateway,
+as a proxy that keeps connections may send it.
+"""
+
+from __future__ import annotations
+
+import errno
+import resource
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Final, Protocol
+
+import structlog
+import trio
+
+from chat import request_head
+from chat.client_address import ClientAddresses
+from chat.gateway.transport import Connection, GatewayTransport, SocketTransport
+from chat.gateway.upgrade import UpgradeRefused, UpgradeRequest, open_websocket
+from chat.registries.limits import REQUEST_HEADER_BYTES, REQUEST_HEADER_MS
+
+BACKLOG: Final = 4_096
+"""Connections that the system may hold until they are accepted; a resume storm comes all at once."""
+
+RESERVED_DESCRIPTORS: Final = 128
+"""Files that stay free for the store, uploads and outgoing calls when connections are counted out."""
+
+EXHAUSTED: Final = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM})
+EXHAUSTED_SECONDS: Final = 0.1
+"""The pause before the next attempt when the system cannot give another socket."""
+
+REFUSAL_SECONDS: Final = 1.0
+"""How long a refused peer gets to read why."""
+
+REFUSALS_MAXIMUM: Final = 64
+"""Refused peers that get this time at once; the next ones are closed without a word."""
+
+FULL: Final = request_head.refusal(
+    503, "SERVICE_UNAVAILABLE", "The server has as many connections as it can hold.", {"Retry-After": "1"}
+)
+
+log = structlog.get_logger(__name__)
+
+GatewayHandler = Callable[[UpgradeRequest, GatewayTransport], Awaitable[None]]
+
+
+class HttpHandler(Protocol):
+    """The HTTP engine."""
+
+    async def serve(self, connection: Connection) -> bool:
+        """Answer the requests of a connection until it is over; true when its next request is for somebody else."""
+        ...
+
+    def drain(self) -> None:
+        """Finish requests that run, begin no new ones."""
+        ...
+
+
+class Listener(Protocol):
+    """Where connections arrive."""
+
+    async def accept(self) -> Connection:
+        """The next connection. Raises OSError when the system is out of something, ClosedResourceError after aclose."""
+        ...
+
+    async def aclose(self) -> None:
+        """Stop listening."""
+        ...
+
+
+class SocketListener:
+    """A listening TCP socket."""
+
+    def __init__(self, listener: trio.SocketListener) -> None:
+        self._listener = listener
+
+    @property
+    def port(self) -> int:
+        """The port it listens on, also where the system chose it."""
+        return int(self._listener.socket.getsockname()[1])
+
+    async def accept(self) -> SocketTransport:
+        return SocketTransport((await self._listener.accept()).socket)
+
+    async def aclose(self) -> None:
+        await self._listener.aclose()
+
+
+async def open_listeners(host: str, port: int) -> list[SocketListener]:
+    """Listen on every address of `host`; port 0 lets the system choose. Raises OSError when the address is taken."""
+    return [SocketListener(listener) for listener in await trio.open_tcp_listeners(port, host=host, backlog=BACKLOG)]
+
+
+def connections_maximum() -> int:
+    """How many connections this process may hold, after taking all the file descriptors it can get."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft != hard:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+    return 1_000_000 if hard == resource.RLIM_INFINITY else hard - RESERVED_DESCRIPTORS
+
+
+class Port:
+    """The open port. `serve` runs it; `drain` ends it in good order.
+
+    `maximum_connections` counts gateway and HTTP connections together; one more is told 503 and closed.
+    """
+
+    def __init__(
+        self,
+        listeners: Sequence[Listener],
+        *,
+        gateway: GatewayHandler,
+        http: HttpHandler,
+        addresses: ClientAddresses,
+        maximum_connections: int,
+    ) -> None:
+        self._listeners = listeners
+        self._gateway = gateway
+        self._http = http
+        self._addresses = addresses
+        self._maximum = maximum_connections
+        self._refusing = 0
+        self._accepting = trio.CancelScope()
+        self._serving = trio.CancelScope()
+        self._over = trio.Event()
+        self.connections = 0
+
+    async def serve(self) -> None:
+        """Accept and serve connections until `drain` is over; cancelled, it closes all of them at once."""
+        try:
+            with self._serving:
+                async with trio.open_nursery() as connections:
+                    with self._accepting:
+                        await self._accept_all(connections)
+        finally:
+            self._over.set()
+
+    async def drain(self, seconds: float) -> None:
+        """Accept nothing more, let running requests and closing sockets finish, at most for `seconds`, and end
+        `serve`."""
+        self._accepting.cancel()
+        self._http.drain()
+        with trio.move_on_after(seconds):
+            await self._over.wait()
+        self._serving.cancel()
+        await self._over.wait()
+
+    async def _accept_all(self, connections: trio.Nursery) -> None:
+        try:
+            async with trio.open_nursery() as acceptors:
+                for listener in self._listeners:
+                    acceptors.start_soon(self._accept, listener, connections)
+        finally:
+            for listener in self._listeners:
+                # Closing is immediate; the checkpoint behind it must not keep the next listener from it.
+                with trio.CancelScope(shield=True):
+                    await listener.aclose()
+
+    async def _accept(self, listener: Listener, connections: trio.Nursery) -> None:
+        while True:
+            try:
+                connection = await listener.accept()
+            except OSError as error:
+                if error.errno not in EXHAUSTED:
+                    raise
+                log.warning("no connection can be accepted at present", error=str(error), open=self.connections)
+                await trio.sleep(EXHAUSTED_SECONDS)
+                continue
+            if self.connections < self._maximum:
+                self.connections += 1
+                connections.start_soon(self._serve, connection)
+            else:
+                connections.start_soon(self._refuse, connection, FULL)
+
+    async def _serve(self, connection: Connection) -> None:
+        try:
+            await self._hand_over(connection)
+        except (trio.BrokenResourceError, trio.ClosedResourceError):
+            pass  # the peer left
+        except Exception:
+            # Whatever is wrong with one connection must not take the others with it.
+            log.exception("a connection failed", address=connection.address)
+        finally:
+            connection.close()
+            self.connections -= 1
+
+    async def _hand_over(self, connection: Connection) -> None:
+        try:
+            while await self._is_for_http(connection):
+                if not await self._http.serve(connection):
+                    return
+            await self._gateway(await self._upgrade(connection), connection)
+        except request_head.HeadRefused as refused:
+            await self._refuse(connection, request_head.refusal(400, "BAD_REQUEST", str(refused)))
+        except UpgradeRefused as refused:
+            await self._refuse(connection, refused.answer)
+
+    async def _is_for_http(self, connection: Connection) -> bool:
+        head = await _read_head(connection)
+        connection.unread(head)
+        return request_head.path(head) not in request_head.GATEWAY_PATHS
+
+    async def _upgrade(self, connection: Connection) -> UpgradeRequest:
+        received = await _read_head(connection)
+        length = request_head.head_length(received)
+        connection.unread(received[length:])
+        request, answer = open_websocket(received[:length], connection.address, self._addresses)
+        with trio.move_on_after(REFUSAL_SECONDS):
+            await connection.send_all(answer)
+        return request
+
+    async def _refuse(self, connection: Connection, answer: bytes) -> None:
+        if self._refusing >= REFUSALS_MAXIMUM:
+            connection.close()
+            return
+        self._refusing += 1
+        try:
+            connection.try_send(answer)
+            await connection.aclose_gracefully(REFUSAL_SECONDS)
+        except (trio.BrokenResourceError, trio.ClosedResourceError):
+            pass  # it did not wait for the answer
+        finally:
+            connection.close()
+            self._refusing -= 1
+
+
+async def _read_head(connection: Connection) -> bytes:
+    """What was received until a whole request head is there.
+
+    Raises HeadRefused for what can be none, and ClosedResourceError, having closed the connection, when it ends or
+    dawdles before that.
+    """
+    received = b""
+    with trio.move_on_after(REQUEST_HEADER_MS / 1000):
+        while data := await connection.receive_some(REQUEST_HEADER_BYTES):
+            received += data
+            if request_head.head_length(received):
+                return received
+    connection.close()
+    raise trio.ClosedResourceError("no request came")

@@ -1,0 +1,297 @@
+"""A network in memory: a listener and byte streams for tests and for the simulation, with faults on demand.
+
+Everything happens on Trio's loop, in an order that depends on the program alone: no threads, no sockets, no wall
+time. A connection is a pair of bounded pipes, so a peer that does not read makes the other wait, as on a real
+network.
+
+    network = MemoryNetwork()
+    listener = network.listen()
+    client = await network.connect(address="10.0.0.7")
+    server = await listener.accept()        # server.address == "10.0.0.7"
+    client.stall()                          # nothing arrives in either direction ...
+    client.unstall()                        # ... until now
+    client.cut()                            # both ends see a reset
+
+Both ends are Trio streams (for Hypercorn, for trio-websocket's `wrap_client_stream`, for raw clients) and gateway
+transports.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import operator
+import os
+from collections import deque
+from collections.abc import Iterator
+from typing import Final
+
+import trio
+
+PIPE_BYTES: Final = 65_536
+"""What one direction holds before its sender has to wait."""
+
+BACKLOG: Final = 4_096
+"""Connections that nobody has accepted yet; further ones are refused."""
+
+
+class Pipe:
+    """One direction of a connection: at most `capacity` bytes under way, none of which arrive while `stalled`."""
+
+    def __init__(self, capacity: int) -> None:
+        self._capacity = capacity
+        self._data = bytearray()
+        self._waiting = trio.lowlevel.ParkingLot()
+        self.finished = False
+        self.unread_for_good = False
+        self.stalled = False
+        self.reset = False
+
+    @property
+    def room(self) -> int:
+        """How many bytes a sender may add."""
+        return self._capacity - len(self._data)
+
+    @property
+    def has_news(self) -> bool:
+        """Whether a reader need not wait."""
+        return self.reset or (not self.stalled and (len(self._data) > 0 or self.finished))
+
+    def put(self, data: bytes | bytearray | memoryview) -> int:
+        """Add what there is room for; return how many bytes that was."""
+        taken = data[: self.room]
+        self._data += taken
+        self.wake()
+        return len(taken)
+
+    def take(self, maximum: int) -> bytes:
+        """Remove and return what has arrived."""
+        data = bytes(self._data[:maximum])
+        del self._data[:maximum]
+        self.wake()
+        return data
+
+    def drop(self) -> None:
+        """Lose what is under way; both ends see a reset."""
+        self._data.clear()
+        self.reset = True
+        self.wake()
+
+    def wake(self) -> None:
+        """Let whoever waits look again."""
+        self._waiting.unpark_all()
+
+    async def changed(self) -> None:
+        """Wait for `wake`."""
+        await self._waiting.park()
+
+
+class MemoryStream(trio.abc.HalfCloseableStream):
+    """One end of a connection. `address` is the other end's, as text."""
+
+    def __init__(self, incoming: Pipe, outgoing: Pipe, address: str) -> None:
+        self._incoming = incoming
+        self._outgoing = outgoing
+        self._address = address
+        self._unread = b""
+        self._closed = False
+        self._sending = False
+        self._receiving = False
+
+    @property
+    def address(self) -> str:
+        """The other end's address, without port."""
+        return self._address
+
+    # A gateway transport
+
+    def try_send(self, data: bytes | memoryview, /) -> int:
+        """Send what there is room for; see GatewayTransport."""
+        self._check_outgoing()
+        return self._outgoing.put(data)
+
+    async def wait_writable(self) -> None:
+        """Wait for room; see GatewayTransport."""
+        with self._alone_sending():
+            await trio.lowlevel.checkpoint()
+            await self._room()
+
+    async def receive_some(self, maximum: int | None = None, /) -> bytes:
+        if maximum is not None and operator.index(maximum) < 1:
+            raise ValueError("a read takes at least one byte")
+        with self._alone_receiving():
+            await trio.lowlevel.checkpoint()
+            if self._unread:
+                data, self._unread = self._unread[:maximum], self._unread[maximum or len(self._unread) :]
+                return data
+            self._check_incoming()
+            while not self._incoming.has_news:
+                await self._incoming.changed()
+                self._check_incoming()
+            return self._incoming.take(PIPE_BYTES if maximum is None else maximum)
+
+    def unread(self, data: bytes, /) -> None:
+        """Put `data` back: the next `receive_some` returns it."""
+        self._unread = data + self._unread
+
+    def close(self) -> None:
+        """Close both directions at once: the other end reads what is under way, then the end, and can send no more."""
+        self._closed = True
+        self._outgoing.finished = True
+        self._incoming.unread_for_good = True
+        self._outgoing.wake()
+        self._incoming.wake()
+
+    async def aclose_gracefully(self, seconds: float) -> None:
+        """Finish sending, wait for the other end to finish, at most for `seconds`, and close."""
+        try:
+            self.half_close()
+            with trio.move_on_after(seconds):
+                while await self.receive_some():
+                    pass
+        except (trio.BrokenResourceError, trio.ClosedResourceError):
+            pass  # the other end left first
+        finally:
+            self.close()
+
+    # A Trio stream
+
+    async def send_all(self, data: bytes | bytearray | memoryview, /) -> None:
+        with self._alone_sending(), memoryview(data) as rest:
+            await trio.lowlevel.checkpoint()
+            sent = self.try_send(rest)
+            while sent < len(rest):
+                await self._room()
+                sent += self.try_send(rest[sent:])
+
+    async def wait_send_all_might_not_block(self) -> None:
+        await self.wait_writable()
+
+    async def send_eof(self) -> None:
+        with self._alone_sending():
+            await trio.lowlevel.checkpoint()
+            self.half_close()
+
+    async def aclose(self) -> None:
+        self.close()
+        await trio.lowlevel.checkpoint()
+
+    # Faults
+
+    def stall(self, *, incoming: bool = True, outgoing: bool = True) -> None:
+        """From now on nothing arrives in these directions, as seen from this end; senders find out when a pipe is
+        full."""
+        self._incoming.stalled |= incoming
+        self._outgoing.stalled |= outgoing
+
+    def unstall(self) -> None:
+        """What was held up arrives."""
+        for pipe in (self._incoming, self._outgoing):
+            pipe.stalled = False
+            pipe.wake()
+
+    def cut(self) -> None:
+        """The connection breaks: what is under way is lost and both ends see a reset."""
+        self._incoming.drop()
+        self._outgoing.drop()
+
+    def half_close(self) -> None:
+        """Nothing more comes from this end, which still reads."""
+        if self._closed:
+            raise trio.ClosedResourceError("the stream is closed")
+        self._outgoing.finished = True
+        self._outgoing.wake()
+
+    def _check_outgoing(self) -> None:
+        if self._closed or self._outgoing.finished:
+            raise trio.ClosedResourceError("the stream is closed for sending")
+        if self._outgoing.reset or self._outgoing.unread_for_good:
+            raise trio.BrokenResourceError("the other end is gone")
+
+    def _check_incoming(self) -> None:
+        if self._closed:
+            raise trio.ClosedResourceError("the stream is closed")
+        if self._incoming.reset:
+            raise trio.BrokenResourceError("the connection was reset")
+
+    async def _room(self) -> None:
+        self._check_outgoing()
+        while self._outgoing.room <= 0:
+            await self._outgoing.changed()
+            self._check_outgoing()
+
+    @contextlib.contextmanager
+    def _alone_sending(self) -> Iterator[None]:
+        if self._sending:
+            raise trio.BusyResourceError("another task is sending here")
+        self._sending = True
+        try:
+            yield
+        finally:
+            self._sending = False
+
+    @contextlib.contextmanager
+    def _alone_receiving(self) -> Iterator[None]:
+        if self._receiving:
+            raise trio.BusyResourceError("another task is receiving here")
+        self._receiving = True
+        try:
+            yield
+        finally:
+            self._receiving = False
+
+
+class MemoryListener(trio.abc.Listener[MemoryStream]):
+    """Where connections to a MemoryNetwork arrive."""
+
+    def __init__(self) -> None:
+        self._arrived: deque[MemoryStream] = deque()
+        self._waiting = trio.lowlevel.ParkingLot()
+        self.closed = False
+
+    def arrive(self, stream: MemoryStream) -> None:
+        """Queue a connection; raises OSError (connection refused) when closed or full."""
+        if self.closed or len(self._arrived) >= BACKLOG:
+            raise OSError(errno.ECONNREFUSED, os.strerror(errno.ECONNREFUSED))
+        self._arrived.append(stream)
+        self._waiting.unpark()
+
+    async def accept(self) -> MemoryStream:
+        await trio.lowlevel.checkpoint()
+        while not self._arrived and not self.closed:
+            await self._waiting.park()
+        if self.closed:
+            raise trio.ClosedResourceError("the listener is closed")
+        return self._arrived.popleft()
+
+    async def aclose(self) -> None:
+        self.closed = True
+        for stream in self._arrived:
+            stream.cut()
+        self._arrived.clear()
+        self._waiting.unpark_all()
+        await trio.lowlevel.checkpoint()
+
+
+class MemoryNetwork:
+    """A network with one host on it, which one server at a time listens on."""
+
+    def __init__(self) -> None:
+        self._listener: MemoryListener | None = None
+
+    def listen(self) -> MemoryListener:
+        """From now on connections arrive here."""
+        self._listener = MemoryListener()
+        return self._listener
+
+    async def connect(self, address: str = "127.0.0.1", *, capacity: int = PIPE_BYTES) -> MemoryStream:
+        """The client's end of a new connection from `address`; each direction holds `capacity` bytes.
+
+        Raises OSError (connection refused) when nobody listens.
+        """
+        await trio.lowlevel.checkpoint()
+        if self._listener is None:
+            raise OSError(errno.ECONNREFUSED, os.strerror(errno.ECONNREFUSED))
+        to_server, to_client = Pipe(capacity), Pipe(capacity)
+        self._listener.arrive(MemoryStream(to_server, to_client, address))
+        return MemoryStream(to_client, to_server, "127.0.0.1")
