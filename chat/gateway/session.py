@@ -84,7 +84,7 @@ class GatewaySession:
         session_id_hash: str | None,
         shard: Shard | None,
         threads: bool,
-        e2ee_capable: bool,
+        e2ee_capable: bool = False,
         debounces_reactions: bool,
         ignored_events: frozenset[str],
         presence: SessionPresence,
