@@ -1,0 +1,103 @@
+"""`chat`: finds the command, and turns what went wrong into one line and an exit status.
+
+0 done; 1 failed, with one clear line on standard error; 2 wrong usage.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from importlib.util import find_spec
+from typing import Final, NoReturn
+
+import click
+
+from chat import __version__
+from chat.errors import ApiError, InvalidFormBody, OperatorError
+
+DONE: Final = 0
+FAILED: Final = 1
+WRONG_USAGE: Final = 2
+
+COMMANDS: Final[Mapping[str, str]] = {
+    "serve": "chat.cli.serve:serve",
+    "dev": "chat.cli.dev:dev",
+    "user": "chat.cli.user:user",
+    "bot": "chat.cli.bot:bot",
+    "config": "chat.cli.config:config",
+    "bench": "chat.cli.bench:bench",
+}
+"""Where each command is; one whose module an installation leaves out is not offered."""
+
+
+class LazyGroup(click.Group):
+    """A group that imports a command when it is asked for."""
+
+    def list_commands(self, context: click.Context) -> list[str]:
+        return [name for name, place in COMMANDS.items() if find_spec(place.partition(":")[0]) is not None]
+
+    def get_command(self, context: click.Context, name: str) -> click.Command | None:
+        if name not in self.list_commands(context):
+            return None
+        module, _, attribute = COMMANDS[name].partition(":")
+        command: click.Command = getattr(importlib.import_module(module), attribute)
+        return command
+
+
+@click.group("chat", cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="chat", message="%(prog)s %(version)s")
+def root() -> None:
+    """A self-hosted community chat server."""
+
+
+def main(arguments: Sequence[str] | None = None) -> NoReturn:
+    """Run the command that the arguments name (those of the process by default), and exit."""
+    try:
+        status = root.main(args=arguments, prog_name="chat", standalone_mode=False)
+    except click.UsageError as error:
+        error.show()
+        sys.exit(WRONG_USAGE)
+    except click.ClickException as error:
+        _fail(error.format_message())
+    except click.Abort:
+        _fail("aborted")
+    except BrokenPipeError:
+        _leave_quietly()
+    except Exception as error:  # noqa: BLE001 - a person's mistakes are told apart from ours, which are raised on
+        _fail(_in_one_line(error))
+    sys.exit(status if isinstance(status, int) else DONE)
+
+
+def _fail(message: str) -> NoReturn:
+    click.echo(f"chat: {' '.join(message.split())}", err=True)
+    sys.exit(FAILED)
+
+
+def _leave_quietly() -> NoReturn:
+    """The reader of our output is gone: say nothing more, not even while the interpreter flushes."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    sys.exit(FAILED)
+
+
+def _in_one_line(error: Exception) -> str:
+    """What a person needs to know of an error that a person can cause; any other is raised again."""
+    for leaf in _leaves(error):
+        match leaf:
+            case OperatorError():
+                return str(leaf)
+            case InvalidFormBody():
+                return "; ".join(f"{wrong.path}: {wrong.as_member()['message']}" for wrong in leaf.errors)
+            case ApiError():
+                return leaf.message
+    raise error
+
+
+def _leaves(error: BaseException) -> Iterator[BaseException]:
+    """The error itself, or what a nursery gathered."""
+    if isinstance(error, BaseExceptionGroup):
+        for inner in error.exceptions:
+            yield from _leaves(inner)
+    else:
+        yield error
