@@ -1,0 +1,321 @@
+"""A small honest HTTP client: HTTP/1.1 over any Trio stream, kept connections, JSON.
+
+No answer raises: a test looks at `status` and `code` itself, or says what it expects.
+
+    answer = await alice.send_message(channel_id, "hello")
+    message = answer.expect(200)
+    assert (await bob.get("/v1/users/1")).code == "UNKNOWN_USER"
+"""
+
+from __future__ import annotations
+
+import json as json_text
+from collections.abc import Mapping
+from typing import Any, Final
+from urllib.parse import quote, urlencode
+
+import attrs
+import h11
+import trio
+
+from chat.testing.connecting import Route
+
+REQUEST_SECONDS: Final = 30.0
+"""How long a whole exchange may take."""
+
+IDLE_SECONDS: Final = 1.0
+"""How long an unused connection is worth keeping: servers close theirs after a few seconds, and a request that
+crosses with the close is lost."""
+
+BODY_BYTES: Final = 67_108_864
+"""The longest answer that is read."""
+
+READ_BYTES: Final = 65_536
+
+Parameters = Mapping[str, str | int | bool | None]
+"""Query parameters; those that are None are left out."""
+
+
+class NoAnswer(Exception):
+    """The connection ended before the answer did."""
+
+
+@attrs.frozen
+class Response:
+    """What the server answered; header names are in lower case."""
+
+    status: int
+    headers: tuple[tuple[str, str], ...]
+    body: bytes
+
+    def header(self, name: str) -> str | None:
+        """The first value of a header, or None."""
+        return next((value for present, value in self.headers if present == name.lower()), None)
+
+    def json(self) -> Any:
+        """The decoded body; raises ValueError when it is not JSON."""
+        return json_text.loads(self.body)
+
+    @property
+    def code(self) -> str | None:
+        """The `code` of an error body, None where there is none."""
+        try:
+            value = self.json()
+        except ValueError:
+            return None
+        return value.get("code") if isinstance(value, dict) and self.status >= 400 else None
+
+    def expect(self, status: int) -> Any:
+        """The decoded body (None when it is empty), or an AssertionError that shows what came instead."""
+        if self.status != status:
+            raise AssertionError(f"expected {status}, got {self.status}: {self.body[:2_000]!r}")
+        return self.json() if self.body else None
+
+
+@attrs.define(eq=False)
+class _Exchange:
+    """One connection, used by one request at a time. `since` is when it became idle."""
+
+    stream: trio.abc.Stream
+    parser: h11.Connection = attrs.field(factory=lambda: h11.Connection(h11.CLIENT))
+    since: float | None = None
+    answered: bool = False
+
+    async def perform(self, request: h11.Request, body: bytes) -> Response:
+        self.answered = False
+        await self._send(request, body)
+        head: h11.Response | None = None
+        content = bytearray()
+        while True:
+            event = await self._next_event()
+            match event:
+                case h11.Response():
+                    head = event
+                case h11.Data():
+                    content += event.data
+                    if len(content) > BODY_BYTES:
+                        raise NoAnswer("the answer is too long")
+                case h11.EndOfMessage():
+                    break
+                case h11.ConnectionClosed():
+                    raise NoAnswer("the connection ended before the answer")
+                case _:
+                    pass
+        if head is None:
+            raise NoAnswer("the answer has no head")
+        headers = tuple((name.decode("latin-1"), value.decode("latin-1")) for name, value in head.headers)
+        return Response(head.status_code, headers, bytes(content))
+
+    async def _send(self, request: h11.Request, body: bytes) -> None:
+        parts: list[h11.Event] = [request, h11.Data(data=body), h11.EndOfMessage()]
+        data = b"".join(sent for part in parts if (sent := self.parser.send(part)))
+        try:
+            await self.stream.send_all(data)
+        except (trio.BrokenResourceError, trio.ClosedResourceError) as error:
+            # A server that refuses a request without reading it all has answered before it closed.
+            if body == b"":
+                raise NoAnswer("the connection broke") from error
+
+    async def _next_event(self) -> h11.Event:
+        while (event := self.parser.next_event()) is h11.NEED_DATA:
+            try:
+                data = await self.stream.receive_some(READ_BYTES)
+            except (trio.BrokenResourceError, trio.ClosedResourceError) as error:
+                raise NoAnswer("the connection broke") from error
+            self.answered = self.answered or data != b""
+            self.parser.receive_data(bytes(data))
+        if event is h11.PAUSED:
+            raise NoAnswer("the server changed the protocol")
+        assert not isinstance(event, type)
+        return event
+
+    def can_continue(self) -> bool:
+        """Get ready for another request, if both sides keep the connection."""
+        if self.parser.our_state is not h11.DONE or self.parser.their_state is not h11.DONE:
+            return False
+        self.parser.start_next_cycle()
+        self.since = trio.current_time()
+        return True
+
+
+class RestClient:
+    """One client of the HTTP API. `token` goes into every request's Authorization header, with its scheme."""
+
+    def __init__(self, route: Route, token: str | None = None, *, headers: Mapping[str, str] | None = None) -> None:
+        self.route = route
+        self.token = token
+        self.headers = dict(headers or {})
+        self._idle: list[_Exchange] = []
+
+    def signed_in(self, token: str | None) -> RestClient:
+        """A client that goes the same way with another credential."""
+        return RestClient(self.route, token, headers=self.headers)
+
+    async def aclose(self) -> None:
+        """Close the connections that wait for another request."""
+        while self._idle:
+            await trio.aclose_forcefully(self._idle.pop().stream)
+
+    # Requests
+
+    async def request(
+        self,
+        method: str,
+        path: str,
+        *,
+        json: object = ...,
+        body: bytes | None = None,
+        query: Parameters | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> Response:
+        """Send a request and read the answer.
+
+        `path` is the whole path from the root, as in `/v1/users/@me`; `json` is encoded, `body` goes as it is.
+
+        Raises NoAnswer when the connection ends too early, trio.TooSlowError after REQUEST_SECONDS.
+        """
+        content = b"" if body is None else body
+        named = {"Host": self.route.host, **self.headers}
+        if self.token is not None:
+            named["Authorization"] = self.token
+        if json is not ...:
+            content = json_text.dumps(json).encode()
+            named["Content-Type"] = "application/json"
+        if content or method in {"POST", "PUT", "PATCH"}:
+            named["Content-Length"] = str(len(content))
+        named.update(headers or {})
+        request = h11.Request(method=method, target=_target(path, query), headers=list(named.items()))
+        with trio.fail_after(REQUEST_SECONDS):
+            return await self._perform(request, content)
+
+    async def _perform(self, request: h11.Request, body: bytes) -> Response:
+        exchange = await self._take_idle()
+        if exchange is not None:
+            try:
+                return await self._perform_on(exchange, request, body)
+            except NoAnswer:
+                # The server may close a kept connection at any time; only what is safe to repeat is repeated.
+                if exchange.answered or request.method not in {b"GET", b"HEAD", b"PUT", b"DELETE"}:
+                    raise
+        return await self._perform_on(_Exchange(await self.route.connect()), request, body)
+
+    async def _perform_on(self, exchange: _Exchange, request: h11.Request, body: bytes) -> Response:
+        reusable = False
+        try:
+            response = await exchange.perform(request, body)
+            reusable = exchange.can_continue()
+        except h11.RemoteProtocolError as error:
+            raise NoAnswer(f"the answer is not HTTP: {error}") from error
+        finally:
+            if not reusable:
+                await trio.aclose_forcefully(exchange.stream)
+        if reusable:
+            self._idle.append(exchange)
+        return response
+
+    async def _take_idle(self) -> _Exchange | None:
+        while self._idle:
+            exchange = self._idle.pop()
+            if exchange.since is not None and trio.current_time() - exchange.since < IDLE_SECONDS:
+                return exchange
+            await trio.aclose_forcefully(exchange.stream)
+        return None
+
+    async def get(self, path: str, query: Parameters | None = None) -> Response:
+        return await self.request("GET", path, query=query)
+
+    async def post(self, path: str, json: object = ...) -> Response:
+        return await self.request("POST", path, json=json)
+
+    async def put(self, path: str, json: object = ...) -> Response:
+        return await self.request("PUT", path, json=json)
+
+    async def patch(self, path: str, json: object) -> Response:
+        return await self.request("PATCH", path, json=json)
+
+    async def delete(self, path: str, json: object = ...) -> Response:
+        return await self.request("DELETE", path, json=json)
+
+    # Accounts
+
+    async def register(self, **members: object) -> Response:
+        """POST /v1/auth/register."""
+        return await self.post("/v1/auth/register", members)
+
+    async def login(self, **members: object) -> Response:
+        """POST /v1/auth/login."""
+        return await self.post("/v1/auth/login", members)
+
+    async def logout(self) -> Response:
+        """POST /v1/auth/logout."""
+        return await self.post("/v1/auth/logout")
+
+    # Guilds, channels, messages; ids are snowflakes as int or text
+
+    async def create_guild(self, name: str, **members: object) -> Response:
+        """POST /v1/guilds."""
+        return await self.post("/v1/guilds", {"name": name, **members})
+
+    async def create_channel_invite(self, channel_id: int | str, **members: object) -> Response:
+        """POST /v1/channels/{channel_id}/invites."""
+        return await self.post(f"/v1/channels/{channel_id}/invites", members)
+
+    async def accept_invite(self, code: str) -> Response:
+        """POST /v1/invites/{code}."""
+        return await self.post(f"/v1/invites/{quote(code)}")
+
+    async def send_message(self, channel_id: int | str, content: str, **members: object) -> Response:
+        """POST /v1/channels/{channel_id}/messages."""
+        return await self.post(f"/v1/channels/{channel_id}/messages", {"content": content, **members})
+
+    async def messages(self, channel_id: int | str, **query: str | int | None) -> Response:
+        """GET /v1/channels/{channel_id}/messages; `limit`, `before`, `after`, `around`."""
+        return await self.get(f"/v1/channels/{channel_id}/messages", query)
+
+    async def edit_message(self, channel_id: int | str, message_id: int | str, content: str) -> Response:
+        """PATCH /v1/channels/{channel_id}/messages/{message_id}."""
+        return await self.patch(f"/v1/channels/{channel_id}/messages/{message_id}", {"content": content})
+
+    async def delete_message(self, channel_id: int | str, message_id: int | str) -> Response:
+        """DELETE /v1/channels/{channel_id}/messages/{message_id}."""
+        return await self.delete(f"/v1/channels/{channel_id}/messages/{message_id}")
+
+    async def start_typing(self, channel_id: int | str) -> Response:
+        """POST /v1/channels/{channel_id}/typing."""
+        return await self.post(f"/v1/channels/{channel_id}/typing")
+
+    # Development routes
+
+    async def gateway_sessions(self) -> list[dict[str, Any]]:
+        """GET /v1/_dev/sessions."""
+        sessions: list[dict[str, Any]] = (await self.get("/v1/_dev/sessions")).expect(200)
+        return sessions
+
+    async def node(self, **state: object) -> dict[str, Any]:
+        """POST /v1/_dev/gateway: set the node's state, as in `node(at_capacity=True)`."""
+        answer: dict[str, Any] = (await self.post("/v1/_dev/gateway", state)).expect(200)
+        return answer
+
+    async def fault(self, action: str, target: object = "all", **members: object) -> int:
+        """POST /v1/_dev/faults: strike sockets or sessions; how many were struck."""
+        answer = (await self.post("/v1/_dev/faults", {"action": action, "target": target, **members})).expect(200)
+        affected: int = answer["affected"]
+        return affected
+
+    async def advance_clock(self, milliseconds: int) -> dict[str, Any]:
+        """POST /v1/_dev/clock."""
+        answer: dict[str, Any] = (await self.post("/v1/_dev/clock", {"advance_ms": milliseconds})).expect(200)
+        return answer
+
+    async def make_guilds(self, user_id: int | str, count: int, shard: tuple[int, int] | None = None) -> list[str]:
+        """POST /v1/_dev/guilds/bulk: the ids of the new guilds."""
+        body: dict[str, object] = {"user_id": str(user_id), "count": count}
+        if shard is not None:
+            body["shard"] = list(shard)
+        guild_ids: list[str] = (await self.post("/v1/_dev/guilds/bulk", body)).expect(200)["guild_ids"]
+        return guild_ids
+
+
+def _target(path: str, query: Parameters | None) -> str:
+    given = {name: value for name, value in (query or {}).items() if value is not None}
+    return f"{path}?{urlencode(given)}" if given else path
