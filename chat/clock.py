@@ -6,6 +6,7 @@ to people goes through a `Clock` from here. In a test that runs on Trio's virtua
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -59,6 +60,10 @@ class MovableClock(Clock, Protocol):
         """Return to the time of day that it would be without any `skip`. Trio's timers stay where they are."""
         ...
 
+    def seconds_to_next_deadline(self) -> float:
+        """How far ahead the next of Trio's deadlines lies that `skip` brings nearer; infinity when there is none."""
+        ...
+
 
 class SkippingClock(trio.abc.Clock):
     """A Trio clock and time of day of real speed that can be moved forward: Trio's timers see it (`chat dev`)."""
@@ -90,6 +95,16 @@ class SkippingClock(trio.abc.Clock):
                 await trio.sleep_forever()
             finally:
                 self._unmoved.discard(scope)
+
+    def seconds_to_next_deadline(self) -> float:
+        """See MovableClock."""
+        unmoved = {scope: scope.deadline for scope in self._unmoved}
+        for scope in unmoved:
+            scope.deadline = math.inf
+        seconds = trio.lowlevel.current_statistics().seconds_to_next_deadline
+        for scope, deadline in unmoved.items():
+            scope.deadline = deadline
+        return seconds
 
     def set_back(self) -> None:
         """See MovableClock."""
@@ -130,6 +145,10 @@ class JumpingClock(TrioClock):
         """See MovableClock."""
         self._base -= self._skipped_ms / 1000
         self._skipped_ms = 0
+
+    def seconds_to_next_deadline(self) -> float:
+        """See MovableClock."""
+        return trio.lowlevel.current_statistics().seconds_to_next_deadline
 
 
 def iso_timestamp(milliseconds: int) -> str:

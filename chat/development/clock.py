@@ -65,11 +65,12 @@ class ClockMover:
         # On a virtual clock the clients' timers move as well, and a client that answers does so while things settle.
         patience = Patience(SETTLING_SECONDS_IN_ALL, ANSWER_SECONDS_IN_ALL if self._is_real else 0.0)
         end = self.clock.skipped_ms + milliseconds
+        await self._settle(patience)
         for _ in range(EXACT_STEPS):
             left = end - self.clock.skipped_ms
             if left <= 0:
                 return
-            await self._step(min(left, _milliseconds_to_next_deadline()), patience)
+            await self._step(min(left, self._milliseconds_to_next_deadline()), patience)
         left = end - self.clock.skipped_ms
         for step in range(COARSE_STEPS):
             await self._step(left * (step + 1) // COARSE_STEPS - left * step // COARSE_STEPS, patience)
@@ -81,6 +82,11 @@ class ClockMover:
     @property
     def _is_real(self) -> bool:
         return isinstance(self.clock, SkippingClock)
+
+    def _milliseconds_to_next_deadline(self) -> int:
+        """At least 1: a deadline within the present millisecond is passed."""
+        seconds = self.clock.seconds_to_next_deadline()
+        return OFFSET_MAXIMUM_MS if math.isinf(seconds) else max(1, math.ceil(seconds * 1000))
 
     async def _step(self, milliseconds: int, patience: Patience) -> None:
         self.clock.skip(milliseconds)
@@ -106,9 +112,3 @@ class ClockMover:
                 await trio.sleep(POLL_SECONDS)
         patience.answers -= trio.current_time() - began
         patience.asked |= asked
-
-
-def _milliseconds_to_next_deadline() -> int:
-    """At least 1: a deadline within the present millisecond is passed."""
-    seconds = trio.lowlevel.current_statistics().seconds_to_next_deadline
-    return OFFSET_MAXIMUM_MS if math.isinf(seconds) else max(1, math.ceil(seconds * 1000))

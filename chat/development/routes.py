@@ -8,7 +8,6 @@ import attrs
 
 from chat.api.fields import Items, Range, Snowflake
 from chat.api.operation import Policy, Request, Routes
-from chat.clock import iso_timestamp
 from chat.development.account_state import AccountChange, change_account
 from chat.development.bulk_guilds import GUILDS_MAXIMUM, make_guilds
 from chat.development.clock import OFFSET_MAXIMUM_MS, ClockMover
@@ -19,10 +18,11 @@ from chat.development.node import NodeChange, NodeControl
 from chat.development.parts import DevelopmentServices, services_of
 from chat.development.reset import reset
 from chat.development.sessions import session_object
+from chat.domain.mail_sink import MailSink
 from chat.domain.relationships import RelationshipType
 from chat.errors import ApiError, InvalidFormBody
 from chat.protocol.sharding import Shard, parse_shard
-from chat.store import accounts, mails
+from chat.store import accounts
 
 routes = Routes()
 
@@ -30,23 +30,13 @@ routes = Routes()
 @routes.operation("GET", "/v1/_dev/mail", policy=Policy.NONE)
 async def list_mail(request: Request) -> list[dict[str, Any]]:
     """The mail kept so far, oldest first."""
-    return [
-        {
-            "to": mail.recipient,
-            "subject": mail.subject,
-            "text": mail.text,
-            "kind": mail.kind,
-            "token": mail.token,
-            "created_at": iso_timestamp(mail.created_at),
-        }
-        for mail in await services_of(request).database.read(mails.all_kept)
-    ]
+    return await MailSink(services_of(request).database).kept()
 
 
 @routes.operation("DELETE", "/v1/_dev/mail", policy=Policy.NONE)
 async def clear_mail(request: Request) -> None:
     """Forget the mail kept so far."""
-    await services_of(request).database.write(mails.clear)
+    await MailSink(services_of(request).database).clear()
 
 
 @routes.operation("GET", "/v1/_dev/sessions", policy=Policy.NONE)
