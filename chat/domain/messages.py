@@ -241,6 +241,11 @@ class Messages:
         self._access.channel(principal, channel_id)
         await self._database.write(lambda connection: read_states.delete(connection, principal.user_id, channel_id))
 
+    def forget_recent(self) -> None:
+        """The store was emptied: no nonce stands for a message, nobody waits for slowmode."""
+        self._nonces.forget_all()
+        self._slowmode.forget()
+
     # Sending
 
     def _require_may_send(self, principal: Principal, access: ChannelAccess, draft: MessageDraft) -> None:

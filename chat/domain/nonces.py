@@ -65,6 +65,10 @@ class Nonces:
         sending = self._sendings.setdefault(key, Sending(self._clock.now_ms()))
         sending.message_id = message_id
 
+    def forget_all(self) -> None:
+        """Every nonce is free."""
+        self._sendings.clear()
+
     def forget(self, key: NonceKey) -> None:
         """The message behind the nonce is gone: the nonce is free."""
         self._sendings.pop(key, None)

@@ -33,6 +33,10 @@ class Slowmode:
         if len(self._sent_at) > REMEMBERED:
             self._sent_at.popitem(last=False)
 
+    def forget(self) -> None:
+        """Nobody need wait."""
+        self._sent_at.clear()
+
     def give_back(self, user_id: int, channel_id: int) -> None:
         """The message was not written after all."""
         self._sent_at.pop((user_id, channel_id), None)

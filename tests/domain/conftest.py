@@ -161,7 +161,7 @@ class GuildPlace:
     async def change(self, statement: str, *values: object) -> None:
         """Change the stored guild by hand; the state is read afresh."""
         await self.world.database.write(lambda connection: connection.execute(statement, values))
-        self.world.guild_states.forget(self.id)
+        self.world.guild_states.refresh(self.id)
 
     async def set(self, column: str, value: object) -> None:
         """Change one column of the guild."""
@@ -177,7 +177,7 @@ class GuildPlace:
                 members.add_roles(connection, self.id, holder.user_id, [role.id])
 
         await self.world.database.write(unit)
-        self.world.guild_states.forget(self.id)
+        self.world.guild_states.refresh(self.id)
         return role.id
 
     async def everyone(self, permissions: int) -> None:
@@ -188,7 +188,7 @@ class GuildPlace:
         """A new channel."""
         channel = Channel(self.world.snowflakes(), self.id, type, name, overwrites=tuple(overwrites), **changes)
         await self.world.database.write(lambda connection: channels.insert(connection, [channel]))
-        self.world.guild_states.forget(self.id)
+        self.world.guild_states.refresh(self.id)
         return channel.id
 
     async def overwrite(self, channel_id: int, *overwrites: Overwrite) -> None:
@@ -196,7 +196,7 @@ class GuildPlace:
         await self.world.database.write(
             lambda connection: channels.put_overwrites(connection, channel_id, overwrites)
         )
-        self.world.guild_states.forget(self.id)
+        self.world.guild_states.refresh(self.id)
 
 
 @pytest.fixture
