@@ -11,15 +11,11 @@ from typing import Annotated, Any, Final
 import attrs
 
 from chat.api.fields import OMITTED, FlagBits, Items, Length, Maybe, Omitted, Pattern, Refusal, Timestamp
-from chat.bus.audience import ToAccounts, ToGuild
-from chat.bus.bus import Event
 from chat.development.parts import DevelopmentServices
 from chat.domain.objects.admin_user import admin_user
-from chat.domain.objects.users import partial_user
 from chat.errors import ApiError, InvalidFormBody
-from chat.registries.events import EventName
 from chat.registries.user_flags import PremiumType, UserFlag
-from chat.store import accounts, guilds, user_settings
+from chat.store import accounts, user_settings
 from chat.store.accounts import Account
 
 EMAIL_CHARACTERS: Final = 254
@@ -104,27 +100,12 @@ async def change_account(services: DevelopmentServices, user_id: int, change: Ac
         accounts.replace(connection, after)
         return before, after
 
-    def then(accounts_before_and_after: tuple[Account, Account]) -> None:
-        _announce(services, *accounts_before_and_after)
+    def then(changed: tuple[Account, Account]) -> None:
+        before, after = changed
+        for session in services.development.gateway.table.of_user(user_id):
+            session.is_staff = bool(after.flags & UserFlag.STAFF)
+        services.development.account_events.changed(before, after)
 
     _, account = await services.database.write(write, then)
     locale = user_settings.of_user(services.database.reader, user_id).get("locale")
     return admin_user(account, locale=locale, now_ms=services.clock.now_ms())
-
-
-def _announce(services: DevelopmentServices, before: Account, after: Account) -> None:
-    """Tell the account's own sessions, and its guilds where others see a difference."""
-    development = services.development
-    for session in development.gateway.table.of_user(after.id):
-        session.is_staff = bool(after.flags & UserFlag.STAFF)
-    private = development.account_states.private_user(after.id)
-    services.bus.publish(Event(EventName.USER_UPDATE, private, ToAccounts((after.id,))))
-    user = partial_user(after)
-    if user == partial_user(before):
-        return
-    for guild_id in guilds.ids_of_user(services.database.reader, after.id):
-        state = development.guild_states.loaded(guild_id)
-        member = None if state is None else state.member(after.id)
-        if state is not None and member is not None:
-            data = {**state.member_object(member, user), "guild_id": str(guild_id)}
-            services.bus.publish(Event(EventName.GUILD_MEMBER_UPDATE, data, ToGuild(guild_id)))

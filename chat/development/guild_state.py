@@ -16,6 +16,7 @@ from chat.development.parts import DevelopmentServices
 from chat.domain import guild_folders
 from chat.domain.guild_states import GuildState
 from chat.domain.objects.guilds import guild_object
+from chat.domain.objects.messages import author_object
 from chat.errors import ApiError, InvalidFormBody
 from chat.registries.events import EventName
 from chat.registries.guild_features import UNAVAILABLE_GUILD_FEATURES
@@ -195,7 +196,7 @@ def _announce_member(services: DevelopmentServices, state: GuildState, movement:
         bus.publish(GuildLeft(guild_id, user_id), Event(EventName.GUILD_MEMBER_REMOVE, removed, ToGuild(guild_id)))
         return
     state.put_member(member)
-    user = services.development.account_states.partial_user(user_id)
+    user = author_object(user_id, state.account(user_id))
     data = {**state.member_object(member, user), "guild_id": str(guild_id)}
     if movement is Movement.JOINED:
         bus.publish(Event(EventName.GUILD_MEMBER_ADD, data, ToGuild(guild_id)), GuildJoined(guild_id, user_id))

@@ -12,7 +12,7 @@ from chat.api.operation import Request
 from chat.api.services import Services
 from chat.clock import MovableClock
 from chat.development.seeded_world import HashPassword, SeededWorld
-from chat.domain.account_states import AccountStates
+from chat.domain.account_events import AccountEvents
 from chat.domain.guild_states import GuildStates
 from chat.domain.relationships import Relationships
 from chat.gateway.gateway import Gateway
@@ -32,7 +32,7 @@ class Development:
     clock: MovableClock
     snowflakes: SnowflakeGenerator
     guild_states: GuildStates
-    account_states: AccountStates
+    account_events: AccountEvents
     relationships: Relationships
     gateway: Gateway
     http_faults: HttpFaults
