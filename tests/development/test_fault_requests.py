@@ -1,0 +1,79 @@
+"""What POST /v1/_dev/faults takes, and what it refuses and where."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from chat.api.faults import HttpFault
+from chat.api.parsing import body_structure
+from chat.development.fault_requests import FaultRequest
+from chat.development.faults import FaultAction, SocketFault, Target
+from chat.errors import InvalidFormBody
+from chat.registries.close_codes import Close
+
+read = body_structure(FaultRequest)
+
+
+def parsed(**body: Any) -> HttpFault | SocketFault:
+    request = read(body)
+    return request.as_http_fault() if request.is_http else request.as_socket_fault()
+
+
+def refusal(**body: Any) -> tuple[str, str]:
+    """Path and code of the first field that is refused."""
+    with pytest.raises(InvalidFormBody) as caught:
+        parsed(**body)
+    return caught.value.errors[0].path, caught.value.errors[0].code
+
+
+@pytest.mark.parametrize("action", [action for action in FaultAction if action not in ("close", "stall")])
+def test_actions_without_members_of_their_own(action: FaultAction) -> None:
+    assert parsed(action=action.value, target="all") == SocketFault(action, Target())
+
+
+def test_targets() -> None:
+    assert parsed(action="drop", target={"session_id": "abc"}) == SocketFault(
+        FaultAction.DROP, Target(session_id="abc")
+    )
+    assert parsed(action="drop", target={"user_id": "5"}) == SocketFault(FaultAction.DROP, Target(user_id=5))
+    assert refusal(action="drop") == ("target", "INVALID_FORMAT")
+    for target in ("some", 5, {}, [], {"session_id": 5}, {"session_id": "a", "user_id": "5"}, {"user_id": None}):
+        assert refusal(action="drop", target=target) == ("target", "INVALID_FORMAT")
+    assert refusal(action="drop", target={"user_id": "05"}) == ("target", "INVALID_SNOWFLAKE_FORMAT")
+
+
+def test_close() -> None:
+    fault = parsed(action="close", target="all", code=4000, reason="later")
+    assert fault == SocketFault(FaultAction.CLOSE, Target(), Close(4000, "later"))
+    assert parsed(action="close", target="all", code=1000) == SocketFault(FaultAction.CLOSE, Target(), Close(1000, ""))
+    for code in (None, "4000", 999, 1005, 1006, 1015, 5000):
+        assert refusal(action="close", target="all", code=code) == ("code", "INVALID_FORMAT")
+    assert refusal(action="close", target="all", code=4000, reason="é" * 62) == (
+        "reason",
+        "CONTENT_EXCEEDS_MAX_LENGTH",
+    )
+
+
+def test_stall() -> None:
+    assert parsed(action="stall", target="all", ms=1_500) == SocketFault(FaultAction.STALL, Target(), stall_ms=1_500)
+    for milliseconds in (None, -1, "5", 1.5):
+        assert refusal(action="stall", target="all", ms=milliseconds) == ("ms", "INVALID_FORMAT")
+
+
+def test_http() -> None:
+    assert parsed(action="http", status=500) == HttpFault(status=500, times=1)
+    assert parsed(
+        action="http", method="get", path="/v1/users/@me", status=429, code="RATE_LIMITED", times=3, retry_after=2
+    ) == HttpFault(status=429, times=3, method="GET", path="/v1/users/@me", code="RATE_LIMITED", retry_after=2.0)
+    assert refusal(action="http") == ("status", "INVALID_FORMAT")
+    assert refusal(action="http", status=200) == ("status", "INVALID_FORMAT")
+    assert refusal(action="http", status=500, times=0) == ("times", "INVALID_FORMAT")
+    assert refusal(action="http", status=500, code=4000) == ("code", "INVALID_FORMAT")
+    assert refusal(action="http", status=429, retry_after=-1) == ("retry_after", "INVALID_FORMAT")
+
+
+def test_an_unknown_action_is_refused() -> None:
+    assert refusal(action="explode", target="all") == ("action", "INVALID_FORMAT")
+    assert refusal(target="all") == ("action", "INVALID_FORMAT")
