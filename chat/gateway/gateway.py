@@ -58,7 +58,7 @@ class Gateway:
         storage_failing: Callable[[], bool],
         random_hex: Callable[[int], str],
         random_between: Callable[[int, int], int],
-        make_commands: Callable[[Hub, Subscriptions, GuildPayloads, SessionTable], CommandHandler],
+        make_commands: Callable[[Hub, Subscriptions, GuildPayloads], CommandHandler],
     ) -> None:
         self.settings = settings
         self.node = NodeState()
@@ -86,7 +86,7 @@ class Gateway:
             random_hex=random_hex,
             storage_failing=storage_failing,
         )
-        self.commands = make_commands(self.hub, self.subscriptions, guild_payloads, self.table)
+        self.commands = make_commands(self.hub, self.subscriptions, guild_payloads)
         self.connections: dict[Connection, None] = {}
         self._presences = presences
         self._voice_states = voice_states
@@ -149,13 +149,12 @@ class Gateway:
         for connection in list(self.connections):
             connection.drain()
 
-    async def finish(self, seconds: float) -> None:
-        """Tell the sockets that are left and wait for them, at most for `seconds`."""
+    async def finish(self) -> None:
+        """Tell the sockets that are left that the process ends, and wait until they are gone."""
         self._note_last_socket()
         for connection in list(self.connections):
             connection.process_ends()
-        with trio.move_on_after(seconds):
-            await self._last_socket_gone.wait()
+        await self._last_socket_gone.wait()
 
     def _note_last_socket(self) -> None:
         if self.node.draining and not self.connections:

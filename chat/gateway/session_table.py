@@ -25,8 +25,8 @@ SessionCallback = Callable[[GatewaySession], None]
 class SessionTable:
     """Finds sessions by id and by account, and ends them.
 
-    `on_offline` is told of a session that has been without a socket for 5,000 ms, `on_end` of one that is over; `on_end`
-    runs once for each session, before it leaves the table.
+    `on_offline` is told of a session that has been without a socket for 5,000 ms, `on_end` of one that is over; it runs
+    once for each session, before it leaves the table.
     """
 
     def __init__(self) -> None:
@@ -79,12 +79,9 @@ class SessionTable:
         self._remind(session.offline_at, session)
         self._remind(now + RETENTION_SECONDS, session)
 
-    def attach(self, session: GatewaySession) -> bool:
-        """A socket took the session over; says whether the session had been published offline meanwhile."""
-        session.detached_at = None
-        was_offline = session.offline_at is not None and session.offline_at <= trio.current_time()
-        session.offline_at = None
-        return was_offline
+    def attach(self, session: GatewaySession) -> None:
+        """A socket took the session over."""
+        session.detached_at = session.offline_at = None
 
     async def keep_deadlines(self) -> None:
         """Publish offline and end retained sessions when their time comes; runs until cancelled."""
@@ -94,19 +91,20 @@ class SessionTable:
                 await self._wake.wait()
             now = trio.current_time()
             while self._deadlines and self._deadlines[0][0] <= now:
-                self._due(heapq.heappop(self._deadlines)[2], now)
+                deadline, _, session = heapq.heappop(self._deadlines)
+                self._due(session, deadline)
 
     def _remind(self, deadline: float, session: GatewaySession) -> None:
         heapq.heappush(self._deadlines, (deadline, next(self._order), session))
         if self._deadlines[0][2] is session:
             self._wake.set()
 
-    def _due(self, session: GatewaySession, now: float) -> None:
+    def _due(self, session: GatewaySession, deadline: float) -> None:
         # A session that was resumed meanwhile, or dropped anew, has other times than those it was filed under.
         if session.ended or session.detached_at is None:
             return
-        if now >= session.detached_at + RETENTION_SECONDS:
-            self.end(session)
-        elif session.offline_at is not None and now >= session.offline_at:
+        if deadline == session.offline_at:
             for tell in self.on_offline:
                 tell(session)
+        elif deadline == session.detached_at + RETENTION_SECONDS:
+            self.end(session)

@@ -1,0 +1,74 @@
+"""What an account's own sessions are told of it: user, settings, relationships, guilds, read states (wire facts 1.5)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from chat.clock import Clock, iso_timestamp
+from chat.domain.objects.user_settings import user_settings_object
+from chat.domain.objects.users import partial_user, private_user
+from chat.domain.relationships import Relationships
+from chat.store import accounts, guilds, read_states, user_guild_settings, user_settings
+from chat.store.database import Database
+from chat.store.read_states import ReadState
+
+
+def find_partial_user(database: Database, user_id: int) -> dict[str, Any]:
+    """One account as others see it; for an unknown id nothing but that id."""
+    account = accounts.by_id(database.reader, user_id)
+    return {"id": str(user_id)} if account is None else partial_user(account)
+
+
+class AccountStates:
+    """Reads the state of one account at a time, inline: each part is a point read or a short index range."""
+
+    def __init__(
+        self, database: Database, clock: Clock, relationships: Relationships, *, premium_for_everyone: bool
+    ) -> None:
+        self._database = database
+        self._clock = clock
+        self._relationships = relationships
+        self._premium_for_everyone = premium_for_everyone
+
+    def guild_ids(self, user_id: int) -> list[int]:
+        """Guilds the account is a member of, ascending."""
+        return guilds.ids_of_user(self._database.reader, user_id)
+
+    def private_user(self, user_id: int) -> dict[str, Any]:
+        """The account as it sees itself."""
+        account = accounts.by_id(self._database.reader, user_id)
+        if account is None:
+            raise LookupError("a session belongs to an account that exists")
+        return private_user(
+            account, now_ms=self._clock.now_ms(), premium_for_everyone=self._premium_for_everyone
+        )
+
+    def partial_users(self, user_ids: Sequence[int]) -> list[dict[str, Any]]:
+        """Accounts as others see them; unknown ids are left out."""
+        return [partial_user(account) for account in accounts.by_ids(self._database.reader, user_ids)]
+
+    def relationships(self, user_id: int) -> list[dict[str, Any]]:
+        """Relationship objects without `user`."""
+        return self._relationships.of_user(user_id)
+
+    def settings(self, user_id: int) -> dict[str, Any]:
+        """The user settings object."""
+        return user_settings_object(user_settings.of_user(self._database.reader, user_id))
+
+    def guild_settings(self, user_id: int) -> list[dict[str, Any]]:
+        """User guild settings objects."""
+        return user_guild_settings.of_user(self._database.reader, user_id)
+
+    def read_states(self, user_id: int) -> list[dict[str, Any]]:
+        """Read state objects (wire facts 5.4)."""
+        return [_read_state(state) for state in read_states.of_user(self._database.reader, user_id)]
+
+
+def _read_state(state: ReadState) -> dict[str, Any]:
+    return {
+        "id": str(state.channel_id),
+        "mention_count": state.mention_count,
+        "last_message_id": None if state.last_message_id is None else str(state.last_message_id),
+        "last_pin_timestamp": None if state.last_pin_timestamp is None else iso_timestamp(state.last_pin_timestamp),
+    }

@@ -1,0 +1,153 @@
+"""Delivery: order, batches, fairness, and who is left out."""
+
+import orjson
+import trio
+import trio.testing
+from trio.testing import MockClock
+
+from chat.bus.audience import Mentions
+from chat.domain.presences import SessionPresence
+from chat.gateway.fanout import DELIVERIES_PER_TURN, Delivery, Fanout
+from chat.gateway.session import GatewaySession
+from chat.protocol.payload import OutgoingEvent
+from chat.registries.statuses import Status
+
+
+class Socket:
+    """Keeps what it is given, and counts its flushes."""
+
+    def __init__(self, fanout: Fanout) -> None:
+        self._fanout = fanout
+        self._waits = False
+        self.delivered: list[tuple[int, str]] = []
+        self.flushes = 0
+
+    def deliver(self, sequence: int, event: OutgoingEvent) -> None:
+        self.delivered.append((sequence, orjson.loads(event.data)["n"]))
+        if not self._waits:
+            self._waits = True
+            self._fanout.flush_later(self)
+
+    def flush(self) -> None:
+        self._waits = False
+        self.flushes += 1
+
+    def send_payload(self, payload: bytes) -> None:
+        raise AssertionError("only Dispatches are delivered")
+
+    def session_ended(self) -> None:
+        raise AssertionError
+
+    displaced = session_ended
+
+    async def drained(self, below_bytes: int) -> None:
+        await trio.lowlevel.checkpoint()
+
+
+def session(
+    fanout: Fanout, name: str = "s", *, ignored: frozenset[str] = frozenset(), threads: bool = False
+) -> tuple[GatewaySession, Socket]:
+    made = GatewaySession(
+        name,
+        user_id=7,
+        bot=False,
+        is_staff=False,
+        session_id_hash=None,
+        shard=None,
+        threads=threads,
+        debounces_reactions=False,
+        ignored_events=ignored,
+        presence=SessionPresence(Status.ONLINE),
+    )
+    made.starting = None
+    made.receiver = socket = Socket(fanout)
+    return made, socket
+
+
+def event(number: object, name: str = "TYPING_START") -> OutgoingEvent:
+    return OutgoingEvent(name, orjson.dumps({"n": number}))
+
+
+async def test_events_queued_together_are_numbered_in_order_and_flushed_once(autojump_clock: MockClock) -> None:
+    fanout = Fanout()
+    made, socket = session(fanout)
+    for number in range(8):
+        fanout.queue(Delivery(event(number), (made,)))
+    assert fanout.backlog() == 8
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(fanout.run)
+        await trio.testing.wait_all_tasks_blocked()
+        nursery.cancel_scope.cancel()
+    assert socket.delivered == [(number + 1, number) for number in range(8)]
+    assert socket.flushes == 1
+    assert fanout.backlog() == 0
+
+
+async def test_a_large_audience_gives_other_tasks_their_turn(autojump_clock: MockClock) -> None:
+    fanout = Fanout()
+    audience = tuple(session(fanout, str(number))[0] for number in range(3 * DELIVERIES_PER_TURN))
+    turns = 0
+
+    async def somebody_else() -> None:
+        nonlocal turns
+        while audience[-1].numbering.sequence == 0:
+            turns += 1
+            await trio.lowlevel.checkpoint()
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(fanout.run)
+        await trio.testing.wait_all_tasks_blocked()
+        fanout.queue(Delivery(event(1), audience))
+        nursery.start_soon(somebody_else)
+        await trio.testing.wait_all_tasks_blocked()
+        nursery.cancel_scope.cancel()
+    assert turns >= 2
+    assert all(made.numbering.sequence == 1 for made in audience)
+
+
+async def test_an_ignored_event_takes_no_number_unless_it_mentions_the_account(autojump_clock: MockClock) -> None:
+    fanout = Fanout()
+    made, socket = session(fanout, ignored=frozenset({"MESSAGE_CREATE", "TYPING_START"}))
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(fanout.run)
+        fanout.queue(Delivery(event(1, "MESSAGE_CREATE"), (made,), Mentions()))
+        fanout.queue(Delivery(event(2, "MESSAGE_CREATE"), (made,), Mentions(user_ids=frozenset({7}))))
+        fanout.queue(Delivery(event(3), (made,), Mentions(everyone=True)))
+        fanout.queue(Delivery(event(4, "MESSAGE_DELETE"), (made,)))
+        await trio.testing.wait_all_tasks_blocked()
+        nursery.cancel_scope.cancel()
+    assert socket.delivered == [(1, 2), (2, 4)]
+
+
+async def test_sessions_that_know_threads_get_their_own_form_and_one_may_be_left_out(
+    autojump_clock: MockClock,
+) -> None:
+    fanout = Fanout()
+    plain, plain_socket = session(fanout, "plain")
+    knowing, knowing_socket = session(fanout, "knowing", threads=True)
+    actor, actor_socket = session(fanout, "actor")
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(fanout.run)
+        fanout.queue(
+            Delivery(
+                event("plain"), (plain, knowing, actor), thread_event=event("threads"), ignoring_session="actor"
+            )
+        )
+        await trio.testing.wait_all_tasks_blocked()
+        nursery.cancel_scope.cancel()
+    assert plain_socket.delivered == [(1, "plain")]
+    assert knowing_socket.delivered == [(1, "threads")]
+    assert actor_socket.delivered == []
+
+
+async def test_an_ended_session_is_passed_over(autojump_clock: MockClock) -> None:
+    fanout = Fanout()
+    made, socket = session(fanout)
+    made.ended = True
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(fanout.run)
+        fanout.queue(Delivery(event(1), (made,)))
+        await trio.testing.wait_all_tasks_blocked()
+        nursery.cancel_scope.cancel()
+    assert socket.delivered == []
+    assert made.numbering.sequence == 0
