@@ -148,12 +148,16 @@ class Numbering:
     @classmethod
     def restore(cls, snapshot: bytes) -> Numbering:
         """The numbering that `snapshot` was taken of. Raises ValueError when the bytes are no snapshot."""
-        head, separator, data = snapshot.partition(b"\n")
-        counters, contents = orjson.loads(head)
-        if not separator or sum(length for _, _, length in contents) != len(data):
+        head, _, data = snapshot.partition(b"\n")
+        try:
+            (current, acknowledged, replay_floor), contents = orjson.loads(head)
+            length = sum(length for _, _, length in contents)
+        except TypeError as error:
+            raise ValueError("not a snapshot") from error
+        if length != len(data):
             raise ValueError("not a whole snapshot")
         numbering = cls()
-        current, numbering.acknowledged, numbering.replay_floor = counters
+        numbering.acknowledged, numbering.replay_floor = acknowledged, replay_floor
         numbering.sequence = contents[0][0] - 1 if contents else current
         numbering._trimmed = numbering.sequence
         offset = 0

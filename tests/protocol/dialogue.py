@@ -10,6 +10,7 @@ Nothing is overheard: a happening that comes while effects of the one before are
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from chat.protocol.commands import Identify, Resume, parse_identify, parse_resume
@@ -39,20 +40,21 @@ from chat.registries.close_codes import Close
 from chat.registries.limits import HEARTBEAT_INTERVAL_MS
 from chat.registries.opcodes import Opcode
 
+TOKEN = "token"
 PROPERTIES = {"os": "linux", "browser": "test", "device": "test"}
 
 
-def identify_d(token: str = "token", **members: Any) -> dict[str, Any]:
+def identify_d(token: str = TOKEN, **members: Any) -> dict[str, Any]:
     """The `d` of a good Identify, with members to spoil it."""
     return {"token": token, "properties": PROPERTIES, **members}
 
 
-def resume_d(session_id: str = "s1", seq: int = 3, token: str = "token") -> dict[str, Any]:
+def resume_d(session_id: str = "s1", seq: int = 3, token: str = TOKEN) -> dict[str, Any]:
     """The `d` of a good Resume."""
     return {"token": token, "session_id": session_id, "seq": seq}
 
 
-def an_identify(token: str = "token") -> Identify:
+def an_identify(token: str = TOKEN) -> Identify:
     """What the machine makes of `identify_d`."""
     identify = parse_identify(identify_d(token))
     assert isinstance(identify, Identify)
@@ -140,7 +142,7 @@ class Dialogue:
     @classmethod
     def in_state(cls, state: State) -> Dialogue:
         """A connection in that state."""
-        stories = {
+        stories: dict[State, Callable[[], Dialogue]] = {
             State.OPENING: cls,
             State.UNAUTHENTICATED: cls.unauthenticated,
             State.STARTING: cls.starting,
@@ -176,7 +178,7 @@ class Dialogue:
         """Opcode 1."""
         self.client_sends(Opcode.HEARTBEAT, d)
 
-    def client_identifies(self, token: str = "token", **members: Any) -> None:
+    def client_identifies(self, token: str = TOKEN, **members: Any) -> None:
         """Opcode 2."""
         self.client_sends(Opcode.IDENTIFY, identify_d(token, **members))
 
