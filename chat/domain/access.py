@@ -15,12 +15,14 @@ from chat.domain.guild_states import Channel, GuildState, GuildStates, Member
 from chat.errors import ApiError
 from chat.registries.permissions import Permission
 from chat.registries.user_flags import UserFlag
+from chat.snowflake import snowflake_at
 
 CHANNEL_THREADS: Final = "channel_threads"
 """The client capability that lets a user session see threads (wire facts 3.3)."""
 
 STAFF: Final = UserFlag.STAFF.value
 VIEW_CHANNEL: Final = Permission.VIEW_CHANNEL.value
+READ_MESSAGE_HISTORY: Final = Permission.READ_MESSAGE_HISTORY.value
 
 
 @attrs.frozen
@@ -103,6 +105,15 @@ class Access:
         if member is None:
             raise ApiError("MISSING_PERMISSIONS")
         return member
+
+
+def history_floor(access: ChannelAccess) -> int | None:
+    """The least id of a message that the caller may read in the channel; None when it may read none (document 001,
+    message_history_cutoff)."""
+    if access.permissions & READ_MESSAGE_HISTORY:
+        return 0
+    cutoff = access.state.guild.message_history_cutoff
+    return None if cutoff is None else snowflake_at(cutoff)
 
 
 def sees_threads(principal: Principal) -> bool:

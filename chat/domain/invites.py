@@ -102,8 +102,8 @@ class Invites:
     async def create(self, principal: Principal, channel_id: int, terms: InviteTerms) -> dict[str, Any]:
         """Make an invite that leads to a channel; answers with its metadata.
 
-        :raises ApiError: as `Access.channel`, with CREATE_INSTANT_INVITE; INVALID_CHANNEL_TYPE, FEATURE_TEMPORARILY_DISABLED,
-            MAX_INVITES.
+        :raises ApiError: as `Access.channel`, with CREATE_INSTANT_INVITE; INVALID_CHANNEL_TYPE,
+            FEATURE_TEMPORARILY_DISABLED, MAX_INVITES.
         """
         access = self._access.channel(principal, channel_id, CREATE_INSTANT_INVITE)
         if access.channel.type not in INVITABLE_CHANNEL_TYPES:
@@ -145,7 +145,8 @@ class Invites:
     async def accept(self, principal: Principal, code: str) -> dict[str, Any]:
         """Join the guild that an invite leads to. A member already joins no second time and spends no use.
 
-        :raises ApiError: UNKNOWN_INVITE, ACCESS_DENIED, MISSING_ACCESS, INVITES_DISABLED, MAX_GUILDS, MAX_GUILD_MEMBERS.
+        :raises ApiError: UNKNOWN_INVITE, ACCESS_DENIED, MISSING_ACCESS, INVITES_DISABLED, MAX_GUILDS,
+            MAX_GUILD_MEMBERS.
         """
         invite, state = self._live(code)
         self._access.require_open(principal, state)

@@ -28,16 +28,16 @@ def message_updated(state: GuildState, message: Message, wire: Mapping[str, Any]
     return Event(EventName.MESSAGE_UPDATE, data, ToChannel(state.id, message.channel_id, message_id=message.id))
 
 
-def message_deleted(state: GuildState, message: Message) -> Event:
+def message_deleted(guild_id: int, message: Message) -> Event:
     """MESSAGE_DELETE, for everyone who could read it."""
     data = {
         "id": str(message.id),
         "channel_id": str(message.channel_id),
-        "guild_id": str(state.id),
+        "guild_id": str(guild_id),
         "author_id": str(message.author_id),
         "content": message.content,
     }
-    return Event(EventName.MESSAGE_DELETE, data, ToChannel(state.id, message.channel_id, message_id=message.id))
+    return Event(EventName.MESSAGE_DELETE, data, ToChannel(guild_id, message.channel_id, message_id=message.id))
 
 
 def _author_in_guild(state: GuildState, message: Message) -> dict[str, Any]:

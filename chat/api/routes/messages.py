@@ -9,7 +9,7 @@ import attrs
 from chat.api.fields import Items, Range, Refusal, Snowflake
 from chat.api.operation import Bucket, Policy, Request, Routes
 from chat.domain.message_drafts import ALL_MENTIONS, AllowedMentions, MessageDraft, MessageEdit, ReplyTo
-from chat.domain.messages import Page
+from chat.domain.message_reading import Page
 from chat.errors import FieldError, InvalidFormBody
 
 routes = Routes()

@@ -1,0 +1,131 @@
+"""Editing one's own message in a guild's channel (wire facts 5.3)."""
+
+from __future__ import annotations
+
+import sqlite3
+from typing import Any, Final
+
+import attrs
+
+from chat.auth.principal import Principal
+from chat.bus.bus import Bus
+from chat.clock import Clock
+from chat.config import Settings
+from chat.domain.access import Access, ChannelAccess
+from chat.domain.guild_states import GuildStates
+from chat.domain.instance_policy import InstancePolicy
+from chat.domain.limits import limits_of
+from chat.domain.mention_parsing import parse_mentions
+from chat.domain.message_drafts import MessageEdit, require_content
+from chat.domain.message_events import message_updated
+from chat.domain.message_mentions import CountedMentions, count_mentions
+from chat.domain.message_reading import StoredMessages, accounts_by_id, with_context
+from chat.errors import ApiError
+from chat.registries.message_types import SENDABLE_MESSAGE_FLAGS, MessageType
+from chat.store import accounts, messages
+from chat.store.accounts import Account
+from chat.store.database import Database
+from chat.store.messages import Message
+
+EDITABLE_MESSAGE_TYPES: Final = frozenset({MessageType.DEFAULT, MessageType.REPLY})
+"""Messages that somebody wrote; the others are the server's."""
+
+SENDABLE_FLAGS: Final = SENDABLE_MESSAGE_FLAGS.value
+
+
+class MessageEditing:
+    """The operation that edits a message."""
+
+    def __init__(
+        self,
+        database: Database,
+        guild_states: GuildStates,
+        access: Access,
+        bus: Bus,
+        clock: Clock,
+        settings: Settings,
+        policy: InstancePolicy,
+    ) -> None:
+        self._database = database
+        self._guild_states = guild_states
+        self._access = access
+        self._bus = bus
+        self._clock = clock
+        self._settings = settings
+        self._policy = policy
+
+    async def edit(self, principal: Principal, channel_id: int, message_id: int, edit: MessageEdit) -> dict[str, Any]:
+        """Change one's own message; mentions are judged afresh, and nobody is notified again.
+
+        A change of flags alone does not mark the message as edited.
+
+        :raises ApiError: as `Access.channel`; UNKNOWN_MESSAGE, CANNOT_EDIT_OTHER_USER_MESSAGE, COMMUNICATION_DISABLED,
+            CANNOT_SEND_EMPTY_MESSAGE, CONTENT_BLOCKED.
+        :raises InvalidFormBody: CONTENT_EXCEEDS_MAX_LENGTH at `content`.
+        """
+        access = self._access.channel(principal, channel_id)
+        message = messages.by_id(self._database.reader, channel_id, message_id)
+        if message is None:
+            raise ApiError("UNKNOWN_MESSAGE")
+        if message.author_id != principal.user_id or message.type not in EDITABLE_MESSAGE_TYPES:
+            raise ApiError("CANNOT_EDIT_OTHER_USER_MESSAGE")
+        if access.member.is_timed_out(self._clock.now_ms()):
+            raise ApiError("COMMUNICATION_DISABLED")
+        edited = message
+        if edit.content is not None:
+            edited = await self._with_content(principal, access, message, edit.content, edit)
+        if edit.flags is not None:
+            flags = message.flags & ~SENDABLE_FLAGS | edit.flags & SENDABLE_FLAGS
+            edited = attrs.evolve(edited, flags=flags)
+        return await self._store(access, edited)
+
+    async def _with_content(
+        self, principal: Principal, access: ChannelAccess, message: Message, content: str, edit: MessageEdit
+    ) -> Message:
+        now_ms = self._clock.now_ms()
+        require_content(content, limits_of(self._settings, principal.account, now_ms).max_message_length)
+        self._policy.require_unblocked(content)
+        counted = await self._mentions(access, message, content, edit)
+        return attrs.evolve(
+            message,
+            content=content,
+            edited_at=now_ms,
+            mention_everyone=counted.everyone or counted.here,
+            mentioned_user_ids=counted.user_ids,
+            mentioned_role_ids=counted.role_ids,
+        )
+
+    async def _mentions(
+        self, access: ChannelAccess, message: Message, content: str, edit: MessageEdit
+    ) -> CountedMentions:
+        """The mentions of the new text; whoever is mentioned by being answered stays so."""
+        parsed = parse_mentions(content)
+        reference = message.reference
+        if reference is None and not parsed.user_ids:
+            return count_mentions(access, parsed, edit.allowed_mentions, {})
+
+        def query(connection: sqlite3.Connection) -> tuple[dict[int, Account], Account | None]:
+            named = accounts_by_id(connection, parsed.user_ids)
+            answered = None
+            if reference is not None:
+                answered = messages.by_id(connection, reference.channel_id, reference.message_id)
+            if answered is None or answered.author_id not in message.mentioned_user_ids:
+                return named, None
+            return named, accounts.by_id(connection, answered.author_id)
+
+        named, replied_to = await self._database.read(query)
+        return count_mentions(access, parsed, edit.allowed_mentions, named, replied_to)
+
+    async def _store(self, access: ChannelAccess, edited: Message) -> dict[str, Any]:
+        def unit(connection: sqlite3.Connection) -> StoredMessages:
+            if not messages.update(connection, edited):
+                raise ApiError("UNKNOWN_MESSAGE")
+            return with_context(connection, [edited])
+
+        def then(stored: StoredMessages) -> None:
+            state = self._guild_states.get(access.state.id)
+            if state is not None:
+                self._bus.publish(message_updated(state, edited, stored.wire(edited)))
+
+        stored = await self._database.write(unit, then)
+        return stored.wire(edited)

@@ -1,0 +1,234 @@
+"""Sending a message to a guild's channel (wire facts 5.3).
+
+This is what a server does most. It asks the store for nothing but what the text or a reply names, writes once, and
+builds the wire object once, for the answer and for the event.
+"""
+
+from __future__ import annotations
+
+import functools
+import sqlite3
+from collections.abc import Callable, Sequence
+from typing import Any, Final
+
+import attrs
+
+from chat.auth.principal import Principal
+from chat.bus.bus import Bus
+from chat.clock import Clock
+from chat.config import Settings
+from chat.domain.access import Access, ChannelAccess, history_floor
+from chat.domain.guild_states import GuildStates
+from chat.domain.instance_policy import InstancePolicy
+from chat.domain.limits import limits_of
+from chat.domain.mention_parsing import parse_mentions
+from chat.domain.message_drafts import MessageDraft, ReplyTo, require_content, require_message_channel
+from chat.domain.message_events import message_created
+from chat.domain.message_mentions import NOTHING_COUNTED, CountedMentions, count_mentions
+from chat.domain.message_reading import StoredMessages, accounts_by_id, one_message, with_context
+from chat.domain.nonces import NonceKey, Nonces
+from chat.domain.objects.messages import answering_message_object, message_object
+from chat.domain.objects.users import partial_user
+from chat.domain.slowmode import Slowmode
+from chat.domain.verification import require_verification
+from chat.errors import ApiError, InvalidFormBody
+from chat.registries.guild_values import DisabledOperation
+from chat.registries.message_types import SENDABLE_MESSAGE_FLAGS, MessageReferenceType, MessageType
+from chat.registries.permissions import Permission
+from chat.snowflake import SnowflakeGenerator
+from chat.store import channels, messages, read_states
+from chat.store.accounts import Account
+from chat.store.database import Database
+from chat.store.messages import Message, MessageReference
+
+SEND_MESSAGES: Final = Permission.SEND_MESSAGES.value
+SEND_TTS_MESSAGES: Final = Permission.SEND_TTS_MESSAGES.value
+BYPASS_SLOWMODE: Final = Permission.BYPASS_SLOWMODE.value
+SEND_MESSAGE_DISABLED: Final = DisabledOperation.SEND_MESSAGE.value
+SENDABLE_FLAGS: Final = SENDABLE_MESSAGE_FLAGS.value
+
+
+@attrs.frozen
+class _Context:
+    """What a draft refers to, as it is stored."""
+
+    counted: CountedMentions = NOTHING_COUNTED
+    stored: StoredMessages | None = None
+    answered: Message | None = None
+
+
+class MessageSending:
+    """The operation that sends a message, with what it remembers of those sent before."""
+
+    def __init__(
+        self,
+        database: Database,
+        guild_states: GuildStates,
+        access: Access,
+        bus: Bus,
+        clock: Clock,
+        snowflakes: SnowflakeGenerator,
+        settings: Settings,
+        policy: InstancePolicy,
+    ) -> None:
+        self._database = database
+        self._guild_states = guild_states
+        self._access = access
+        self._bus = bus
+        self._clock = clock
+        self._snowflakes = snowflakes
+        self._settings = settings
+        self._policy = policy
+        self._slowmode = Slowmode()
+        self._nonces = Nonces(clock)
+
+    async def create(self, principal: Principal, channel_id: int, draft: MessageDraft) -> dict[str, Any]:
+        """Send a message; the same author's nonce in the same channel within five minutes gives the same message.
+
+        :raises ApiError: as `Access.channel`; CANNOT_SEND_MESSAGES_IN_NON_TEXT_CHANNEL, FEATURE_TEMPORARILY_DISABLED,
+            COMMUNICATION_DISABLED, GUILD_VERIFICATION_REQUIRED, CANNOT_SEND_EMPTY_MESSAGE, CONTENT_BLOCKED,
+            UNKNOWN_MESSAGE (answered), SLOWMODE_RATE_LIMITED.
+        :raises InvalidFormBody: CONTENT_EXCEEDS_MAX_LENGTH at `content`.
+        """
+        access = self._access.channel(principal, channel_id)
+        self._require_may_send(principal, access, draft)
+        if draft.nonce is None:
+            return await self._send(principal, access, draft, None)
+        key = (principal.user_id, channel_id, draft.nonce)
+        while True:
+            async with self._nonces.sending(key) as sending:
+                if sending.message_id is None:
+                    return await self._send(principal, access, draft, key)
+                stored = await self._database.read(functools.partial(one_message, channel_id, sending.message_id))
+            if stored is not None:
+                return stored.wire(stored.messages[0])
+            self._nonces.forget(key)
+
+    def forget_recent(self) -> None:
+        """The store was emptied: no nonce stands for a message, nobody waits for slowmode."""
+        self._nonces.forget_all()
+        self._slowmode.forget()
+
+    def _require_may_send(self, principal: Principal, access: ChannelAccess, draft: MessageDraft) -> None:
+        require_message_channel(access.channel)
+        access.require(SEND_MESSAGES | SEND_TTS_MESSAGES if draft.tts else SEND_MESSAGES)
+        if access.state.guild.disabled_operations & SEND_MESSAGE_DISABLED:
+            raise ApiError("FEATURE_TEMPORARILY_DISABLED")
+        now_ms = self._clock.now_ms()
+        if access.member.is_timed_out(now_ms):
+            raise ApiError("COMMUNICATION_DISABLED")
+        require_verification(access.state, access.member, principal.account, now_ms)
+        require_content(draft.content, limits_of(self._settings, principal.account, now_ms).max_message_length)
+        self._policy.require_unblocked(draft.content)
+
+    async def _send(
+        self, principal: Principal, access: ChannelAccess, draft: MessageDraft, nonce: NonceKey | None
+    ) -> dict[str, Any]:
+        context = await self._context(access, draft)
+        user_id, channel = principal.user_id, access.channel
+        slow = channel.rate_limit_per_user > 0 and not access.may(BYPASS_SLOWMODE)
+        if slow:
+            self._slowmode.take_turn(user_id, channel.id, channel.rate_limit_per_user, self._clock.now_ms())
+        message = self._message(principal, access, draft, context)
+        wire = _wire(principal.account, message, context)
+        committed = False
+
+        def then(_: None) -> None:
+            nonlocal committed
+            committed = True
+            if nonce is not None:
+                self._nonces.sent(nonce, message.id)
+            state = self._guild_states.get(access.state.id)
+            if state is not None:
+                state.note_message(channel.id, message.id)
+                self._bus.publish(message_created(state, channel, message, wire, here=context.counted.here))
+
+        try:
+            await self._database.write(_insertion(message, principal, context.counted.notified_user_ids(access)), then)
+        finally:
+            if slow and not committed:
+                self._slowmode.give_back(user_id, channel.id)
+        return wire
+
+    async def _context(self, access: ChannelAccess, draft: MessageDraft) -> _Context:
+        """Read what the draft answers and whom it names, if anything."""
+        parsed = parse_mentions(draft.content)
+        if draft.reply_to is None and not parsed.user_ids:
+            return _Context(count_mentions(access, parsed, draft.allowed_mentions, {}))
+        answered_id = None if draft.reply_to is None else _answered_id(access, draft.reply_to)
+
+        def query(connection: sqlite3.Connection) -> tuple[StoredMessages, dict[int, Account]]:
+            answered = None if answered_id is None else messages.by_id(connection, access.channel.id, answered_id)
+            stored = with_context(connection, [] if answered is None else [answered], referenced=False)
+            return stored, accounts_by_id(connection, parsed.user_ids)
+
+        stored, named = await self._database.read(query)
+        answered = stored.messages[0] if stored.messages else None
+        if answered is None and draft.reply_to is not None and draft.reply_to.required:
+            raise ApiError("UNKNOWN_MESSAGE")
+        replied_to = None if answered is None else stored.accounts.get(answered.author_id)
+        return _Context(count_mentions(access, parsed, draft.allowed_mentions, named, replied_to), stored, answered)
+
+    def _message(self, principal: Principal, access: ChannelAccess, draft: MessageDraft, context: _Context) -> Message:
+        answered, counted = context.answered, context.counted
+        return Message(
+            id=self._snowflakes(),
+            channel_id=access.channel.id,
+            author_id=principal.user_id,
+            type=MessageType.DEFAULT.value if answered is None else MessageType.REPLY.value,
+            content=draft.content,
+            flags=draft.flags & SENDABLE_FLAGS,
+            mention_everyone=counted.everyone or counted.here,
+            tts=draft.tts,
+            nonce=draft.nonce,
+            reference=None if answered is None else _reference(access, answered),
+            mentioned_user_ids=counted.user_ids,
+            mentioned_role_ids=counted.role_ids,
+        )
+
+
+def _answered_id(access: ChannelAccess, reply_to: ReplyTo) -> int | None:
+    """The id of the answered message, if it can be one that the caller may read. It must be in the same channel."""
+    if reply_to.channel_id is not None and reply_to.channel_id != access.channel.id:
+        raise InvalidFormBody.at("message_reference.channel_id", "INVALID_FORMAT")
+    floor = history_floor(access)
+    return None if floor is None or reply_to.message_id < floor else reply_to.message_id
+
+
+def _reference(access: ChannelAccess, answered: Message) -> MessageReference:
+    return MessageReference(
+        channel_id=answered.channel_id,
+        message_id=answered.id,
+        guild_id=access.state.id,
+        type=MessageReferenceType.REPLY.value,
+    )
+
+
+def _wire(author: Account, message: Message, context: _Context) -> dict[str, Any]:
+    wire = message_object(
+        message,
+        author=partial_user(author),
+        mentions=[partial_user(account) for account in context.counted.users],
+    )
+    if context.stored is not None and context.answered is not None:
+        # An answered message is shown without the one that it answered itself.
+        alone = attrs.evolve(context.answered, reference=None)
+        wire["referenced_message"] = answering_message_object(alone, None, context.stored.accounts)
+    return wire
+
+
+def _insertion(
+    message: Message, principal: Principal, notified: Sequence[int]
+) -> Callable[[sqlite3.Connection], None]:
+    """The unit that writes a message, with what it means for the channel and for read states."""
+
+    def unit(connection: sqlite3.Connection) -> None:
+        if not messages.insert(connection, message):
+            raise ApiError("UNKNOWN_CHANNEL")
+        channels.set_last_message(connection, message.channel_id, message.id)
+        if not principal.is_bot:
+            read_states.acknowledge(connection, principal.user_id, message.channel_id, message.id, 0)
+        if notified:
+            read_states.add_mention(connection, message.channel_id, notified)
+
+    return unit
