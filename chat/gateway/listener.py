@@ -16,7 +16,7 @@ import structlog
 import trio
 
 from chat import request_head
-from chat.client_address import ClientAddresses
+from chat.auth.client_address import ClientAddresses
 from chat.gateway.transport import Connection, GatewayTransport, SocketTransport
 from chat.gateway.upgrade import UpgradeRefused, UpgradeRequest, open_websocket
 from chat.registries.limits import REQUEST_HEADER_BYTES, REQUEST_HEADER_MS
@@ -53,8 +53,8 @@ class HttpHandler(Protocol):
         """Answer the requests of a connection until it is over; true when its next request is for somebody else."""
         ...
 
-    def drain(self) -> None:
-        """Finish requests that run, begin no new ones."""
+    async def drain(self) -> None:
+        """Let requests that run finish, begin no new ones; returns at once."""
         ...
 
 
@@ -141,7 +141,7 @@ class Port:
         """Accept nothing more, let running requests and closing sockets finish, at most for `seconds`, and end
         `serve`."""
         self._accepting.cancel()
-        self._http.drain()
+        await self._http.drain()
         with trio.move_on_after(seconds):
             await self._over.wait()
         self._serving.cancel()

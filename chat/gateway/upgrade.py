@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import base64
 import binascii
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Final
 
 import attrs
 import h11
 from wsproto.utilities import generate_accept_token
 
-from chat.client_address import ClientAddresses
+from chat.auth.client_address import FORWARDED_HEADER, TEST_HEADER, ClientAddresses
 from chat.request_head import refusal
 
 WEBSOCKET_VERSION: Final = b"13"
@@ -75,7 +75,7 @@ def open_websocket(head: bytes, peer: str, addresses: ClientAddresses) -> tuple[
     parsed = _parse(head)
     path, _, query_string = parsed.target.decode("latin-1").partition("?")
     headers = tuple(parsed.headers)
-    request = UpgradeRequest(path, query_string, headers, addresses.resolve(peer, headers))
+    request = UpgradeRequest(path, query_string, headers, _client_address(headers, peer, addresses))
     if b"upgrade" not in request.tokens(b"connection") or b"websocket" not in request.tokens(b"upgrade"):
         raise UpgradeRefused(426, "The gateway speaks WebSocket only.", {"Upgrade": "websocket"})
     if parsed.method != b"GET" or parsed.http_version != b"1.1" or request.has_body:
@@ -90,6 +90,12 @@ def open_websocket(head: bytes, peer: str, addresses: ClientAddresses) -> tuple[
     if key is None or not _is_key(key):
         raise UpgradeRefused(400, "Sec-WebSocket-Key must be 16 bytes in base64.")
     return request, SWITCHING % generate_accept_token(key)
+
+
+def _client_address(headers: Iterable[tuple[bytes, bytes]], peer: str, addresses: ClientAddresses) -> str:
+    forwarded = [value.decode("latin-1") for name, value in headers if name == FORWARDED_HEADER.encode()]
+    test_addresses = [value.decode("latin-1") for name, value in headers if name == TEST_HEADER.encode()]
+    return addresses.of(peer, forwarded, test_addresses[0] if test_addresses else None)
 
 
 def _parse(head: bytes) -> h11.Request:

@@ -1,0 +1,81 @@
+"""The HTTP engine: Hypercorn's protocol under an ASGI application, connection by connection.
+
+Hypercorn has no public entry for a connection that somebody else accepted. What we use of its inside is in this
+package's `http_protocol` and `http_connection` and here, nowhere else.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from wsgiref.handlers import format_date_time
+
+import trio
+from hypercorn.app_wrappers import ASGIWrapper
+from hypercorn.config import Config
+from hypercorn.trio.lifespan import Lifespan
+from hypercorn.trio.worker_context import WorkerContext
+from hypercorn.typing import ASGIFramework
+
+from chat.api.http_connection import HttpConnection, Transport
+from chat.clock import Clock
+from chat.registries.limits import REQUEST_HEADER_BYTES
+
+
+class HttpServer:
+    """Serves an ASGI application over HTTP/1.1 on connections it is given. `clock` is for the `Date` of answers."""
+
+    def __init__(self, app: ASGIFramework, clock: Clock) -> None:
+        self._app = ASGIWrapper(app)
+        self._config = ServerConfig(clock)
+        self._context = WorkerContext(None)
+        self._connections: set[HttpConnection] = set()
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        """Start the application (ASGI lifespan) for the time of the block, and shut it down after."""
+        async with trio.open_nursery() as nursery:
+            lifespan = Lifespan(self._app, self._config, {})
+            await nursery.start(lifespan.handle_lifespan)
+            await lifespan.wait_for_startup()
+            try:
+                yield
+                await lifespan.wait_for_shutdown()
+            finally:
+                nursery.cancel_scope.cancel()
+
+    async def serve(self, transport: Transport) -> bool:
+        """Answer the requests of a connection and close it; true when its next request is for the gateway."""
+        connection = HttpConnection(self._app, self._config, self._context, transport)
+        self._connections.add(connection)
+        try:
+            return await connection.run()
+        finally:
+            self._connections.discard(connection)
+
+    async def drain(self) -> None:
+        """From now on a connection ends with the answer to its present request, an idle one at once."""
+        await self._context.terminated.set()
+        for connection in list(self._connections):
+            connection.finish()
+
+
+class ServerConfig(Config):
+    """Hypercorn's settings as far as they still matter: what an answer says about the server, and the log."""
+
+    errorlog = logging.getLogger("chat.http")
+    h11_max_incomplete_size: int = REQUEST_HEADER_BYTES
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._date_headers: list[tuple[bytes, bytes]] = []
+        self._date_second = 0
+
+    def response_headers(self, protocol: str) -> list[tuple[bytes, bytes]]:
+        """`Date` only; made once a second."""
+        second = self._clock.now_ms() // 1000
+        if second != self._date_second:
+            self._date_second = second
+            self._date_headers = [(b"date", format_date_time(second).encode("ascii"))]
+        return self._date_headers
