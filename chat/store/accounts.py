@@ -88,6 +88,8 @@ _NAMES: Final = tuple(field.name for field in attrs.fields(Account))
 _COLUMNS: Final = ", ".join(_NAMES)
 _BY_ID: Final = f"SELECT {_COLUMNS} FROM users WHERE id = ?"  # noqa: S608 - the column names are our own
 _BY_EMAIL_KEY: Final = f"SELECT {_COLUMNS} FROM users WHERE email_key = ?"  # noqa: S608
+_EVERY: Final = f"SELECT {_COLUMNS} FROM users ORDER BY id"  # noqa: S608
+_BY_USERNAME: Final = f"SELECT {_COLUMNS} FROM users WHERE username_key = ? ORDER BY discriminator"  # noqa: S608
 _BY_TAG: Final = f"SELECT {_COLUMNS} FROM users WHERE username_key = ? AND discriminator = ?"  # noqa: S608
 
 
@@ -123,6 +125,16 @@ def by_tag(connection: sqlite3.Connection, username: str, discriminator: int) ->
 
 def _account(row: tuple[Any, ...] | None) -> Account | None:
     return None if row is None else Account(*row)
+
+
+def by_username(connection: sqlite3.Connection, username: str) -> list[Account]:
+    """The accounts with this username, in any letter case."""
+    return [Account(*row) for row in connection.execute(_BY_USERNAME, (username_key(username),))]
+
+
+def every(connection: sqlite3.Connection) -> list[Account]:
+    """Every account, deleted ones included, the oldest first."""
+    return [Account(*row) for row in connection.execute(_EVERY)]
 
 
 def by_ids(connection: sqlite3.Connection, user_ids: Sequence[int]) -> list[Account]:

@@ -1,0 +1,47 @@
+"""Tells those who see an account that it changed: its own sessions, and the guilds it is a member of."""
+
+from __future__ import annotations
+
+from chat.bus.audience import ToAccounts, ToGuild
+from chat.bus.bus import Bus, CredentialsRevoked, Event
+from chat.clock import Clock
+from chat.config import Settings
+from chat.domain.guild_states import GuildStates
+from chat.domain.objects.users import partial_user, private_user
+from chat.registries.events import EventName
+from chat.store import guilds
+from chat.store.accounts import Account
+from chat.store.database import Database
+
+
+class AccountEvents:
+    """Publishes what follows from a change of an account; to be called after the commit."""
+
+    def __init__(self, database: Database, bus: Bus, clock: Clock, settings: Settings, guild_states: GuildStates) -> None:
+        self._database = database
+        self._bus = bus
+        self._clock = clock
+        self._guild_states = guild_states
+        self._premium_for_everyone = settings.premium_mode == "everyone"
+
+    def changed(self, before: Account, after: Account) -> None:
+        """USER_UPDATE for the account itself; GUILD_MEMBER_UPDATE for its guilds when others see a difference."""
+        own = private_user(after, now_ms=self._clock.now_ms(), premium_for_everyone=self._premium_for_everyone)
+        self._bus.publish(Event(EventName.USER_UPDATE, own, ToAccounts((after.id,))))
+        user = partial_user(after)
+        if user == partial_user(before):
+            return
+        for guild_id in guilds.ids_of_user(self._database.reader, after.id):
+            # A guild that is not in memory has no session connected to it, so there is nobody to tell.
+            state = self._guild_states.loaded(guild_id)
+            member = None if state is None else state.member(after.id)
+            if state is not None and member is not None:
+                data = {**state.member_object(member, user), "guild_id": str(guild_id)}
+                self._bus.publish(Event(EventName.GUILD_MEMBER_UPDATE, data, ToGuild(guild_id)))
+
+    def signed_out(self, user_id: int, *session_id_hashes: str) -> None:
+        """Sign-ins ended: the named ones, or where none is named all of the account's, bot tokens included."""
+        if session_id_hashes:
+            self._bus.publish(*(CredentialsRevoked(user_id, session_id_hash) for session_id_hash in session_id_hashes))
+        else:
+            self._bus.publish(CredentialsRevoked(user_id))

@@ -1,0 +1,348 @@
+"""Applications and their bot accounts (wire facts 2.3, 5.7; appendix D, OAuth2)."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+import attrs
+import structlog
+
+from chat.auth.principal import CredentialKind, Principal
+from chat.auth.tokens import TokenMint
+from chat.clock import Clock
+from chat.config import Settings
+from chat.domain.account_events import AccountEvents
+from chat.domain.objects.applications import application_object, own_application
+from chat.domain.memberships import Memberships
+from chat.domain.profiles import KEEP_TAG, ProfileRules, TagChange
+from chat.domain.sudo import SudoMode, SudoProof
+from chat.domain.usernames import Usernames
+from chat.domain.verification import is_unclaimed
+from chat.errors import ApiError
+from chat.snowflake import SnowflakeGenerator
+from chat.store import accounts, applications
+from chat.store.accounts import Account
+from chat.store.database import Database
+
+log: Final = structlog.get_logger("chat.accounts")
+
+NAMELESS_BOT: Final = "bot"
+"""The username of a bot whose application's name makes none."""
+
+BOT_FLAGS: Final = int(UserFlag.FRIENDLY_BOT | UserFlag.FRIENDLY_BOT_MANUAL_APPROVAL)
+"""Bits of a bot's flags that its owner may set."""
+
+
+@attrs.frozen
+class NewApplication:
+    """What an application is created with."""
+
+    name: str
+    redirect_uris: tuple[str, ...] = ()
+    bot_public: bool = True
+    bot_require_code_grant: bool = False
+
+
+@attrs.frozen
+class BotChange:
+    """What is to be different about a bot account.
+
+    `profile` holds columns and their new values; `flags` are the bits of BOT_FLAGS that it is to have, None to keep them.
+    """
+
+    profile: Mapping[str, Any]
+    tag: TagChange = KEEP_TAG
+    flags: int | None = None
+
+
+class Applications:
+    """Creates, reads, changes and deletes applications; only the owner may."""
+
+    def __init__(
+        self,
+        database: Database,
+        clock: Clock,
+        snowflakes: SnowflakeGenerator,
+        mint: TokenMint,
+        usernames: Usernames,
+        sudo: SudoMode,
+        rules: ProfileRules,
+        memberships: Memberships,
+        events: AccountEvents,
+        settings: Settings,
+    ) -> None:
+        self._database = database
+        self._clock = clock
+        self._snowflakes = snowflakes
+        self._mint = mint
+        self._usernames = usernames
+        self._sudo = sudo
+        self._rules = rules
+        self._memberships = memberships
+        self._events = events
+        self._settings = settings
+
+    async def create(self, principal: Principal, new: NewApplication) -> dict[str, Any]:
+        """Create an application with its bot account; the only answer that tells client secret and bot token together.
+
+        :raises ApiError: UNCLAIMED_ACCOUNT_CANNOT_CREATE_APPLICATIONS, MAX_APPLICATIONS.
+        """
+        if is_unclaimed(principal.account):
+            raise ApiError("UNCLAIMED_ACCOUNT_CANNOT_CREATE_APPLICATIONS")
+        self._require_redirects(new.redirect_uris)
+        application_id = self._snowflakes()
+        client_secret, bot_token = self._mint.secret(), self._mint.bot_token(application_id)
+        application = self._new_row(principal, application_id, new, client_secret, bot_token)
+        bot = self._new_bot(application)
+        most = self._settings.limits.max_applications_per_user
+
+        def unit(connection: sqlite3.Connection) -> Account:
+            if applications.count_of_owner(connection, principal.user_id) >= most:
+                raise ApiError("MAX_APPLICATIONS")
+            number = self._usernames.allocate(connection, bot.username, bot=True)
+            made = attrs.evolve(bot, discriminator=number)
+            accounts.insert(connection, made)
+            applications.insert(connection, application)
+            return made
+
+        made = await self._database.write(unit)
+        log.info("application created", application_id=application_id, user_id=principal.user_id)
+        data = application_object(application, made)
+        data["client_secret"] = client_secret
+        data["bot"]["token"] = bot_token
+        return data
+
+    async def of_account(self, principal: Principal) -> list[dict[str, Any]]:
+        """The caller's applications, oldest first."""
+
+        def query(connection: sqlite3.Connection) -> list[dict[str, Any]]:
+            own = applications.of_owner(connection, principal.user_id)
+            return [application_object(application, _bot_of(connection, application)) for application in own]
+
+        return await self._database.read(query)
+
+    def get(self, principal: Principal, application_id: int) -> dict[str, Any]:
+        """One of the caller's applications.
+
+        :raises ApiError: UNKNOWN_APPLICATION, ACCESS_DENIED.
+        """
+        reader = self._database.reader
+        application = _owned(reader, principal, application_id)
+        return application_object(application, _bot_of(reader, application))
+
+    def of_bot(self, principal: Principal) -> dict[str, Any]:
+        """The application that a bot belongs to.
+
+        :raises ApiError: UNKNOWN_APPLICATION.
+        """
+        reader = self._database.reader
+        application = applications.by_bot(reader, principal.user_id)
+        owner = None if application is None else accounts.by_id(reader, application.owner_id)
+        if application is None or owner is None:
+            raise ApiError("UNKNOWN_APPLICATION")
+        return own_application(application, owner, principal.account)
+
+    async def change(self, principal: Principal, application_id: int, changes: Mapping[str, Any]) -> dict[str, Any]:
+        """Change columns: name, redirect_uris, bot_public, bot_require_code_grant.
+
+        :raises ApiError: UNKNOWN_APPLICATION, ACCESS_DENIED.
+        :raises InvalidFormBody: for redirect addresses that cannot be taken.
+        """
+        self._require_redirects(changes.get("redirect_uris", ()))
+
+        def unit(connection: sqlite3.Connection) -> dict[str, Any]:
+            application = attrs.evolve(_owned(connection, principal, application_id), **changes)
+            applications.replace(connection, application)
+            return application_object(application, _bot_of(connection, application))
+
+        return await self._database.write(unit)
+
+    async def delete(self, principal: Principal, application_id: int, proof: SudoProof) -> None:
+        """Delete an application. Its bot leaves its guilds and lives on as the deleted author of what it wrote.
+
+        :raises ApiError: UNKNOWN_APPLICATION, ACCESS_DENIED, SUDO_MODE_REQUIRED.
+        :raises InvalidFormBody: INVALID_PASSWORD at `password`.
+        """
+        application = _owned(self._database.reader, principal, application_id)
+        await self._sudo.require(principal.account, proof)
+        bot = _bot_of(self._database.reader, application)
+        if bot is not None:
+            await self._leave_guilds(bot)
+
+        def unit(connection: sqlite3.Connection) -> None:
+            _owned(connection, principal, application_id)
+            applications.delete(connection, application_id)
+            if bot is not None:
+                accounts.replace(connection, _deleted(bot))
+
+        def then(_: None) -> None:
+            if bot is not None:
+                self._events.signed_out(bot.id)
+
+        await self._database.write(unit, then)
+        log.info("application deleted", application_id=application_id, user_id=principal.user_id)
+
+    async def change_bot(self, principal: Principal, application_id: int, change: BotChange) -> dict[str, Any]:
+        """Change the bot account of an application; returns the bot object.
+
+        :raises ApiError: UNKNOWN_APPLICATION, ACCESS_DENIED, BOT_USER_NOT_FOUND, INVALID_BOT_FLAG.
+        :raises InvalidFormBody: for a tag or bio that cannot be taken.
+        """
+        if change.flags is not None and change.flags & ~BOT_FLAGS:
+            raise ApiError("INVALID_BOT_FLAG")
+
+        def unit(connection: sqlite3.Connection) -> tuple[Account, Account]:
+            before = _bot_of(connection, _owned(connection, principal, application_id))
+            if before is None:
+                raise ApiError("BOT_USER_NOT_FOUND")
+            after = attrs.evolve(before, **self._rules.checked(before, dict(change.profile), change.tag))
+            if change.flags is not None:
+                after = attrs.evolve(after, flags=(after.flags & ~BOT_FLAGS) | change.flags)
+            if change.tag != KEEP_TAG:
+                after = self._usernames.claimed(connection, after, change.tag.username, change.tag.discriminator)
+            if after != before:
+                accounts.replace(connection, after)
+            return before, after
+
+        def then(changed: tuple[Account, Account]) -> None:
+            before, after = changed
+            if after != before:
+                self._events.changed(before, after)
+
+        _, bot = await self._database.write(unit, then)
+        return bot_object(bot)
+
+    async def reset_bot_token(self, principal: Principal, application_id: int, proof: SudoProof) -> dict[str, Any]:
+        """Give the bot a new token: the old one is worth nothing, and the bot's gateway sessions end.
+
+        :raises ApiError: UNKNOWN_APPLICATION, ACCESS_DENIED, BOT_USER_NOT_FOUND, SUDO_MODE_REQUIRED.
+        :raises InvalidFormBody: INVALID_PASSWORD at `password`.
+        """
+        _owned(self._database.reader, principal, application_id)
+        await self._sudo.require(principal.account, proof)
+        token = self._mint.bot_token(application_id)
+
+        def unit(connection: sqlite3.Connection) -> Account:
+            application = _owned(connection, principal, application_id)
+            bot = _bot_of(connection, application)
+            if bot is None:
+                raise ApiError("BOT_USER_NOT_FOUND")
+            applications.replace(connection, attrs.evolve(application, **self._token_columns(token)))
+            return bot
+
+        bot = await self._database.write(unit, lambda bot: self._events.signed_out(bot.id))
+        log.info("bot token reset", application_id=application_id, user_id=principal.user_id)
+        return {"token": token, "bot": bot_object(bot)}
+
+    async def reset_client_secret(self, principal: Principal, application_id: int, proof: SudoProof) -> dict[str, Any]:
+        """Give the application a new client secret.
+
+        :raises ApiError: UNKNOWN_APPLICATION, ACCESS_DENIED, SUDO_MODE_REQUIRED.
+        :raises InvalidFormBody: INVALID_PASSWORD at `password`.
+        """
+        _owned(self._database.reader, principal, application_id)
+        await self._sudo.require(principal.account, proof)
+        secret = self._mint.secret()
+
+        def unit(connection: sqlite3.Connection) -> None:
+            application = _owned(connection, principal, application_id)
+            applications.replace(connection, attrs.evolve(application, **self._secret_columns(secret)))
+
+        await self._database.write(unit)
+        log.info("client secret reset", application_id=application_id, user_id=principal.user_id)
+        return {"client_secret": secret}
+
+    def _new_row(
+        self, principal: Principal, application_id: int, new: NewApplication, client_secret: str, bot_token: str
+    ) -> Application:
+        return Application(
+            id=application_id,
+            owner_id=principal.user_id,
+            name=new.name,
+            bot_user_id=application_id,  # numerically the same (wire facts 5.7): clients take either for the other
+            bot_public=new.bot_public,
+            bot_require_code_grant=new.bot_require_code_grant,
+            redirect_uris=new.redirect_uris,
+            verify_key=self._mint.verify_key(),
+            created_at=self._clock.now_ms(),
+            **self._secret_columns(client_secret),
+            **self._token_columns(bot_token),
+        )
+
+    def _new_bot(self, application: Application) -> Account:
+        """The bot account, without its discriminator."""
+        username = account_rules.username_from(application.name, service_name=self._settings.service_name)
+        return Account(
+            id=application.id,
+            username=username or NAMELESS_BOT,
+            discriminator=0,
+            email_verified=True,
+            bot=True,
+            created_at=application.created_at,
+        )
+
+    def _secret_columns(self, secret: str) -> dict[str, Any]:
+        return {"client_secret_hash": token_hash(secret), "client_secret_created_at": self._clock.now_ms()}
+
+    def _token_columns(self, token: str) -> dict[str, Any]:
+        return {
+            "bot_token_hash": token_hash(token),
+            "bot_token_preview": token.partition(".")[2][:PREVIEW_CHARACTERS],
+            "bot_token_created_at": self._clock.now_ms(),
+        }
+
+    def _require_redirects(self, addresses: Sequence[str]) -> None:
+        """Raise InvalidFormBody unless each is an absolute address without fragment, and there are not too many."""
+        if len(addresses) > self._settings.limits.max_redirect_uris_per_application:
+            raise InvalidFormBody.at("redirect_uris", "INVALID_FORMAT")
+        wrong = [position for position, address in enumerate(addresses) if not _is_redirect(address)]
+        if wrong:
+            raise InvalidFormBody([FieldError(f"redirect_uris.{position}", "INVALID_FORMAT") for position in wrong])
+
+    async def _leave_guilds(self, bot: Account) -> None:
+        for guild_id in guilds.ids_of_user(self._database.reader, bot.id):
+            try:
+                await self._memberships.leave(Principal(bot, CredentialKind.BOT), guild_id)
+            except ApiError:
+                # It left meanwhile, or the guild is the instance's one community, which keeps its members.
+                log.info("bot stays in guild", user_id=bot.id, guild_id=guild_id)
+
+
+def _owned(connection: sqlite3.Connection, principal: Principal, application_id: int) -> Application:
+    application = applications.by_id(connection, application_id)
+    if application is None:
+        raise ApiError("UNKNOWN_APPLICATION")
+    if application.owner_id != principal.user_id:
+        raise ApiError("ACCESS_DENIED")
+    return application
+
+
+def _bot_of(connection: sqlite3.Connection, application: Application) -> Account | None:
+    return None if application.bot_user_id is None else accounts.by_id(connection, application.bot_user_id)
+
+
+def _deleted(bot: Account) -> Account:
+    """The bot without what it said of itself."""
+    return attrs.evolve(
+        bot,
+        flags=bot.flags | UserFlag.DELETED,
+        global_name=None,
+        avatar=None,
+        avatar_color=None,
+        banner=None,
+        banner_color=None,
+        accent_color=None,
+        bio=None,
+        pronouns=None,
+    )
+
+
+def _is_redirect(address: str) -> bool:
+    try:
+        parts = urlsplit(address)
+    except ValueError:
+        return False
+    return bool(parts.scheme) and bool(parts.netloc or parts.path) and not parts.fragment and "#" not in address

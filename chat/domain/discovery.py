@@ -1,0 +1,126 @@
+"""The discovery document: what a client learns of an instance before it knows anybody (wire facts 2.1, 2.4)."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Any, Final
+
+import attrs
+import orjson
+
+from chat.config import Limits, Settings
+from chat.domain.objects.users import PREMIUM_TRAIT
+from chat.mail.mailer import Mailer
+
+API_CODE_VERSION: Final = 1
+LIMITS_VERSION: Final = 2
+SHARDS: Final = 1
+"""The recommendation of GET /v1/gateway/bot, the same for every bot (wire facts 2.2)."""
+
+SESSION_STARTS: Final = {"total": 1000, "remaining": 999, "reset_after": 14_400_000, "max_concurrency": 1}
+"""The session start limit object of GET /v1/gateway/bot; there is no such limit, so it is fixed."""
+
+_PREMIUM_SUFFIX: Final = "_premium"
+
+
+class Discovery:
+    """Both documents, made once from the settings."""
+
+    def __init__(self, settings: Settings, mailer: Mailer) -> None:
+        self._origin: Final = settings.public_url
+        self.gateway_url: Final = self._origin.replace("http", "ws", 1) + "/gateway"
+        """The address of the gateway, without a query string: clients append their own."""
+        self.document: Final = self._document(settings, mailer)
+        """The answer to GET /.well-known/chat; not to be changed."""
+        self.gateway_bot: Final = {
+            "url": self.gateway_url,
+            "shards": SHARDS,
+            "session_start_limit": SESSION_STARTS,
+        }
+        """The answer to GET /v1/gateway/bot; not to be changed."""
+
+    def _document(self, settings: Settings, mailer: Mailer) -> dict[str, Any]:
+        sso = settings.sso
+        community = settings.single_community_guild_id
+        return {
+            "api_code_version": API_CODE_VERSION,
+            "endpoints": self._endpoints(),
+            "captcha": {"provider": "none", "hcaptcha_site_key": None, "turnstile_site_key": None},
+            "features": {
+                "voice_enabled": False,
+                "stripe_enabled": False,
+                "self_hosted": settings.self_hosted,
+                "presigned_attachment_uploads": False,
+                "emails_enabled": mailer.is_on,
+            },
+            "gif": {"provider": "klipy", "display_name": "Klipy", "attribution_required": False},
+            "sso": {
+                "enabled": sso.enabled,
+                "enforced": sso.enforced,
+                "display_name": sso.display_name,
+                "redirect_uri": f"{self._origin}/auth/sso/callback",
+            },
+            "registration": {"mode": settings.registration, "admin_registration_urls_enabled": False},
+            "community": {
+                "single_community": settings.single_community_enabled,
+                "single_community_guild_id": None if community is None else str(community),
+                "direct_messages_disabled": settings.direct_messages_disabled,
+            },
+            "services": {"gif_enabled": False, "youtube_enabled": False, "bluesky_enabled": False},
+            "limits": _limits(settings.limits),
+            "push": {"public_vapid_key": None},
+            "app_public": _app_public(settings),
+        }
+
+    def _endpoints(self) -> dict[str, str]:
+        origin = self._origin
+        api = f"{origin}/v1"
+        return {
+            "api": api,
+            "api_client": api,
+            "api_public": api,
+            "gateway": self.gateway_url,
+            "media": f"{origin}/media",
+            "static_cdn": f"{origin}/static",
+            "marketing": f"{origin}/marketing",
+            "admin": f"{origin}/admin",
+            "invite": f"{origin}/invite",
+            "gift": f"{origin}/gift",
+            "webapp": origin,
+        }
+
+
+def _limits(limits: Limits) -> dict[str, Any]:
+    """The limits as rules: one for everybody, and what premium changes about it."""
+    values = attrs.asdict(limits)
+    plain = {name: value for name, value in values.items() if not name.endswith(_PREMIUM_SUFFIX)}
+    premium = {
+        name.removesuffix(_PREMIUM_SUFFIX): value for name, value in values.items() if name.endswith(_PREMIUM_SUFFIX)
+    }
+    digest = hashlib.sha256(orjson.dumps(plain, option=orjson.OPT_SORT_KEYS)).hexdigest()
+    return {
+        "version": LIMITS_VERSION,
+        "traitDefinitions": [PREMIUM_TRAIT],
+        "rules": [
+            {"id": "default", "overrides": plain},
+            {"id": PREMIUM_TRAIT, "filters": {"traits": [PREMIUM_TRAIT]}, "overrides": premium},
+        ],
+        "defaultsHash": digest,
+    }
+
+
+def _app_public(settings: Settings) -> dict[str, Any]:
+    return {
+        "branding": {
+            "product_name": settings.service_name,
+            "icon_url": None,
+            "symbol_url": None,
+            "logo_url": None,
+            "wordmark_url": None,
+            "favicon_url": None,
+            "theme_color": None,
+        },
+        "setup": {"configured": True, "admin_url": None},
+        "legal": {"terms_url": None, "privacy_url": None},
+        "registration": {"collect_date_of_birth": False},
+    }

@@ -1,0 +1,36 @@
+"""Mail that an instance keeps instead of sending, for whoever develops against it (contract, Development routes)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from chat.clock import iso_timestamp
+from chat.store import mails
+from chat.store.database import Database
+from chat.store.mails import KeptMail
+
+
+class MailSink:
+    """What `mail.mode` = `keep` has collected."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def kept(self) -> list[dict[str, Any]]:
+        """Every mail so far, oldest first."""
+        return [_mail_object(mail) for mail in await self._database.read(mails.kept)]
+
+    async def clear(self) -> None:
+        """Throw all of it away."""
+        await self._database.write(mails.clear)
+
+
+def _mail_object(mail: KeptMail) -> dict[str, Any]:
+    return {
+        "to": mail.recipient,
+        "subject": mail.subject,
+        "text": mail.text,
+        "kind": mail.kind,
+        "token": mail.token,
+        "created_at": iso_timestamp(mail.created_at),
+    }

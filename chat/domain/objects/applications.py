@@ -1,0 +1,46 @@
+"""Application objects as the wire has them (wire facts 2.3, 5.7)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from chat.domain.objects.users import partial_user, public_flags
+from chat.store.accounts import Account
+from chat.store.applications import Application
+
+
+def application_object(application: Application, bot: Account | None) -> dict[str, Any]:
+    """An application as its owner sees it; secrets are added where they are told, and nowhere else."""
+    data: dict[str, Any] = {
+        "id": str(application.id),
+        "name": application.name,
+        "icon": application.icon,
+        "description": application.description,
+        "redirect_uris": list(application.redirect_uris),
+        "bot_public": application.bot_public,
+        "bot_require_code_grant": application.bot_require_code_grant,
+    }
+    if bot is not None:
+        data["bot"] = bot_object(bot)
+    return data
+
+
+def bot_object(bot: Account) -> dict[str, Any]:
+    """The bot account of an application as its owner sees it."""
+    return {
+        "id": str(bot.id),
+        "username": bot.username,
+        "discriminator": f"{bot.discriminator:04d}",
+        "avatar": bot.avatar,
+        "banner": bot.banner,
+        "bio": bot.bio,
+        "flags": public_flags(bot.flags),
+    }
+
+
+def own_application(application: Application, owner: Account, bot: Account) -> dict[str, Any]:
+    """An application as its own bot sees it: GET /v1/applications/@me."""
+    data = application_object(application, bot)
+    data["verify_key"] = application.verify_key
+    data["owner"] = partial_user(owner)
+    return data

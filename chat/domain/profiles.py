@@ -1,0 +1,64 @@
+"""What accounts, people and bots alike, may say of themselves: names, bio, tag (wire facts 5.1)."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import attrs
+
+from chat.clock import Clock
+from chat.config import Settings
+from chat.domain import account_rules
+from chat.domain.objects.users import has_premium
+from chat.domain.usernames import DISCRIMINATORS
+from chat.errors import InvalidFormBody
+from chat.store.accounts import Account
+
+
+@attrs.frozen
+class TagChange:
+    """The tag asked for; None keeps the username, or leaves the discriminator to the instance."""
+
+    username: str | None = None
+    discriminator: int | None = None
+
+
+KEEP_TAG: Final = TagChange()
+
+
+class ProfileRules:
+    """Judges changes of a profile."""
+
+    def __init__(self, clock: Clock, settings: Settings) -> None:
+        self._clock = clock
+        self._settings = settings
+
+    def checked(self, account: Account, profile: dict[str, Any], tag: TagChange) -> dict[str, Any]:
+        """The columns as they are to be stored; every rule is checked but those that ask who else has the tag.
+
+        `profile` holds columns and their new values: global_name, bio, pronouns, accent_color.
+
+        :raises InvalidFormBody: with the first field that breaks a rule.
+        """
+        if "global_name" in profile:
+            profile["global_name"] = account_rules.global_name(profile["global_name"])
+        bio = profile.get("bio")
+        if bio is not None and len(bio) > self._settings.limits.max_bio_length:
+            raise InvalidFormBody.at("bio", "CONTENT_EXCEEDS_MAX_LENGTH")
+        if tag.username is not None:
+            account_rules.username(tag.username, service_name=self._settings.service_name)
+        if tag.discriminator is not None:
+            self._require_choice(account, tag.discriminator)
+        return profile
+
+    def _require_choice(self, account: Account, discriminator: int) -> None:
+        """Raise InvalidFormBody unless the account may have this discriminator, provided that it is free."""
+        if self._settings.tag_style != "discriminator":
+            raise InvalidFormBody.at("discriminator", "DISCRIMINATOR_NOT_SUPPORTED_ON_INSTANCE")
+        if discriminator == account.discriminator:
+            return
+        if discriminator not in DISCRIMINATORS:
+            raise InvalidFormBody.at("discriminator", "DISCRIMINATOR_OUT_OF_RANGE")
+        everyone = self._settings.premium_mode == "everyone"
+        if not everyone and not has_premium(account, self._clock.now_ms()):
+            raise InvalidFormBody.at("discriminator", "CHANGING_DISCRIMINATOR_REQUIRES_PREMIUM")

@@ -1,0 +1,158 @@
+"""Registration: POST /v1/auth/register (wire facts 6.1, 6.2)."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Mapping
+from typing import Any, Final
+
+import attrs
+import structlog
+
+from chat.auth.passwords import Passwords
+from chat.auth.tokens import TokenMint
+from chat.clock import Clock
+from chat.config import Settings
+from chat.domain import account_rules
+from chat.domain.email_verification import EmailVerification
+from chat.domain.objects.users import ADULT_YEARS, age_years
+from chat.domain.sign_ins import Client, SignIn, SignIns
+from chat.domain.usernames import Usernames
+from chat.errors import ApiError, InvalidFormBody
+from chat.snowflake import SnowflakeGenerator
+from chat.store import accounts, auth_sessions, user_settings
+from chat.store.accounts import Account
+from chat.store.database import Database
+
+log: Final = structlog.get_logger("chat.accounts")
+
+NAMELESS: Final = "user"
+"""The username of somebody who gave no name that one could be made of."""
+
+ADULT_SETTINGS: Final[Mapping[str, Any]] = {"friend_source_flags": 7, "sensitive_content_friend_dm_filter": 0}
+"""What an adult's settings begin with in place of the defaults (wire facts 5.4)."""
+
+
+@attrs.frozen
+class Applicant:
+    """What somebody says of themselves who wants an account."""
+
+    username: str | None = None
+    email: str | None = None
+    password: str | None = attrs.field(default=None, repr=False)
+    global_name: str | None = None
+    date_of_birth: str | None = None
+    consent: bool = False
+    theme: str | None = None
+    locale: str | None = None
+
+
+class Registration:
+    """Makes accounts for people."""
+
+    def __init__(
+        self,
+        database: Database,
+        clock: Clock,
+        snowflakes: SnowflakeGenerator,
+        passwords: Passwords,
+        usernames: Usernames,
+        sign_ins: SignIns,
+        verification: EmailVerification,
+        mint: TokenMint,
+        settings: Settings,
+    ) -> None:
+        self._database = database
+        self._clock = clock
+        self._snowflakes = snowflakes
+        self._passwords = passwords
+        self._usernames = usernames
+        self._sign_ins = sign_ins
+        self._verification = verification
+        self._mint = mint
+        self._settings = settings
+
+    async def register(self, applicant: Applicant, client: Client) -> tuple[Account, SignIn]:
+        """Make the account and sign it in.
+
+        :raises ApiError: REGISTRATION_CLOSED.
+        :raises InvalidFormBody: with the fields that cannot be taken.
+        """
+        # An account that waits for approval needs an administrator, whom this version does not have.
+        if self._settings.registration != "open":
+            raise ApiError("REGISTRATION_CLOSED")
+        account = await self._account(applicant)
+        sign_in = self._sign_ins.new(account.id, client)
+        mail_token = self._mint.mail_token()
+        settings = self._first_settings(applicant, account)
+
+        def unit(connection: sqlite3.Connection) -> Account:
+            if account.email is not None and accounts.by_email_key(connection, account.email) is not None:
+                raise InvalidFormBody.at("email", "EMAIL_ALREADY_IN_USE")
+            made = attrs.evolve(account, discriminator=self._usernames.allocate(connection, account.username))
+            accounts.insert(connection, made)
+            user_settings.put(connection, made.id, settings)
+            auth_sessions.insert(connection, sign_in.session)
+            if not made.email_verified:
+                self._verification.send(connection, made, mail_token)
+            return made
+
+        made = await self._database.write(unit)
+        log.info("registered", user_id=made.id, address=client.address)
+        return made, sign_in
+
+    async def _account(self, applicant: Applicant) -> Account:
+        """The account as it is to be, without its discriminator. The password is hashed last: it costs most."""
+        now = self._clock.now_ms()
+        email = self._email(applicant)
+        global_name = account_rules.global_name(applicant.global_name)
+        username = self._username(applicant, global_name)
+        birth = applicant.date_of_birth
+        if birth is not None:
+            birth = account_rules.date_of_birth(birth, now_ms=now)
+        password = applicant.password
+        if password is not None:
+            account_rules.password(password, names=(username, global_name, email))
+        agreed_at = now if applicant.consent else None
+        return Account(
+            id=self._snowflakes(),
+            username=username,
+            discriminator=0,
+            global_name=global_name,
+            email=email,
+            email_verified=not self._verification.is_needed,
+            password_hash=None if password is None else await self._passwords.hash(password),
+            date_of_birth=birth,
+            created_at=now,
+            password_last_changed_at=None if password is None else now,
+            terms_agreed_at=agreed_at,
+            privacy_agreed_at=agreed_at,
+        )
+
+    def _email(self, applicant: Applicant) -> str | None:
+        """The address. One who leaves it out gets an unclaimed account; a username instance takes none."""
+        if self._settings.sign_in == "email":
+            return None if applicant.email is None else account_rules.email(applicant.email)
+        if applicant.email is not None:
+            raise InvalidFormBody.at("email", "INVALID_FORMAT")
+        for name in ("username", "password"):
+            if getattr(applicant, name) is None:
+                raise InvalidFormBody.at(name, "INVALID_FORMAT")
+        return None
+
+    def _username(self, applicant: Applicant, global_name: str | None) -> str:
+        service_name = self._settings.service_name
+        if applicant.username is not None:
+            return account_rules.username(applicant.username, service_name=service_name)
+        return account_rules.username_from(global_name or "", service_name=service_name) or NAMELESS
+
+    def _first_settings(self, applicant: Applicant, account: Account) -> dict[str, Any]:
+        """What differs from the defaults from the beginning."""
+        settings: dict[str, Any] = {}
+        if account.date_of_birth is not None and age_years(account.date_of_birth, account.created_at) >= ADULT_YEARS:
+            settings.update(ADULT_SETTINGS)
+        if applicant.theme is not None:
+            settings["theme"] = applicant.theme
+        if applicant.locale is not None:
+            settings["locale"] = applicant.locale
+        return settings

@@ -1,0 +1,141 @@
+"""Sign-ins: making them, listing them, ending them, and noting when they were last used."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Sequence
+from typing import Any, Final
+
+import attrs
+import trio
+
+from chat.auth.principal import Principal
+from chat.auth.tokens import TokenMint, digest_of, id_hash, token_hash
+from chat.clock import Clock, iso_timestamp
+from chat.domain.account_events import AccountEvents
+from chat.domain.client_info import client_info, masked_address
+from chat.domain.objects.users import partial_user
+from chat.errors import StorageUnavailable
+from chat.store import accounts, auth_sessions
+from chat.store.accounts import Account
+from chat.store.auth_sessions import AuthSession
+from chat.store.database import Database
+
+USE_NOTED_EVERY_SECONDS: Final = 60
+"""How long the uses of sign-ins are collected before they are written in one go."""
+
+USES_LIMIT: Final = 100_000
+"""Sign-ins used within that time of which a note is kept; the use of further ones is not noted."""
+
+
+@attrs.frozen
+class Client:
+    """Where a request comes from: address, User-Agent and what native clients say of themselves."""
+
+    address: str
+    user_agent: str | None = None
+    os: str | None = None
+    platform: str | None = None
+
+
+@attrs.frozen
+class SignIn:
+    """A sign-in about to be written, with the token that is told once."""
+
+    token: str = attrs.field(repr=False)
+    session: AuthSession
+
+    def answer(self, account: Account) -> dict[str, Any]:
+        """The token response (wire facts 6.2)."""
+        return {"token": self.token, "user_id": str(account.id), "user": partial_user(account)}
+
+
+class SignIns:
+    """The sign-ins of all accounts."""
+
+    def __init__(self, database: Database, clock: Clock, mint: TokenMint, events: AccountEvents) -> None:
+        self._database = database
+        self._clock = clock
+        self._mint = mint
+        self._events = events
+        self._uses: dict[str, tuple[int, int, str]] = {}
+
+    def new(self, user_id: int, client: Client) -> SignIn:
+        """A fresh sign-in of an account; to be written with `auth_sessions.insert`."""
+        token = self._mint.session_token()
+        now = self._clock.now_ms()
+        session = AuthSession(
+            token_hash=token_hash(token),
+            user_id=user_id,
+            created_at=now,
+            last_used_at=now,
+            address=client.address,
+            user_agent=client.user_agent,
+            client_os=client.os,
+            client_platform=client.platform,
+        )
+        return SignIn(token, session)
+
+    async def of_account(self, principal: Principal) -> list[dict[str, Any]]:
+        """The account's auth session objects, the most recently used first (wire facts 5.4)."""
+        await self.write_uses()
+        user_id = principal.user_id
+        sessions = await self._database.read(lambda connection: auth_sessions.of_user(connection, user_id))
+        return [_session_object(session, principal.session_id_hash) for session in sessions]
+
+    async def end(self, user_id: int, session_id_hashes: Sequence[str]) -> None:
+        """End the named sign-ins of the account; unknown ones are ignored."""
+        digests = [digest for digest in map(digest_of, session_id_hashes) if digest is not None]
+        if not digests:
+            return
+
+        def unit(connection: sqlite3.Connection) -> list[bytes]:
+            return auth_sessions.delete(connection, user_id, digests)
+
+        def then(ended: list[bytes]) -> None:
+            if ended:
+                self._events.signed_out(user_id, *map(id_hash, ended))
+
+        await self._database.write(unit, then)
+
+    def note_use(self, principal: Principal, address: str) -> None:
+        """Remember that a sign-in was used now; written before long by `run`."""
+        session_id_hash = principal.session_id_hash
+        if session_id_hash is not None and (session_id_hash in self._uses or len(self._uses) < USES_LIMIT):
+            self._uses[session_id_hash] = (principal.user_id, self._clock.now_ms(), address)
+
+    async def write_uses(self) -> None:
+        """Write what was noted since the last time; kept for the next time where the store cannot be written."""
+        if not self._uses:
+            return
+        noted, self._uses = self._uses, {}
+
+        def unit(connection: sqlite3.Connection) -> None:
+            for session_id_hash, (user_id, used_at, address) in noted.items():
+                digest = digest_of(session_id_hash)
+                if digest is not None:
+                    auth_sessions.touch(connection, digest, used_at, address)
+                accounts.touch(connection, user_id, used_at, address)
+
+        try:
+            await self._database.write(unit)
+        except StorageUnavailable:
+            self._uses = {**noted, **self._uses}
+
+    async def run(self) -> None:
+        """Write the uses of sign-ins once in a while, for ever."""
+        while True:
+            await trio.sleep(USE_NOTED_EVERY_SECONDS)
+            await self.write_uses()
+
+
+def _session_object(session: AuthSession, current: str | None) -> dict[str, Any]:
+    name = id_hash(session.token_hash)
+    return {
+        "id": name,
+        "id_hash": name,
+        "client_info": client_info(session),
+        "masked_ip": masked_address(session.address),
+        "approx_last_used_at": iso_timestamp(session.last_used_at),
+        "current": name == current,
+    }

@@ -1,0 +1,1 @@
+"""Outgoing mail: what is written to people, and where it goes."""
