@@ -13,7 +13,8 @@ from typing import Final
 import attrs
 import trio
 
-from chat.gateway.frames import (
+from chat.gateway.control_frames import ABNORMAL_CLOSURE, NORMAL_CLOSURE, close_frame, pong_frame
+from chat.gateway.frame_reader import (
     FRAGMENTS_MAXIMUM,
     Breach,
     FrameReader,
@@ -21,8 +22,6 @@ from chat.gateway.frames import (
     MessageTooLarge,
     PeerClose,
     Ping,
-    close_frame,
-    pong_frame,
 )
 from chat.gateway.outbox import Outbox
 from chat.gateway.transport import GatewayTransport
@@ -39,9 +38,6 @@ CLOSE_SECONDS: Final = 2.0
 """How long a closing handshake may take."""
 
 __all__ = ["Closed", "Message", "MessageTooLarge", "WebSocket"]
-
-NORMAL_CLOSURE: Final = 1000
-ABNORMAL_CLOSURE: Final = 1006
 
 
 @attrs.frozen

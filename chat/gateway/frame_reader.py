@@ -8,23 +8,15 @@ moment it grows beyond its limit (design 2 and 7).
 from __future__ import annotations
 
 import codecs
-import struct
 from typing import Final
 
 import attrs
 from wsproto.frame_protocol import Frame, FrameDecoder, Opcode, ParseFailed
 
+from chat.gateway.control_frames import INVALID_DATA, NO_STATUS, PEER_CLOSE_CODES, PROTOCOL_ERROR
+
 FRAGMENTS_MAXIMUM: Final = 4_096
 """Frames of one message; a client that splits 16 KiB into more keeps us busy to no purpose."""
-
-PROTOCOL_ERROR: Final = 1002
-NO_STATUS: Final = 1005
-INVALID_DATA: Final = 1007
-CLOSE_CODES: Final = frozenset({1000, 1001, 1002, 1003, *range(1007, 1015), *range(3000, 5000)})
-"""What a peer may put into a close frame (RFC 6455, section 7.4, with IANA's registry of close codes)."""
-
-REASON_BYTES: Final = 123
-"""A control frame holds 125 bytes; the code takes two."""
 
 
 @attrs.frozen
@@ -153,7 +145,7 @@ class FrameReader:
         if not payload:
             return PeerClose(NO_STATUS, "")
         code = int.from_bytes(payload[:2], "big")
-        if len(payload) == 1 or code not in CLOSE_CODES:
+        if len(payload) == 1 or code not in PEER_CLOSE_CODES:
             return self._breach(PROTOCOL_ERROR)
         try:
             return PeerClose(code, payload[2:].decode())
@@ -164,18 +156,3 @@ class FrameReader:
         self._ended = True
         self._message = None
         return Breach(code)
-
-
-def close_frame(code: int, reason: str = "") -> bytes:
-    """A close frame; code 1005 stands for none. Raises ValueError when the reason has more than 123 bytes of UTF-8."""
-    if code == NO_STATUS:
-        return b"\x88\x00"
-    encoded = reason.encode()
-    if len(encoded) > REASON_BYTES:
-        raise ValueError(f"a close reason has at most {REASON_BYTES} bytes")
-    return b"\x88%c%b%b" % (2 + len(encoded), struct.pack("!H", code), encoded)
-
-
-def pong_frame(payload: bytes) -> bytes:
-    """The answer to a ping with this payload (at most 125 bytes)."""
-    return b"\x8a%c%b" % (len(payload), payload)
