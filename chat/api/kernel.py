@@ -121,7 +121,7 @@ class Endpoint:
         headers = await self._limit(exchange, caller)
         self._admit(credential, caller)
         if caller is not None and caller.session_id_hash is not None:
-            services.authentication.note_use(caller, exchange.address)
+            services.sign_ins.note_use(caller, exchange.address)
         if self._changes:
             await services.bus.wait_for_room()
         request = Request(services, exchange.id, exchange.address, exchange.headers, caller)
@@ -163,7 +163,8 @@ class Endpoint:
         retry_after = limiter.take(limit_of_all, identity)
         if retry_after:
             if caller is not None and caller.session_id_hash is not None:
-                await self._services.authentication.logout(caller)  # wire facts 3.4: the denial ends the sign-in
+                # Wire facts 3.4: the denial ends the sign-in.
+                await self._services.sign_ins.end(caller.user_id, [caller.session_id_hash])
             raise RateLimited(retry_after, "global")
         bucket = self.operation.bucket
         if bucket is None:

@@ -16,11 +16,15 @@ if TYPE_CHECKING:
     from chat.domain.authentication import Authentication
     from chat.domain.channels import Channels
     from chat.domain.discovery import Discovery
+    from chat.domain.email_verification import EmailVerification
     from chat.domain.guilds import Guilds
     from chat.domain.invites import Invites
     from chat.domain.memberships import Memberships
     from chat.domain.messages import Messages
+    from chat.domain.registration import Registration
+    from chat.domain.sign_ins import SignIns
     from chat.domain.typing_indicators import TypingIndicators
+    from chat.domain.user_settings import UserSettings
     from chat.store.database import Database
 
 
@@ -34,7 +38,11 @@ class Services:
     bus: Bus
     rate_limiter: RateLimiter
     accounts: Accounts
+    user_settings: UserSettings
+    registration: Registration
+    verification: EmailVerification
     authentication: Authentication
+    sign_ins: SignIns
     applications: Applications
     discovery: Discovery
     guilds: Guilds

@@ -29,4 +29,4 @@ def run_server(loaded: Loaded, announce: Callable[[ServerAddresses], None], *, d
     directory = DataDirectory(loaded.data_directory)
     directory.create()
     with directory.locked():
-        trio.run(functools.partial(server.serve, loaded, development=development, announce=announce), clock=clock)
+        trio.run(functools.partial(server.serve, loaded, clock=clock, announce=announce), clock=clock)

@@ -1,0 +1,408 @@
+"""The composition root: every part of a server is built here, once, and started and drained in order.
+
+`assemble` puts the parts together on a database, a clock and a source of chance, whichever they are: sockets, threads
+and the time of day in production, memory and a virtual clock in the test kit. `serve` is what the command line runs.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+import random
+import secrets
+import signal
+import sys
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from functools import partial
+from typing import Final
+
+import attrs
+import structlog
+import trio
+
+from chat.api.app import ChatApp
+from chat.api.faults import HttpFaults
+from chat.api.http_server import HttpServer
+from chat.api.kernel import Kernel
+from chat.api.operation import Routes
+from chat.api.rate_limit import RateLimiter
+from chat.api.routes import ROUTES
+from chat.api.services import Services
+from chat.auth.client_address import ClientAddresses
+from chat.auth.passwords import CHEAP, STRONG, HashCost, Passwords
+from chat.auth.resolve import resolve_gateway_token
+from chat.auth.tokens import TokenMint
+from chat.bus.bus import Bus, CredentialsRevoked
+from chat.clock import Clock, MovableClock, SkippingClock, SystemClock
+from chat.config import Loaded, Settings
+from chat.development import seeded_world
+from chat.development.parts import Development, DevelopmentServices
+from chat.development.routes import routes as development_routes
+from chat.development.seeded_world import SeededWorld
+from chat.domain.access import Access
+from chat.domain.account_events import AccountEvents
+from chat.domain.account_states import AccountStates, find_partial_user
+from chat.domain.accounts import Accounts
+from chat.domain.applications import Applications
+from chat.domain.authentication import Authentication
+from chat.domain.channels import Channels
+from chat.domain.discovery import Discovery
+from chat.domain.email_verification import EmailVerification
+from chat.domain.guild_states import GuildStates
+from chat.domain.guilds import Guilds
+from chat.domain.instance_policy import InstancePolicy
+from chat.domain.invites import Invites
+from chat.domain.memberships import Memberships
+from chat.domain.messages import Messages
+from chat.domain.presences import Presences
+from chat.domain.profiles import ProfileRules
+from chat.domain.registration import Registration
+from chat.domain.relationships import Relationships
+from chat.domain.rosters import Rosters
+from chat.domain.sign_ins import SignIns
+from chat.domain.sudo import SudoMode
+from chat.domain.typing_indicators import TypingIndicators
+from chat.domain.user_settings import UserSettings
+from chat.domain.usernames import Usernames
+from chat.domain.voice_states import VoiceStates
+from chat.errors import OperatorError
+from chat.gateway.commands.handler import CommandHandler
+from chat.gateway.gateway import Gateway, GatewaySettings
+from chat.gateway.guild_payloads import GuildPayloads
+from chat.gateway.hub import Hub
+from chat.gateway.listener import Listener, Port, connections_maximum, open_listeners
+from chat.gateway.retention import at_rest, revived
+from chat.gateway.subscriptions import Subscriptions
+from chat.mail.mailer import Mailer
+from chat.snowflake import SnowflakeGenerator
+from chat.store import accounts, outside_changes, retained_sessions
+from chat.store.data_directory import DataDirectory
+from chat.store.database import SWITCH_INTERVAL_SECONDS, Database, open_database
+
+logger = structlog.get_logger(__name__)
+
+DRAIN_SECONDS: Final = 10.0
+"""How long running requests and closing sockets may take once a shutdown was asked for."""
+
+COLLECTION_THRESHOLDS: Final = (100_000, 50, 1_000)
+"""For `gc.set_threshold`: with thousands of nurseries alive the default collections stop the loop again and again."""
+
+FREEZE_SECONDS: Final = 60.0
+"""How often what has come to stay is moved out of the collector's sight."""
+
+
+@attrs.frozen
+class ServerAddresses:
+    """Where a server that can serve is reached."""
+
+    host: str
+    port: int
+    origin: str
+    gateway_url: str
+    world: SeededWorld | None = None
+    """The seeded world of a development server."""
+
+
+@attrs.frozen(kw_only=True)
+class Surroundings:
+    """What a server stands on; everything that a test replaces."""
+
+    settings: Settings
+    database: Database
+    clock: Clock
+    chance: random.Random
+    hash_cost: HashCost = STRONG
+    hash_in_threads: bool = True
+    movable_clock: MovableClock | None = None
+    """Set for a server with development routes: the clock that they move."""
+
+
+class Server:
+    """One server, put together and not yet listening."""
+
+    def __init__(self, surroundings: Surroundings) -> None:
+        self.surroundings = surroundings
+        settings, database, clock = surroundings.settings, surroundings.database, surroundings.clock
+        chance = surroundings.chance
+        self.settings = settings
+        self.database = database
+        self.clock = clock
+        self.bus = bus = Bus()
+        self.snowflakes = snowflakes = SnowflakeGenerator(clock)
+        self.guild_states = guild_states = GuildStates(database, clock)
+        self.passwords = passwords = Passwords(
+            chance, surroundings.hash_cost, in_threads=surroundings.hash_in_threads
+        )
+        mint = TokenMint(chance)
+        partial_user_of = partial(find_partial_user, database)
+        self.relationships = relationships = Relationships(database, bus, clock, partial_user_of=partial_user_of)
+        self.account_states = account_states = AccountStates(
+            database, clock, relationships, premium_for_everyone=settings.premium_mode == "everyone"
+        )
+        self.presences = presences = Presences(
+            bus, clock, friends_of=relationships.friends_of, partial_user_of=partial_user_of
+        )
+        random_hex = partial(_random_hex, chance)
+        voice_states = VoiceStates(bus, guild_states, clock, random_hex=random_hex)
+        rosters = Rosters(database, bus)
+
+        def make_commands(
+            hub: Hub, subscriptions: Subscriptions, guild_payloads: GuildPayloads
+        ) -> CommandHandler:
+            return CommandHandler(
+                hub,
+                subscriptions,
+                guild_payloads,
+                bus=bus,
+                presences=presences,
+                voice_states=voice_states,
+                rosters=rosters,
+                database=database,
+                clock=clock,
+                rate_limited=settings.rate_limits,
+            )
+
+        self.gateway = Gateway(
+            GatewaySettings(
+                heartbeat_interval_ms=settings.gateway.heartbeat_interval_ms,
+                identify_budget=settings.gateway.identify_budget,
+                connections_per_address=settings.gateway.connections_per_address,
+                sessions_per_user=settings.gateway.sessions_per_user,
+                bot_shard_guild_ceiling=settings.gateway.bot_shard_guild_ceiling,
+                rate_limited=settings.rate_limits,
+            ),
+            bus=bus,
+            guild_states=guild_states,
+            presences=presences,
+            voice_states=voice_states,
+            accounts=account_states,
+            resolve_token=lambda token: resolve_gateway_token(database.reader, token),
+            storage_failing=lambda: database.failing,
+            random_hex=random_hex,
+            random_between=chance.randint,
+            make_commands=make_commands,
+        )
+
+        access = Access(guild_states)
+        policy = InstancePolicy(settings)
+        self.account_events = account_events = AccountEvents(database, bus, clock, settings, guild_states)
+        usernames = Usernames(settings, chance)
+        sign_ins = SignIns(database, clock, mint, account_events)
+        mailer = Mailer(settings.mail.mode, clock, snowflakes)
+        verification = EmailVerification(database, clock, mailer, mint, account_events, settings)
+        memberships = Memberships(database, guild_states, access, bus, clock, snowflakes, settings, policy)
+        sudo = SudoMode(passwords)
+        rules = ProfileRules(clock, settings)
+        self.services = Services(
+            settings=settings,
+            database=database,
+            clock=clock,
+            bus=bus,
+            rate_limiter=RateLimiter(enabled=settings.rate_limits),
+            accounts=Accounts(database, clock, passwords, sudo, usernames, rules, account_events, settings),
+            user_settings=UserSettings(database, bus),
+            authentication=Authentication(database, clock, passwords, sign_ins, settings),
+            sign_ins=sign_ins,
+            registration=Registration(
+                database, clock, snowflakes, passwords, usernames, sign_ins, verification, mint, settings
+            ),
+            verification=verification,
+            applications=Applications(
+                database, clock, snowflakes, mint, usernames, sudo, rules, memberships, account_events, settings
+            ),
+            discovery=Discovery(settings, mailer),
+            guilds=Guilds(
+                database, guild_states, access, bus, clock, snowflakes, settings, policy, presences.online_count
+            ),
+            memberships=memberships,
+            channels=Channels(access),
+            messages=Messages(database, guild_states, access, bus, clock, snowflakes, settings, policy),
+            invites=Invites(
+                database, guild_states, access, memberships, bus, clock, chance, settings, presences.online_count
+            ),
+            typing=TypingIndicators(access, bus, clock),
+        )
+        self.addresses = ClientAddresses(
+            settings.trusted_proxies, test_header=settings.gateway.address_header_for_tests
+        )
+        self.world: SeededWorld | None = None
+        self._routes: list[Routes] = list(ROUTES)
+        self._faults: HttpFaults | None = None
+        self.port: Port
+
+    def develop(self, world: SeededWorld, clock: MovableClock) -> None:
+        """Add the development routes."""
+        self.world = world
+        self._faults = faults = HttpFaults()
+        self._routes.append(development_routes)
+        services = {field.name: getattr(self.services, field.name) for field in attrs.fields(Services)}
+        self.services = DevelopmentServices(
+            **services,
+            development=Development(
+                world=world,
+                hash_password=self.passwords.hash,
+                clock=clock,
+                snowflakes=self.snowflakes,
+                guild_states=self.guild_states,
+                account_events=self.account_events,
+                relationships=self.relationships,
+                gateway=self.gateway,
+                http_faults=faults,
+            ),
+        )
+
+    # Coming and going
+
+    @asynccontextmanager
+    async def running(self, listeners: Sequence[Listener], *, maximum_connections: int) -> AsyncIterator[None]:
+        """Serve on the listeners while the block lasts; leaving it closes everything at once, `drain` in good order."""
+        http = HttpServer(self.application(), self.clock)
+        self.port = Port(
+            listeners,
+            gateway=self.gateway.serve,
+            http=http,
+            addresses=self.addresses,
+            maximum_connections=maximum_connections,
+        )
+        async with http.running(), self.gateway.running(), trio.open_nursery() as nursery:
+            await self._adopt_retained()
+            nursery.start_soon(self._follow_outside_changes)
+            nursery.start_soon(self.services.sign_ins.run)
+            nursery.start_soon(self.presences.expire_custom_statuses)
+            nursery.start_soon(self.port.serve)
+            yield
+            nursery.cancel_scope.cancel()
+
+    def application(self) -> ChatApp:
+        """The HTTP side."""
+        kernel = Kernel(
+            self.services,
+            self._routes,
+            addresses=self.addresses,
+            chance=self.surroundings.chance,
+            faults=self._faults,
+        )
+        return ChatApp(kernel)
+
+    async def drain(self, seconds: float = DRAIN_SECONDS) -> None:
+        """Send every session elsewhere, finish running requests, write down the sessions that may be resumed."""
+        self.gateway.drain()
+        with trio.move_on_after(seconds):
+            async with trio.open_nursery() as nursery:
+                nursery.start_soon(self.gateway.finish)
+                nursery.start_soon(self.port.drain, seconds)
+        await self._retain_sessions()
+
+    async def _retain_sessions(self) -> None:
+        now = self.clock.now_ms()
+        records = [at_rest(session, now) for session in self.gateway.table if session.starting is None]
+        await self.database.write(lambda connection: retained_sessions.store(connection, records))
+        logger.info("sessions retained", count=len(records))
+
+    async def _adopt_retained(self) -> None:
+        records = await self.database.write(retained_sessions.take_all)
+        sessions = [session for session in map(revived, records) if session is not None]
+        self.gateway.adopt(sessions, self.account_states.guild_ids)
+
+    async def _follow_outside_changes(self) -> None:
+        """Carry out what the command line changes beside this server."""
+        clock = self.surroundings.movable_clock
+        sleep = clock.sleep_unmoved if isinstance(clock, SkippingClock) else trio.sleep
+        await outside_changes.follow(self.database, self._act, sleep=sleep)
+
+    async def _act(self, change: outside_changes.OutsideChange) -> None:
+        if change.kind == outside_changes.CREDENTIALS_REVOKED:
+            self.bus.publish(CredentialsRevoked(int(change.body["user_id"])))
+        elif change.kind == outside_changes.ACCOUNT_CHANGED:
+            account = accounts.by_id(self.database.reader, int(change.body["user_id"]))
+            if account is not None:
+                self.account_events.changed(account, account)
+        else:
+            logger.warning("an outside change of an unknown kind", kind=change.kind)
+
+
+def _random_hex(chance: random.Random, characters: int) -> str:
+    return f"{chance.getrandbits(4 * characters):0{characters}x}"
+
+
+async def serve(
+    loaded: Loaded, *, clock: SkippingClock | None, announce: Callable[[ServerAddresses], None]
+) -> None:
+    """Run a server on a data directory that this process has locked, until SIGTERM or SIGINT has drained it.
+
+    With a clock that can be moved it is a development server. Raises OperatorError when it cannot listen.
+    """
+    sys.setswitchinterval(SWITCH_INTERVAL_SECONDS)
+    settings = loaded.settings
+    try:
+        listeners = await open_listeners(settings.host, settings.port)
+    except OSError as error:
+        raise OperatorError(f"cannot listen on {settings.host} port {settings.port}: {error.strerror}") from error
+    settings = settings.listening_on(listeners[0].port)
+    async with open_database(DataDirectory(loaded.data_directory).database) as database:
+        server = await assemble(settings, database, clock=clock)
+        async with server.running(listeners, maximum_connections=connections_maximum()):
+            gc.set_threshold(*COLLECTION_THRESHOLDS)
+            gc.collect()
+            gc.freeze()
+            with trio.open_signal_receiver(signal.SIGTERM, signal.SIGINT) as signals:
+                announce(_addresses(settings, listeners[0].port, server))
+                async with trio.open_nursery() as nursery:
+                    nursery.start_soon(_freeze_now_and_then)
+                    await anext(signals)
+                    nursery.cancel_scope.cancel()
+                async with trio.open_nursery() as nursery:
+                    nursery.start_soon(_exit_at_second_signal, signals)
+                    await server.drain()
+                    nursery.cancel_scope.cancel()
+
+
+async def assemble(settings: Settings, database: Database, *, clock: SkippingClock | None) -> Server:
+    """The parts of a server in production or, with the clock that `chat dev` moves, for development."""
+    chance = secrets.SystemRandom()
+    if clock is None:
+        return Server(Surroundings(settings=settings, database=database, clock=SystemClock(), chance=chance))
+    return await develop(
+        Surroundings(
+            settings=settings,
+            database=database,
+            clock=clock,
+            chance=chance,
+            hash_cost=CHEAP,
+            movable_clock=clock,
+        )
+    )
+
+
+async def develop(surroundings: Surroundings) -> Server:
+    """A server with the seeded world and the development routes; needs a movable clock."""
+    clock = surroundings.movable_clock
+    if clock is None:
+        raise TypeError("development routes move the clock")
+    server = Server(surroundings)
+    world = await seeded_world.ensure(
+        surroundings.database, surroundings.chance, surroundings.clock, server.passwords.hash
+    )
+    server.develop(world, clock)
+    return server
+
+
+async def _freeze_now_and_then() -> None:
+    """Keep what has come to stay out of full collections, whose pause grows with it (design 2)."""
+    while True:
+        await trio.sleep(FREEZE_SECONDS)
+        gc.collect(1)
+        gc.freeze()
+
+
+async def _exit_at_second_signal(signals: AsyncIterator[int]) -> None:
+    await anext(signals)
+    os._exit(1)
+
+
+def _addresses(settings: Settings, port: int, server: Server) -> ServerAddresses:
+    origin = settings.public_url
+    scheme, _, rest = origin.partition("://")
+    websocket_scheme = "wss" if scheme == "https" else "ws"
+    return ServerAddresses(settings.host, port, origin, f"{websocket_scheme}://{rest}/gateway", server.world)
