@@ -15,6 +15,7 @@ from chat.cli import serve
 from chat.cli.options import DIRECTORY, PORT, json_option
 
 if TYPE_CHECKING:
+    from chat.development.seeded_world import SeededWorld
     from chat.server import ServerAddresses
 
 
@@ -35,25 +36,24 @@ def dev(data: Path | None, host: str | None, port: int | None, as_json: bool) ->
         run_server(loaded, _announce_as_json if as_json else _announce_to_people, development=True)
 
 
-def _described(addresses: ServerAddresses) -> dict[str, object]:
+def _announce_as_json(addresses: ServerAddresses) -> None:
     from chat.development.seeded_world import describe
 
-    return describe(
-        addresses.world,
-        base_url=f"{addresses.origin}/v1",
-        gateway_url=addresses.gateway_url,
-        pid=os.getpid(),
-    )
-
-
-def _announce_as_json(addresses: ServerAddresses) -> None:
-    click.echo(json.dumps(_described(addresses)))
+    base_url = f"{addresses.origin}/v1"
+    world = describe(_world(addresses), base_url=base_url, gateway_url=addresses.gateway_url, pid=os.getpid())
+    click.echo(json.dumps(world))
 
 
 def _announce_to_people(addresses: ServerAddresses) -> None:
     serve.announce(addresses)
-    world = addresses.world
+    world = _world(addresses)
     for account in world.people:
         click.echo(f"  {account.username:8} {account.email}  password {account.password}  token {account.token}")
     click.echo(f"  {'bot':8} token {world.bot.token}")
     click.echo(f"  guild {world.guild_id}  channel {world.channel_id}  voice channel {world.voice_channel_id}")
+
+
+def _world(addresses: ServerAddresses) -> SeededWorld:
+    if addresses.world is None:
+        raise TypeError("a server for development has a seeded world")
+    return addresses.world

@@ -9,7 +9,7 @@ from typing import Final
 BUSY_TIMEOUT_SECONDS: Final = 5
 """How long SQLite waits for another process (the command line) to finish its transaction."""
 
-CACHE_KIBIBYTES: Final = 16_384
+CACHE_KIBIBYTES: Final = 8_192
 """Page cache of a connection, filled only as needed."""
 
 MAPPED_BYTES: Final = 268_435_456

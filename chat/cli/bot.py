@@ -1,0 +1,50 @@
+"""`chat bot`: applications with their bot accounts."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from chat.cli.options import data_option, json_option, print_object
+
+if TYPE_CHECKING:
+    from chat.cli.administration import Instance
+
+
+@click.group()
+def bot() -> None:
+    """Bots."""
+
+
+@bot.command()
+@data_option
+@click.option("--owner", required=True, metavar="U", help="Who owns the bot: username, tag, mail address or id.")
+@click.option("--name", required=True, metavar="N", help="Name of the application and of its bot.")
+@json_option
+def create(data: Path, owner: str, name: str, as_json: bool) -> None:
+    """Make an application with a bot account; the token is told here and never again."""
+    make_bot(data, owner, name, as_json=as_json)
+
+
+def make_bot(data: Path, owner: str, name: str, *, as_json: bool) -> None:
+    """Make an application that `owner` owns, and print what its bot needs."""
+    from chat.cli.administration import administer
+    from chat.domain.applications import NewApplication
+
+    async def command(instance: Instance) -> dict[str, Any]:
+        principal = instance.acting_as(instance.accounts.find(owner))
+        return await instance.applications().create(principal, NewApplication(name=name))
+
+    application = administer(data, command)
+    print_object(
+        {
+            "application_id": application["id"],
+            "user_id": application["bot"]["id"],
+            "username": application["bot"]["username"],
+            "token": application["bot"]["token"],
+            "client_secret": application["client_secret"],
+        },
+        as_json=as_json,
+    )

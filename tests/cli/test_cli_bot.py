@@ -1,0 +1,58 @@
+"""`chat bot`: applications with their bot accounts."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from command_line import Outcome, Run
+
+from chat.auth.tokens import application_of, token_hash
+from chat.store import accounts, applications
+from chat.store.connections import connect
+from chat.store.data_directory import DataDirectory
+
+
+@pytest.fixture
+def owner(run: Run, data: Path) -> Outcome:
+    return run("user", "create", "--username", "alice", "--email", "alice@example.com", "--data", data, "--json")
+
+
+def test_a_bot_is_made_with_a_token_that_is_told_once(run: Run, data: Path, owner: Outcome) -> None:
+    bot = run("bot", "create", "--owner", "alice", "--name", "Helper", "--data", data, "--json").json
+    assert set(bot) == {"application_id", "user_id", "username", "token", "client_secret"}
+    assert application_of(bot["token"]) == int(bot["application_id"])
+    connection = connect(DataDirectory(data).database)
+    application = applications.by_id(connection, int(bot["application_id"]))
+    account = accounts.by_id(connection, int(bot["user_id"]))
+    connection.close()
+    assert application is not None
+    assert account is not None
+    assert (application.name, application.owner_id) == ("Helper", int(owner.json["id"]))
+    assert application.bot_token_hash == token_hash(bot["token"])
+    assert account.bot is True
+    assert bot["token"] not in run("user", "list", "--data", data, "--json").out
+
+
+def test_people_get_a_line_for_each_field(run: Run, data: Path, owner: Outcome) -> None:
+    rows = run("bot", "create", "--owner", owner.json["id"], "--name", "Helper", "--data", data).rows
+    assert [row[0] for row in rows] == ["application_id", "user_id", "username", "token", "client_secret"]
+
+
+def test_a_bot_can_be_made_like_an_account(run: Run, data: Path, owner: Outcome) -> None:
+    bot = run("user", "create", "--username", "helper", "--bot-of", owner.json["id"], "--data", data, "--json").json
+    assert bot["username"] == "helper"
+    listed = {account["id"]: account for account in run("user", "list", "--data", data, "--json").json}
+    assert listed[bot["user_id"]]["bot"] is True
+
+
+def test_an_owner_who_is_not_there_is_told(run: Run, data: Path, owner: Outcome) -> None:
+    ending = run("bot", "create", "--owner", "bob", "--name", "Helper", "--data", data)
+    assert (ending.status, ending.err) == (1, "chat: there is no account bob\n")
+
+
+def test_a_bot_has_no_password(run: Run, data: Path, owner: Outcome) -> None:
+    bot = run("bot", "create", "--owner", "alice", "--name", "Helper", "--data", data, "--json").json
+    ending = run("user", "password", bot["user_id"], "--data", data)
+    assert ending.status == 1
+    assert ending.err.endswith("is a bot: it has a token, not a password\n")
