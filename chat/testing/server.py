@@ -1,0 +1,148 @@
+"""A whole server inside a test's own Trio run.
+
+The parts are those of `chat.server`; what they stand on is the test's: a network in memory (or loopback sockets), a
+database in a temporary directory that works on the loop's thread, the run's clock, chance from a seed, cheap password
+hashing, development routes.
+
+    async with open_chat_server(folder, seed=1) as server:
+        client = RestClient(server.route())
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import AsyncIterator, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
+from pathlib import Path
+from typing import Any, Final
+
+import trio
+
+from chat.auth.passwords import CHEAP
+from chat.clock import MovableClock
+from chat.config import Settings, load_settings
+from chat.development.seeded_world import SeededWorld, describe
+from chat.gateway.listener import Listener, open_listeners
+from chat.server import Server, Surroundings, develop
+from chat.store.data_directory import DataDirectory
+from chat.store.database import Database, open_database
+from chat.testing.connecting import MemoryRoute, Route, TcpRoute
+from chat.testing.network import MemoryNetwork
+from chat.testing.virtual_clock import clock_of_this_run
+
+CONNECTIONS_MAXIMUM: Final = 10_000
+
+LOOPBACK: Final = "127.0.0.1"
+
+
+class ChatServer:
+    """A running server; see `open_chat_server`.
+
+    `server` is the composition, for a look inside; `restart` replaces it.
+    """
+
+    def __init__(
+        self, folder: Path, settings: Settings, *, chance: random.Random, sockets: bool, nursery: trio.Nursery
+    ) -> None:
+        self.settings = settings
+        self.clock: MovableClock = clock_of_this_run()
+        self.chance = chance
+        self.network = MemoryNetwork()
+        self.server: Server
+        self.database: Database
+        self.world: SeededWorld
+        self._folder = folder
+        self._sockets = sockets
+        self._nursery = nursery
+        self._port = 0
+        self._life: trio.CancelScope
+        self._over = trio.Event()
+
+    # Coming and going
+
+    async def start(self) -> None:
+        """Start on what the database holds."""
+        self._over = trio.Event()
+        await self._nursery.start(self._live)
+
+    async def _live(self, task_status: trio.TaskStatus[None]) -> None:
+        over = self._over
+        try:
+            with trio.CancelScope() as self._life:
+                async with AsyncExitStack() as stack:
+                    path = DataDirectory(self._folder).database
+                    self.database = await stack.enter_async_context(open_database(path, inline=True, durable=False))
+                    self.server = await develop(
+                        Surroundings(
+                            settings=self.settings,
+                            database=self.database,
+                            clock=self.clock,
+                            chance=self.chance,
+                            hash_cost=CHEAP,
+                            hash_in_threads=False,
+                            movable_clock=self.clock,
+                        )
+                    )
+                    assert self.server.world is not None
+                    self.world = self.server.world
+                    listeners = await self._listen()
+                    await stack.enter_async_context(
+                        self.server.running(listeners, maximum_connections=CONNECTIONS_MAXIMUM)
+                    )
+                    task_status.started()
+                    await trio.sleep_forever()
+        finally:
+            over.set()
+
+    async def _listen(self) -> list[Listener]:
+        if not self._sockets:
+            return [self.network.listen()]
+        listeners = await open_listeners(LOOPBACK, self._port)
+        self._port = listeners[0].port
+        return list(listeners)
+
+    async def stop(self) -> None:
+        """End at once, as if the process had been killed; what was committed stays."""
+        self._life.cancel()
+        await self._over.wait()
+
+    async def drain(self) -> None:
+        """End in good order, as at SIGTERM: sessions are sent elsewhere and retained, running requests finish."""
+        await self.server.drain()
+        await self.stop()
+
+    async def restart(self) -> None:
+        """`drain`, and start anew on the same data."""
+        await self.drain()
+        await self.start()
+
+    # Ways to it
+
+    def route(self, address: str = LOOPBACK) -> Route:
+        """The way here for a client from `address` (which counts in memory only)."""
+        if self._sockets:
+            return TcpRoute(LOOPBACK, self._port)
+        return MemoryRoute(self.network, address)
+
+    def description(self) -> dict[str, Any]:
+        """What `chat dev --json` would print."""
+        host = self.route().host
+        return describe(self.world, base_url=f"http://{host}/v1", gateway_url=f"ws://{host}/gateway", pid=0)
+
+
+@asynccontextmanager
+async def open_chat_server(
+    folder: Path, *, seed: int = 0, settings: Mapping[str, object] | None = None, sockets: bool = False
+) -> AsyncIterator[ChatServer]:
+    """Run a server for as long as the block lasts.
+
+    `folder` is its data directory, `settings` are dotted names with values above those of `chat dev`, `sockets` listens
+    on a loopback port instead of a MemoryNetwork. Two runs from one seed on a virtual clock do the same.
+    """
+    chosen = load_settings(folder, flags=settings, development=True).settings
+    async with trio.open_nursery() as nursery:
+        chance = random.Random(seed)  # noqa: S311 - a test replays from its seed
+        server = ChatServer(folder, chosen, chance=chance, sockets=sockets, nursery=nursery)
+        await server.start()
+        yield server
+        nursery.cancel_scope.cancel()

@@ -1,0 +1,75 @@
+"""The words that everything on the wire is made of."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any, Final
+
+from hypothesis import strategies as st
+
+from chat.clock import iso_timestamp
+from chat.registries.permissions import ALL_DEFINED, FULL_MASK, Permission
+from chat.snowflake import snowflake_at
+
+SNOWFLAKE_MAXIMUM: Final = 2**63 - 1
+"""Snowflakes fit a signed 64-bit integer (contract, Names)."""
+
+YEAR_2080_MS: Final = int(datetime(2080, 1, 1, tzinfo=UTC).timestamp() * 1000)
+YEAR_2015_MS: Final = int(datetime(2015, 1, 1, tzinfo=UTC).timestamp() * 1000)
+
+
+def snowflakes() -> st.SearchStrategy[str]:
+    """Decimal strings, from the epoch to the end of the 63 bits; most of our own time."""
+    times = st.integers(YEAR_2015_MS + 1, YEAR_2080_MS)
+    rest = st.integers(0, 2**22 - 1)
+    real = st.builds(lambda time, low: str(snowflake_at(time) | low), times, rest)
+    return real | st.sampled_from(["1", str(SNOWFLAKE_MAXIMUM)])
+
+
+def invalid_snowflakes() -> st.SearchStrategy[Any]:
+    """What is no snowflake."""
+    texts_ = st.sampled_from(["", "-1", "1.0", "0x10", " 1", "1 ", "one", "\u0661", "1e3", str(2**64), "9" * 40])
+    return texts_ | st.sampled_from([True, False, 1.5, -1, [], {}, ["1"], {"id": "1"}])
+
+
+def timestamps() -> st.SearchStrategy[str]:
+    """ISO 8601, UTC, with milliseconds and `Z`."""
+    return st.integers(YEAR_2015_MS, YEAR_2080_MS).map(iso_timestamp)
+
+
+def texts(minimum: int = 0, maximum: int = 100) -> st.SearchStrategy[str]:
+    """Any characters that UTF-8 can carry."""
+    return st.text(st.characters(codec="utf-8"), min_size=minimum, max_size=maximum)
+
+
+def names(minimum: int = 1, maximum: int = 32) -> st.SearchStrategy[str]:
+    """Printable texts that trimming leaves as they are."""
+    characters = st.characters(codec="utf-8", categories=("L", "N", "S"))
+    return st.text(characters, min_size=minimum, max_size=maximum)
+
+
+def permission_sets() -> st.SearchStrategy[str]:
+    """Masks as decimal strings: of defined bits, all of them, and any 64 bits."""
+    defined = st.sets(st.sampled_from(list(Permission))).map(lambda bits: str(int(sum(bits))))
+    return defined | st.integers(0, FULL_MASK).map(str) | st.sampled_from(["0", str(ALL_DEFINED), str(FULL_MASK)])
+
+
+def json_values(leaves: int = 10) -> st.SearchStrategy[Any]:
+    """Anything that JSON can say, with numbers that every reader agrees on."""
+    scalars = (
+        st.none()
+        | st.booleans()
+        | st.integers(-(2**53), 2**53)
+        | st.floats(allow_nan=False, allow_infinity=False)
+        | texts(maximum=20)
+    )
+    return st.recursive(
+        scalars,
+        lambda inner: st.lists(inner, max_size=4) | st.dictionaries(texts(maximum=10), inner, max_size=4),
+        max_leaves=leaves,
+    )
+
+
+def all_but(*kinds: type) -> st.SearchStrategy[Any]:
+    """JSON values whose type is none of these; `bool` and `int` are different types here."""
+    return json_values(4).filter(lambda value: type(value) not in kinds)

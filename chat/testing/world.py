@@ -1,0 +1,124 @@
+"""The seeded world with ready clients: who is there, how they speak over HTTP and over the gateway."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import trio
+
+from chat.testing.connecting import Route
+from chat.testing.gateway_client import GatewayClient
+from chat.testing.rest_client import RestClient
+
+
+class Actor:
+    """An account with its credential: a person of the world, or its bot."""
+
+    def __init__(self, user_id: str, token: str, authorization: str, route: Route, nursery: trio.Nursery) -> None:
+        self.id = user_id
+        self.token = token
+        """As Identify has it, without scheme."""
+        self.rest = RestClient(route, authorization)
+        self._route = route
+        self._nursery = nursery
+
+    async def connect(
+        self,
+        *,
+        compressed: bool = False,
+        heartbeats: bool = True,
+        route: Route | None = None,
+        **members: object,
+    ) -> GatewayClient:
+        """A gateway client of this account that has received Ready; `members` go into Identify."""
+        client = await self.open(compressed=compressed, heartbeats=heartbeats, route=route)
+        await client.identify(self.token, **members)
+        await client.expect("READY")
+        return client
+
+    async def open(
+        self,
+        *,
+        compressed: bool = False,
+        heartbeats: bool = True,
+        query: str | None = None,
+        hello: bool = True,
+        route: Route | None = None,
+    ) -> GatewayClient:
+        """A gateway client that has received Hello and said nothing yet."""
+        return await GatewayClient.connect(
+            self._nursery,
+            self._route if route is None else route,
+            compressed=compressed,
+            heartbeats=heartbeats,
+            query=query,
+            hello=hello,
+        )
+
+    async def resume(
+        self, client: GatewayClient, *, sequence: int | None = None, compressed: bool = False, heartbeats: bool = True
+    ) -> GatewayClient:
+        """Resume the session of `client` on a new socket, from its sequence or another one; returns after Resume is
+        sent."""
+        successor = await self.open(compressed=compressed, heartbeats=heartbeats)
+        await successor.resume(self.token, client.session_id, client.sequence if sequence is None else sequence)
+        successor.session_id = client.session_id
+        return successor
+
+
+class Person(Actor):
+    """A person, with what signs them in."""
+
+    def __init__(self, description: Mapping[str, str], route: Route, nursery: trio.Nursery) -> None:
+        super().__init__(description["id"], description["token"], description["token"], route, nursery)
+        self.username = description["username"]
+        self.email = description["email"]
+        self.password = description["password"]
+
+
+class Bot(Actor):
+    """A bot."""
+
+    def __init__(self, description: Mapping[str, str], route: Route, nursery: trio.Nursery) -> None:
+        token = description["token"]
+        super().__init__(description["user_id"], token, f"Bot {token}", route, nursery)
+        self.application_id = description["application_id"]
+        self.client_secret = description["client_secret"]
+
+
+class World:
+    """The seeded world of `chat dev` (contract, `chat dev`); made of what it prints."""
+
+    def __init__(self, description: Mapping[str, Any], route: Route, nursery: trio.Nursery) -> None:
+        self.admin = Person(description["admin"], route, nursery)
+        self.alice, self.bob, self.carol = (Person(user, route, nursery) for user in description["users"])
+        self.bot = Bot(description["bot"], route, nursery)
+        self.admin_key: str = description["admin_key"]
+        self.guild_id: str = description["guild_id"]
+        self.channel_id: str = description["channel_id"]
+        self.voice_channel_id: str = description["voice_channel_id"]
+        self.anyone = RestClient(route)
+        """A client without a credential: for the development routes, and for strangers."""
+        self.route = route
+        self.nursery = nursery
+
+    @property
+    def actors(self) -> tuple[Actor, ...]:
+        """Everybody."""
+        return (self.admin, self.alice, self.bob, self.carol, self.bot)
+
+    async def open(self, *, query: str | None = None, heartbeats: bool = True, hello: bool = True) -> GatewayClient:
+        """A gateway client of nobody in particular."""
+        return await GatewayClient.connect(self.nursery, self.route, query=query, heartbeats=heartbeats, hello=hello)
+
+    async def session_of(self, client: GatewayClient) -> dict[str, Any] | None:
+        """The client's session as GET /v1/_dev/sessions shows it, None when it is over."""
+        sessions = await self.anyone.gateway_sessions()
+        return next((session for session in sessions if session["id"] == client.session_id), None)
+
+    async def aclose(self) -> None:
+        """Close the HTTP connections."""
+        await self.anyone.aclose()
+        for actor in self.actors:
+            await actor.rest.aclose()
