@@ -204,6 +204,7 @@ class Server:
             user_settings=UserSettings(database, bus),
             authentication=Authentication(database, clock, passwords, sign_ins, settings),
             sign_ins=sign_ins,
+            sudo=sudo,
             registration=Registration(
                 database, clock, snowflakes, passwords, usernames, sign_ins, verification, mint, settings
             ),

@@ -2,7 +2,8 @@
 
 A request for an operation of the API is answered by `chat.api.kernel`. Everything else goes Quart's own way: that is
 where pages for people belong, and where an unknown path gets its 404. Quart's sessions stay closed, because no secret
-key is set: nothing in here sets or reads a cookie. WebSockets are the gateway's, on its own listener; here they are refused.
+key is set: nothing in here sets or reads a cookie. WebSockets are the gateway's, on its own listener; here they are
+refused.
 """
 
 from __future__ import annotations

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from chat.domain.messages import Messages
     from chat.domain.registration import Registration
     from chat.domain.sign_ins import SignIns
+    from chat.domain.sudo import SudoMode
     from chat.domain.typing_indicators import TypingIndicators
     from chat.domain.user_settings import UserSettings
     from chat.store.database import Database
@@ -43,6 +44,7 @@ class Services:
     verification: EmailVerification
     authentication: Authentication
     sign_ins: SignIns
+    sudo: SudoMode
     applications: Applications
     discovery: Discovery
     guilds: Guilds

@@ -17,7 +17,9 @@ from chat.store.database import Database
 class AccountEvents:
     """Publishes what follows from a change of an account; to be called after the commit."""
 
-    def __init__(self, database: Database, bus: Bus, clock: Clock, settings: Settings, guild_states: GuildStates) -> None:
+    def __init__(
+        self, database: Database, bus: Bus, clock: Clock, settings: Settings, guild_states: GuildStates
+    ) -> None:
         self._database = database
         self._bus = bus
         self._clock = clock

@@ -88,9 +88,7 @@ def email(value: str, *, path: str = "email") -> str:
     if len(value) > EMAIL_LENGTH:
         raise InvalidFormBody.at(path, "EMAIL_LENGTH_INVALID")
     try:
-        address = validate_email(
-            value, check_deliverability=False, test_environment=True, globally_deliverable=False
-        )
+        address = validate_email(value, check_deliverability=False, test_environment=True, globally_deliverable=False)
     except EmailNotValidError:
         raise InvalidFormBody.at(path, "INVALID_EMAIL_ADDRESS") from None
     return address.normalized

@@ -11,20 +11,23 @@ import attrs
 import structlog
 
 from chat.auth.principal import CredentialKind, Principal
-from chat.auth.tokens import TokenMint
+from chat.auth.tokens import PREVIEW_CHARACTERS, TokenMint, token_hash
 from chat.clock import Clock
 from chat.config import Settings
+from chat.domain import account_rules
 from chat.domain.account_events import AccountEvents
-from chat.domain.objects.applications import application_object, own_application
 from chat.domain.memberships import Memberships
+from chat.domain.objects.applications import application_object, bot_object, own_application
 from chat.domain.profiles import KEEP_TAG, ProfileRules, TagChange
 from chat.domain.sudo import SudoMode, SudoProof
 from chat.domain.usernames import Usernames
 from chat.domain.verification import is_unclaimed
-from chat.errors import ApiError
+from chat.errors import ApiError, FieldError, InvalidFormBody
+from chat.registries.user_flags import UserFlag
 from chat.snowflake import SnowflakeGenerator
-from chat.store import accounts, applications
+from chat.store import accounts, applications, guilds
 from chat.store.accounts import Account
+from chat.store.applications import Application
 from chat.store.database import Database
 
 log: Final = structlog.get_logger("chat.accounts")
@@ -50,7 +53,8 @@ class NewApplication:
 class BotChange:
     """What is to be different about a bot account.
 
-    `profile` holds columns and their new values; `flags` are the bits of BOT_FLAGS that it is to have, None to keep them.
+    `profile` holds columns and their new values; `flags` are the bits of BOT_FLAGS that it is to have, None to keep
+    them.
     """
 
     profile: Mapping[str, Any]

@@ -1,7 +1,7 @@
 """Sudo mode: an account proves anew that it is its holder who acts (document 000, Sudo mode).
 
-An account that holds a password and no second factor proves itself with the password, each time. A bot passes at once, and
-so does an account that has nothing to prove itself with.
+An account that holds a password and no second factor proves itself with the password, each time. A bot passes at once,
+and so does an account that has nothing to prove itself with.
 """
 
 from __future__ import annotations
@@ -29,7 +29,8 @@ class SudoMode:
     async def require(self, account: Account, proof: SudoProof) -> None:
         """Return if the account has proved itself.
 
-        :raises ApiError: SUDO_MODE_REQUIRED without a usable proof; a password is none where the account holds a factor.
+        :raises ApiError: SUDO_MODE_REQUIRED without a usable proof; where the account holds a factor, a password is
+            none.
         :raises InvalidFormBody: INVALID_PASSWORD at `password`.
         """
         has_factor = account.totp_secret is not None

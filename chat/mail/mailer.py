@@ -1,7 +1,7 @@
 """Hands mail over, in the same transaction as the change that it tells of.
 
-What is committed together cannot come apart: no account waits for a mail that was lost, and no mail tells of a change that
-was undone. Delivery happens afterwards, from the store.
+What is committed together cannot come apart: no account waits for a mail that was lost, and no mail tells of a change
+that was undone. Delivery happens afterwards, from the store.
 """
 
 from __future__ import annotations

@@ -348,6 +348,7 @@ FIELD_CODES: Final[Mapping[str, str]] = MappingProxyType(
         "TOTP_NOT_ENABLED": "The account has no authenticator set up.",
         "USERNAME_ALREADY_TAKEN": "Another account has this username.",
         "USERNAME_CANNOT_CONTAIN_RESERVED_TERMS": "This username contains a reserved word.",
+        "USERNAME_CHANGED_TOO_MANY_TIMES": "The username was changed too often; wait before the next change.",
         "USERNAME_INVALID_CHARACTERS": "A username has letters, digits and underscores only.",
         "USERNAME_LENGTH_INVALID": "A username has 1 to 32 characters.",
         "USERNAME_RESERVED_VALUE": "This username is reserved.",

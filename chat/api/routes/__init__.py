@@ -5,12 +5,34 @@ from __future__ import annotations
 from typing import Final
 
 from chat.api.operation import Routes
-from chat.api.routes import channels, guilds, invites, members, messages
-
-ROUTES: Final[tuple[Routes, ...]] = (
-    channels.routes,
-    guilds.routes,
-    invites.routes,
-    members.routes,
-    messages.routes,
+from chat.api.routes import (
+    accounts,
+    applications,
+    authentication,
+    channels,
+    discovery,
+    gateway_bot,
+    guilds,
+    invites,
+    members,
+    messages,
+    user_settings,
 )
+
+ROUTES: Final[tuple[Routes, ...]] = tuple(
+    module.routes
+    for module in (
+        discovery,
+        gateway_bot,
+        authentication,
+        accounts,
+        user_settings,
+        applications,
+        guilds,
+        members,
+        channels,
+        messages,
+        invites,
+    )
+)
+"""Every operation that any server has; those of `chat.development` come on top where they are wanted."""

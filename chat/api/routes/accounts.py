@@ -1,0 +1,106 @@
+"""Operations on accounts (wire facts 6.5)."""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated, Any, Final
+
+import attrs
+
+from chat.api import buckets
+from chat.api.fields import OMITTED, Length, Maybe, Refusal
+from chat.api.operation import Policy, Request, Routes
+from chat.domain.accounts import PasswordChange
+from chat.domain.profiles import TagChange
+from chat.domain.sudo import SudoProof
+from chat.errors import InvalidFormBody, RateLimited
+
+routes = Routes()
+
+PRONOUNS_LENGTH: Final = 40
+COLOR_MAXIMUM: Final = 0xFFFFFF
+
+
+class _Color:
+    """24 bits of red, green and blue."""
+
+    def check(self, value: int) -> None:
+        if value < 0:
+            raise Refusal("COLOR_VALUE_TOO_LOW")
+        if value > COLOR_MAXIMUM:
+            raise Refusal("COLOR_VALUE_TOO_HIGH")
+
+
+class _Discriminator:
+    """One to four digits, as text or as a number."""
+
+    _digits = re.compile(r"[0-9]{1,4}", re.ASCII)
+
+    def read(self, value: object) -> int:
+        text = str(value) if type(value) in (int, str) else ""
+        if self._digits.fullmatch(text) is None:
+            raise Refusal("DISCRIMINATOR_INVALID_FORMAT")
+        return int(text)
+
+
+Color = Annotated[int, _Color()]
+Discriminator = Annotated[int, _Discriminator()]
+Pronouns = Annotated[str, Length(1, PRONOUNS_LENGTH)]
+
+PROFILE_FIELDS: Final = ("global_name", "bio", "pronouns", "accent_color")
+"""Members of a change that are columns of the account by the same name."""
+
+
+@attrs.frozen(kw_only=True)
+class ChangeOwnAccount:
+    """The body of PATCH /v1/users/@me."""
+
+    username: str | None = None
+    discriminator: Discriminator | None = None
+    global_name: Maybe[str | None] = OMITTED
+    bio: Maybe[str | None] = OMITTED
+    pronouns: Maybe[Pronouns | None] = OMITTED
+    accent_color: Maybe[Color | None] = OMITTED
+    password: str | None = attrs.field(default=None, repr=False)
+    new_password: str | None = attrs.field(default=None, repr=False)
+
+
+def profile_of(body: Any) -> dict[str, Any]:
+    """The profile columns that a body names, with their new values."""
+    values = {name: getattr(body, name, OMITTED) for name in PROFILE_FIELDS}
+    return {name: value for name, value in values.items() if value is not OMITTED}
+
+
+@routes.operation("GET", "/v1/users/@me", policy=Policy.USER, bucket=buckets.USER_OWN)
+async def get_own_account(request: Request) -> object:
+    """The caller's account, as it sees itself."""
+    return request.services.accounts.own(request.principal.account)
+
+
+@routes.operation("PATCH", "/v1/users/@me", policy=Policy.USER, bucket=buckets.USER_OWN_CHANGE, body=ChangeOwnAccount)
+async def change_own_account(request: Request, body: ChangeOwnAccount) -> object:
+    """Change the caller's account; a new password (sudo mode) ends all its sign-ins."""
+    password = None
+    if body.new_password is not None:
+        if request.principal.is_bot:  # a bot signs in with its token
+            raise InvalidFormBody.at("new_password", "INVALID_FORMAT")
+        password = PasswordChange(body.new_password, SudoProof(body.password))
+    if body.username is not None and body.username != request.principal.account.username:
+        _limit_username_changes(request)
+    account = await request.services.accounts.change(
+        request.principal, profile_of(body), TagChange(body.username, body.discriminator), password
+    )
+    return request.services.accounts.own(account)
+
+
+@routes.operation("GET", "/v1/users/{user_id}", policy=Policy.USER, bucket=buckets.USER)
+async def get_account(request: Request, user_id: int) -> object:
+    """Any account, as others see it."""
+    return request.services.accounts.get(user_id)
+
+
+def _limit_username_changes(request: Request) -> None:
+    try:
+        request.limit(buckets.USERNAME_CHANGES, request.principal.user_id)
+    except RateLimited:
+        raise InvalidFormBody.at("username", "USERNAME_CHANGED_TOO_MANY_TIMES") from None

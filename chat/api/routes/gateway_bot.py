@@ -1,0 +1,14 @@
+"""GET /v1/gateway/bot (document 000; wire facts 2.2)."""
+
+from __future__ import annotations
+
+from chat.api import buckets
+from chat.api.operation import Policy, Request, Routes
+
+routes = Routes()
+
+
+@routes.operation("GET", "/v1/gateway/bot", policy=Policy.GATEWAY_BOT, bucket=buckets.GATEWAY_BOT)
+async def get_gateway_bot(request: Request) -> object:
+    """Where the gateway is, and the fixed recommendation on how to connect."""
+    return request.services.discovery.gateway_bot
