@@ -4,29 +4,25 @@ from __future__ import annotations
 
 import contextlib
 import os
+import random
 import secrets
 from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Final, TypeVar
 
 import attrs
 
 if TYPE_CHECKING:
-    from chat.auth.passwords import Passwords
-    from chat.auth.principal import Principal
-    from chat.auth.tokens import TokenMint
+    from chat.api.services import Services
     from chat.clock import Clock
     from chat.config import Settings
     from chat.domain.administration import Administration
-    from chat.domain.applications import Applications
-    from chat.domain.usernames import Usernames
-    from chat.snowflake import SnowflakeGenerator
     from chat.store.accounts import Account
     from chat.store.database import Database
 
 T = TypeVar("T")
 
-FIRST_WORKER = 2
+FIRST_WORKER: Final = 2
 """Of snowflakes made by commands; the server's own is below, and each process takes one by its number."""
 
 
@@ -37,37 +33,22 @@ class Instance:
     settings: Settings
     database: Database
     clock: Clock
-    snowflakes: SnowflakeGenerator
-    mint: TokenMint
-    passwords: Passwords
-    usernames: Usernames
+    chance: random.Random
+    worker: int
     accounts: Administration
 
-    def applications(self) -> Applications:
-        """The operations on applications; nobody is connected who would hear of them."""
-        from chat.bus.bus import Bus
-        from chat.domain.account_events import AccountEvents
-        from chat.domain.applications import Applications
-        from chat.domain.guild_states import GuildStates
-        from chat.domain.sudo import SudoMode
+    def services(self) -> Services:
+        """Everything that the API can do; nobody is connected who would hear of it."""
+        from chat.server import Server, Surroundings
 
-        guild_states = GuildStates(self.database, self.clock)
-        return Applications(
+        surroundings = Surroundings(
+            settings=self.settings,
             database=self.database,
             clock=self.clock,
-            snowflakes=self.snowflakes,
-            mint=self.mint,
-            usernames=self.usernames,
-            sudo=SudoMode(self.passwords),
-            events=AccountEvents(self.database, Bus(), self.clock, self.settings, guild_states),
-            settings=self.settings,
+            chance=self.chance,
+            worker=self.worker,
         )
-
-    def acting_as(self, account: Account) -> Principal:
-        """The account as the one who asks."""
-        from chat.auth.principal import CredentialKind, Principal
-
-        return Principal(account, CredentialKind.SESSION)
+        return Server(surroundings).services
 
 
 def administer(data: Path, command: Callable[[Instance], Awaitable[T]], *, create: bool = False) -> T:
@@ -102,7 +83,6 @@ def administer(data: Path, command: Callable[[Instance], Awaitable[T]], *, creat
 @contextlib.asynccontextmanager
 async def _opened(path: Path, settings: Settings, clock: Clock) -> AsyncIterator[Instance]:
     from chat.auth.passwords import Passwords
-    from chat.auth.tokens import TokenMint
     from chat.domain.administration import Administration
     from chat.domain.usernames import Usernames
     from chat.snowflake import SnowflakeGenerator
@@ -111,18 +91,20 @@ async def _opened(path: Path, settings: Settings, clock: Clock) -> AsyncIterator
     chance = secrets.SystemRandom()
     worker = FIRST_WORKER + os.getpid() % (1024 - FIRST_WORKER)
     async with open_database(path, inline=True) as database:
-        snowflakes = SnowflakeGenerator(clock, worker)
-        passwords = Passwords(chance)
-        usernames = Usernames(settings, chance)
         yield Instance(
             settings=settings,
             database=database,
             clock=clock,
-            snowflakes=snowflakes,
-            mint=TokenMint(chance),
-            passwords=passwords,
-            usernames=usernames,
-            accounts=Administration(database, clock, snowflakes, passwords, usernames, settings),
+            chance=chance,
+            worker=worker,
+            accounts=Administration(
+                database,
+                clock,
+                SnowflakeGenerator(clock, worker),
+                Passwords(chance),
+                Usernames(settings, chance),
+                settings,
+            ),
         )
 
 

@@ -31,11 +31,13 @@ def create(data: Path, owner: str, name: str, as_json: bool) -> None:
 def make_bot(data: Path, owner: str, name: str, *, as_json: bool) -> None:
     """Make an application that `owner` owns, and print what its bot needs."""
     from chat.cli.administration import administer
-    from chat.domain.applications import NewApplication
 
     async def command(instance: Instance) -> dict[str, Any]:
-        principal = instance.acting_as(instance.accounts.find(owner))
-        return await instance.applications().create(principal, NewApplication(name=name))
+        from chat.auth.principal import CredentialKind, Principal
+        from chat.domain.applications import NewApplication
+
+        principal = Principal(instance.accounts.find(owner), CredentialKind.SESSION)
+        return await instance.services().applications.create(principal, NewApplication(name=name))
 
     application = administer(data, command)
     print_object(

@@ -31,4 +31,5 @@ def serve(data: Path, host: str | None, port: int | None, config_file: Path | No
 
 def announce(addresses: ServerAddresses) -> None:
     """Print the one line that says that the server can serve."""
-    click.echo(f"listening on {addresses.origin} gateway {addresses.gateway_url}")
+    host = f"[{addresses.host}]" if ":" in addresses.host else addresses.host
+    click.echo(f"listening on http://{host}:{addresses.port} gateway ws://{host}:{addresses.port}/gateway")

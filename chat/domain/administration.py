@@ -1,7 +1,6 @@
 """What the operator does to accounts from the command line, beside a running server or without one.
 
-A running server learns of it from notes that are written with the change (`chat.store.outside_changes`);
-`OutsideChanges` is its half.
+A running server learns of it from notes that are written with the change (`chat.store.outside_changes`).
 """
 
 from __future__ import annotations
@@ -17,14 +16,13 @@ from chat.auth.passwords import Passwords
 from chat.clock import Clock
 from chat.config import Settings
 from chat.domain import account_rules
-from chat.domain.account_events import AccountEvents
 from chat.domain.usernames import Usernames
 from chat.errors import InvalidFormBody, OperatorError
 from chat.snowflake import MAXIMUM, SnowflakeGenerator
 from chat.store import accounts, auth_sessions, outside_changes
 from chat.store.accounts import Account
 from chat.store.database import Database
-from chat.store.outside_changes import ACCOUNT_CHANGED, CREDENTIALS_REVOKED, OutsideChange
+from chat.store.outside_changes import ACCOUNT_CHANGED, CREDENTIALS_REVOKED
 
 _ACL: Final = re.compile(r"\*|[a-z_]+(:[a-z_]+)+", re.ASCII)
 
@@ -155,24 +153,6 @@ class Administration:
             return account
 
         return await self._database.write(unit)
-
-
-class OutsideChanges:
-    """The server's half: lets those who are connected know of what the command line did."""
-
-    def __init__(self, database: Database, events: AccountEvents) -> None:
-        self._database = database
-        self._events = events
-
-    async def act(self, change: OutsideChange) -> None:
-        """What follows from one note; for `outside_changes.follow`."""
-        account = accounts.by_id(self._database.reader, change.body["user_id"])
-        if account is None:
-            return
-        if change.kind == CREDENTIALS_REVOKED:
-            self._events.signed_out(account.id)
-        elif change.kind == ACCOUNT_CHANGED:
-            self._events.changed(account, account)
 
 
 def tag_of(account: Account) -> str:

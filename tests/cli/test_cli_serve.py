@@ -1,0 +1,156 @@
+"""`chat serve` and `chat dev` as processes: the one line, the lock, the signals."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import attrs
+import pytest
+from command_line import Run
+
+import chat
+
+ENVIRONMENT = os.environ | {"PYTHONPATH": str(Path(chat.__file__).parents[1])}
+LISTENING = re.compile(r"listening on (http://127\.0\.0\.1:(\d+)) gateway ws://127\.0\.0\.1:(\d+)/gateway\n")
+
+
+@attrs.frozen
+class Running:
+    """A server process, and the first line that it printed."""
+
+    process: subprocess.Popen[str]
+    line: str
+
+    def stop(self, number: signal.Signals = signal.SIGTERM) -> tuple[int, str, str]:
+        """Exit status, the rest of standard output, and the log, after this signal."""
+        self.process.send_signal(number)
+        out, err = self.process.communicate(timeout=30)
+        return self.process.returncode, out, err
+
+
+@contextlib.contextmanager
+def running(*arguments: object, **environment: str) -> Iterator[Running]:
+    process = subprocess.Popen(
+        [sys.executable, "-m", "chat", *map(str, arguments)],
+        env=ENVIRONMENT | environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    with process:
+        try:
+            assert process.stdout is not None
+            assert process.stderr is not None
+            line = process.stdout.readline()
+            if not line:
+                pytest.fail(f"the server did not start: {process.stderr.read()}")
+            yield Running(process, line)
+        finally:
+            process.kill()
+
+
+def failing(*arguments: object) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "chat", *map(str, arguments)],
+        env=ENVIRONMENT,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+
+def get(url: str, token: str | None = None) -> Any:
+    request = urllib.request.Request(url, headers={} if token is None else {"Authorization": token})  # noqa: S310
+    with urllib.request.urlopen(request, timeout=10) as answer:  # noqa: S310 - our own server
+        return json.load(answer)
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT], ids=["SIGTERM", "SIGINT"])
+def test_the_server_prints_one_line_serves_and_leaves_with_0(data: Path, number: signal.Signals) -> None:
+    with running("serve", "--data", data, "--port", "0") as server:
+        match = LISTENING.fullmatch(server.line)
+        assert match is not None
+        origin, port, gateway_port = match.groups()
+        assert int(port) > 0
+        assert port == gateway_port
+        assert get(f"{origin}/.well-known/chat")["endpoints"]["api"] == f"{origin}/v1"
+        status, rest, log = server.stop(number)
+    assert (status, rest) == (0, "")
+    assert "Traceback" not in log
+    assert [path.name for path in sorted(data.iterdir())][:1] == ["chat.sqlite3"]
+
+
+def test_a_second_server_on_the_same_data_is_refused_and_commands_are_not(data: Path, run: Run) -> None:
+    with running("serve", "--data", data, "--port", "0") as server:
+        second = failing("serve", "--data", data, "--port", "0")
+        assert (second.returncode, second.stdout) == (1, "")
+        owner = f"is in use by another process (process {server.process.pid})"
+        assert second.stderr == f"chat: the data directory {data} {owner}\n"
+        assert run("user", "create", "--username", "alice", "--data", data).status == 0
+        assert [row[1] for row in run("user", "list", "--data", data).rows] == ["username", "alice"]
+
+
+def test_a_server_that_was_killed_leaves_no_lock_behind(data: Path) -> None:
+    for _ in range(2):
+        with running("serve", "--data", data, "--port", "0") as server:
+            assert LISTENING.fullmatch(server.line)
+
+
+def test_a_port_in_use_is_told_in_one_line(data: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        refused = failing("serve", "--data", data, "--port", port)
+    assert (refused.returncode, refused.stdout) == (1, "")
+    assert refused.stderr.startswith("chat: cannot listen on 127.0.0.1")
+    assert refused.stderr.count("\n") == 1
+
+
+def test_chat_dev_prints_one_json_object_for_programs() -> None:
+    with running("dev", "--port", "0", "--json") as server:
+        world = json.loads(server.line)
+        assert world["pid"] == server.process.pid
+        assert world["gateway_url"] == world["base_url"].replace("http", "ws").removesuffix("/v1") + "/gateway"
+        assert get(f"{world['base_url']}/users/@me", world["users"][0]["token"])["username"] == "alice"
+        assert get(f"{world['base_url']}/users/@me", f"Bot {world['bot']['token']}")["bot"] is True
+        status, rest, _ = server.stop()
+    assert (status, rest) == (0, "")
+
+
+def test_the_world_of_chat_dev_is_kept_with_its_data(data: Path) -> None:
+    worlds = []
+    for _ in range(2):
+        with running("dev", "--port", "0", "--json", "--data", data) as server:
+            worlds.append(json.loads(server.line))
+            server.stop()
+    first, second = ({**world, "base_url": "", "gateway_url": "", "pid": 0} for world in worlds)
+    assert first == second
+
+
+def test_chat_dev_tells_people_what_to_sign_in_with() -> None:
+    with running("dev", "--port", "0") as server:
+        assert LISTENING.fullmatch(server.line)
+        _, rest, _ = server.stop()
+    assert re.search(r"^  alice +\S+@\S+ +password \S+ +token cht_\w{36}$", rest, re.MULTILINE)
+    assert re.search(r"^  guild \d+  channel \d+  voice channel \d+$", rest, re.MULTILINE)
+
+
+def test_a_password_set_beside_the_server_ends_what_was_signed_in(data: Path, run: Run) -> None:
+    with running("dev", "--port", "0", "--json", "--data", data) as server:
+        world = json.loads(server.line)
+        token = world["users"][1]["token"]
+        assert get(f"{world['base_url']}/users/@me", token)["username"] == "bob"
+        assert run("user", "password", "bob", "--password", "correct horse", "--data", data).status == 0
+        with pytest.raises(urllib.error.HTTPError, match="401"):
+            get(f"{world['base_url']}/users/@me", token)
