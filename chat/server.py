@@ -293,6 +293,7 @@ class Server:
             async with trio.open_nursery() as nursery:
                 nursery.start_soon(self.gateway.finish)
                 nursery.start_soon(self.port.drain, seconds)
+        await self.services.sign_ins.write_uses()
         await self._retain_sessions()
 
     async def _retain_sessions(self) -> None:
