@@ -134,6 +134,7 @@ class Presences:
         before = self.session_presences(user_id)
         selections = self._selections.setdefault(user_id, {})
         selection = selections.get(session_id)
+        opened = selection is None
         if selection is None:
             selection = selections[session_id] = _Selection(presence)
             chosen = presence.custom_status is not None
@@ -143,7 +144,8 @@ class Presences:
         if chosen:
             self._custom_status_changes += 1
             selection.custom_status_order = self._custom_status_changes
-        self._settle(user_id, before)
+        # A session that opens has the list in its Ready.
+        self._settle(user_id, before, told=session_id if opened else None)
 
     def session_offline(self, user_id: int, session_id: str) -> None:
         """The session's socket has been gone for 5,000 ms: it no longer counts, but may be resumed."""
@@ -249,11 +251,16 @@ class Presences:
 
     # Publication
 
-    def _settle(self, user_id: int, before: list[dict[str, Any]]) -> None:
-        """Publish what changed: to the account the list of its sessions, to others the aggregate."""
+    def _settle(self, user_id: int, before: list[dict[str, Any]], told: str | None = None) -> None:
+        """Publish what changed: to the account the list of its sessions, to others the aggregate.
+
+        The session `told` learns the list in another way.
+        """
         sessions = self.session_presences(user_id)
         if sessions != before and not self._is_bot(user_id):
-            self._bus.publish(Event(EventName.SESSIONS_REPLACE, sessions, ToAccounts((user_id,))))
+            self._bus.publish(
+                Event(EventName.SESSIONS_REPLACE, sessions, ToAccounts((user_id,)), ignoring_session=told)
+            )
         self._publish_aggregate(user_id)
 
     def _publish_aggregate(self, user_id: int) -> None:

@@ -76,8 +76,8 @@ class ReadyPayloads:
         )
         return GatewaySession.identified(session_id, principal, identify, presence)
 
-    def opened(self, session: GatewaySession) -> None:
-        """The session counts towards its account's presence from now on."""
+    def _count(self, session: GatewaySession) -> None:
+        """The session counts towards its account's presence from now on, and stands in the list of its Ready."""
         self._presences.session_selected(session.user_id, session.id, session.presence)
 
     async def build(
@@ -98,8 +98,10 @@ class ReadyPayloads:
                 await trio.lowlevel.checkpoint()
         if session.bot:
             # A bot's guilds arrive one by one after Ready.
+            self._count(session)
             return self._common(session, principal, guilds, [], [])
         user_id = session.user_id
+        self._count(session)
         relationships = self._accounts.relationships(user_id)
         friends = [int(relationship["id"]) for relationship in relationships]
         named.update(friends)

@@ -136,7 +136,6 @@ class SessionStarts:
         except (StorageUnavailable, trio.Cancelled):
             self._table.end(session)
             raise
-        self._ready.opened(session)
         if session.ended:
             # Revoked while it was being made.
             return close_codes.INVALID_TOKEN
