@@ -76,7 +76,7 @@ class SessionCommand:
     d: Any
 
 
-class _Refused(Exception):  # noqa: N818 - never leaves this module
+class _Refused(Exception):
     """A member breaks its rule."""
 
     def __init__(self, close: Close) -> None:

@@ -25,7 +25,7 @@ class CustomStatus:
     emoji_name: str | None = None
 
 
-class _Invalid(Exception):  # noqa: N818 - never leaves this module
+class _Invalid(Exception):
     """A member breaks its rule."""
 
 

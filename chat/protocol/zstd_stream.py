@@ -43,7 +43,7 @@ def zstd_available() -> bool:
     return True
 
 
-class _Overflow(Exception):  # noqa: N818 - not an error, a signal through the library's writer
+class _Overflow(Exception):
     """The output passed the limit."""
 
 

@@ -1,0 +1,131 @@
+"""What is fuzzed: one function for each reader of untrusted bytes, with the invariant that no input may break.
+
+A target takes bytes and returns nothing; it fails by raising. `tests/fuzz/corpus/<name>/` holds inputs worth keeping:
+seeds, and every input that once failed. `python -m tests.fuzz.run --seconds 5` searches for more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, Final
+
+import zstandard
+
+from chat.protocol.commands import Identify, Resume, parse_identify, parse_resume
+from chat.protocol.custom_status import parse_custom_status
+from chat.protocol.inputs import Opened, Received, SessionStarted
+from chat.protocol.machine import Machine
+from chat.protocol.payload import Payload, decode_payload
+from chat.protocol.presence import PresenceUpdate, parse_presence_update
+from chat.protocol.query import ConnectionQuery, parse_connection_query
+from chat.protocol.requests import (
+    parse_channel_member_counts,
+    parse_guild_counts,
+    parse_lazy_request,
+    parse_member_request,
+)
+from chat.protocol.transitions import State
+from chat.protocol.voice import parse_voice_state
+from chat.protocol.zstd_stream import Decompressor
+from chat.registries.close_codes import (
+    CLOSES,
+    DECODE_FAILED,
+    DECOMPRESSION_FAILED,
+    INVALID_PAYLOAD,
+    PAYLOAD_TOO_LARGE,
+    Close,
+)
+from chat.registries.limits import HEARTBEAT_INTERVAL_MS, INBOUND_MESSAGE_BYTES
+
+Target = Callable[[bytes], None]
+
+IDENTIFY: Final = Payload(2, True, {"token": "t", "properties": {"os": "", "browser": "", "device": ""}})
+
+
+def payload_decoder(data: bytes) -> None:
+    """Any message is a payload that every state of the machine can take, or one of three closes."""
+    outcome = decode_payload(data)
+    if not isinstance(outcome, Payload):
+        assert outcome in (DECODE_FAILED, INVALID_PAYLOAD, PAYLOAD_TOO_LARGE)
+        assert (outcome is PAYLOAD_TOO_LARGE) is (len(data) > INBOUND_MESSAGE_BYTES)
+        return
+    assert type(outcome.op) is int
+    assert outcome.has_d or outcome.d is None
+    assert decode_payload(b" " + data[: INBOUND_MESSAGE_BYTES - 1]) == outcome or len(data) == INBOUND_MESSAGE_BYTES
+    for beginning in ((), (Received(IDENTIFY),), (Received(IDENTIFY), SessionStarted())):
+        machine = Machine(HEARTBEAT_INTERVAL_MS, 0.0)
+        for event in (Opened(True, True, True), *beginning, Received(outcome)):
+            machine.handle(event, 1.0)
+        assert machine.state is not State.OPENING
+
+
+def _messages(data: bytes) -> Iterator[bytes]:
+    """The messages of an input: each has its length before it, in two bytes; the last may be cut short."""
+    while data:
+        end = 2 + int.from_bytes(data[:2], "big")
+        yield data[2:end]
+        data = data[end:]
+
+
+def zstd_stream(data: bytes) -> None:
+    """Messages inflate to 16,384 bytes at most each, and together to what the library makes of the whole stream."""
+    decompressor = Decompressor()
+    reference = zstandard.ZstdDecompressor(max_window_size=2**23).decompressobj(read_across_frames=True)
+    for message in _messages(data):
+        outcome = decompressor.decompress(message)
+        if isinstance(outcome, Close):
+            assert outcome in (DECODE_FAILED, DECOMPRESSION_FAILED, PAYLOAD_TOO_LARGE)
+            assert decompressor.decompress(message) is outcome
+            return
+        assert 0 < len(outcome) <= INBOUND_MESSAGE_BYTES
+        assert reference.decompress(message) == outcome
+
+
+def query_parser(data: bytes) -> None:
+    """No query string raises; what comes first counts, and unknown parameters count for nothing."""
+    query_string = data.decode("latin-1")
+    query = parse_connection_query(query_string)
+    assert isinstance(query, ConnectionQuery)
+    assert parse_connection_query(f"v=1&{query_string}").version_accepted
+    assert not parse_connection_query(f"v=2&{query_string}").version_accepted
+    assert not parse_connection_query(f"stream=0&{query_string}").compressed
+    assert parse_connection_query(f"unknown=%00&{query_string}") == query
+    if query.version_accepted:
+        assert parse_connection_query(f"{query_string}&v=2").version_accepted
+
+
+def identify_parser(data: bytes) -> None:
+    """Whatever JSON stands in `d`, Identify and Resume become a command or a registered close."""
+    payload = decode_payload(b'{"op":2,"d":%b}' % data)
+    if isinstance(payload, Close):
+        return
+    for outcome in (parse_identify(payload.d), parse_resume(payload.d)):
+        assert isinstance(outcome, Identify | Resume) or outcome in CLOSES
+
+
+def session_commands(data: bytes) -> None:
+    """Whatever JSON stands in `d`, the commands of a session are read, dropped or refused."""
+    payload = decode_payload(b'{"op":8,"d":%b}' % data)
+    if isinstance(payload, Close):
+        return
+    d: Any = payload.d
+    update = parse_presence_update(d)
+    assert isinstance(update, PresenceUpdate) or update in CLOSES
+    for is_bot in (False, True):
+        request = parse_member_request(d, is_bot)
+        assert request is None or (request.guild_ids and 0 <= request.limit <= 100)
+    parse_custom_status(d, 0)
+    parse_voice_state(d)
+    parse_lazy_request(d)
+    parse_guild_counts(d)
+    parse_channel_member_counts(d)
+
+
+TARGETS: Final[dict[str, Target]] = {
+    "payload_decoder": payload_decoder,
+    "zstd_stream": zstd_stream,
+    "query_parser": query_parser,
+    "identify_parser": identify_parser,
+    "session_commands": session_commands,
+}
+"""Every target by the name of its corpus."""
