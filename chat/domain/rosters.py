@@ -119,6 +119,10 @@ class Rosters:
             return await self.get(guild_id)
         return await self._load(guild_id)
 
+    def forget(self) -> None:
+        """Drop every roster: the store was changed in ways that the bus did not tell of."""
+        self._rosters.clear()
+
     def may_hold(self, guild_id: int, user_id: int) -> bool:
         """Whether the account is in the guild's roster; also True while that roster is not in memory."""
         roster = self._rosters.get(guild_id)

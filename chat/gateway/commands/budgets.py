@@ -73,6 +73,10 @@ class FullListWindows:
     def __init__(self) -> None:
         self._ends: collections.OrderedDict[tuple[int, int], float] = collections.OrderedDict()
 
+    def forget(self) -> None:
+        """Every bot may have every list at once."""
+        self._ends.clear()
+
     def seconds_to_wait(self, user_id: int, guild_id: int) -> float:
         """0, which opens a new window; or how much of the present one is left."""
         now = trio.current_time()

@@ -127,6 +127,10 @@ class CommandHandler:
         if work is not None:
             work.close()
 
+    def forget(self) -> None:
+        """Forget what outlives sockets: when which bot had which whole list (`/v1/_dev/reset`)."""
+        self._members.full_lists.forget()
+
     def session_resumed(self, session: GatewaySession) -> None:
         """A socket took the session up again: its presence counts as it was selected last, and the member lists that
         it watches, which no replay brings, are shown afresh."""

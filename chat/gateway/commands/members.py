@@ -34,7 +34,7 @@ class MembersCommands:
         self._presences = presences
         self._rosters = rosters
         self._database = database
-        self._full_lists = FullListWindows()
+        self.full_lists = FullListWindows()
 
     async def answer(self, session: GatewaySession, request: MemberRequest) -> None:
         """Send the members that the request finds in each of its guilds.
@@ -64,7 +64,7 @@ class MembersCommands:
         if not session.bot:
             held = state.permissions(session.user_id)
             return held & MEMBER_REQUEST_PERMISSIONS == MEMBER_REQUEST_PERMISSIONS
-        seconds = self._full_lists.seconds_to_wait(session.user_id, state.id)
+        seconds = self.full_lists.seconds_to_wait(session.user_id, state.id)
         if not seconds:
             return True
         meta = {"guild_id": str(state.id)}
