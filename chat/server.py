@@ -75,7 +75,7 @@ from chat.gateway.listener import Listener, Port, connections_maximum, open_list
 from chat.gateway.retention import at_rest, revived
 from chat.gateway.subscriptions import Subscriptions
 from chat.mail.mailer import Mailer
-from chat.snowflake import SnowflakeGenerator
+from chat.snowflake import SERVER_WORKER, SnowflakeGenerator
 from chat.store import accounts, outside_changes, retained_sessions
 from chat.store.data_directory import DataDirectory
 from chat.store.database import SWITCH_INTERVAL_SECONDS, Database, open_database
@@ -114,6 +114,10 @@ class Surroundings:
     chance: random.Random
     hash_cost: HashCost = STRONG
     hash_in_threads: bool = True
+    worker: int = SERVER_WORKER
+    """The worker in snowflakes made here; a process that works beside the server takes another one."""
+    worker: int = SERVER_WORKER
+    """In the snowflakes that are made here; the command line has others."""
     movable_clock: MovableClock | None = None
     """Set for a server with development routes: the clock that they move."""
 
@@ -129,7 +133,7 @@ class Server:
         self.database = database
         self.clock = clock
         self.bus = bus = Bus()
-        self.snowflakes = snowflakes = SnowflakeGenerator(clock)
+        self.snowflakes = snowflakes = SnowflakeGenerator(clock, surroundings.worker)
         self.guild_states = guild_states = GuildStates(database, clock)
         self.passwords = passwords = Passwords(
             chance, surroundings.hash_cost, in_threads=surroundings.hash_in_threads
