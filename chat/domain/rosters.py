@@ -189,6 +189,4 @@ def _read(connection: sqlite3.Connection, guild_id: int) -> list[RosterMember]:
 
 def _roster_member(member: NamedMember) -> RosterMember:
     names = (member.nick, member.global_name, member.username)
-    return RosterMember(
-        member.user_id, tuple(name.casefold() for name in names if name is not None), member.role_ids
-    )
+    return RosterMember(member.user_id, tuple(name.casefold() for name in names if name is not None), member.role_ids)

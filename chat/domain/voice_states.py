@@ -191,9 +191,7 @@ class VoiceStates:
         self._forget_virtual_access(before)
         return after, None
 
-    def _leave(
-        self, caller: VoiceCaller, command: VoiceStateCommand
-    ) -> tuple[VoiceState | None, VoiceRefusal | None]:
+    def _leave(self, caller: VoiceCaller, command: VoiceStateCommand) -> tuple[VoiceState | None, VoiceRefusal | None]:
         connection_id, guild_id = command.connection_id, command.guild_id
         if connection_id is None:
             if guild_id is not None:

@@ -82,9 +82,7 @@ class Subscriptions:
 
     # Member lists
 
-    def watch_lists(
-        self, session: GatewaySession, guild_id: int, lists: Mapping[int, tuple[MemberRange, ...]]
-    ) -> None:
+    def watch_lists(self, session: GatewaySession, guild_id: int, lists: Mapping[int, tuple[MemberRange, ...]]) -> None:
         """From now on the session watches exactly these lists of the guild (by channel), each in these ranges."""
         wanted = {(guild_id, channel_id): ranges for channel_id, ranges in lists.items() if ranges}
         own = self._lists_of.get(session, {})

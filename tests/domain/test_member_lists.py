@@ -83,9 +83,17 @@ def test_only_viewers_of_the_channel_are_listed() -> None:
         overwrite(6, OverwriteType.MEMBER, deny=VIEW),
     )
     viewers: Any = ChannelViewers(state, HIDDEN)  # type: ignore[arg-type]
-    seen = {user_id: viewers.include(user_id, frozenset(roles)) for user_id, roles in [
-        (OWNER, []), (2, []), (3, [PLAIN]), (4, [DECKHANDS]), (5, []), (6, [PLAIN]),
-    ]}
+    seen = {
+        user_id: viewers.include(user_id, frozenset(roles))
+        for user_id, roles in [
+            (OWNER, []),
+            (2, []),
+            (3, [PLAIN]),
+            (4, [DECKHANDS]),
+            (5, []),
+            (6, [PLAIN]),
+        ]
+    }
     assert seen == {OWNER: True, 2: False, 3: True, 4: False, 5: True, 6: False}
 
 
@@ -94,9 +102,7 @@ def test_only_viewers_of_the_channel_are_listed() -> None:
     st.integers(0, 40),
     st.integers(0, 99),
 )
-def test_rows_are_a_window_on_the_whole_list(
-    members: list[tuple[set[int], bool]], start: int, span: int
-) -> None:
+def test_rows_are_a_window_on_the_whole_list(members: list[tuple[set[int], bool]], start: int, span: int) -> None:
     crew = arranged(*((100 + number, roles, online) for number, (roles, online) in enumerate(members)))
     whole = crew.rows(0, 10_000)
     assert len(whole) == len(members) + len(crew.groups)

@@ -281,9 +281,7 @@ async def test_a_rejected_mutation_says_why(place: VoicePlace) -> None:
 
 async def test_leaving_is_acknowledged_with_the_state_that_was_left(place: VoicePlace) -> None:
     connection_id = place.joins(place.bob)
-    place.says(
-        place.bob, guild_id=str(place.guild.id), channel_id=None, connection_id=connection_id, mutation_id="m2"
-    )
+    place.says(place.bob, guild_id=str(place.guild.id), channel_id=None, connection_id=connection_id, mutation_id="m2")
     ack = place.last(EventName.VOICE_STATE_ACK)
     assert (ack["status"], ack["channel_id"], ack["server_version"]) == ("applied", None, 2)
     assert ack["canonical_state"]["channel_id"] is None

@@ -72,9 +72,7 @@ class LazyCommands:
         self, session: GatewaySession, room: GuildRoom, lists: Iterable[tuple[int, tuple[MemberRange, ...]]]
     ) -> None:
         """Watch exactly these lists, as far as the account may know who sees the channel, and show each at once."""
-        visible = {
-            channel_id: ranges for channel_id, ranges in lists if may_see_viewers(room, session, channel_id)
-        }
+        visible = {channel_id: ranges for channel_id, ranges in lists if may_see_viewers(room, session, channel_id)}
         self._subscriptions.watch_lists(session, room.guild_id, visible)
         for channel_id in visible:
             await self._lists.show(session, (room.guild_id, channel_id))

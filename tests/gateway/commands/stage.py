@@ -67,6 +67,7 @@ class Client:
 
     async def asks(self, opcode: Opcode, d: Any) -> list[tuple[str, Any]]:
         """Send a command and wait until nothing happens any more; returns what was received meanwhile."""
+        await self.stage.settled()
         before = len(self.dispatches)
         assert self.sends(opcode, d) is None
         await self.stage.settled()
