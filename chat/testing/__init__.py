@@ -1,1 +1,52 @@
-"""The public test kit."""
+"""The public test kit: a whole server inside a test, its world, honest clients that can misbehave, strategies.
+
+Loads by itself as a pytest plugin where `chat` is installed (`chat.testing.plugin`); needs the packages of the extra
+`chat[testing]`. Everything here is imported on first use, because the plugin must cost other test suites nothing.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from chat.testing import strategies as strategies
+    from chat.testing.gateway_client import GatewayClient as GatewayClient
+    from chat.testing.gateway_machine import GatewayMachine as GatewayMachine
+    from chat.testing.network import MemoryNetwork as MemoryNetwork
+    from chat.testing.rest_client import Response as Response
+    from chat.testing.rest_client import RestClient as RestClient
+    from chat.testing.server import ChatServer as ChatServer
+    from chat.testing.server import open_chat_server as open_chat_server
+    from chat.testing.world import World as World
+
+__all__ = [
+    "ChatServer",
+    "GatewayClient",
+    "GatewayMachine",
+    "MemoryNetwork",
+    "Response",
+    "RestClient",
+    "World",
+    "open_chat_server",
+    "strategies",
+]
+
+_HOMES: Final = {
+    "ChatServer": "server",
+    "GatewayClient": "gateway_client",
+    "GatewayMachine": "gateway_machine",
+    "MemoryNetwork": "network",
+    "Response": "rest_client",
+    "RestClient": "rest_client",
+    "World": "world",
+    "open_chat_server": "server",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name == "strategies":
+        return importlib.import_module("chat.testing.strategies")
+    if name in _HOMES:
+        return getattr(importlib.import_module(f"chat.testing.{_HOMES[name]}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
