@@ -34,9 +34,11 @@ class Running:
 
     def stop(self, number: signal.Signals = signal.SIGTERM) -> tuple[int, str, str]:
         """Exit status, the rest of standard output, and the log, after this signal."""
+        assert self.process.stdout is not None
+        assert self.process.stderr is not None
         self.process.send_signal(number)
-        out, err = self.process.communicate(timeout=30)
-        return self.process.returncode, out, err
+        out, err = self.process.stdout.read(), self.process.stderr.read()
+        return self.process.wait(timeout=30), out, err
 
 
 @contextlib.contextmanager
