@@ -13,12 +13,12 @@ from typing import Final, Protocol
 import trio
 from hypercorn.config import Config
 from hypercorn.events import Closed, Event, RawData, Updated
-from hypercorn.trio.task_group import TaskGroup
 from hypercorn.trio.worker_context import WorkerContext
 from hypercorn.typing import AppWrapper
 
 from chat.api.http_protocol import Phase
 from chat.api.http_protocol import Protocol as HttpProtocol
+from chat.api.http_tasks import RequestTasks
 from chat.registries.limits import REQUEST_HEADER_MS
 
 READ_BYTES: Final = 65_536
@@ -76,13 +76,14 @@ class HttpConnection:
         self._config = config
         self._context = context
         self._transport = transport
-        self._waiting = trio.CancelScope()
+        self._patience = trio.CancelScope()
+        self._receiving = False
         self._protocol: HttpProtocol
 
     async def run(self) -> bool:
         """Answer requests; true when the next one is for the gateway, which then finds it unread."""
-        async with TaskGroup() as tasks:
-            self._protocol = HttpProtocol(
+        async with RequestTasks() as tasks:
+            self._protocol = protocol = HttpProtocol(
                 self._app,
                 self._config,
                 self._context,
@@ -91,9 +92,11 @@ class HttpConnection:
                 self._take,
                 self._write,
             )
-            while not self._protocol.over and (data := await self._receive()):
-                await self._protocol.handle(RawData(data))
-            await self._protocol.handle(Closed())
+            with self._patience:
+                await self._read()
+            if self._patience.cancelled_caught and protocol.phase is Phase.BODY:
+                await protocol.refuse(408, "The request's body took too long.")
+            await protocol.handle(Closed())
         if self._protocol.handed_back is not None:
             self._transport.unread(self._protocol.handed_back)
             return True
@@ -104,31 +107,35 @@ class HttpConnection:
         """End the connection now if no request is under way; else it ends with its answer."""
         if self._protocol.phase in (Phase.IDLE, Phase.HEAD):
             self._protocol.over = True
-            self._waiting.cancel()
+            self._patience.cancel()
 
     async def _take(self, event: Event) -> None:
         """What Hypercorn's protocol wants of the connection; bytes come through `_write`."""
         if isinstance(event, Closed):
-            self._waiting.cancel()
-        elif isinstance(event, Updated) and event.idle:
-            self._waiting.deadline = trio.current_time() + KEEP_ALIVE_SECONDS
+            self._patience.cancel()
+        elif isinstance(event, Updated) and event.idle and self._receiving:
+            self._patience.deadline = trio.current_time() + KEEP_ALIVE_SECONDS
 
-    async def _receive(self) -> bytes:
-        """The next bytes; empty when the client has finished, has gone or took too long."""
-        protocol, started = self._protocol, trio.current_time()
-        self._waiting = trio.CancelScope(deadline=self._deadline(started))
-        with self._waiting:
+    async def _read(self) -> None:
+        """Give the protocol what the client sends, until that ends or nothing more is wanted."""
+        protocol = self._protocol
+        while not protocol.over:
+            started = trio.current_time()
+            self._patience.deadline = self._deadline(started)
+            self._receiving = True
             try:
                 data = await self._transport.receive_some(READ_BYTES)
             except (trio.BrokenResourceError, trio.ClosedResourceError):
-                return b""
+                return
+            finally:
+                self._receiving = False
+            self._patience.deadline = math.inf
+            if not data:
+                return
             if protocol.phase is Phase.BODY:
                 # Only waiting for the client counts, not what the application does with what has come.
                 protocol.body_seconds -= trio.current_time() - started
-            return data
-        if protocol.phase is Phase.BODY:
-            await protocol.refuse(408, "The request's body took too long.")
-        return b""
+            await protocol.handle(RawData(data))
 
     def _deadline(self, now: float) -> float:
         protocol = self._protocol
