@@ -114,6 +114,7 @@ class Surroundings:
     chance: random.Random
     hash_cost: HashCost = STRONG
     hash_in_threads: bool = True
+    outside_poll_seconds: float = outside_changes.POLL_SECONDS
     worker: int = SERVER_WORKER
     """The worker in snowflakes made here; a process that works beside the server takes another one."""
     worker: int = SERVER_WORKER
@@ -149,7 +150,7 @@ class Server:
         )
         random_hex = partial(_random_hex, chance)
         voice_states = VoiceStates(bus, guild_states, clock, random_hex=random_hex)
-        rosters = Rosters(database, bus)
+        self.rosters = rosters = Rosters(database, bus)
 
         def make_commands(
             hub: Hub, subscriptions: Subscriptions, guild_payloads: GuildPayloads
@@ -254,6 +255,7 @@ class Server:
                 relationships=self.relationships,
                 gateway=self.gateway,
                 http_faults=faults,
+                forget=(self.rosters.forget,),
             ),
         )
 
@@ -315,7 +317,9 @@ class Server:
         """Carry out what the command line changes beside this server."""
         clock = self.surroundings.movable_clock
         sleep = clock.sleep_unmoved if isinstance(clock, SkippingClock) else trio.sleep
-        await outside_changes.follow(self.database, self._act, sleep=sleep)
+        await outside_changes.follow(
+            self.database, self._act, poll_seconds=self.surroundings.outside_poll_seconds, sleep=sleep
+        )
 
     async def _act(self, change: outside_changes.OutsideChange) -> None:
         if change.kind == outside_changes.CREDENTIALS_REVOKED:

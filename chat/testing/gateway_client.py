@@ -178,21 +178,12 @@ class GatewayClient:
         try:
             with self._scope:
                 async with trio.open_nursery() as nursery:
-                    with trio.move_on_after(CONNECT_SECONDS) as opening:
-                        self._websocket = await wrap_client_stream(
-                            nursery,
-                            stream,  # type: ignore[arg-type]  # any stream will do
-                            self.route.host,
-                            resource,
-                            extra_headers=[(name.encode(), value.encode()) for name, value in headers.items()],
-                            max_message_size=MESSAGE_BYTES,
-                            receive_buffer_size=RECEIVE_BYTES,
-                        )
-                    if opening.cancelled_caught:
-                        self._refused = HandshakeRefused(0, b"")
-                    else:
-                        task_status.started()
-                        await self._receive(nursery)
+                    async with trio.open_nursery() as reader:
+                        if await self._shake_hands(reader, resource, headers):
+                            task_status.started()
+                            await self._receive(nursery)
+                        # The reader ends with the transport, which is the server's to end, but not for ever.
+                        reader.cancel_scope.deadline = trio.current_time() + CLOSE_SECONDS
                     nursery.cancel_scope.cancel()
         except* ConnectionRejected as group:
             rejected = _first(group, ConnectionRejected)
@@ -202,6 +193,22 @@ class GatewayClient:
             self._ended(Close(ABNORMAL, ""))
             if self._refused is not None:
                 task_status.started()
+
+    async def _shake_hands(self, reader: trio.Nursery, resource: str, headers: Mapping[str, str]) -> bool:
+        with trio.move_on_after(CONNECT_SECONDS):
+            self._websocket = await wrap_client_stream(
+                reader,
+                self._stream,  # type: ignore[arg-type]  # any stream will do
+                self.route.host,
+                resource,
+                extra_headers=[(name.encode(), value.encode()) for name, value in headers.items()],
+                max_message_size=MESSAGE_BYTES,
+                receive_buffer_size=RECEIVE_BYTES,
+            )
+            return True
+        self._refused = HandshakeRefused(0, b"")
+        reader.cancel_scope.cancel()
+        return False
 
     async def _receive(self, nursery: trio.Nursery) -> None:
         """Take what arrives until the connection is closed."""
@@ -213,9 +220,6 @@ class GatewayClient:
         except ConnectionClosed as closed:
             if closed.reason is not None:
                 self._ended(Close(closed.reason.code, closed.reason.reason or ""))
-            # Whoever got a close frame waits until the server has ended the transport too, but not for ever.
-            with trio.move_on_after(CLOSE_SECONDS):
-                await self._websocket.aclose()
 
     def _ended(self, close: Close) -> None:
         if self.close_frame is None:

@@ -32,6 +32,9 @@ from chat.testing.virtual_clock import clock_of_this_run
 
 CONNECTIONS_MAXIMUM: Final = 10_000
 
+OUTSIDE_POLL_SECONDS: Final = 60.0
+"""Nobody else works on the database; looking for changes five times a second would fill virtual hours."""
+
 LOOPBACK: Final = "127.0.0.1"
 
 
@@ -80,6 +83,7 @@ class ChatServer:
                             chance=self.chance,
                             hash_cost=CHEAP,
                             hash_in_threads=False,
+                            outside_poll_seconds=OUTSIDE_POLL_SECONDS,
                             movable_clock=self.clock,
                         )
                     )

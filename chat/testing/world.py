@@ -117,6 +117,12 @@ class World:
         sessions = await self.anyone.gateway_sessions()
         return next((session for session in sessions if session["id"] == client.session_id), None)
 
+    async def __aenter__(self) -> World:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.aclose()
+
     async def aclose(self) -> None:
         """Close the HTTP connections."""
         await self.anyone.aclose()

@@ -165,4 +165,7 @@ async def test_over_real_sockets(tmp_path_factory: pytest.TempPathFactory) -> No
         again = await world.bob.resume(bob)
         await again.expect("RESUMED")
         await again.aclose()
+        assert again.close_frame is not None
+        assert again.close_frame.code == 1000
+        await world.aclose()
         nursery.cancel_scope.cancel()
