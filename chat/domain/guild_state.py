@@ -7,6 +7,7 @@ members share few sets: results are kept per set of roles, and a member's own ov
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
@@ -18,16 +19,17 @@ from chat.domain.objects.channels import channel_object
 from chat.domain.objects.guilds import guild_object
 from chat.domain.objects.members import member_object
 from chat.domain.objects.roles import role_object
-from chat.registries.channel_types import OverwriteType
+from chat.registries.channel_types import ChannelType, OverwriteType
 from chat.registries.guild_features import GuildFeature
-from chat.registries.permissions import FULL_MASK
+from chat.registries.permissions import FULL_MASK, Permission
 from chat.store import accounts, members
 from chat.store.accounts import Account
 from chat.store.channels import Channel, Overwrite
-from chat.store.database import Database
 from chat.store.guilds import Guild
 from chat.store.members import Member
 from chat.store.roles import Role
+
+VIEW_CHANNEL: Final = Permission.VIEW_CHANNEL.value
 
 MEMBERS_PER_GUILD: Final = 16_384
 """Members that a state remembers; above the sessions of a guild that one process serves."""
@@ -49,9 +51,9 @@ class GuildState:
     """One guild in memory. Only the domain's services change it, after the commit of what they changed."""
 
     def __init__(
-        self, database: Database, clock: Clock, guild: Guild, roles: Iterable[Role], channels: Iterable[Channel]
+        self, reader: sqlite3.Connection, clock: Clock, guild: Guild, roles: Iterable[Role], channels: Iterable[Channel]
     ) -> None:
-        self._database = database
+        self._reader = reader
         self._clock = clock
         self.guild = guild
         self.member_count = guild.member_count
@@ -81,14 +83,14 @@ class GuildState:
         """The membership of an account; None when it is not in the guild."""
         member = self._members.get(user_id)
         if member is None:
-            member = members.by_id(self._database.reader, self.id, user_id)
+            member = members.by_id(self._reader, self.id, user_id)
             if member is not None:
                 self.put_member(member)
         return member
 
     def account(self, user_id: int) -> Account | None:
         """The account behind a member or an author, as it is stored."""
-        return accounts.by_id(self._database.reader, user_id)
+        return accounts.by_id(self._reader, user_id)
 
     # Permissions
 
@@ -116,7 +118,15 @@ class GuildState:
 
     def can_view(self, user_id: int, channel_id: int) -> bool:
         """Whether the account sees the channel; a category also by any of its channels."""
-        return channel_id in self.visible_channels(user_id)
+        channel = self.channels.get(channel_id)
+        member = None if channel is None else self.member(user_id)
+        if channel is None or member is None:
+            return False
+        if user_id not in self._member_overwrites:
+            return channel_id in self.visible_channels(user_id)
+        return bool(self.member_permissions(member, channel_id) & VIEW_CHANNEL) or (
+            channel.type == ChannelType.GUILD_CATEGORY and channel_id in self._visible_to(member)
+        )
 
     def visible_channels(self, user_id: int) -> frozenset[int]:
         """The channels that the account sees, categories included."""

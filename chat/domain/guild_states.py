@@ -117,7 +117,7 @@ class GuildStates:
         guild = guilds.by_id(self._database.reader, guild_id)
         if guild is None:
             return None
-        state = GuildState(self._database, self._clock, guild, *self._parts(guild_id))
+        state = GuildState(self._database.reader, self._clock, guild, *self._parts(guild_id))
         self._note_channels(state)
         if guild_id in self._holds:
             self._held[guild_id] = state

@@ -94,7 +94,7 @@ class Guilds:
         self._online_count = online_count
 
     def require_may_create(self, principal: Principal) -> None:
-        """What Create guild asks of the account before it looks at the body (design 7, order of checks on Create guild).
+        """What Create guild asks of the account before it looks at the body (design 7, order of checks).
 
         That the account is no bot and not limited is asked even before this.
 

@@ -1,0 +1,219 @@
+"""A small world for the domain's tests: real SQLite, the real services, and a bus of which everything is written down."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from typing import Any
+
+import attrs
+
+from chat.auth.principal import CredentialKind, Principal
+from chat.bus.bus import Bus, Event, Signal
+from chat.config import Settings
+from chat.domain.access import Access
+from chat.domain.channels import Channels
+from chat.domain.guild_states import GuildState, GuildStates
+from chat.domain.guilds import Guilds
+from chat.domain.instance_policy import InstancePolicy
+from chat.domain.invites import Invites
+from chat.domain.memberships import Memberships
+from chat.domain.messages import Messages
+from chat.domain.typing_indicators import TypingIndicators
+from chat.errors import ApiError, InvalidFormBody
+from chat.registries.events import EventName
+from chat.registries.join_sources import JoinSource
+from chat.snowflake import SnowflakeGenerator
+from chat.store import accounts, channels, members, roles
+from chat.store.accounts import Account
+from chat.store.channels import Channel, Overwrite
+from chat.store.database import Database
+from chat.store.roles import Role
+
+START_MS = 1_800_000_000_000
+
+
+class HandClock:
+    """A time of day that stands still until it is moved."""
+
+    def __init__(self) -> None:
+        self.ms = START_MS
+
+    def now_ms(self) -> int:
+        return self.ms
+
+
+class Recorder:
+    """A subscriber that writes everything down."""
+
+    def __init__(self) -> None:
+        self.signals: list[Signal] = []
+
+    def accept(self, signal: Signal) -> None:
+        self.signals.append(signal)
+
+    def backlog(self) -> int:
+        return 0
+
+    def events(self, name: EventName | None = None) -> list[Event]:
+        """Dispatches so far, of one name or of all."""
+        events = [signal for signal in self.signals if isinstance(signal, Event)]
+        return events if name is None else [event for event in events if event.name == name]
+
+
+class GuildWorld:
+    """Services over one database, and short ways to people and places."""
+
+    def __init__(self, database: Database, settings: Settings) -> None:
+        self.database = database
+        self.settings = settings
+        self.clock = HandClock()
+        self.bus = Bus()
+        self.heard = Recorder()
+        self.bus.subscribe(self.heard)
+        self.snowflakes = SnowflakeGenerator(self.clock)
+        self.guild_states = GuildStates(database, self.clock)
+        self.online: dict[int, int] = {}
+        access = Access(self.guild_states)
+        policy = InstancePolicy(settings)
+        self.access = access
+        self.guilds = Guilds(
+            database,
+            self.guild_states,
+            access,
+            self.bus,
+            self.clock,
+            self.snowflakes,
+            settings,
+            policy,
+            lambda guild_id: self.online.get(guild_id, 0),
+        )
+        self.memberships = Memberships(
+            database, self.guild_states, access, self.bus, self.clock, self.snowflakes, settings, policy
+        )
+        self.channels = Channels(access)
+        self.messages = Messages(
+            database, self.guild_states, access, self.bus, self.clock, self.snowflakes, settings, policy
+        )
+        self.invites = Invites(
+            database,
+            self.guild_states,
+            access,
+            self.memberships,
+            self.bus,
+            self.clock,
+            random.Random(7),
+            settings,
+            lambda guild_id: self.online.get(guild_id, 0),
+        )
+        self.typing = TypingIndicators(access, self.bus, self.clock)
+
+    async def person(self, name: str, **changes: Any) -> Principal:
+        """A claimed and verified account with a session, unless `changes` say otherwise."""
+        account = Account(
+            id=self.snowflakes(),
+            username=name,
+            discriminator=1,
+            email=f"{name}@example.com",
+            email_verified=True,
+            password_hash="hash",
+            created_at=self.clock.now_ms() - 86_400_000,
+        )
+        account = attrs.evolve(account, **changes)
+        await self.database.write(lambda connection: accounts.insert(connection, account))
+        kind = CredentialKind.BOT if account.bot else CredentialKind.SESSION
+        return Principal(account, kind)
+
+    async def guild(self, owner: Principal, *joiners: Principal) -> GuildPlace:
+        """A guild with its default channels and these members."""
+        created = await self.guilds.create(owner, "Harbour")
+        guild_id = int(created["id"])
+        for joiner in joiners:
+            await self.memberships.join(joiner.account, guild_id, JoinSource.INSTANT_INVITE)
+        self.heard.signals.clear()
+        return GuildPlace(self, guild_id)
+
+
+class GuildPlace:
+    """One guild of the world, and ways to change it that have no operation yet."""
+
+    def __init__(self, world: GuildWorld, guild_id: int) -> None:
+        self.world = world
+        self.id = guild_id
+
+    @property
+    def state(self) -> GuildState:
+        state = self.world.guild_states.get(self.id)
+        assert state is not None
+        return state
+
+    def channel_id(self, name: str) -> int:
+        """The channel of this name."""
+        return next(channel.id for channel in self.state.channels.values() if channel.name == name)
+
+    @property
+    def general(self) -> int:
+        """The text channel that every guild starts with."""
+        return self.channel_id("general")
+
+    async def change(self, statement: str, *values: object) -> None:
+        """Change the stored guild by hand; the state is read afresh."""
+        await self.world.database.write(lambda connection: connection.execute(statement, values))
+        self.world.guild_states.refresh(self.id)
+
+    async def set(self, column: str, value: object) -> None:
+        """Change one column of the guild."""
+        await self.change(f"UPDATE guilds SET {column} = ? WHERE id = ?", value, self.id)  # noqa: S608
+
+    async def role(self, permissions: int, *holders: Principal, **changes: Any) -> int:
+        """A new role with these permissions for these members."""
+        role = Role(self.world.snowflakes(), self.id, "role", 1, permissions, **changes)
+
+        def unit(connection: Any) -> None:
+            roles.insert(connection, [role])
+            for holder in holders:
+                members.add_roles(connection, self.id, holder.user_id, [role.id])
+
+        await self.world.database.write(unit)
+        self.world.guild_states.refresh(self.id)
+        return role.id
+
+    async def everyone(self, permissions: int) -> None:
+        """Give the everyone role these permissions and no others."""
+        await self.change("UPDATE roles SET permissions = ? WHERE id = ?", permissions, self.id)
+
+    async def channel(self, type: int, name: str, overwrites: Sequence[Overwrite] = (), **changes: Any) -> int:
+        """A new channel."""
+        channel = Channel(self.world.snowflakes(), self.id, type, name, overwrites=tuple(overwrites), **changes)
+        await self.world.database.write(lambda connection: channels.insert(connection, [channel]))
+        self.world.guild_states.refresh(self.id)
+        return channel.id
+
+    async def overwrite(self, channel_id: int, *overwrites: Overwrite) -> None:
+        """Add overwrites to a channel."""
+        await self.world.database.write(
+            lambda connection: channels.put_overwrites(connection, channel_id, overwrites)
+        )
+        self.world.guild_states.refresh(self.id)
+
+
+class refused:  # noqa: N801 - reads as a phrase
+    """`with refused("CODE"):` the block must raise that refusal; `"CODE at path"` for a wrong field."""
+
+    def __init__(self, expected: str) -> None:
+        self.expected = expected
+        self.error: ApiError | None = None
+
+    def __enter__(self) -> refused:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, traceback: object) -> bool:
+        assert error is not None, f"nothing was refused; {self.expected} was expected"
+        if isinstance(error, InvalidFormBody):
+            assert f"{error.errors[0].code} at {error.errors[0].path}" == self.expected
+        elif isinstance(error, ApiError):
+            assert error.code == self.expected
+        else:
+            return False
+        self.error = error
+        return True
