@@ -15,7 +15,7 @@ import sys
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import attrs
 import structlog
@@ -36,10 +36,6 @@ from chat.auth.tokens import TokenMint
 from chat.bus.bus import Bus, CredentialsRevoked
 from chat.clock import Clock, MovableClock, SkippingClock, SystemClock
 from chat.config import Loaded, Settings
-from chat.development import seeded_world
-from chat.development.parts import Development, DevelopmentServices
-from chat.development.routes import routes as development_routes
-from chat.development.seeded_world import SeededWorld
 from chat.domain.access import Access
 from chat.domain.account_events import AccountEvents
 from chat.domain.account_states import AccountStates, find_partial_user
@@ -80,6 +76,9 @@ from chat.store import accounts, outside_changes, retained_sessions
 from chat.store.data_directory import DataDirectory
 from chat.store.database import SWITCH_INTERVAL_SECONDS, Database, open_database
 
+if TYPE_CHECKING:
+    from chat.development.seeded_world import SeededWorld
+
 logger = structlog.get_logger(__name__)
 
 DRAIN_SECONDS: Final = 10.0
@@ -117,8 +116,6 @@ class Surroundings:
     outside_poll_seconds: float = outside_changes.POLL_SECONDS
     worker: int = SERVER_WORKER
     """The worker in snowflakes made here; a process that works beside the server takes another one."""
-    worker: int = SERVER_WORKER
-    """In the snowflakes that are made here; the command line has others."""
     movable_clock: MovableClock | None = None
     """Set for a server with development routes: the clock that they move."""
 
@@ -239,6 +236,10 @@ class Server:
 
     def develop(self, world: SeededWorld, clock: MovableClock) -> None:
         """Add the development routes."""
+        # `chat serve` starts a tenth of a second sooner without them.
+        from chat.development.parts import Development, DevelopmentServices
+        from chat.development.routes import routes as development_routes
+
         self.world = world
         self._faults = faults = HttpFaults()
         self._routes.append(development_routes)
@@ -387,6 +388,8 @@ async def assemble(settings: Settings, database: Database, *, clock: SkippingClo
 
 async def develop(surroundings: Surroundings) -> Server:
     """A server with the seeded world and the development routes; needs a movable clock."""
+    from chat.development import seeded_world
+
     clock = surroundings.movable_clock
     if clock is None:
         raise TypeError("development routes move the clock")
