@@ -48,8 +48,8 @@ class Patience:
 
     settling: float
     answers: float
-    asked: set[Connection] = attrs.Factory(set)
-    """Who was waited for, and is not waited for again."""
+    silent: set[Connection] = attrs.Factory(set)
+    """Who was waited for in vain, and is not waited for again."""
 
 
 @attrs.frozen
@@ -91,7 +91,7 @@ class ClockMover:
     async def _step(self, milliseconds: int, patience: Patience) -> None:
         self.clock.skip(milliseconds)
         await self._settle(patience)
-        asked = {connection for connection in self.connections() if connection.awaits_heartbeat} - patience.asked
+        asked = {connection for connection in self.connections() if connection.awaits_heartbeat} - patience.silent
         if asked and patience.answers > 0:
             await self._await_answers(asked, patience)
 
@@ -111,4 +111,4 @@ class ClockMover:
             while any(connection.awaits_heartbeat for connection in asked):  # noqa: ASYNC110 - a set of sockets
                 await trio.sleep(POLL_SECONDS)
         patience.answers -= trio.current_time() - began
-        patience.asked |= asked
+        patience.silent |= {connection for connection in asked if connection.awaits_heartbeat}

@@ -23,8 +23,7 @@ from chat.snowflake import SnowflakeGenerator
 class Development:
     """Parts of the server that only its development routes reach.
 
-    `forget` are what a reset calls, besides what it clears itself, so that nothing of the time before is remembered:
-    rate limit windows, nonces, caches.
+    `forget` are what a reset calls besides what it clears itself, so that nothing of the time before is remembered.
     """
 
     world: SeededWorld

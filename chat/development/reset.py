@@ -38,7 +38,10 @@ def _forget(services: DevelopmentServices) -> None:
     development.guild_states.forget_all()
     development.http_faults.clear()
     development.gateway.admission.reset()
+    development.gateway.commands.forget()
     services.rate_limiter.clear()
+    services.messages.forget_recent()
+    services.sign_ins.forget_uses()
     for forget in development.forget:
         forget()
     development.clock.set_back()

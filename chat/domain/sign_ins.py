@@ -122,6 +122,10 @@ class SignIns:
         except StorageUnavailable:
             self._uses = {**noted, **self._uses}
 
+    def forget_uses(self) -> None:
+        """Forget what was noted and is not written yet (`/v1/_dev/reset`)."""
+        self._uses = {}
+
     async def run(self) -> None:
         """Write the uses of sign-ins once in a while, for ever."""
         while True:
