@@ -18,7 +18,7 @@ from chat.snowflake import (
     snowflake_time_ms,
 )
 
-MOMENTS = st.integers(EPOCH_MS + 1, EPOCH_MS + 2**41 - 1)
+MOMENTS = st.integers(EPOCH_MS + 1, EPOCH_MS + 2**41 - 1_000)
 
 
 @attrs.define

@@ -33,7 +33,7 @@ def write_until_killed(path: Path, first: int, milliseconds: float) -> list[str]
 
 def test_no_acknowledged_write_is_lost(tmp_path: Path) -> None:
     path = tmp_path / "chat.sqlite3"
-    chance = random.Random(20_150_101)  # noqa: S311 - when to kill is no secret
+    chance = random.Random(20_150_101)
     acknowledged: set[str] = set()
     for round_number in range(KILLS):
         acknowledged |= set(write_until_killed(path, round_number * 1_000_000, chance.uniform(0, 60)))
