@@ -27,12 +27,10 @@ class ClientAddresses:
     def __init__(self, trusted_proxies: Iterable[str] = (), *, test_header: bool = False) -> None:
         self._trusted: tuple[_Network, ...] = tuple(ipaddress.ip_network(network) for network in trusted_proxies)
         self._test_header = test_header
-        self.reads_headers: Final = test_header or bool(self._trusted)
-        """Whether any header can matter: without, the peer's address is the answer."""
 
     def of(self, peer: str, forwarded: Sequence[str] = (), test_address: str | None = None) -> str:
         """The client's address. `forwarded` are the values of X-Forwarded-For, in the order of arrival."""
-        if not self.reads_headers:
+        if not self._trusted and (test_address is None or not self._test_header):
             return peer
         address = _parsed(peer)
         if address is None:

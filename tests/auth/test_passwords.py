@@ -1,0 +1,114 @@
+"""Passwords: hashing, verification, the queue in front of them."""
+
+from __future__ import annotations
+
+import random
+import time
+
+import pytest
+import trio
+
+from chat.auth.passwords import (
+    CHEAP,
+    CONCURRENT_HASHES,
+    STRONG,
+    WAITING_HASHES,
+    HashCost,
+    Passwords,
+    is_too_common,
+)
+from chat.errors import RateLimited
+
+MODERATE = HashCost(memory_kib=8_192, passes=2, lanes=1)
+
+
+@pytest.fixture
+def passwords() -> Passwords:
+    return Passwords(random.Random(1), CHEAP, in_threads=False)
+
+
+async def test_a_hash_verifies_its_password_and_no_other(passwords: Passwords) -> None:
+    encoded = await passwords.hash("correct horse")
+    assert await passwords.verify(encoded, "correct horse")
+    assert not await passwords.verify(encoded, "correct horse ")
+    assert not await passwords.verify(encoded, "Correct horse")
+
+
+async def test_equal_passwords_have_different_hashes(passwords: Passwords) -> None:
+    assert await passwords.hash("correct horse") != await passwords.hash("correct horse")
+
+
+async def test_the_stock_parameters_are_the_second_choice_of_the_rfc() -> None:
+    passwords = Passwords(random.Random(1), in_threads=False)
+    assert (await passwords.hash("x")).startswith("$argon2id$v=19$m=65536,t=3,p=4$")
+    assert STRONG == HashCost(65_536, 3, 4)
+
+
+async def test_an_unknown_account_verifies_nothing_and_costs_a_verification() -> None:
+    passwords = Passwords(random.Random(1), MODERATE, in_threads=False)
+    encoded = await passwords.hash("correct horse")
+
+    async def seconds(stored: str | None) -> float:
+        started = time.perf_counter()
+        assert not await passwords.verify(stored, "wrong")
+        return time.perf_counter() - started
+
+    known = min([await seconds(encoded) for _ in range(5)])
+    unknown = min([await seconds(None) for _ in range(5)])
+    assert known / 3 < unknown < known * 3
+
+
+async def test_what_is_no_hash_verifies_nothing(passwords: Passwords) -> None:
+    assert not await passwords.verify("not a hash", "password")
+
+
+async def test_a_hash_of_other_parameters_is_outdated(passwords: Passwords) -> None:
+    assert Passwords(random.Random(1), MODERATE).is_outdated(await passwords.hash("x"))
+    assert not passwords.is_outdated(await passwords.hash("x"))
+
+
+async def test_two_work_five_wait_and_the_eighth_is_told_to_come_later() -> None:
+    passwords = Passwords(random.Random(1), MODERATE)
+    outcomes: list[str] = []
+
+    async def verify() -> None:
+        try:
+            await passwords.verify(None, "flood")
+        except RateLimited as refused:
+            assert refused.headers["Retry-After"] == "1"
+            outcomes.append("refused")
+        else:
+            outcomes.append("done")
+
+    async with trio.open_nursery() as nursery:
+        for _ in range(CONCURRENT_HASHES + WAITING_HASHES + 3):
+            nursery.start_soon(verify)
+    assert outcomes.count("done") == CONCURRENT_HASHES + WAITING_HASHES
+    assert outcomes.count("refused") == 3
+
+
+async def test_the_loop_goes_on_while_a_password_is_hashed() -> None:
+    passwords = Passwords(random.Random(1), MODERATE)
+    turns = 0
+    async with trio.open_nursery() as nursery:
+
+        async def count() -> None:
+            nonlocal turns
+            while True:
+                await trio.sleep(0)
+                turns += 1
+
+        nursery.start_soon(count)
+        await passwords.hash("correct horse")
+        nursery.cancel_scope.cancel()
+    assert turns > 10
+
+
+@pytest.mark.parametrize("password", ["password", "PASSWORD1", "12345678", "qwertyuiop", "iloveyou", "letmein1"])
+def test_the_commonest_passwords_are_known(password: str) -> None:
+    assert is_too_common(password)
+
+
+def test_a_name_of_the_account_is_no_password() -> None:
+    assert is_too_common("Alice_Liddell", ["alice_liddell", None])
+    assert not is_too_common("correct horse", ["alice", None])
