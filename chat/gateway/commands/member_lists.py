@@ -87,11 +87,14 @@ class MemberListUpdates:
     def _guild_changed(self, guild_id: int) -> None:
         for key in self._subscriptions.lists_of_guild(guild_id):
             if key not in self._stale:
-                self._stale.add(key)
-                shown = self._shown.get(key)
-                due = trio.current_time() if shown is None else shown.updated_at + UPDATE_SECONDS
-                heapq.heappush(self._due, (due, key))
-                self._wake.set()
+                self._expect_update(key)
+
+    def _expect_update(self, key: ListKey) -> None:
+        self._stale.add(key)
+        shown = self._shown.get(key)
+        due = trio.current_time() if shown is None else shown.updated_at + UPDATE_SECONDS
+        heapq.heappush(self._due, (due, key))
+        self._wake.set()
 
     def _list_left(self, key: ListKey) -> None:
         if not self._subscriptions.list_watchers(key):
@@ -112,6 +115,9 @@ class MemberListUpdates:
                     await self._update(key)
                 except StorageUnavailable:
                     logger.warning("member list not updated: the store is unavailable", guild_id=key[0])
+                    self._expect_update(key)
+                except Exception:  # a defect met by one list; raised from here it would end every session
+                    logger.exception("member list not updated", guild_id=key[0])
 
     async def _update(self, key: ListKey) -> None:
         self._leave_hidden(key)
