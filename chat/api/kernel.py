@@ -127,7 +127,15 @@ class Endpoint:
         request = Request(services, exchange.id, exchange.address, exchange.headers, caller)
         if self._precondition is not None:
             self._precondition(request)
-        answer = answer_of(await self._handler(request, **await self._arguments(exchange)))
+        arguments = await self._arguments(exchange)
+        if self._changes:
+            services.bus.causes += 1
+            try:
+                answer = answer_of(await self._handler(request, **arguments))
+            finally:
+                services.bus.causes -= 1
+        else:
+            answer = answer_of(await self._handler(request, **arguments))
         if headers:
             answer = Answer(answer.status, answer.body, {**headers, **answer.headers})
         return answer

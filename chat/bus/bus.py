@@ -97,6 +97,8 @@ class Bus:
 
     def __init__(self) -> None:
         self._subscribers: list[Subscriber] = []
+        self.causes = 0
+        """Requests under way that are likely to publish: whoever works in batches may wait a moment for more."""
 
     def subscribe(self, subscriber: Subscriber) -> None:
         """From now on this subscriber hears every signal."""
@@ -110,5 +112,6 @@ class Bus:
 
     async def wait_for_room(self) -> None:
         """Return once no subscriber is further behind than BACKLOG_LIMIT."""
-        while any(subscriber.backlog() > BACKLOG_LIMIT for subscriber in self._subscribers):
-            await trio.sleep(0.005)  # noqa: ASYNC110 - an event would be paid for by every single delivery
+        # Looks again and again, since to be told would be paid for by every single delivery.
+        while any(subscriber.backlog() > BACKLOG_LIMIT for subscriber in self._subscribers):  # noqa: ASYNC110
+            await trio.sleep(0.005)

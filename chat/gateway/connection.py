@@ -29,7 +29,7 @@ from chat.protocol import effects, inputs, payload
 from chat.protocol.commands import Identify, Resume, SessionCommand
 from chat.protocol.frames import binary_frame, text_frame
 from chat.protocol.machine import Machine
-from chat.protocol.payload import OutgoingEvent, Payload
+from chat.protocol.payload import EventRun, OutgoingEvent, Payload
 from chat.protocol.query import ConnectionQuery
 from chat.protocol.zstd_stream import Compressor, Decompressor, zstd_available
 from chat.registries import close_codes
@@ -94,6 +94,13 @@ class ReplayQueue:
 
     def deliver(self, sequence: int, event: OutgoingEvent) -> None:
         self._waiting.append((sequence, event))
+        self._bound()
+
+    def deliver_run(self, first: int, run: EventRun) -> None:
+        self._waiting.extend(enumerate(run.events, first))
+        self._bound()
+
+    def _bound(self) -> None:
         if len(self._waiting) > REPLAY_DISPATCHES:
             # The peer does not keep up; the session stays retained.
             self._connection.close(close_codes.OUTBOX_FULL)
@@ -115,6 +122,7 @@ class Connection:
     """One uncompressed socket; see CompressedConnection for the other kind."""
 
     __slots__ = (
+        "_alarm",
         "_closing",
         "_command_times",
         "_decompressor",
@@ -142,6 +150,7 @@ class Connection:
         self._command_times: collections.deque[float] | None = None
         self._decompressor: Decompressor | None = None
         self._held: trio.CancelScope | None = None
+        self._alarm = trio.CancelScope()
         self._unflushed = False
         self._reading = trio.CancelScope()
         self._replay_queue: ReplayQueue | None = None
@@ -230,11 +239,9 @@ class Connection:
     async def _watch_deadlines(self) -> None:
         """The heartbeat task: sleeps until the machine wants to be woken."""
         while (deadline := self._machine.next_deadline()) is not None:
-            await trio.sleep_until(deadline)
-            now = trio.current_time()
-            due = self._machine.next_deadline()
-            if due is not None and due <= now:
-                self._handle(inputs.DeadlineReached())
+            with trio.CancelScope(deadline=deadline) as self._alarm:
+                await trio.sleep_forever()
+            self._handle(inputs.DeadlineReached())
 
     @property
     def awaits_heartbeat(self) -> bool:
@@ -297,6 +304,13 @@ class Connection:
             self._unflushed = True
             self._parts.fanout.flush_later(self)
 
+    def deliver_run(self, first: int, run: EventRun) -> None:
+        """Frame several numbered Dispatches at once."""
+        self._websocket.push(run.frames(first))
+        if not self._unflushed:
+            self._unflushed = True
+            self._parts.fanout.flush_later(self)
+
     def flush(self) -> None:
         """Send what is pending."""
         self._unflushed = False
@@ -318,8 +332,15 @@ class Connection:
     # The machine's wishes
 
     def _handle(self, happening: inputs.Input) -> None:
-        for effect in self._machine.handle(happening, trio.current_time()):
+        now = trio.current_time()
+        for effect in self._machine.handle(happening, now):
             self._perform(effect)
+        while waited := self._machine.handle_waiting(now):
+            for effect in waited:
+                self._perform(effect)
+        deadline = self._machine.next_deadline()
+        if deadline is not None and deadline < self._alarm.deadline:
+            self._alarm.deadline = deadline
 
     def _perform(self, effect: effects.Effect) -> None:
         match effect:
@@ -496,6 +517,11 @@ class CompressedConnection(Connection):
         if not self._unflushed:
             self._unflushed = True
             self._parts.fanout.flush_later(self)
+
+    def deliver_run(self, first: int, run: EventRun) -> None:
+        """Compress and frame several numbered Dispatches, each as a message of its own."""
+        for sequence, event in enumerate(run.events, first):
+            self.deliver(sequence, event)
 
     def send_payload(self, data: bytes) -> None:
         self._push(data)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import collections
 import itertools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Final, Protocol
 
 import attrs
@@ -16,7 +16,7 @@ import trio
 
 from chat.bus.audience import Mentions
 from chat.gateway.session import GatewaySession
-from chat.protocol.payload import OutgoingEvent
+from chat.protocol.payload import EventRun, OutgoingEvent
 
 DELIVERIES_PER_TURN: Final = 512
 """Sessions numbered before other tasks get a turn: about a millisecond."""
@@ -26,6 +26,15 @@ FLUSHES_PER_TURN: Final = 256
 
 EVENTS_PER_BATCH: Final = 32
 """Events delivered together at most, so that the first of them does not wait long for the last."""
+
+DELIVERY_SECONDS: Final = 6e-6
+"""About what a delivery costs, the system's send included."""
+
+GATHERED_FROM_SECONDS: Final = 1e-3
+"""A delivery that costs less than this does not wait for others."""
+
+GATHERING_SECONDS: Final = 10e-3
+"""How long the first event of a batch waits for the others at most."""
 
 
 class Flushable(Protocol):
@@ -53,14 +62,16 @@ class Delivery:
 
 
 class Fanout:
-    """Carries events to sessions, in the order in which they were queued."""
+    """Carries events to sessions, in the order in which they were queued.
 
-    def __init__(self) -> None:
+    `causes` tells how many requests are under way that will queue more.
+    """
+
+    def __init__(self, causes: Callable[[], int] = lambda: 0) -> None:
+        self._causes = causes
         self._queue: collections.deque[Delivery] = collections.deque()
         self._unflushed: list[Flushable] = []
         self._wake = trio.Event()
-        self.delivered = 0
-        """Dispatches handed to sessions since the start."""
 
     def queue(self, delivery: Delivery) -> None:
         """Deliver soon; never waits."""
@@ -82,35 +93,78 @@ class Fanout:
             await self._wake.wait()
             self._wake = trio.Event()
             while self._queue or self._unflushed:
-                for _ in range(min(EVENTS_PER_BATCH, len(self._queue))):
-                    await self._deliver(self._queue[0])
-                    # Taken off only now, so that backlog() counts the event that is being delivered.
-                    self._queue.popleft()
+                await self._gather()
+                waiting = min(EVENTS_PER_BATCH, len(self._queue))
+                while waiting:
+                    run = self._next_run(waiting)
+                    await self._deliver(run)
+                    # Taken off only now, so that backlog() counts what is being delivered.
+                    for _ in run:
+                        self._queue.popleft()
+                    waiting -= len(run)
                 await self._flush()
                 await trio.lowlevel.checkpoint()
 
-    async def _deliver(self, delivery: Delivery) -> None:
-        event, mentions = delivery.event, delivery.mentions
-        receivers = delivery.receivers
-        for start in range(0, len(receivers), DELIVERIES_PER_TURN):
+    async def _gather(self) -> None:
+        """Before a costly delivery, wait for events that are about to come, no longer than the delivery takes."""
+        cost = DELIVERY_SECONDS * sum(len(delivery.receivers) for delivery in self._queue)
+        if cost < GATHERED_FROM_SECONDS or not self._causes():
+            return
+        until = trio.current_time() + min(cost, GATHERING_SECONDS)
+        while self._causes() and len(self._queue) < EVENTS_PER_BATCH and trio.current_time() < until:
+            await trio.sleep(0)
+
+    def _next_run(self, most: int) -> list[Delivery]:
+        """The deliveries at the head of the queue that have the same receivers and differ in nothing else."""
+        first = self._queue[0]
+        run = [first]
+        if first.is_uniform:
+            for delivery in itertools.islice(self._queue, 1, most):
+                if delivery.receivers is not first.receivers or not delivery.is_uniform:
+                    break
+                run.append(delivery)
+        return run
+
+    async def _deliver(self, run: Sequence[Delivery]) -> None:
+        receivers = run[0].receivers
+        together = EventRun([delivery.event for delivery in run]) if len(run) > 1 else None
+        per_turn = max(1, DELIVERIES_PER_TURN // len(run))
+        for start in range(0, len(receivers), per_turn):
             if start:
                 await trio.lowlevel.checkpoint()
-            for session in receivers[start : start + DELIVERIES_PER_TURN]:
-                if session.ended or (session.ignored_events and not session.wants(event, mentions)):
-                    continue
-                if delivery.is_uniform:
-                    session.dispatch(event)
-                elif session.id != delivery.ignoring_session:
-                    session.dispatch(delivery.thread_event if session.threads and delivery.thread_event else event)
-        self.delivered += len(receivers)
+            some = receivers[start : start + per_turn]
+            if together is None:
+                self._deliver_one(run[0], some)
+            else:
+                self._deliver_together(run, together, some)
+
+    def _deliver_one(self, delivery: Delivery, receivers: Sequence[GatewaySession]) -> None:
+        event, mentions, is_uniform = delivery.event, delivery.mentions, delivery.is_uniform
+        for session in receivers:
+            if session.ended or (session.ignored_events and not session.wants(event, mentions)):
+                continue
+            if is_uniform:
+                session.dispatch(event)
+            elif session.id != delivery.ignoring_session:
+                session.dispatch(delivery.thread_event if session.threads and delivery.thread_event else event)
+
+    def _deliver_together(
+        self, run: Sequence[Delivery], together: EventRun, receivers: Sequence[GatewaySession]
+    ) -> None:
+        for session in receivers:
+            if session.ended:
+                continue
+            if not session.ignored_events:
+                session.dispatch_run(together)
+                continue
+            for delivery in run:
+                if session.wants(delivery.event, delivery.mentions):
+                    session.dispatch(delivery.event)
 
     async def _flush(self) -> None:
         sockets, self._unflushed = self._unflushed, []
-        for turn in itertools.count():
-            some = sockets[turn * FLUSHES_PER_TURN : (turn + 1) * FLUSHES_PER_TURN]
-            if not some:
-                return
-            if turn:
+        for start in range(0, len(sockets), FLUSHES_PER_TURN):
+            if start:
                 await trio.lowlevel.checkpoint()
-            for socket in some:
+            for socket in sockets[start : start + FLUSHES_PER_TURN]:
                 socket.flush()

@@ -63,7 +63,7 @@ class Gateway:
         self.settings = settings
         self.node = NodeState()
         self.table = SessionTable()
-        self.fanout = Fanout()
+        self.fanout = Fanout(lambda: bus.causes)
         self.admission = Admission(
             connections_per_address=settings.connections_per_address,
             identify_budget=settings.identify_budget,

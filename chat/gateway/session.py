@@ -12,7 +12,7 @@ from chat.bus.audience import Mentions
 from chat.domain.presences import SessionPresence
 from chat.protocol.commands import Identify
 from chat.protocol.numbering import Numbering
-from chat.protocol.payload import OutgoingEvent
+from chat.protocol.payload import EventRun, OutgoingEvent
 from chat.protocol.sharding import Shard
 from chat.registries.events import EventName
 from chat.registries.opcodes import IdentifyFlag
@@ -24,6 +24,10 @@ class Receiver(Protocol):
 
     def deliver(self, sequence: int, event: OutgoingEvent) -> None:
         """Take a numbered Dispatch for sending; must not wait."""
+        ...
+
+    def deliver_run(self, first: int, run: EventRun) -> None:
+        """Take Dispatches with consecutive numbers from `first` on; must not wait."""
         ...
 
     def send_payload(self, payload: bytes) -> None:
@@ -146,6 +150,15 @@ class GatewaySession:
         sequence = self.numbering.number(event)
         if self.receiver is not None:
             self.receiver.deliver(sequence, event)
+
+    def dispatch_run(self, run: EventRun) -> None:
+        """The same for events that come together."""
+        if self.starting is not None:
+            self.starting.extend(run.events)
+            return
+        first = self.numbering.number_run(run)
+        if self.receiver is not None:
+            self.receiver.deliver_run(first, run)
 
     def begin(self) -> None:
         """Dispatch Ready as sequence 1, then what arrived while it was being made."""

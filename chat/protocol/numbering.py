@@ -14,7 +14,7 @@ from collections import deque
 
 import orjson
 
-from chat.protocol.payload import OutgoingEvent
+from chat.protocol.payload import EventRun, OutgoingEvent
 from chat.registries.limits import REPLAY_BYTES, REPLAY_DISPATCHES
 
 
@@ -56,6 +56,21 @@ class Numbering:
         else:
             self._skip(1)
         return sequence
+
+    def number_run(self, run: EventRun) -> int:
+        """Number all events of the run, like `number` one after the other; returns the first sequence."""
+        first = self.sequence + 1
+        if run.all_retained:
+            entries = self._entries
+            entries.extend(run.events)
+            self.sequence += len(run.events)
+            self._bytes += run.size
+            if len(entries) > REPLAY_DISPATCHES or self._bytes > REPLAY_BYTES:
+                self._evict()
+        else:
+            for event in run.events:
+                self.number(event)
+        return first
 
     @property
     def retained_count(self) -> int:

@@ -15,6 +15,7 @@ import functools
 import json
 import math
 import re
+from collections.abc import Sequence
 from typing import Any, Final
 
 import attrs
@@ -148,3 +149,18 @@ class OutgoingEvent:
             head = frame_header(TEXT, self.size + len(digits)) + self.prefix
             self._heads[len(digits)] = head
             return head + digits + self.suffix
+
+
+class EventRun:
+    """Events that go to the same receivers one right after the other, so that each receiver takes them in one step."""
+
+    __slots__ = ("all_retained", "events", "size")
+
+    def __init__(self, events: Sequence[OutgoingEvent]) -> None:
+        self.events = tuple(events)
+        self.size = sum(event.size for event in events)
+        self.all_retained = all(event.retained for event in events)
+
+    def frames(self, first: int) -> bytes:
+        """The text frames of all events, for a receiver to whom the first is Dispatch number `first`."""
+        return b"".join([event.frame(sequence) for sequence, event in enumerate(self.events, first)])

@@ -9,7 +9,7 @@ from chat.bus.audience import Mentions
 from chat.domain.presences import SessionPresence
 from chat.gateway.fanout import DELIVERIES_PER_TURN, Delivery, Fanout
 from chat.gateway.session import GatewaySession
-from chat.protocol.payload import OutgoingEvent
+from chat.protocol.payload import EventRun, OutgoingEvent
 from chat.registries.statuses import Status
 
 
@@ -27,6 +27,10 @@ class Socket:
         if not self._waits:
             self._waits = True
             self._fanout.flush_later(self)
+
+    def deliver_run(self, first: int, run: EventRun) -> None:
+        for sequence, event in enumerate(run.events, first):
+            self.deliver(sequence, event)
 
     def flush(self) -> None:
         self._waits = False
