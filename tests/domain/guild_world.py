@@ -1,4 +1,4 @@
-"""A small world for the domain's tests: real SQLite, the real services, and a bus of which everything is written down."""
+"""A small world for the domain's tests: real SQLite, real services, everything on the bus written down."""
 
 from __future__ import annotations
 

@@ -52,7 +52,9 @@ def test_only_so_many_are_mentions() -> None:
     assert parse_mentions(content).user_ids == tuple(range(1, MENTIONED_USERS + 1))
 
 
-pieces = st.sampled_from(["<@", "<@!", "<@&", "1", "23", ">", "`", "``", "```", "@", "@everyone", "@here", " ", "\n", "x"])
+pieces = st.sampled_from(
+    ["<@", "<@!", "<@&", "1", "23", ">", "`", "``", "```", "@", "@everyone", "@here", " ", "\n", "x"]
+)
 
 
 @given(st.lists(pieces).map("".join) | st.text())

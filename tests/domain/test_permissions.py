@@ -46,6 +46,14 @@ def channel(channel_id: int, *overwrites: Overwrite, parent_id: int | None = Non
     return Channel(channel_id, GUILD, kind.value, "x", parent_id=parent_id, overwrites=overwrites)
 
 
+def of_role(target_id: int, allow: int, deny: int) -> Overwrite:
+    return Overwrite(target_id, ROLE, allow, deny)
+
+
+def of_member(target_id: int, allow: int, deny: int) -> Overwrite:
+    return Overwrite(target_id, MEMBER, allow, deny)
+
+
 # What a reader of the rules would write down, step by step.
 
 CASES = [
@@ -53,19 +61,19 @@ CASES = [
     ("everyone alone", VIEW, (), [], VIEW),
     ("roles add up", VIEW, (SEND, MANAGE), [], VIEW | SEND | MANAGE),
     ("administrator has everything", 0, (ADMINISTRATOR,), [], FULL_MASK),
-    ("administrator ignores denials", 0, (ADMINISTRATOR,), [Overwrite(EVERYONE, ROLE, 0, VIEW)], FULL_MASK),
-    ("everyone is denied", VIEW | SEND, (), [Overwrite(EVERYONE, ROLE, 0, SEND)], VIEW),
-    ("allowing beats denying in one overwrite", VIEW, (), [Overwrite(EVERYONE, ROLE, VIEW, VIEW)], VIEW),
-    ("a role allows what everyone is denied", VIEW, (0,), [Overwrite(EVERYONE, ROLE, 0, VIEW), Overwrite(2, ROLE, VIEW, 0)], VIEW),
-    ("a role denies what everyone is allowed", 0, (0,), [Overwrite(EVERYONE, ROLE, VIEW, 0), Overwrite(2, ROLE, 0, VIEW)], 0),
-    ("one role's permission beats another's denial", VIEW, (0, 0), [Overwrite(2, ROLE, SEND, 0), Overwrite(3, ROLE, 0, SEND)], VIEW | SEND),
-    ("the same the other way round", VIEW, (0, 0), [Overwrite(2, ROLE, 0, SEND), Overwrite(3, ROLE, SEND, 0)], VIEW | SEND),
-    ("the member's own denial is the last word", VIEW, (0,), [Overwrite(2, ROLE, SEND, 0), Overwrite(ALICE, MEMBER, 0, SEND)], VIEW),
-    ("the member's own permission is the last word", VIEW, (0,), [Overwrite(2, ROLE, 0, VIEW), Overwrite(ALICE, MEMBER, VIEW, 0)], VIEW),
-    ("another member's overwrite does nothing", VIEW, (), [Overwrite(BOB, MEMBER, 0, VIEW)], VIEW),
-    ("a role that is not held does nothing", VIEW, (0,), [Overwrite(9, ROLE, SEND, VIEW)], VIEW),
-    ("a role overwrite that names the member's id does nothing", VIEW, (), [Overwrite(ALICE, ROLE, SEND, VIEW)], VIEW),
-    ("administrator by overwrite is only a bit", VIEW, (), [Overwrite(EVERYONE, ROLE, ADMINISTRATOR, 0)], VIEW | ADMINISTRATOR),
+    ("administrator ignores denials", 0, (ADMINISTRATOR,), [of_role(EVERYONE, 0, VIEW)], FULL_MASK),
+    ("everyone is denied", VIEW | SEND, (), [of_role(EVERYONE, 0, SEND)], VIEW),
+    ("allowing beats denying in one overwrite", VIEW, (), [of_role(EVERYONE, VIEW, VIEW)], VIEW),
+    ("a role allows what everyone is denied", VIEW, (0,), [of_role(EVERYONE, 0, VIEW), of_role(2, VIEW, 0)], VIEW),
+    ("a role denies what everyone is allowed", 0, (0,), [of_role(EVERYONE, VIEW, 0), of_role(2, 0, VIEW)], 0),
+    ("one role allows, another denies", VIEW, (0, 0), [of_role(2, SEND, 0), of_role(3, 0, SEND)], VIEW | SEND),
+    ("the same the other way round", VIEW, (0, 0), [of_role(2, 0, SEND), of_role(3, SEND, 0)], VIEW | SEND),
+    ("the member's own denial is the last word", VIEW, (0,), [of_role(2, SEND, 0), of_member(ALICE, 0, SEND)], VIEW),
+    ("the member's own allowance is the last word", VIEW, (0,), [of_role(2, 0, VIEW), of_member(ALICE, VIEW, 0)], VIEW),
+    ("another member's overwrite does nothing", VIEW, (), [of_member(BOB, 0, VIEW)], VIEW),
+    ("a role that is not held does nothing", VIEW, (0,), [of_role(9, SEND, VIEW)], VIEW),
+    ("a role overwrite with the member's id does nothing", VIEW, (), [of_role(ALICE, SEND, VIEW)], VIEW),
+    ("administrator by overwrite is a mere bit", VIEW, (), [of_role(EVERYONE, ADMINISTRATOR, 0)], VIEW | ADMINISTRATOR),
 ]  # fmt: skip
 
 
