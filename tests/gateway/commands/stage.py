@@ -25,7 +25,7 @@ from chat.gateway.session import GatewaySession
 from chat.gateway.session_table import SessionTable
 from chat.gateway.subscriptions import Subscriptions
 from chat.protocol.commands import SessionCommand
-from chat.protocol.payload import OutgoingEvent
+from chat.protocol.payload import EventRun, OutgoingEvent
 from chat.registries.close_codes import Close
 from chat.registries.events import EventName
 from chat.registries.opcodes import Opcode
@@ -46,6 +46,10 @@ class Client:
 
     def deliver(self, sequence: int, event: OutgoingEvent) -> None:
         self.dispatches.append((event.name, orjson.loads(event.data)))
+
+    def deliver_run(self, first: int, run: EventRun) -> None:
+        for sequence, event in enumerate(run.events, first):
+            self.deliver(sequence, event)
 
     def send_payload(self, payload: bytes) -> None:
         self.payloads.append(orjson.loads(payload))
