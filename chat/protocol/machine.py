@@ -58,14 +58,23 @@ class Machine:
 
     def handle(self, event: Input, now: float) -> list[Effect]:
         """What is to be done because of `event`, in order; no input raises in any state."""
+        return self._follow(
+            Settled(self._deadlines.due(now)) if isinstance(event, DeadlineReached) else settle(event), now
+        )
+
+    def handle_waiting(self, now: float) -> list[Effect]:
+        """What is to be done because of the next command that waited for a start; empty when none is left to judge.
+
+        To be called after each `handle`, again and again until it is empty. One command at a time, because what comes
+        of it (a command that its session refuses closes the socket) decides in which state the next one is judged.
+        """
         effects: list[Effect] = []
-        settled = Settled(self._deadlines.due(now)) if isinstance(event, DeadlineReached) else settle(event)
-        self._follow(settled, now, effects)
-        while self._waiting and self._state is not State.STARTING:
-            self._follow(self._waiting.popleft(), now, effects)
+        while self._waiting and not effects and self._state is not State.STARTING:
+            effects = self._follow(self._waiting.popleft(), now)
         return effects
 
-    def _follow(self, settled: Settled, now: float, effects: list[Effect]) -> None:
+    def _follow(self, settled: Settled, now: float) -> list[Effect]:
+        effects: list[Effect] = []
         rule = TRANSITIONS[self._state, self._kind(settled.kind)]
         for step in rule.steps:
             if isinstance(step, Step):
@@ -75,6 +84,7 @@ class Machine:
         if self._state is State.OPENING:
             self._deadlines.acknowledge(now)  # the deadlines run from Hello
         self._state = rule.next_state
+        return effects
 
     def _kind(self, kind: Kind) -> Kind:
         """The kind in the light of what is pending."""

@@ -56,6 +56,8 @@ def payload_decoder(data: bytes) -> None:
         machine = Machine(HEARTBEAT_INTERVAL_MS, 0.0)
         for event in (Opened(True, True, True), *beginning, Received(outcome)):
             machine.handle(event, 1.0)
+            while machine.handle_waiting(1.0):
+                assert machine.state is not State.STARTING
         assert machine.state is not State.OPENING
 
 

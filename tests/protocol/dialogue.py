@@ -68,6 +68,14 @@ def a_resume(session_id: str = "s1", seq: int = 3) -> Resume:
     return resume
 
 
+def told_by(machine: Machine, event: Input, now: float) -> list[Effect]:
+    """What an event comes to, with the commands that it lets go on."""
+    effects = machine.handle(event, now)
+    while waited := machine.handle_waiting(now):
+        effects += waited
+    return effects
+
+
 class Dialogue:
     """One connection; its time starts at some odd moment and stands still unless `time_passes`."""
 
@@ -160,7 +168,7 @@ class Dialogue:
         """The runtime tells the machine, once for each event."""
         for event in events:
             assert not self._untold, f"nobody told about {self._untold} before {event}"
-            self._untold = self.machine.handle(event, self.now)
+            self._untold = told_by(self.machine, event, self.now)
 
     def opens(self, *, version: bool = True, capacity: bool = True, compression: bool = True) -> None:
         """The WebSocket is accepted."""
@@ -191,8 +199,7 @@ class Dialogue:
         target = self._now_ms + milliseconds
         while (deadline := self.machine.next_deadline()) is not None and deadline <= target / 1000 + 1e-9:
             self._now_ms = max(self._now_ms, round(deadline * 1000))
-            told_before = self._untold
-            self._untold = told_before + self.machine.handle(DeadlineReached(), max(deadline, self.now))
+            self._untold += told_by(self.machine, DeadlineReached(), max(deadline, self.now))
             assert self.machine.next_deadline() != deadline, "a deadline that is handled must be over"
         self._now_ms = target
 

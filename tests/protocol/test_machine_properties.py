@@ -52,7 +52,7 @@ from chat.protocol.transitions import State
 from chat.registries.close_codes import CLOSES, DECODE_FAILED, INVALID_SEQUENCE, INVALID_TOKEN
 from chat.registries.limits import HEARTBEAT_INTERVAL_MS
 from chat.registries.opcodes import Opcode
-from tests.protocol.dialogue import identify_d, resume_d
+from tests.protocol.dialogue import identify_d, resume_d, told_by
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(max_size=5),
@@ -102,7 +102,7 @@ class Run:
 
     def tell(self, event: Input, pause: float) -> list[Effect]:
         self.now += pause
-        effects = self.machine.handle(event, self.now)
+        effects = told_by(self.machine, event, self.now)
         self.effects += effects
         return effects
 
