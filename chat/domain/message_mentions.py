@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Final
 
 import attrs
 
@@ -13,8 +14,8 @@ from chat.registries.guild_values import DisabledOperation
 from chat.registries.permissions import Permission
 from chat.store.accounts import Account
 
-MENTION_EVERYONE = Permission.MENTION_EVERYONE.value
-EVERYONE_MENTIONS = DisabledOperation.EVERYONE_MENTIONS.value
+MENTION_EVERYONE: Final = Permission.MENTION_EVERYONE.value
+EVERYONE_MENTIONS: Final = DisabledOperation.EVERYONE_MENTIONS.value
 
 
 @attrs.frozen
@@ -39,7 +40,7 @@ class CountedMentions:
         ]
 
 
-NOTHING_COUNTED = CountedMentions()
+NOTHING_COUNTED: Final = CountedMentions()
 
 
 def count_mentions(

@@ -8,16 +8,16 @@ member's roles as one step (all denials, then all allowances), the member's own.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Set
+from typing import Final
 
-from chat.registries.channel_types import ChannelType, OverwriteType
+from chat.registries.channel_types import OverwriteType
 from chat.registries.permissions import FULL_MASK, THREAD_PERMISSIONS, Permission
 from chat.store.channels import Channel, Overwrite
 from chat.store.roles import Role
 
-ADMINISTRATOR = Permission.ADMINISTRATOR.value
-VIEW_CHANNEL = Permission.VIEW_CHANNEL.value
-GUILD_CATEGORY = ChannelType.GUILD_CATEGORY.value
-MEMBER_OVERWRITE = OverwriteType.MEMBER.value
+ADMINISTRATOR: Final = Permission.ADMINISTRATOR.value
+VIEW_CHANNEL: Final = Permission.VIEW_CHANNEL.value
+MEMBER_OVERWRITE: Final = OverwriteType.MEMBER.value
 
 
 def guild_permissions(roles: Mapping[int, Role], everyone_id: int, role_ids: Iterable[int]) -> int:

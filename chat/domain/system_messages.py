@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from typing import Final
 
 from chat.registries.guild_values import SystemChannelFlag
 from chat.registries.message_types import MessageType
@@ -10,7 +11,7 @@ from chat.store import channels, messages
 from chat.store.guilds import Guild
 from chat.store.messages import Message
 
-SUPPRESS_JOIN_NOTIFICATIONS = SystemChannelFlag.SUPPRESS_JOIN_NOTIFICATIONS.value
+SUPPRESS_JOIN_NOTIFICATIONS: Final = SystemChannelFlag.SUPPRESS_JOIN_NOTIFICATIONS.value
 
 
 def write_join_message(connection: sqlite3.Connection, guild: Guild, user_id: int, message_id: int) -> Message | None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from chat.auth.principal import Principal
 from chat.bus.audience import ToChannel
 from chat.bus.bus import Bus, Event
@@ -14,8 +16,8 @@ from chat.registries.events import EventName
 from chat.registries.guild_values import DisabledOperation
 from chat.registries.permissions import Permission
 
-SEND_MESSAGES = Permission.SEND_MESSAGES.value
-TYPING_EVENTS = DisabledOperation.TYPING_EVENTS.value
+SEND_MESSAGES: Final = Permission.SEND_MESSAGES.value
+TYPING_EVENTS: Final = DisabledOperation.TYPING_EVENTS.value
 
 
 class TypingIndicators:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Final
 
 import attrs
 
@@ -12,8 +12,8 @@ from chat.domain.invites import InviteTerms
 
 routes = Routes()
 
-MAX_AGE_SECONDS = 604_800
-MAX_USES = 100
+MAX_AGE_SECONDS: Final = 604_800
+MAX_USES: Final = 100
 
 
 @attrs.frozen

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Final
 
 import attrs
 
@@ -11,7 +11,7 @@ from chat.api.operation import Bucket, Policy, Request, Routes
 
 routes = Routes()
 
-READ_MEMBER = Bucket("guild:member:read::guild_id", limit=100, window_ms=10_000)
+READ_MEMBER: Final = Bucket("guild:member:read::guild_id", limit=100, window_ms=10_000)
 
 
 @attrs.frozen

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Final, Literal
 
 import attrs
 
@@ -14,10 +14,10 @@ from chat.errors import FieldError, InvalidFormBody
 
 routes = Routes()
 
-NONCE_CHARACTERS = 32
-ALLOWED_MENTION_IDS = 100
-FLAGS_MAXIMUM = (1 << 53) - 1
-MENTION_COUNT_MAXIMUM = (1 << 31) - 1
+NONCE_CHARACTERS: Final = 32
+ALLOWED_MENTION_IDS: Final = 100
+FLAGS_MAXIMUM: Final = (1 << 53) - 1
+MENTION_COUNT_MAXIMUM: Final = (1 << 31) - 1
 
 
 class _Nonce:
