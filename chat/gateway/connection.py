@@ -42,7 +42,6 @@ from chat.registries.limits import (
     HELD_IDENTIFY_RETRY_MIN_MS,
     INBOUND_MESSAGE_BYTES,
     REPLAY_DISPATCHES,
-    SEQUENCE_CONFIRMATION_MS,
 )
 
 logger = structlog.get_logger(__name__)
@@ -393,16 +392,9 @@ class Connection:
             self._handle(inputs.SequenceAccepted() if accepted else inputs.SequenceRefused())
 
     async def _confirm_later(self, sequence: int) -> None:
-        """The session cannot be reached: ask again once it can, and give up after SEQUENCE_CONFIRMATION_MS.
-
-        The task that keeps the machine's deadlines sleeps until one that lies further ahead.
-        """
-        with trio.move_on_after(SEQUENCE_CONFIRMATION_MS / 1000) as patience:
-            await self._parts.node.reachable()
-        if patience.cancelled_caught:
-            self._handle(inputs.DeadlineReached())
-        else:
-            self._confirm(sequence)
+        """The session cannot be reached: ask again once it can; the machine gives up after 5,000 ms."""
+        await self._parts.node.reachable()
+        self._confirm(sequence)
 
     # Identify
 
