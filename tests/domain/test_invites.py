@@ -8,7 +8,7 @@ import trio
 from chat.bus.audience import ToChannel
 from chat.bus.bus import GuildJoined
 from chat.config import Limits, Settings
-from chat.domain.invites import InviteTerms
+from chat.domain.invites import Invites, InviteTerms
 from chat.errors import ApiError
 from chat.registries.channel_types import ChannelType
 from chat.registries.events import EventName
@@ -225,3 +225,31 @@ async def test_forum_channels_can_be_invited_into_and_links_cannot(world: GuildW
     assert (await world.invites.create(world.alice, forum, InviteTerms()))["channel"]["type"] == 15
     with refused("INVALID_CHANNEL_TYPE"):
         await world.invites.create(world.alice, link, InviteTerms())
+
+
+class Stammering:
+    """Chance that gives the same eight characters three times over before it thinks of others."""
+
+    def __init__(self) -> None:
+        self.given = 0
+
+    def choice(self, seq: str) -> str:
+        self.given += 1
+        return seq[0] if self.given <= 24 else seq[1]
+
+
+async def test_a_code_that_is_taken_is_not_given_again(world: GuildWorld, harbour: GuildPlace) -> None:
+    invites = Invites(
+        world.database,
+        world.guild_states,
+        world.access,
+        world.memberships,
+        world.bus,
+        world.clock,
+        Stammering(),
+        world.settings,
+        lambda _: 0,
+    )
+    first, second = [await invites.create(world.bob, harbour.general, InviteTerms(unique=True)) for _ in range(2)]
+    assert (first["code"], second["code"]) == ("A" * 8, "B" * 8)
+    assert len(world.heard.events(EventName.INVITE_CREATE)) == 2

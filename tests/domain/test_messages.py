@@ -655,3 +655,15 @@ async def test_memory_of_messages_sent_can_be_dropped(world: GuildWorld, harbour
     first = await say(world.bob, nonce="n")
     world.messages.forget_recent()
     assert (await say(world.bob, nonce="n"))["id"] != first["id"]
+
+
+async def test_an_author_who_is_gone_is_shown_as_a_deleted_account(
+    world: GuildWorld, harbour: GuildPlace, say: Say
+) -> None:
+    sent = await say(world.bob, f"<@{world.carol.user_id}>")
+    await harbour.change("UPDATE messages SET author_id = 999 WHERE id = ?", int(sent["id"]))
+    read = await world.messages.get(world.carol, harbour.general, int(sent["id"]))
+    assert (read["author"]["id"], read["author"]["username"]) == ("999", "DeletedUser")
+    answer = await say(world.alice, "anyone?", reply_to=ReplyTo(int(sent["id"])))
+    assert answer["mentions"] == []
+    assert answer["referenced_message"]["author"]["username"] == "DeletedUser"
