@@ -112,7 +112,7 @@ class Fanout:
             return
         until = trio.current_time() + min(cost, GATHERING_SECONDS)
         while self._causes() and len(self._queue) < EVENTS_PER_BATCH and trio.current_time() < until:
-            await trio.sleep(0)
+            await trio.lowlevel.checkpoint()
 
     def _next_run(self, most: int) -> list[Delivery]:
         """The deliveries at the head of the queue that have the same receivers and differ in nothing else."""
