@@ -6,9 +6,11 @@ same object is a Trio stream too, which is what the HTTP server reads and writes
 
 from __future__ import annotations
 
+import contextlib
 import operator
 import os
 import socket
+from collections.abc import Iterator
 from typing import Final, Protocol
 
 import trio
@@ -80,13 +82,14 @@ class SocketTransport(trio.abc.HalfCloseableStream):
     Reads and writes go to the descriptor itself (`os.read`, `os.write`): a third of the cost of Trio's stream methods.
     """
 
-    __slots__ = ("_address", "_descriptor", "_finished", "_socket", "_unread")
+    __slots__ = ("_address", "_descriptor", "_finished", "_sending", "_socket", "_unread")
 
     def __init__(self, connected: trio.socket.SocketType) -> None:
         self._socket = connected
         self._descriptor = connected.fileno()
         self._unread = b""
         self._finished = False
+        self._sending = False
         self._address = ""
         if connected.family in (socket.AF_INET, socket.AF_INET6):
             connected.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
@@ -122,16 +125,16 @@ class SocketTransport(trio.abc.HalfCloseableStream):
         await trio.lowlevel.wait_writable(self._socket)
 
     async def wait_send_all_might_not_block(self) -> None:
-        await self.wait_writable()
+        with self._alone():
+            await self.wait_writable()
 
     async def send_all(self, data: bytes | bytearray | memoryview, /) -> None:
-        await trio.lowlevel.checkpoint_if_cancelled()
-        with memoryview(data) as rest:
+        with self._alone(), memoryview(data) as rest:
+            await trio.lowlevel.checkpoint()
             sent = self.try_send(rest)
             while sent < len(rest):
                 await self.wait_writable()
                 sent += self.try_send(rest[sent:])
-        await trio.lowlevel.cancel_shielded_checkpoint()
 
     async def receive_some(self, maximum: int | None = None, /) -> bytes:
         await trio.lowlevel.checkpoint_if_cancelled()
@@ -156,8 +159,9 @@ class SocketTransport(trio.abc.HalfCloseableStream):
                 return data
 
     async def send_eof(self) -> None:
-        await trio.lowlevel.checkpoint()
-        self._finish_sending()
+        with self._alone():
+            await trio.lowlevel.checkpoint()
+            self._finish_sending()
 
     def close(self) -> None:
         if self._descriptor < 0:
@@ -180,6 +184,16 @@ class SocketTransport(trio.abc.HalfCloseableStream):
             pass  # the peer left first: nothing to be graceful about
         finally:
             self.close()
+
+    @contextlib.contextmanager
+    def _alone(self) -> Iterator[None]:
+        if self._sending:
+            raise trio.BusyResourceError("another task is sending here")
+        self._sending = True
+        try:
+            yield
+        finally:
+            self._sending = False
 
     def _open_descriptor(self) -> int:
         if self._descriptor < 0:

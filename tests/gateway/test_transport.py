@@ -1,0 +1,192 @@
+"""Sockets and in-memory streams keep the promises of Trio's streams and those of a gateway transport."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import AsyncIterator
+
+import pytest
+import trio
+import trio.testing
+from trio.testing import MockClock
+
+from chat.gateway.listener import open_listeners
+from chat.gateway.transport import SocketTransport
+from chat.testing.network import MemoryNetwork, MemoryStream, Pipe
+
+Ends = tuple[SocketTransport, SocketTransport] | tuple[MemoryStream, MemoryStream]
+
+
+async def sockets() -> tuple[SocketTransport, SocketTransport]:
+    """Two ends of a loopback connection."""
+    (listener,) = await open_listeners("127.0.0.1", 0)
+    client = await trio.open_tcp_stream("127.0.0.1", listener.port)
+    server = await listener.accept()
+    await listener.aclose()
+    return server, SocketTransport(client.socket)
+
+
+async def memory() -> tuple[MemoryStream, MemoryStream]:
+    """Two ends of a connection in memory."""
+    network = MemoryNetwork()
+    listener = network.listen()
+    client = await network.connect("10.0.0.7")
+    return await listener.accept(), client
+
+
+async def clogged_sockets() -> tuple[SocketTransport, SocketTransport]:
+    """The same with no room left to send."""
+    server, client = await sockets()
+    for end in (server, client):
+        while end.try_send(bytes(65_536)):
+            pass
+    return server, client
+
+
+async def clogged_memory() -> tuple[MemoryStream, MemoryStream]:
+    """The same with no room left to send."""
+    one, other = Pipe(1), Pipe(1)
+    one.put(b"x")
+    other.put(b"x")
+    return MemoryStream(one, other, "10.0.0.7"), MemoryStream(other, one, "127.0.0.1")
+
+
+@pytest.fixture(params=[sockets, memory])
+async def ends(request: pytest.FixtureRequest) -> AsyncIterator[Ends]:
+    """A server's and a client's end, over loopback and in memory."""
+    pair: Ends = await request.param()
+    yield pair
+    for end in pair:
+        end.close()
+
+
+@pytest.fixture
+async def socket_ends() -> AsyncIterator[tuple[SocketTransport, SocketTransport]]:
+    """A server's and a client's end over loopback."""
+    pair = await sockets()
+    yield pair
+    for end in pair:
+        end.close()
+
+
+async def test_a_memory_stream_is_a_trio_stream() -> None:
+    await trio.testing.check_half_closeable_stream(memory, clogged_memory)
+
+
+async def test_a_socket_transport_is_a_trio_stream() -> None:
+    await trio.testing.check_half_closeable_stream(sockets, clogged_sockets)
+
+
+async def test_try_send_never_waits_and_says_how_much_went(ends: Ends) -> None:
+    server, client = ends
+    sent = 0
+    while taken := server.try_send(bytes(100_000)):
+        sent += taken
+    received = 0
+    while received < sent:
+        received += len(await client.receive_some(65_536))
+    await server.wait_writable()
+    assert server.try_send(b"again") == 5
+    assert await client.receive_some(100) == b"again"
+
+
+async def test_unread_bytes_come_first(ends: Ends) -> None:
+    server, client = ends
+    await client.send_all(b"third")
+    server.unread(b"second")
+    server.unread(b"first")
+    assert await server.receive_some(3) == b"fir"
+    assert await server.receive_some(3) == b"sts"
+    assert await server.receive_some(5) == b"econd"
+    assert await server.receive_some(5) == b"third"
+
+
+async def test_sending_to_a_peer_that_is_gone_is_a_broken_resource(ends: Ends) -> None:
+    server, client = ends
+    client.close()
+    with pytest.raises(trio.BrokenResourceError):  # noqa: PT012 -- a socket learns of it only after the first attempt
+        while True:
+            server.try_send(b"x")
+            await trio.testing.wait_all_tasks_blocked(0.01)
+
+
+async def test_closing_wakes_whoever_waits(ends: Ends, nursery: trio.Nursery) -> None:
+    server, _client = ends
+    while server.try_send(bytes(65_536)):
+        pass
+    woken = []
+
+    async def receive() -> None:
+        with pytest.raises(trio.ClosedResourceError):
+            await server.receive_some(1)
+        woken.append("reader")
+
+    async def write() -> None:
+        with pytest.raises(trio.ClosedResourceError):
+            await server.wait_writable()
+        woken.append("writer")
+
+    nursery.start_soon(receive)
+    nursery.start_soon(write)
+    await trio.testing.wait_all_tasks_blocked()
+    server.close()
+    server.close()
+    await trio.testing.wait_all_tasks_blocked()
+    assert sorted(woken) == ["reader", "writer"]
+    with pytest.raises(trio.ClosedResourceError):
+        server.try_send(b"x")
+
+
+async def test_the_last_words_reach_a_peer_whose_own_words_nobody_read(ends: Ends) -> None:
+    server, client = ends
+    await client.send_all(bytes(50_000))
+    await trio.testing.wait_all_tasks_blocked(0.01)
+    server.try_send(b"goodbye")
+    server.close()
+    assert await client.receive_some(100) == b"goodbye"
+    assert await client.receive_some(100) == b""
+
+
+async def test_a_graceful_close_waits_for_the_peer_to_finish(ends: Ends, nursery: trio.Nursery) -> None:
+    server, client = ends
+    server.try_send(b"goodbye")
+    nursery.start_soon(server.aclose_gracefully, 60)
+    assert await client.receive_some(100) == b"goodbye"
+    assert await client.receive_some(100) == b""
+    await client.send_all(b"so long")
+    await client.aclose()
+    # the nursery ends, long before the minute is over
+
+
+async def test_a_graceful_close_waits_so_long_and_no_longer(autojump_clock: MockClock) -> None:
+    server, client = await memory()
+    started = trio.current_time()
+    await server.aclose_gracefully(3)
+    assert trio.current_time() - started == pytest.approx(3)
+    with pytest.raises(trio.BrokenResourceError):
+        await client.send_all(b"anybody there?")
+
+
+async def test_a_graceful_close_of_a_peer_that_left_is_immediate(ends: Ends) -> None:
+    server, client = ends
+    client.close()
+    await server.aclose_gracefully(60)
+    with pytest.raises(trio.ClosedResourceError):
+        await server.receive_some(1)
+
+
+async def test_a_reset_is_a_broken_resource(socket_ends: tuple[SocketTransport, SocketTransport]) -> None:
+    server, client = socket_ends
+    client.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\x01\x00\x00\x00\x00\x00\x00\x00")
+    client.close()
+    with pytest.raises(trio.BrokenResourceError):
+        await server.receive_some(1)
+    assert server.address == "127.0.0.1"
+
+
+async def test_sockets_send_small_frames_without_delay_and_keep_little_unsent(
+    socket_ends: tuple[SocketTransport, SocketTransport],
+) -> None:
+    server, _client = socket_ends
+    assert server.socket.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
+    assert server.socket.getsockopt(socket.IPPROTO_TCP, socket.TCP_NOTSENT_LOWAT) == 16_384
