@@ -20,6 +20,7 @@ from chat.protocol.presence import PresenceUpdate, parse_presence_update
 from chat.protocol.query import ConnectionQuery, parse_connection_query
 from chat.protocol.requests import (
     parse_channel_member_counts,
+    parse_forum_unreads,
     parse_guild_counts,
     parse_lazy_request,
     parse_member_request,
@@ -121,6 +122,7 @@ def session_commands(data: bytes) -> None:
     parse_lazy_request(d)
     parse_guild_counts(d)
     parse_channel_member_counts(d)
+    parse_forum_unreads(d)
 
 
 TARGETS: Final[dict[str, Target]] = {

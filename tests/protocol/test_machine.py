@@ -299,6 +299,20 @@ def test_the_answer_to_the_servers_heartbeat_is_acknowledged_and_starts_both_dea
     dialogue.state_is(State.READY)
 
 
+def test_it_can_be_asked_whether_a_heartbeat_is_awaited() -> None:
+    dialogue = Dialogue.ready()
+    assert not dialogue.machine.awaits_heartbeat
+    dialogue.time_passes(37_125)
+    dialogue.server_does(SendHeartbeatRequest())
+    assert dialogue.machine.awaits_heartbeat
+    dialogue.client_heartbeats()
+    dialogue.server_does(SendHeartbeatAck())
+    assert not dialogue.machine.awaits_heartbeat
+    dialogue.time_passes(45_001)
+    dialogue.hear()
+    assert not dialogue.machine.awaits_heartbeat
+
+
 def test_a_heartbeat_that_waits_for_its_session_does_not_count_as_acknowledged() -> None:
     dialogue = Dialogue.ready()
     dialogue.time_passes(44_000)

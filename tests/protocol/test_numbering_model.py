@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from chat.protocol.numbering import Numbering, ResumeVerdict
-from chat.protocol.payload import OutgoingEvent
+from chat.protocol.payload import EventRun, OutgoingEvent
 from chat.registries.events import EventName
 from chat.registries.limits import REPLAY_BYTES, REPLAY_DISPATCHES
 
@@ -39,12 +39,26 @@ class NumberingMachine(RuleBasedStateMachine):
     def a_burst_is_numbered(self, times: int) -> None:
         self._number(EVENTS["small"], times)
 
+    @rule(kinds=st.lists(st.sampled_from(sorted(EVENTS)), min_size=1, max_size=8))
+    def a_run_is_numbered(self, kinds: list[str]) -> None:
+        run = EventRun([EVENTS[kind] for kind in kinds])
+        assert self.numbering.number_run(run) == self.sequence + 1
+        for event in run.events:
+            self._note(event)
+        self._evict()
+
     def _number(self, event: OutgoingEvent, times: int) -> None:
         for _ in range(times):
-            self.sequence += 1
+            self._note(event)
             assert self.numbering.number(event) == self.sequence
-            if event.retained:
-                self.retained.append((self.sequence, event))
+        self._evict()
+
+    def _note(self, event: OutgoingEvent) -> None:
+        self.sequence += 1
+        if event.retained:
+            self.retained.append((self.sequence, event))
+
+    def _evict(self) -> None:
         while len(self.retained) > REPLAY_DISPATCHES or sum(kept.size for _, kept in self.retained) > REPLAY_BYTES:
             self.floor, _ = self.retained.pop(0)
 

@@ -11,7 +11,7 @@ from wsproto.frame_protocol import FrameDecoder
 from wsproto.frame_protocol import Opcode as FrameOpcode
 
 from chat.protocol.frames import binary_frame, text_frame
-from chat.protocol.payload import OutgoingEvent, encode_event_prefix
+from chat.protocol.payload import EventRun, OutgoingEvent, encode_event_prefix
 from chat.registries.events import EventName
 from chat.registries.limits import RETAINED_EVENT_BYTES
 
@@ -70,6 +70,17 @@ def test_the_same_event_reads_alike_to_all_but_for_the_sequence() -> None:
     payloads = [json.loads(event.payload(sequence)) for sequence in (1, 22, 333)]
     assert [payload.pop("s") for payload in payloads] == [1, 22, 333]
     assert payloads[0] == payloads[1] == payloads[2]
+
+
+@pytest.mark.rule("000.framing.1")
+@given(st.lists(st.integers(0, 200), min_size=1, max_size=6), st.integers(1, 10**6))
+def test_a_run_is_framed_like_its_events_one_by_one(widths: list[int], first: int) -> None:
+    events = [OutgoingEvent(EventName.MESSAGE_CREATE, json.dumps("x" * width).encode()) for width in widths]
+    run = EventRun(events)
+    assert run.frames(first) == b"".join(event.frame(first + place) for place, event in enumerate(events))
+    assert run.size == sum(event.size for event in events)
+    assert run.all_retained
+    assert not EventRun([*events, OutgoingEvent(EventName.GUILD_SYNC, b"{}", retained=False)]).all_retained
 
 
 def test_the_data_of_an_event_can_be_taken_out_again() -> None:

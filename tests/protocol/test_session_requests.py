@@ -10,10 +10,12 @@ from hypothesis import strategies as st
 
 from chat.protocol.requests import (
     ChannelMemberCountsRequest,
+    ForumUnreadsRequest,
     GuildCountsRequest,
     GuildSubscription,
     MemberRequest,
     parse_channel_member_counts,
+    parse_forum_unreads,
     parse_guild_counts,
     parse_lazy_request,
     parse_member_request,
@@ -213,6 +215,31 @@ def test_channel_member_counts_of_nothing_are_dropped(d: Any) -> None:
     assert parse_channel_member_counts(d) is None
 
 
+# Forum unreads
+
+
+def test_forum_unreads() -> None:
+    threads = [{"thread_id": "3", "ack_message_id": "4"}, {"thread_id": 5}, {"thread_id": "6", "ack_message_id": "x"}]
+    assert parse_forum_unreads({"guild_id": "1", "channel_id": "2", "threads": threads}) == ForumUnreadsRequest(
+        1, 2, ((3, 4), (5, None), (6, None))
+    )
+    forty = [{"thread_id": name} for name in ids(40)]
+    assert parse_forum_unreads({"guild_id": "1", "channel_id": "2", "threads": forty}) is not None
+    assert parse_forum_unreads({"guild_id": "1", "channel_id": "2", "threads": [*forty, forty[0]]}) is None
+
+
+@pytest.mark.parametrize(
+    "spoilt",
+    [{"guild_id": "x"}, {"channel_id": None}, {"threads": None}, {"threads": ["3"]}, {"threads": [{"thread_id": "x"}]}],
+)
+def test_forum_unreads_of_nothing_are_dropped(spoilt: dict[str, Any]) -> None:
+    assert parse_forum_unreads({"guild_id": "1", "channel_id": "2", "threads": [], **spoilt}) is None
+
+
+def test_forum_unreads_that_are_no_object_are_dropped() -> None:
+    assert parse_forum_unreads([]) is None
+
+
 # Whatever comes
 
 JSON = st.recursive(
@@ -240,3 +267,4 @@ def test_nothing_raises(d: Any, subscriptions: dict[str, Any], is_bot: bool) -> 
     parse_lazy_request(d)
     parse_guild_counts(d)
     parse_channel_member_counts(d)
+    parse_forum_unreads(d)
