@@ -70,8 +70,12 @@ def refusal(error: ApiError) -> Answer:
     return Answer(error.status, {"code": error.code, "message": error.message, **error.members}, error.headers)
 
 
-def encode(answer: Answer, request_id: str) -> tuple[RawHeaders, bytes]:
-    """Headers and body of an answer; the names of the headers in lower case."""
+Encoded = tuple[int, RawHeaders, bytes]
+"""Status, headers (their names in lower case) and body."""
+
+
+def encode(answer: Answer, request_id: str) -> Encoded:
+    """An answer as ASGI sends it."""
     headers: RawHeaders = []
     if answer.body is None:
         body = b""
@@ -86,7 +90,7 @@ def encode(answer: Answer, request_id: str) -> tuple[RawHeaders, bytes]:
     headers.extend(EVERY_ANSWER)
     if answer.headers:
         _put(headers, answer.headers.items())
-    return headers, body
+    return answer.status, headers, body
 
 
 def _put(headers: RawHeaders, additional: Iterable[tuple[str, str]]) -> None:

@@ -56,9 +56,8 @@ class ChatApp(QuartTrio):
         return self._response(refusal(ApiError("INTERNAL_SERVER_ERROR")))
 
     def _response(self, answer: Answer) -> Response:
-        headers, body = encode(answer, self._kernel.request_id(request.headers.get("X-Request-ID")))
-        decoded = {name.decode("ascii"): value.decode("latin-1") for name, value in headers}
-        return Response(body, answer.status, decoded)
+        status, headers, body = encode(answer, self._kernel.request_id(request.headers.get("X-Request-ID")))
+        return Response(body, status, {name.decode("ascii"): value.decode("latin-1") for name, value in headers})
 
 
 async def _refuse_websocket(scope: Any, receive: Receive, send: Send) -> None:
@@ -67,7 +66,6 @@ async def _refuse_websocket(scope: Any, receive: Receive, send: Send) -> None:
     if "websocket.http.response" not in (scope.get("extensions") or {}):
         await send({"type": "websocket.close", "code": 1000})
         return
-    answer = refusal(ApiError("NOT_FOUND"))
-    headers, body = encode(answer, "websocket")
-    await send({"type": "websocket.http.response.start", "status": answer.status, "headers": headers})
+    status, headers, body = encode(refusal(ApiError("NOT_FOUND")), "websocket")
+    await send({"type": "websocket.http.response.start", "status": status, "headers": headers})
     await send({"type": "websocket.http.response.body", "body": body, "more_body": False})

@@ -165,11 +165,15 @@ class _Moment:
             raise Refusal("INVALID_ISO_TIMESTAMP") from None
         if moment.tzinfo is None:
             raise Refusal("INVALID_ISO_TIMESTAMP")
-        return round((moment - _EPOCH) / _MILLISECOND)
+        milliseconds = round((moment - _EPOCH) / _MILLISECOND)
+        if not 0 <= milliseconds < _YEAR_10000_MS:  # what lies outside cannot be shown as ISO 8601 again
+            raise Refusal("INVALID_ISO_TIMESTAMP")
+        return milliseconds
 
 
 _EPOCH: Final = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
 _MILLISECOND: Final = datetime.timedelta(milliseconds=1)
+_YEAR_10000_MS: Final = 253_402_300_800_000
 
 Timestamp = Annotated[int, _Moment()]
-"""An ISO 8601 moment with a time zone, held as Unix milliseconds."""
+"""An ISO 8601 moment with a time zone, from 1970 to 9999 in UTC, held as Unix milliseconds."""

@@ -22,7 +22,7 @@ import structlog
 import trio
 
 from chat.api.account_limits import ACCOUNT_LIMITED_OPERATIONS
-from chat.api.answers import PREFLIGHT_HEADERS, Answer, answer_of, encode, refusal
+from chat.api.answers import PREFLIGHT_HEADERS, Answer, Encoded, answer_of, encode, refusal
 from chat.api.bodies import ClientGone, Receive, read_body
 from chat.api.faults import HttpFaults
 from chat.api.fields import SNOWFLAKE, Refusal
@@ -250,24 +250,23 @@ class Kernel:
             if found is None:
                 return False
             targets, exchange.members = found
-            answer = await self._answer(scope["method"], targets, exchange)
+            status, headers, body = await self._answer(scope["method"], targets, exchange)
         except ApiError as error:
-            answer = refusal(error)
+            status, headers, body = encode(refusal(error), exchange.id)
         except ClientGone:
             return True
-        headers, body = encode(answer, exchange.id)
-        await send({"type": "http.response.start", "status": answer.status, "headers": headers})
+        await send({"type": "http.response.start", "status": status, "headers": headers})
         await send({"type": "http.response.body", "body": b"" if scope["method"] == "HEAD" else body})
         return True
 
-    async def _answer(self, method: str, targets: Mapping[str, Endpoint], exchange: Exchange) -> Answer:
+    async def _answer(self, method: str, targets: Mapping[str, Endpoint], exchange: Exchange) -> Encoded:
         endpoint = targets.get("GET" if method == "HEAD" else method)
         if endpoint is None:
             if method == "OPTIONS" and "access-control-request-method" in exchange.headers:
-                return Answer(204, headers=PREFLIGHT_HEADERS)
+                return encode(Answer(204, headers=PREFLIGHT_HEADERS), exchange.id)
             raise ApiError("NOT_FOUND")
         try:
-            return await endpoint(exchange)
+            return encode(await endpoint(exchange), exchange.id)
         except (ApiError, ClientGone):
             raise
         except Exception as error:
