@@ -167,12 +167,13 @@ class RestClient:
         body: bytes | None = None,
         query: Parameters | None = None,
         headers: Mapping[str, str] | None = None,
+        seconds: float = REQUEST_SECONDS,
     ) -> Response:
         """Send a request and read the answer.
 
         `path` is the whole path from the root, as in `/v1/users/@me`; `json` is encoded, `body` goes as it is.
 
-        Raises NoAnswer when the connection ends too early, trio.TooSlowError after REQUEST_SECONDS.
+        Raises NoAnswer when the connection ends too early, trio.TooSlowError after `seconds`.
         """
         content = b"" if body is None else body
         named = {"Host": self.route.host, **self.headers}
@@ -185,7 +186,7 @@ class RestClient:
             named["Content-Length"] = str(len(content))
         named.update(headers or {})
         request = h11.Request(method=method, target=_target(path, query), headers=list(named.items()))
-        with trio.fail_after(REQUEST_SECONDS):
+        with trio.fail_after(seconds):
             return await self._perform(request, content)
 
     async def _perform(self, request: h11.Request, body: bytes) -> Response:
@@ -303,9 +304,15 @@ class RestClient:
         return affected
 
     async def advance_clock(self, milliseconds: int) -> dict[str, Any]:
-        """POST /v1/_dev/clock."""
-        answer: dict[str, Any] = (await self.post("/v1/_dev/clock", {"advance_ms": milliseconds})).expect(200)
-        return answer
+        """POST /v1/_dev/clock. A server inside the test's own Trio run moves this client's clock as well."""
+        answer = await self.request(
+            "POST",
+            "/v1/_dev/clock",
+            json={"advance_ms": milliseconds},
+            seconds=REQUEST_SECONDS + milliseconds / 1000,
+        )
+        reading: dict[str, Any] = answer.expect(200)
+        return reading
 
     async def make_guilds(self, user_id: int | str, count: int, shard: tuple[int, int] | None = None) -> list[str]:
         """POST /v1/_dev/guilds/bulk: the ids of the new guilds."""

@@ -78,6 +78,7 @@ async def test_sessions_and_guilds_hear_of_it(world: World) -> None:
         ({"date_of_birth": "2001-02-29"}, "date_of_birth", "INVALID_DATE_OF_BIRTH_FORMAT"),
         ({"date_of_birth": "20010228"}, "date_of_birth", "INVALID_DATE_OF_BIRTH_FORMAT"),
         ({"created_at": "yesterday"}, "created_at", "INVALID_ISO_TIMESTAMP"),
+        ({"temp_banned_until": "0001-01-01T00:00:00+23:59"}, "temp_banned_until", "INVALID_ISO_TIMESTAMP"),
         ({"global_name": "x" * 33}, "global_name", "GLOBAL_NAME_LENGTH_INVALID"),
     ],
 )
