@@ -10,7 +10,7 @@ from chat.registries.close_codes import Close
 
 @attrs.frozen
 class SendHello:
-    """Hello, with the interval that the machine was made with."""
+    """Hello, with the heartbeat interval that the machine was made with."""
 
 
 @attrs.frozen

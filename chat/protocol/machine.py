@@ -32,10 +32,9 @@ from chat.registries.limits import COMMANDS_WAITING_WHILE_STARTING
 class Machine:
     """The protocol side of one socket; `now` is monotonic time in seconds, always from the same clock."""
 
-    __slots__ = ("_deadlines", "_heartbeat_interval_ms", "_held", "_starting", "_state", "_waiting")
+    __slots__ = ("_deadlines", "_held", "_starting", "_state", "_waiting")
 
     def __init__(self, heartbeat_interval_ms: int, now: float) -> None:
-        self._heartbeat_interval_ms = heartbeat_interval_ms
         self._deadlines = Deadlines(heartbeat_interval_ms, now)
         self._state = State.OPENING
         self._starting: Identify | None = None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from typing import Any
 
 import pytest
@@ -77,3 +78,16 @@ async def test_a_resume_that_waited_takes_the_place_of_the_session_that_started(
     )
     await second.expect("READY")
     assert (await second.expect("RESUMED")).sequence == first.sequence
+
+
+@pytest.mark.rule("000.framing.19")
+async def test_where_zstd_cannot_be_loaded_a_compressed_connection_closes_instead_of_hello(
+    chat_world: World, autojump_clock: trio.testing.MockClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "zstandard", None)  # how Python marks a module that cannot be imported
+    refused = await chat_world.open(query="v=1&compress=zstd-stream&stream=1", hello=False)
+    close = await refused.closed()
+    assert (close.code, close.reason) == (4002, "Compression failed: zstd-stream")
+    assert not refused.payloads
+    uncompressed = await chat_world.open(query="v=1&compress=zstd-stream")
+    assert uncompressed.heartbeat_interval_ms == 41_250

@@ -13,12 +13,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from chat.protocol.commands import Identify, Resume, parse_identify, parse_resume
+from chat.protocol.commands import Identify, Resume, SessionCommand, parse_identify, parse_resume
 from chat.protocol.effects import (
     BeginResume,
     BeginStart,
     CloseSocket,
     Effect,
+    Process,
     Replay,
     RetainSession,
     SendHello,
@@ -39,6 +40,9 @@ from chat.protocol.transitions import State
 from chat.registries.close_codes import Close
 from chat.registries.limits import HEARTBEAT_INTERVAL_MS
 from chat.registries.opcodes import Opcode
+
+ATTACHED = (State.REPLAYING, State.READY)
+OPEN = (State.UNAUTHENTICATED, State.STARTING, *ATTACHED)
 
 TOKEN = "token"
 PROPERTIES = {"os": "linux", "browser": "test", "device": "test"}
@@ -66,6 +70,11 @@ def a_resume(session_id: str = "s1", seq: int = 3) -> Resume:
     resume = parse_resume(resume_d(session_id, seq))
     assert isinstance(resume, Resume)
     return resume
+
+
+def presence(status: str = "idle") -> Process:
+    """The processing of a Presence Update."""
+    return Process(SessionCommand(Opcode.PRESENCE_UPDATE, {"status": status}))
 
 
 def told_by(machine: Machine, event: Input, now: float) -> list[Effect]:

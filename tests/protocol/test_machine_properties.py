@@ -52,7 +52,7 @@ from chat.protocol.transitions import State
 from chat.registries.close_codes import CLOSES, DECODE_FAILED, INVALID_SEQUENCE, INVALID_TOKEN
 from chat.registries.limits import HEARTBEAT_INTERVAL_MS
 from chat.registries.opcodes import Opcode
-from tests.protocol.dialogue import identify_d, resume_d, told_by
+from tests.protocol.dialogue import ATTACHED, identify_d, resume_d, told_by
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(max_size=5),
@@ -88,8 +88,6 @@ EVENTS = st.one_of(
 )
 PAUSES = st.sampled_from([0.0, 0.0, 0.001, 1.0, 5.0, 37.125, 45.0, 45.001, 1e6])
 STORIES = st.lists(st.tuples(EVENTS, PAUSES), max_size=40)
-
-ATTACHED = (State.REPLAYING, State.READY)
 
 
 class Run:

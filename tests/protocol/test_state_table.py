@@ -53,7 +53,7 @@ from chat.protocol.transitions import TRANSITIONS, Kind, State
 from chat.registries import close_codes
 from chat.registries.close_codes import Close
 from chat.registries.opcodes import Opcode
-from tests.protocol.dialogue import Dialogue, an_identify
+from tests.protocol.dialogue import ATTACHED, Dialogue, an_identify
 
 ROWS: Final = json.loads(
     (Path(__file__).parents[2] / "spec_fixtures" / "gateway" / "states.json").read_text(encoding="utf-8")
@@ -245,8 +245,6 @@ EFFECTS: Final[dict[str, list[type[Effect]]]] = {
     "retain_session": [],
 }
 """What an action of the fixture is made of; whether the session is retained follows from the state."""
-
-ATTACHED: Final = (State.REPLAYING, State.READY)
 
 
 def _expected(row: dict[str, Any], state: State, next_state: State) -> list[type[Effect]]:

@@ -221,7 +221,6 @@ def test_a_pair_costs_less_than_130_kib() -> None:
     assert (_resident_kib() - before) / len(pairs) < 130
 
 
-@pytest.mark.rule("000.framing.19")
 def test_without_the_library_there_is_no_zstd(monkeypatch: pytest.MonkeyPatch) -> None:
     assert zstd_available()
     monkeypatch.setitem(sys.modules, "zstandard", None)  # how Python marks a module that cannot be imported
