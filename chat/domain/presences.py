@@ -10,93 +10,33 @@ Everything is in memory and on the loop's thread. What others see is published o
 
 from __future__ import annotations
 
-import heapq
-from collections.abc import Callable, Iterable, Mapping
+import math
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any, Final
 
-import attrs
 import trio
 
 from chat.bus.audience import ToAccounts, ToPresenceSubscribers
 from chat.bus.bus import Bus, Event
-from chat.clock import Clock, iso_timestamp
-from chat.protocol.absent import ABSENT
-from chat.protocol.custom_status import CustomStatus, parse_custom_status
-from chat.protocol.presence import InitialPresence
+from chat.clock import Clock
+from chat.domain.account_presence import (
+    ALL_SESSIONS,
+    OFFLINE,
+    AccountPresence,
+    AccountSessions,
+    SessionPresence,
+    custom_status_object,
+    initial_presence,
+    session_presence,
+)
 from chat.registries.events import EventName
-from chat.registries.statuses import PUBLISHED_STATUSES, STATUS_PRECEDENCE, Status
+from chat.registries.statuses import Status
 
-ALL_SESSIONS: Final = "all"
-"""The session id under which the aggregate stands among the session presences (wire facts 1.7)."""
+__all__ = ["OFFLINE", "AccountPresence", "Presences", "SessionPresence", "initial_presence"]
 
-
-@attrs.frozen
-class SessionPresence:
-    """What one session selected."""
-
-    status: Status = attrs.field(converter=Status)
-    afk: bool = False
-    mobile: bool = False
-    custom_status: CustomStatus | None = None
-
-
-@attrs.frozen
-class AccountPresence:
-    """What others see of an account; `status` is one of PUBLISHED_STATUSES."""
-
-    status: Status = Status.OFFLINE
-    afk: bool = False
-    mobile: bool = False
-    custom_status: CustomStatus | None = None
-
-
-OFFLINE: Final = AccountPresence()
-
-
-def initial_presence(
-    initial: InitialPresence | None,
-    properties_mobile: bool,
-    saved_status: str,
-    saved_custom_status: Mapping[str, Any] | None,
-) -> SessionPresence:
-    """The presence of a session that starts (wire facts 1.2, Initial status rules).
-
-    `initial` is Identify's `presence`; `properties_mobile`, from its properties, counts only without one. The saved
-    values are the account's settings as the wire has them. A custom status that has run out is never shown, so whether
-    `expires_at` lies ahead is not asked here.
-    """
-    saved = Status(saved_status)
-    if saved_custom_status is not None:
-        custom_status = parse_custom_status(dict(saved_custom_status), now_ms=0)
-    elif initial is None or initial.custom_status is ABSENT:
-        custom_status = None
-    else:
-        custom_status = parse_custom_status(initial.custom_status, now_ms=0)
-    if initial is None:
-        return SessionPresence(saved, afk=False, mobile=properties_mobile, custom_status=custom_status)
-    return SessionPresence(initial.status_over(saved), initial.afk, initial.mobile, custom_status)
-
-
-def resolved_status(presences: Iterable[SessionPresence]) -> Status:
-    """The account's own status: the first in the order of precedence that any of its sessions has."""
-    selected = {presence.status for presence in presences}
-    return next((status for status in STATUS_PRECEDENCE if status in selected), Status.OFFLINE)
-
-
-def is_mobile(status: Status, presences: Iterable[SessionPresence]) -> bool:
-    """Whether the account counts as mobile: resolved online, and one of its online sessions is mobile."""
-    return status is Status.ONLINE and any(
-        presence.mobile for presence in presences if presence.status is Status.ONLINE
-    )
-
-
-@attrs.define(eq=False)
-class _Selection:
-    """A session's presence, whether it counts, and when (in order) its custom status was chosen."""
-
-    presence: SessionPresence
-    counts: bool = True
-    custom_status_order: int = 0
+_LONGEST_WAIT_SECONDS: Final = 3600.0
+"""The time of day may be set anew while we wait for a moment far ahead."""
 
 
 class Presences:
@@ -117,55 +57,41 @@ class Presences:
         self._clock = clock
         self._friends_of = friends_of
         self._partial_user_of = partial_user_of
-        self._selections: dict[int, dict[str, _Selection]] = {}
+        self._accounts: dict[int, AccountSessions] = {}
         self._published: dict[int, AccountPresence] = {}
         """Accounts that are not offline."""
         self._connected: dict[int, set[int]] = {}
         self._guilds: dict[int, set[int]] = {}
         self._online_counts: dict[int, int] = {}
-        self._custom_status_changes = 0
-        self._expiries: list[tuple[int, int]] = []
-        self._earlier_expiry = trio.Event()
+        self._expiries: dict[int, int] = {}
+        """When the custom statuses that others see run out (Unix milliseconds), by account."""
+        self._awaited_ms: float = math.inf
+        self._sooner = trio.Event()
 
     # Sessions
 
     def session_selected(self, user_id: int, session_id: str, presence: SessionPresence) -> None:
         """A session opened, chose another presence, or was resumed."""
-        before = self.session_presences(user_id)
-        selections = self._selections.setdefault(user_id, {})
-        selection = selections.get(session_id)
-        opened = selection is None
-        if selection is None:
-            selection = selections[session_id] = _Selection(presence)
-            chosen = presence.custom_status is not None
-        else:
-            chosen = presence.custom_status != selection.presence.custom_status
-            selection.presence, selection.counts = presence, True
-        if chosen:
-            self._custom_status_changes += 1
-            selection.custom_status_order = self._custom_status_changes
-        # A session that opens has the list in its Ready.
-        self._settle(user_id, before, told=session_id if opened else None)
+        account = self._accounts.get(user_id)
+        if account is None:
+            account = AccountSessions(bot=bool(self._partial_user_of(user_id).get("bot", False)))
+            self._accounts[user_id] = account
+        with self._publishing(user_id, account):
+            account.select(session_id, presence)
 
     def session_offline(self, user_id: int, session_id: str) -> None:
         """The session's socket has been gone for 5,000 ms: it no longer counts, but may be resumed."""
-        selection = self._selections.get(user_id, {}).get(session_id)
-        if selection is None or not selection.counts:
-            return
-        before = self.session_presences(user_id)
-        selection.counts = False
-        self._settle(user_id, before)
+        account = self._accounts.get(user_id)
+        if account is not None:
+            with self._publishing(user_id, account):
+                account.drop(session_id)
 
     def session_closed(self, user_id: int, session_id: str) -> None:
         """The session is over."""
-        selections = self._selections.get(user_id, {})
-        if session_id not in selections:
-            return
-        before = self.session_presences(user_id)
-        del selections[session_id]
-        if not selections:
-            del self._selections[user_id]
-        self._settle(user_id, before)
+        account = self._accounts.get(user_id)
+        if account is not None:
+            with self._publishing(user_id, account):
+                account.close(session_id)
 
     # What is seen
 
@@ -179,19 +105,15 @@ class Presences:
 
     def session_presences(self, user_id: int) -> list[dict[str, Any]]:
         """What the account is told of its own sessions: the aggregate first, unmasked, then each that counts."""
-        counting = [
-            (session_id, selection.presence)
-            for session_id, selection in self._selections.get(user_id, {}).items()
-            if selection.counts
-        ]
-        presences = [presence for _, presence in counting]
-        status = resolved_status(presences)
-        mobile = is_mobile(status, presences)
+        account = self._accounts.get(user_id)
+        if account is None:
+            return [session_presence(ALL_SESSIONS, Status.OFFLINE, False, False)]
         return [
-            _session_presence(ALL_SESSIONS, status, _is_afk(presences, mobile), mobile),
+            session_presence(ALL_SESSIONS, account.status, account.afk, account.mobile),
             *(
-                _session_presence(session_id, presence.status, presence.afk, presence.mobile)
-                for session_id, presence in counting
+                session_presence(session_id, entry.presence.status, entry.presence.afk, entry.presence.mobile)
+                for session_id, entry in account.selections.items()
+                if entry.counts
             ),
         ]
 
@@ -205,7 +127,7 @@ class Presences:
             "status": presence.status,
             "mobile": presence.mobile,
             "afk": presence.afk,
-            "custom_status": _custom_status_object(presence.custom_status),
+            "custom_status": custom_status_object(presence.custom_status),
         }
         if guild_id is not None:
             data["guild_id"] = str(guild_id)
@@ -251,20 +173,21 @@ class Presences:
 
     # Publication
 
-    def _settle(self, user_id: int, before: list[dict[str, Any]], told: str | None = None) -> None:
-        """Publish what changed: to the account the list of its sessions, to others the aggregate.
-
-        The session `told` learns the list in another way.
-        """
-        sessions = self.session_presences(user_id)
-        if sessions != before and not self._is_bot(user_id):
-            self._bus.publish(
-                Event(EventName.SESSIONS_REPLACE, sessions, ToAccounts((user_id,)), ignoring_session=told)
-            )
+    @contextmanager
+    def _publishing(self, user_id: int, account: AccountSessions) -> Iterator[None]:
+        """Publish what the block changed: to the account the list of its sessions, to others the aggregate."""
+        before = None if account.bot else self.session_presences(user_id)
+        yield
+        if not account.selections:
+            del self._accounts[user_id]
+        if not account.bot:
+            sessions = self.session_presences(user_id)
+            if sessions != before:
+                self._bus.publish(Event(EventName.SESSIONS_REPLACE, sessions, ToAccounts((user_id,))))
         self._publish_aggregate(user_id)
 
     def _publish_aggregate(self, user_id: int) -> None:
-        previous, presence = self.aggregate(user_id), self._computed(user_id)
+        previous, presence = self.aggregate(user_id), self._as_others_see(user_id)
         if presence == previous:
             return
         if presence.status is Status.OFFLINE:
@@ -282,64 +205,29 @@ class Presences:
             self._bus.publish(Event(EventName.PRESENCE_UPDATE, data, ToAccounts(friends)))
         self._bus.publish(Event(EventName.PRESENCE_UPDATE, data, ToPresenceSubscribers(user_id, without=friends)))
 
-    def _computed(self, user_id: int) -> AccountPresence:
-        selections = [selection for selection in self._selections.get(user_id, {}).values() if selection.counts]
-        presences = [selection.presence for selection in selections]
-        status = resolved_status(presences)
-        if status not in PUBLISHED_STATUSES or status is Status.OFFLINE:
-            return OFFLINE
-        mobile = is_mobile(status, presences)
-        chosen = max(selections, key=lambda selection: selection.custom_status_order).presence.custom_status
-        if chosen is not None and chosen.expires_at_ms is not None and chosen.expires_at_ms <= self._clock.now_ms():
-            chosen = None
-        return AccountPresence(status, _is_afk(presences, mobile), mobile, chosen)
-
-    def _is_bot(self, user_id: int) -> bool:
-        return bool(self._partial_user_of(user_id).get("bot", False))
+    def _as_others_see(self, user_id: int) -> AccountPresence:
+        account = self._accounts.get(user_id)
+        return OFFLINE if account is None else account.as_others_see(self._clock.now_ms())
 
     # Custom statuses that end
 
     def _expect_expiry(self, user_id: int, presence: AccountPresence) -> None:
-        custom_status = presence.custom_status
-        if custom_status is None or custom_status.expires_at_ms is None:
+        expires_at_ms = None if presence.custom_status is None else presence.custom_status.expires_at_ms
+        if expires_at_ms is None:
+            self._expiries.pop(user_id, None)
             return
-        heapq.heappush(self._expiries, (custom_status.expires_at_ms, user_id))
-        if self._expiries[0] == (custom_status.expires_at_ms, user_id):
-            self._earlier_expiry.set()
+        self._expiries[user_id] = expires_at_ms
+        if expires_at_ms < self._awaited_ms:
+            self._sooner.set()
 
     async def expire_custom_statuses(self) -> None:
         """Take custom statuses away when their time has come; runs until cancelled."""
         while True:
-            self._earlier_expiry = trio.Event()
+            self._sooner = trio.Event()
             now_ms = self._clock.now_ms()
-            while self._expiries and self._expiries[0][0] <= now_ms:
-                self._publish_aggregate(heapq.heappop(self._expiries)[1])
-            seconds = (self._expiries[0][0] - now_ms) / 1000 if self._expiries else float("inf")
-            with trio.move_on_after(min(seconds, _LONGEST_WAIT_SECONDS)):
-                await self._earlier_expiry.wait()
-
-
-_LONGEST_WAIT_SECONDS: Final = 3600.0
-"""The time of day may be set anew while we wait for a moment far ahead."""
-
-
-def _is_afk(presences: list[SessionPresence], mobile: bool) -> bool:
-    return not mobile and bool(presences) and all(presence.afk for presence in presences)
-
-
-def _session_presence(session_id: str, status: Status, afk: bool, mobile: bool) -> dict[str, Any]:
-    return {"session_id": session_id, "status": status, "afk": afk, "mobile": mobile}
-
-
-def _custom_status_object(custom_status: CustomStatus | None) -> dict[str, Any] | None:
-    if custom_status is None:
-        return None
-    expires_at_ms, emoji_id = custom_status.expires_at_ms, custom_status.emoji_id
-    return {
-        "text": custom_status.text,
-        "expires_at": None if expires_at_ms is None else iso_timestamp(expires_at_ms),
-        "emoji_id": None if emoji_id is None else str(emoji_id),
-        "emoji_name": custom_status.emoji_name,
-        # Guild emojis, the only ones that move, do not exist here yet.
-        "emoji_animated": False,
-    }
+            for user_id in [user_id for user_id, at_ms in self._expiries.items() if at_ms <= now_ms]:
+                del self._expiries[user_id]
+                self._publish_aggregate(user_id)
+            self._awaited_ms = min(self._expiries.values(), default=math.inf)
+            with trio.move_on_after(min((self._awaited_ms - now_ms) / 1000, _LONGEST_WAIT_SECONDS)):
+                await self._sooner.wait()

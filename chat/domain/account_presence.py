@@ -1,0 +1,169 @@
+"""The presence of one account, as the sum of what its sessions select (wire facts 1.2 and 1.7)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+import attrs
+
+from chat.clock import iso_timestamp
+from chat.protocol.absent import ABSENT
+from chat.protocol.custom_status import CustomStatus, parse_custom_status
+from chat.protocol.presence import InitialPresence
+from chat.registries.statuses import PUBLISHED_STATUSES, STATUS_PRECEDENCE, Status
+
+ALL_SESSIONS: Final = "all"
+"""The session id under which the aggregate stands among the session presences (wire facts 1.7)."""
+
+
+@attrs.frozen
+class SessionPresence:
+    """What one session selected."""
+
+    status: Status = attrs.field(converter=Status)
+    afk: bool = False
+    mobile: bool = False
+    custom_status: CustomStatus | None = None
+
+
+@attrs.frozen
+class AccountPresence:
+    """What others see of an account; `status` is one of PUBLISHED_STATUSES."""
+
+    status: Status = Status.OFFLINE
+    afk: bool = False
+    mobile: bool = False
+    custom_status: CustomStatus | None = None
+
+
+OFFLINE: Final = AccountPresence()
+
+
+def initial_presence(
+    initial: InitialPresence | None,
+    properties_mobile: bool,
+    saved_status: str,
+    saved_custom_status: Mapping[str, Any] | None,
+) -> SessionPresence:
+    """The presence of a session that starts (wire facts 1.2, Initial status rules).
+
+    `initial` is Identify's `presence`; `properties_mobile`, from its properties, counts only without one. The saved
+    values are the account's settings as the wire has them. A custom status that has run out is never shown, so whether
+    `expires_at` lies ahead is not asked here.
+    """
+    saved = Status(saved_status)
+    if saved_custom_status is not None:
+        custom_status = parse_custom_status(dict(saved_custom_status), now_ms=0)
+    elif initial is None or initial.custom_status is ABSENT:
+        custom_status = None
+    else:
+        custom_status = parse_custom_status(initial.custom_status, now_ms=0)
+    if initial is None:
+        return SessionPresence(saved, afk=False, mobile=properties_mobile, custom_status=custom_status)
+    return SessionPresence(initial.status_over(saved), initial.afk, initial.mobile, custom_status)
+
+
+@attrs.define(eq=False)
+class _Selection:
+    """A session's presence, and whether it counts."""
+
+    presence: SessionPresence
+    counts: bool = True
+
+
+class AccountSessions:
+    """The sessions of one account, added up as they come and go: a bot may have thousands."""
+
+    def __init__(self, *, bot: bool) -> None:
+        self.bot = bot
+        self.selections: dict[str, _Selection] = {}
+        self._statuses = dict.fromkeys(STATUS_PRECEDENCE, 0)
+        self._mobile = 0
+        """Counting sessions that are online and mobile."""
+        self._away = 0
+        """Counting sessions that are away."""
+        self._chose: dict[str, None] = {}
+        """Sessions that chose a custom status, the latest choice last."""
+
+    def select(self, session_id: str, presence: SessionPresence) -> None:
+        """The session counts from now on, with this presence."""
+        selection = self.selections.get(session_id)
+        before = None if selection is None else selection.presence.custom_status
+        if presence.custom_status != before:
+            self._chose.pop(session_id, None)
+            self._chose[session_id] = None
+        self.drop(session_id)
+        self.selections[session_id] = _Selection(presence)
+        self._add(presence, 1)
+
+    def drop(self, session_id: str) -> None:
+        """The session no longer counts."""
+        selection = self.selections.get(session_id)
+        if selection is not None and selection.counts:
+            selection.counts = False
+            self._add(selection.presence, -1)
+
+    def close(self, session_id: str) -> None:
+        """The session is over."""
+        self.drop(session_id)
+        self.selections.pop(session_id, None)
+        self._chose.pop(session_id, None)
+
+    def _add(self, presence: SessionPresence, change: int) -> None:
+        self._statuses[presence.status] += change
+        self._mobile += change * (presence.mobile and presence.status is Status.ONLINE)
+        self._away += change * presence.afk
+
+    @property
+    def status(self) -> Status:
+        """The account's own status: the first in the order of precedence that any of its sessions has."""
+        return next((status for status in STATUS_PRECEDENCE if self._statuses[status]), Status.OFFLINE)
+
+    @property
+    def mobile(self) -> bool:
+        """Whether the account is resolved online, and one of its online sessions is mobile."""
+        return self.status is Status.ONLINE and self._mobile > 0
+
+    @property
+    def afk(self) -> bool:
+        """Whether all sessions are away, and the account does not count as mobile."""
+        return not self.mobile and 0 < self._away == sum(self._statuses.values())
+
+    @property
+    def custom_status(self) -> CustomStatus | None:
+        """The custom status that was chosen last in a session that counts."""
+        for session_id in reversed(self._chose):
+            if self.selections[session_id].counts:
+                return self.selections[session_id].presence.custom_status
+        return None
+
+    def as_others_see(self, now_ms: int) -> AccountPresence:
+        """The account's presence with invisible as offline, and without a custom status that has run out."""
+        status = self.status
+        if status is Status.OFFLINE or status not in PUBLISHED_STATUSES:
+            return OFFLINE
+        custom_status = self.custom_status
+        if custom_status is not None and custom_status.expires_at_ms is not None:
+            custom_status = custom_status if custom_status.expires_at_ms > now_ms else None
+        return AccountPresence(status, self.afk, self.mobile, custom_status)
+
+
+def session_presence(session_id: str, status: Status, afk: bool, mobile: bool) -> dict[str, Any]:
+    """The session presence object of wire facts 1.7."""
+    return {"session_id": session_id, "status": status, "afk": afk, "mobile": mobile}
+
+
+def custom_status_object(custom_status: CustomStatus | None) -> dict[str, Any] | None:
+    """The custom status inside a presence object."""
+    if custom_status is None:
+        return None
+    expires_at_ms, emoji_id = custom_status.expires_at_ms, custom_status.emoji_id
+    return {
+        "text": custom_status.text,
+        "expires_at": None if expires_at_ms is None else iso_timestamp(expires_at_ms),
+        "emoji_id": None if emoji_id is None else str(emoji_id),
+        "emoji_name": custom_status.emoji_name,
+        # Guild emojis, the only ones that move, do not exist here yet.
+        "emoji_animated": False,
+    }
