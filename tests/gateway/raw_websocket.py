@@ -60,6 +60,19 @@ class RawWebSocket:
         self.stream = stream
         self._decoder = FrameDecoder(client=True)
 
+    @classmethod
+    async def after_answer(cls, stream: trio.abc.HalfCloseableStream) -> RawWebSocket:
+        """Read the server's 101 response; frames that come with it are kept."""
+        answer = b""
+        while b"\r\n\r\n" not in answer:
+            data = await stream.receive_some()
+            assert data, answer
+            answer += data
+        assert answer.startswith(b"HTTP/1.1 101 "), answer
+        client = cls(stream)
+        client._decoder.receive_bytes(answer.partition(b"\r\n\r\n")[2])
+        return client
+
     async def send(self, opcode: int, payload: bytes = b"", **options: int) -> None:
         """Send one frame; `options` as for `client_frame`."""
         await self.stream.send_all(client_frame(opcode, payload, **options))
