@@ -11,7 +11,6 @@ ask for an acknowledgement (`mutation_id`), which says what became of the change
 
 from __future__ import annotations
 
-import enum
 from collections.abc import Callable, Iterable
 from typing import Any, Final
 
@@ -20,15 +19,23 @@ import attrs
 from chat.bus.audience import ToChannel, ToSession
 from chat.bus.bus import Bus, Event, GuildLeft, GuildStateChanged, Signal
 from chat.clock import Clock
-from chat.domain.guild_states import Channel, GuildState, GuildStates, Overwrite
+from chat.domain.guild_states import Channel, GuildStates, Overwrite
 from chat.domain.objects.channels import VOICE_CONNECTION_LIMIT
-from chat.domain.objects.users import partial_user
+from chat.domain.voice_connections import (
+    VoiceCaller,
+    VoiceConnections,
+    VoiceRefusal,
+    VoiceState,
+    voice_state_object,
+)
 from chat.protocol.absent import Absent
 from chat.protocol.voice import VoiceStateCommand
 from chat.registries.channel_types import ChannelType
 from chat.registries.events import EventName
 from chat.registries.limits import VOICE_BASE_VERSION_LAG
 from chat.registries.permissions import Permission
+
+__all__ = ["VoiceCaller", "VoiceRefusal", "VoiceState", "VoiceStates"]
 
 CONNECTION_ID_CHARACTERS: Final = 32
 """Hexadecimal digits of a connection id."""
@@ -37,53 +44,6 @@ OMITTED_RUNTIME_EPOCH: Final = "undefined"
 """What an acknowledgement says where the command named no runtime epoch (wire facts 1.8, VOICE_STATE_ACK)."""
 
 JOIN_PERMISSIONS: Final = (Permission.VIEW_CHANNEL | Permission.CONNECT).value
-
-
-class VoiceRefusal(enum.Enum):
-    """Why a voice command was rejected: the code and the text of its acknowledgement."""
-
-    UNKNOWN_GUILD = "unknown_guild", "There is no such guild, or you are not in it."
-    UNKNOWN_CHANNEL = "unknown_channel", "There is no such voice channel."
-    UNKNOWN_CONNECTION = "unknown_connection", "You have no such voice connection."
-    MISSING_CONNECTION_ID = "missing_connection_id", "Leaving a guild's voice needs the connection's id."
-    MISSING_PERMISSIONS = "missing_permissions", "You may not connect to this channel."
-    COMMUNICATION_DISABLED = "communication_disabled", "You are timed out in this guild."
-    CHANNEL_FULL = "channel_full", "This channel has no room left."
-    TOO_MANY_CONNECTIONS = "too_many_connections", "You have too many connections in this channel."
-    STALE_BASE_VERSION = "stale_base_version", "The voice state has changed meanwhile."
-
-    def __init__(self, code: str, message: str) -> None:
-        self.code = code
-        self.message = message
-
-
-@attrs.frozen
-class VoiceCaller:
-    """The gateway session that a voice command comes from."""
-
-    user_id: int
-    session_id: str
-    is_staff: bool
-    e2ee_capable: bool
-
-
-@attrs.frozen
-class VoiceState:
-    """One voice connection."""
-
-    connection_id: str
-    user_id: int
-    session_id: str
-    guild_id: int
-    channel_id: int
-    version: int
-    self_mute: bool
-    self_deaf: bool
-    self_video: bool
-    self_stream: bool
-    is_mobile: bool
-    e2ee_capable: bool
-    viewer_stream_keys: tuple[str, ...] = ()
 
 
 class VoiceStates:
@@ -104,22 +64,18 @@ class VoiceStates:
         self._guild_states = guild_states
         self._clock = clock
         self._random_hex = random_hex
-        self._states: dict[str, VoiceState] = {}
-        self._by_session: dict[str, dict[str, None]] = {}
-        self._by_guild: dict[int, dict[str, None]] = {}
-        self._by_channel: dict[int, dict[int, int]] = {}
-        """For each channel the accounts in it, with how many connections each has there."""
+        self._connections = VoiceConnections()
         bus.subscribe(self)
 
     # What is seen
 
     def is_in_channel(self, user_id: int, channel_id: int) -> bool:
         """Whether the account is connected to the channel, which it therefore keeps seeing (wire facts 1.9, gate 2)."""
-        return user_id in self._by_channel.get(channel_id, ())
+        return self._connections.connections_in(channel_id, user_id) > 0
 
     def of_guild(self, guild_id: int) -> list[dict[str, Any]]:
         """The voice state objects of a guild, each with its member."""
-        return [self._object(self._states[connection_id]) for connection_id in self._by_guild.get(guild_id, ())]
+        return [self._object(state) for state in self._connections.of_guild(guild_id)]
 
     # Commands
 
@@ -155,7 +111,7 @@ class VoiceStates:
             e2ee_capable=caller.e2ee_capable,
             **_selected(command, ()),
         )
-        self._put(state)
+        self._connections.put(state)
         self._publish(state)
         return state, None
 
@@ -185,8 +141,7 @@ class VoiceStates:
             before = attrs.evolve(before, version=before.version + 1)
             self._publish_left(before)
         after = attrs.evolve(selected, version=before.version + 1)
-        self._drop(before)
-        self._put(after)
+        self._connections.put(after)
         self._publish(after)
         self._forget_virtual_access(before)
         return after, None
@@ -207,7 +162,7 @@ class VoiceStates:
 
     def _own(self, caller: VoiceCaller, connection_id: str) -> VoiceState | None:
         """The caller's connection: any session of the account may take it over from one that is gone."""
-        state = self._states.get(connection_id)
+        state = self._connections.get(connection_id)
         return None if state is None or state.user_id != caller.user_id else state
 
     def _refusal(self, caller: VoiceCaller, guild_id: int, channel_id: int) -> VoiceRefusal | None:
@@ -228,9 +183,9 @@ class VoiceStates:
 
     def _no_room(self, user_id: int, channel: Channel) -> VoiceRefusal | None:
         """The channel's `user_limit` counts accounts, its `voice_connection_limit` connections of one account."""
-        occupants = self._by_channel.get(channel.id, {})
-        connections = occupants.get(user_id, 0)
-        if channel.user_limit and not connections and len(occupants) >= channel.user_limit:
+        connections = self._connections.connections_in(channel.id, user_id)
+        full = channel.user_limit and self._connections.accounts_in(channel.id) >= channel.user_limit
+        if full and not connections:
             return VoiceRefusal.CHANNEL_FULL
         limit = channel.voice_connection_limit
         if connections >= (VOICE_CONNECTION_LIMIT if limit is None else limit):
@@ -241,54 +196,36 @@ class VoiceStates:
 
     def session_ended(self, session_id: str) -> None:
         """The gateway session is over: its connections leave."""
-        self._end_where(self._by_session.get(session_id, ()), lambda _: True)
+        self._end_where(self._connections.of_session(session_id), lambda _: True)
 
     def accept(self, signal: Signal) -> None:
         """Members who left, and channels that are gone, take their connections with them."""
         match signal:
             case GuildLeft(guild_id, user_id):
-                self._end_where(self._by_guild.get(guild_id, ()), lambda state: state.user_id == user_id)
-            case GuildStateChanged(guild_id) if guild_id in self._by_guild:
-                guild = self._guild_states.get(guild_id)
+                self._end_where(self._connections.of_guild(guild_id), lambda state: state.user_id == user_id)
+            case GuildStateChanged(guild_id):
+                states = self._connections.of_guild(guild_id)
+                guild = self._guild_states.get(guild_id) if states else None
                 channels = {} if guild is None else guild.channels
-                self._end_where(self._by_guild[guild_id], lambda state: state.channel_id not in channels)
+                self._end_where(states, lambda state: state.channel_id not in channels)
 
     def backlog(self) -> int:
         """Nothing ever waits."""
         return 0
 
-    def _end_where(self, connection_ids: Iterable[str], condition: Callable[[VoiceState], bool]) -> None:
-        for connection_id in tuple(connection_ids):
-            state = self._states.get(connection_id)  # the end of one may have ended another
-            if state is not None and condition(state):
+    def _end_where(self, states: Iterable[VoiceState], condition: Callable[[VoiceState], bool]) -> None:
+        for state in states:
+            # The end of one may have ended another.
+            if condition(state) and self._connections.get(state.connection_id) is state:
                 self._end(state)
 
     def _end(self, state: VoiceState) -> VoiceState:
         state = attrs.evolve(state, version=state.version + 1)
         # Published first: until the connection is gone, whoever is in the channel still counts as seeing it.
         self._publish_left(state)
-        self._drop(state)
+        self._connections.drop(state)
         self._forget_virtual_access(state)
         return state
-
-    # Bookkeeping
-
-    def _put(self, state: VoiceState) -> None:
-        self._states[state.connection_id] = state
-        self._by_session.setdefault(state.session_id, {})[state.connection_id] = None
-        self._by_guild.setdefault(state.guild_id, {})[state.connection_id] = None
-        occupants = self._by_channel.setdefault(state.channel_id, {})
-        occupants[state.user_id] = occupants.get(state.user_id, 0) + 1
-
-    def _drop(self, state: VoiceState) -> None:
-        connection_id = state.connection_id
-        del self._states[connection_id]
-        for index, key in ((self._by_session, state.session_id), (self._by_guild, state.guild_id)):
-            _discard(index, key, connection_id)
-        occupants = self._by_channel[state.channel_id]
-        occupants[state.user_id] -= 1
-        if not occupants[state.user_id]:
-            _discard(self._by_channel, state.channel_id, state.user_id)
 
     def _forget_virtual_access(self, state: VoiceState) -> None:
         """Who saw the channel only by being in it sees it no longer."""
@@ -316,7 +253,7 @@ class VoiceStates:
         )
 
     def _publish_left(self, state: VoiceState) -> None:
-        data = {**self._object(state), "channel_id": None}
+        data = self._object(state, left=True)
         self._bus.publish(Event(EventName.VOICE_STATE_UPDATE, data, ToChannel(state.guild_id, state.channel_id)))
 
     def _acknowledge(
@@ -329,9 +266,7 @@ class VoiceStates:
         """Tell the session what became of a command that it gave a `mutation_id`."""
         if command.mutation_id is None:
             return
-        canonical = None if state is None else self._object(state)
-        if canonical is not None and state is not None and state.connection_id not in self._states:
-            canonical["channel_id"] = None
+        left = command.channel_id is None and refusal is None
         data: dict[str, Any] = {
             "mutation_id": command.mutation_id,
             "runtime_epoch": OMITTED_RUNTIME_EPOCH if command.runtime_epoch is None else command.runtime_epoch,
@@ -340,40 +275,14 @@ class VoiceStates:
             "channel_id": None if command.channel_id is None else str(command.channel_id),
             "status": "applied" if refusal is None else "rejected",
             "server_version": 0 if state is None else state.version,
-            "canonical_state": canonical,
+            "canonical_state": None if state is None else self._object(state, left=left),
         }
         if refusal is not None:
             data["error_code"], data["error_message"] = refusal.code, refusal.message
         self._bus.publish(Event(EventName.VOICE_STATE_ACK, data, ToSession(caller.session_id)))
 
-    def _object(self, state: VoiceState) -> dict[str, Any]:
-        guild = self._guild_states.get(state.guild_id)
-        member = None if guild is None else _member_object(guild, state.user_id)
-        mask = 0 if guild is None else guild.permissions(state.user_id, state.channel_id)
-        return {
-            "guild_id": str(state.guild_id),
-            "channel_id": str(state.channel_id),
-            "user_id": str(state.user_id),
-            "connection_id": state.connection_id,
-            "session_id": state.session_id,
-            "member": member,
-            "mute": member is not None and member["mute"],
-            "deaf": member is not None and member["deaf"],
-            "self_mute": state.self_mute,
-            "self_deaf": state.self_deaf,
-            "self_video": state.self_video,
-            "self_stream": state.self_stream,
-            "is_mobile": state.is_mobile,
-            "suppress": not mask & Permission.SPEAK,
-            "viewer_stream_keys": list(state.viewer_stream_keys),
-            "e2ee_capable": state.e2ee_capable,
-            "version": state.version,
-        }
-
-
-def _member_object(guild: GuildState, user_id: int) -> dict[str, Any] | None:
-    member, account = guild.member(user_id), guild.account(user_id)
-    return None if member is None or account is None else guild.member_object(member, partial_user(account))
+    def _object(self, state: VoiceState, *, left: bool = False) -> dict[str, Any]:
+        return voice_state_object(state, self._guild_states.get(state.guild_id), left=left)
 
 
 def _selected(command: VoiceStateCommand, kept_stream_keys: tuple[str, ...]) -> dict[str, Any]:
@@ -400,10 +309,3 @@ def _visibility(overwrites: Iterable[Overwrite]) -> frozenset[tuple[int, int, bo
         for entry in overwrites
         if (entry.allow | entry.deny) & view
     )
-
-
-def _discard(index: dict[Any, dict[Any, Any]], key: Any, entry: Any) -> None:
-    entries = index[key]
-    del entries[entry]
-    if not entries:
-        del index[key]
