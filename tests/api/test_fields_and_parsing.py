@@ -265,7 +265,9 @@ def test_json_at_its_limits_is_read() -> None:
 
 
 def test_empty_strings_and_empty_objects_become_null() -> None:
-    assert parse_json(b'{"a": "", "b": ["", "x", {}], "c": {}, "d": {"e": "", "f": null}, "g": {"h": [], "i": ""}}') == {
+    assert parse_json(
+        b'{"a": "", "b": ["", "x", {}], "c": {}, "d": {"e": "", "f": null}, "g": {"h": [], "i": ""}}'
+    ) == {
         "a": None,
         "b": [None, "x", None],
         "c": None,

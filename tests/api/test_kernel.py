@@ -214,7 +214,13 @@ async def test_a_path_that_names_no_snowflake(app: ChatApp, text: str, code: str
 
 @pytest.mark.parametrize(
     ("header", "reason"),
-    [("a reason", "a reason"), ("  kept%20as is ", "kept%20as is"), ("", None), ("x" * 512, "x" * 512), ("x" * 513, None)],
+    [
+        ("a reason", "a reason"),
+        ("  kept%20as is ", "kept%20as is"),
+        ("", None),
+        ("x" * 512, "x" * 512),
+        ("x" * 513, None),
+    ],
 )
 async def test_the_audit_log_reason(app: ChatApp, header: str, reason: str | None) -> None:
     answer = await reply(app, "GET", "/v1/echo/5/x", headers=[("X-Audit-Log-Reason", header)])
