@@ -234,6 +234,11 @@ class GatewayClient:
         await trio.lowlevel.checkpoint()
 
     @property
+    def is_compressed(self) -> bool:
+        """Whether this client sends in a zstd stream."""
+        return self._compressor is not None
+
+    @property
     def is_open(self) -> bool:
         """Whether neither side has closed."""
         return self.close_frame is None
