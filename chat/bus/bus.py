@@ -13,10 +13,17 @@ import attrs
 import trio
 
 from chat.bus.audience import Audience, Mentions
+from chat.errors import ApiError
 from chat.registries.events import EventName
 
 BACKLOG_LIMIT: Final = 4_096
 """Undelivered events at which requests that would cause more are made to wait."""
+
+ROOM_SECONDS: Final = 10.0
+"""How long such a request waits at most."""
+
+LOOK_SECONDS: Final = 0.005
+"""How often it looks whether there is room."""
 
 
 @attrs.frozen(eq=False)
@@ -111,7 +118,13 @@ class Bus:
                 subscriber.accept(signal)
 
     async def wait_for_room(self) -> None:
-        """Return once no subscriber is further behind than BACKLOG_LIMIT."""
-        # Looks again and again, since to be told would be paid for by every single delivery.
-        while any(subscriber.backlog() > BACKLOG_LIMIT for subscriber in self._subscribers):  # noqa: ASYNC110
-            await trio.sleep(0.005)
+        """Return once no subscriber is further behind than BACKLOG_LIMIT.
+
+        :raises ApiError: SERVICE_UNAVAILABLE when that takes longer than ROOM_SECONDS.
+        """
+        deadline = trio.current_time() + ROOM_SECONDS
+        while any(subscriber.backlog() > BACKLOG_LIMIT for subscriber in self._subscribers):
+            if trio.current_time() > deadline:
+                raise ApiError("SERVICE_UNAVAILABLE", headers={"Retry-After": "1"})
+            # Looks again and again, since to be told would be paid for by every single delivery.
+            await trio.sleep(LOOK_SECONDS)

@@ -22,8 +22,8 @@ class GuildPayloads:
         self._voice_states = voice_states
 
     def is_open_to(self, state: GuildState, session: GatewaySession) -> bool:
-        """Whether the guild is available to the session's account."""
-        return not state.unavailable_for(session.is_staff)
+        """Whether the guild is available to the session's account, and known to this node at all."""
+        return state.id not in self._guild_states.missing_guild_ids and not state.unavailable_for(session.is_staff)
 
     def whole(self, state: GuildState, session: GatewaySession, *, full_users: bool) -> dict[str, Any]:
         """The guild ready object; members' users are cut to their id unless `full_users`."""
@@ -53,9 +53,8 @@ class GuildPayloads:
         state = self._guild_states.get(guild_id)
         if state is None:
             return {"id": str(guild_id), "unavailable": True}
-        if session.bot or not self.is_open_to(state, session):
-            return unavailable_guild(state) if not self.is_open_to(state, session) else {
-                "id": str(guild_id),
-                "unavailable": True,
-            }
+        if not self.is_open_to(state, session):
+            return unavailable_guild(state)
+        if session.bot:
+            return {"id": str(guild_id), "unavailable": True}
         return self.whole(state, session, full_users=False)
