@@ -131,6 +131,7 @@ class Connection:
         "_parts",
         "_reading",
         "_replay_queue",
+        "_stalls",
         "_unflushed",
         "_websocket",
         "address",
@@ -152,6 +153,7 @@ class Connection:
         self._alarm = trio.CancelScope()
         self._unflushed = False
         self._reading = trio.CancelScope()
+        self._stalls = 0
         self._replay_queue: ReplayQueue | None = None
         self._nursery: trio.Nursery
 
@@ -288,11 +290,14 @@ class Connection:
     def stall(self, milliseconds: int) -> None:
         """Let no frame leave for so long (faults of the development routes)."""
         self._websocket.hold()
+        self._stalls += 1
         self._nursery.start_soon(self._end_stall, milliseconds / 1000)
 
     async def _end_stall(self, seconds: float) -> None:
         await trio.sleep(seconds)
-        self._websocket.release()
+        self._stalls -= 1
+        if not self._stalls:
+            self._websocket.release()
 
     # Sending
 
