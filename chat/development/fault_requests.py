@@ -11,16 +11,11 @@ from chat.api.faults import HttpFault
 from chat.api.fields import SNOWFLAKE, Length, Range, Refusal
 from chat.development.faults import FaultAction, SocketFault, Target
 from chat.errors import InvalidFormBody
+from chat.gateway.control_frames import PEER_CLOSE_CODES, REASON_BYTES
 from chat.registries.close_codes import Close
-
-REASON_BYTES: Final = 123
-"""A close frame holds no longer reason (RFC 6455, section 5.5)."""
 
 STALL_MAXIMUM_MS: Final = 3_600_000
 TIMES_MAXIMUM: Final = 1_000_000
-CLOSE_CODES: Final = frozenset({1000, 1001, 1002, 1003, *range(1007, 1015), *range(3000, 5000)})
-"""What a close frame may carry (RFC 6455, section 7.4)."""
-
 EVERYTHING: Final = "all"
 
 
@@ -108,7 +103,7 @@ class FaultRequest:
         return SocketFault(action, self.target, close, self.ms or 0)
 
     def _close(self) -> Close:
-        if not isinstance(self.code, int) or self.code not in CLOSE_CODES:
+        if not isinstance(self.code, int) or self.code not in PEER_CLOSE_CODES:
             raise InvalidFormBody.at("code", "INVALID_FORMAT")
         if len(self.reason.encode()) > REASON_BYTES:
             raise InvalidFormBody.at("reason", "CONTENT_EXCEEDS_MAX_LENGTH")

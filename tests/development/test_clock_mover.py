@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -71,14 +72,14 @@ def test_the_reading_shows_how_far_it_went(on_a_skipping_clock: Callable[[Scene]
 def test_what_a_timer_writes_is_written_before_the_answer(on_a_skipping_clock: Callable[[Scene], None]) -> None:
     async def scene(mover: ClockMover, nursery: trio.Nursery, database: Database) -> None:
         async def note() -> None:
-            for number in range(3):
+            for text in ("first", "second", "third"):
                 await trio.sleep(10)
-                await database.write(lambda connection, text=str(number): instance.set_value(connection, "note", text))
+                await database.write(partial(instance.set_value, key="note", value=text))
 
         nursery.start_soon(note)
         await trio.testing.wait_all_tasks_blocked()
         await mover.advance(30_500)
-        assert instance.value_of(database.reader, "note") == "2"
+        assert instance.value_of(database.reader, "note") == "third"
 
     on_a_skipping_clock(scene)
 

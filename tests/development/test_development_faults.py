@@ -75,6 +75,15 @@ async def test_while_a_socket_stalls_nothing_arrives_and_then_everything_does(wo
     assert trio.current_time() - began >= 0.35
 
 
+async def test_of_two_stalls_the_longer_one_counts(world: World) -> None:
+    bob = await world.bob.connect()
+    for milliseconds in (600, 10):
+        await world.anyone.fault("stall", {"user_id": world.bob.id}, ms=milliseconds)
+    (await world.alice.rest.send_message(world.channel_id, "late")).expect(200)
+    await bob.expect_silence(0.3)
+    await bob.expect("MESSAGE_CREATE")
+
+
 async def test_who_is_struck_is_counted(world: World) -> None:
     await world.alice.connect()
     await world.alice.connect()

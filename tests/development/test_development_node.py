@@ -9,7 +9,7 @@ from chat.registries.opcodes import Opcode
 from chat.testing.gateway_client import GatewayClient
 from chat.testing.world import World
 
-STOCK = {
+STOCK: dict[str, object] = {
     "draining": False,
     "at_capacity": False,
     "starts_paused": False,

@@ -17,7 +17,7 @@ read = body_structure(FaultRequest)
 
 
 def parsed(**body: Any) -> HttpFault | SocketFault:
-    request = read(body)
+    request: FaultRequest = read(body)
     return request.as_http_fault() if request.is_http else request.as_socket_fault()
 
 
@@ -39,7 +39,8 @@ def test_targets() -> None:
     )
     assert parsed(action="drop", target={"user_id": "5"}) == SocketFault(FaultAction.DROP, Target(user_id=5))
     assert refusal(action="drop") == ("target", "INVALID_FORMAT")
-    for target in ("some", 5, {}, [], {"session_id": 5}, {"session_id": "a", "user_id": "5"}, {"user_id": None}):
+    wrong: list[object] = ["some", 5, {}, [], {"session_id": 5}, {"session_id": "a", "user_id": "5"}, {"user_id": None}]
+    for target in wrong:
         assert refusal(action="drop", target=target) == ("target", "INVALID_FORMAT")
     assert refusal(action="drop", target={"user_id": "05"}) == ("target", "INVALID_SNOWFLAKE_FORMAT")
 
