@@ -25,6 +25,7 @@ async def status_of(client: GatewayClient, user_id: str) -> str:
     return status
 
 
+@pytest.mark.rule("000.resume.21", "000.resume.22", "000.resume.23")
 async def test_a_friend_sees_a_status_come_change_and_go(chat_world: World, autojump_clock: MockClock) -> None:
     await befriend(chat_world, chat_world.alice, chat_world.bob)
     bob = await chat_world.bob.connect()
