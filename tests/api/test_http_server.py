@@ -1,0 +1,591 @@
+"""The HTTP engine: requests, answers, every deadline, and the end."""
+
+from __future__ import annotations
+
+import contextlib
+import inspect
+import logging
+from typing import Any
+
+import httpx
+import pytest
+import trio
+import trio.testing
+from hypercorn.protocol.h11 import H11Protocol
+from hypercorn.protocol.http_stream import HTTPStream
+from hypercorn.trio.lifespan import Lifespan
+from hypercorn.trio.task_group import TaskGroup, _handle
+from hypercorn.trio.worker_context import WorkerContext
+from quart import Quart
+from quart import request as quart_request
+from quart_trio import QuartTrio
+from trio.testing import MockClock
+
+from chat.api.http_connection import KEEP_ALIVE_SECONDS, LINGER_SECONDS, WRITE_BYTES_PER_SECOND, WRITE_SECONDS
+from chat.api.http_protocol import DISCARDED_BYTES
+from chat.api.http_server import HttpServer
+from chat.api.http_tasks import UNREAD_BYTES
+from chat.auth.client_address import ClientAddresses
+from chat.clock import SystemClock, TrioClock
+from chat.gateway.listener import Port, open_listeners
+from chat.testing.network import MemoryStream, Pipe
+from tests.api.raw_http import RawHttp, Receive, Scope, Send, answer_with, open_stage, request, whole_body
+from tests.gateway.raw_websocket import upgrade
+
+
+async def echo(scope: Scope, receive: Receive, send: Send) -> None:
+    """Answer with the method, the path and the body."""
+    body = await whole_body(receive)
+    await answer_with(send, f"{scope['method']} {scope['path']} ".encode() + body)
+
+
+async def start(send: Send, *headers: tuple[bytes, bytes], status: int = 200) -> None:
+    """Begin an answer."""
+    await send({"type": "http.response.start", "status": status, "headers": list(headers)})
+
+
+async def piece(send: Send, body: bytes, *, more: bool = True) -> None:
+    """A piece of an answer."""
+    await send({"type": "http.response.body", "body": body, "more_body": more})
+
+
+# Answers
+
+
+async def test_a_connection_answers_request_after_request() -> None:
+    async with open_stage(echo) as stage:
+        client = stage.connect()
+        for number in range(1_500):
+            answer = await client.asks(request(f"/{number}", method="POST", body=b"x" * (number % 7)))
+            assert answer.body == b"POST /%d " % number + b"x" * (number % 7)
+            assert not answer.closes
+
+
+async def test_an_answer_says_when_but_not_who() -> None:
+    async with open_stage(echo) as stage:
+        answer = await stage.connect().asks(request())
+        assert answer.headers.keys() == {b"content-type", b"content-length", b"date"}
+        assert answer.headers[b"date"] == b"Tue, 14 Nov 2023 22:13:20 GMT"
+
+
+async def test_requests_that_come_together_are_answered_in_order() -> None:
+    async with open_stage(echo) as stage:
+        client = stage.connect()
+        await client.says(b"".join(request(f"/{number}", method="POST", body=b"x") for number in range(50)))
+        for number in range(50):
+            assert (await client.answer()).body == b"POST /%d x" % number
+
+
+async def test_a_request_in_single_bytes_is_a_request() -> None:
+    async with open_stage(echo) as stage:
+        client = stage.connect()
+        for byte in request("/slowly", method="POST", body=b"hello"):
+            await client.says(bytes((byte,)))
+        assert (await client.answer()).body == b"POST /slowly hello"
+
+
+class Writes(MemoryStream):
+    """Counts what is sent at a time."""
+
+    def __init__(self, incoming: Pipe, outgoing: Pipe) -> None:
+        super().__init__(incoming, outgoing, "10.0.0.7")
+        self.sizes: list[int] = []
+
+    def try_send(self, data: bytes | memoryview, /) -> int:
+        self.sizes.append(len(data))
+        return super().try_send(data)
+
+
+async def test_an_answer_of_known_length_is_one_write() -> None:
+    async with open_stage(echo) as stage:
+        incoming, outgoing = Pipe(65_536), Pipe(65_536)
+        transport = Writes(incoming, outgoing)
+        stage.nursery.start_soon(stage.server.serve, transport)
+        client = RawHttp(MemoryStream(outgoing, incoming, "127.0.0.1"))
+        for number in range(1, 4):
+            await client.asks(request(method="POST", body=b"hello"))
+            assert len(transport.sizes) == number
+
+
+async def test_pieces_of_a_long_answer_leave_as_they_are_made(autojump_clock: MockClock) -> None:
+    async def slowly(_scope: Scope, _receive: Receive, send: Send) -> None:
+        await start(send)
+        for number in range(3):
+            await piece(send, b"%d" % number)
+            await trio.sleep(10)
+        await piece(send, b"", more=False)
+
+    async with open_stage(slowly) as stage:
+        client = stage.connect()
+        await client.says(request())
+        started = trio.current_time()
+        for number in range(3):
+            assert b"1\r\n%d\r\n" % number in await client.stream.receive_some()
+            assert trio.current_time() - started == pytest.approx(10 * number)
+        assert await client.stream.receive_some() == b"0\r\n\r\n"
+
+
+async def test_head_requests_get_the_head_alone() -> None:
+    async with open_stage(echo) as stage:
+        client = stage.connect()
+        answer = await client.asks(request("/a", method="HEAD"), "HEAD")
+        assert (answer.headers[b"content-length"], answer.body) == (b"8", b"")
+        assert (await client.asks(request("/b"))).body == b"GET /b "
+
+
+async def test_an_answer_without_a_body_is_complete() -> None:
+    async def nothing(_scope: Scope, _receive: Receive, send: Send) -> None:
+        await start(send, status=204)
+        await piece(send, b"", more=False)
+
+    async with open_stage(nothing) as stage:
+        client = stage.connect()
+        for _ in range(3):
+            assert (await client.asks(request())).status == 204
+
+
+async def test_a_client_that_waits_for_permission_to_send_gets_it() -> None:
+    async with open_stage(echo) as stage:
+        client = stage.connect()
+        await client.says(request(method="POST", headers=b"Expect: 100-continue\r\nContent-Length: 5\r\n"))
+        assert await client.stream.receive_some() == b"HTTP/1.1 100 \r\n\r\n"
+        await client.says(b"hello")
+        assert (await client.answer()).body == b"POST / hello"
+
+
+async def test_old_clients_get_a_closing_connection() -> None:
+    async with open_stage(echo) as stage:
+        client = stage.connect()
+        assert (await client.asks(request(version="1.0"))).closes
+        assert await client.ended()
+
+
+@pytest.mark.parametrize("size", [0, 1, 65_535, 65_536, 200_000, 3_000_000])
+async def test_large_bodies_travel_both_ways(size: int) -> None:
+    body = bytes(range(256)) * (size // 256 + 1)
+    async with open_stage(echo) as stage:
+        client = stage.connect()
+        stage.nursery.start_soon(client.says, request(method="POST", body=body[:size]))
+        assert (await client.answer()).body == b"POST / " + body[:size]
+        assert (await client.asks(request("/b"))).body == b"GET /b "
+
+
+async def test_a_body_in_chunks_of_one_byte_is_put_together() -> None:
+    async with open_stage(echo) as stage:
+        client = stage.connect()
+        chunks = b"".join(b"1\r\n%c\r\n" % (97 + number % 26) for number in range(5_000)) + b"0\r\n\r\n"
+        stage.nursery.start_soon(
+            client.says, request(method="POST", headers=b"Transfer-Encoding: chunked\r\n") + chunks
+        )
+        answer = await client.answer()
+        assert answer.body == b"POST / " + bytes(97 + number % 26 for number in range(5_000))
+
+
+# Applications that misbehave
+
+
+async def test_an_application_that_fails_has_answered_500(caplog: pytest.LogCaptureFixture) -> None:
+    async def fail(_scope: Scope, _receive: Receive, _send: Send) -> None:
+        raise RuntimeError("a bug")
+
+    async with open_stage(fail) as stage:
+        client = stage.connect()
+        answer = await client.asks(request())
+        assert (answer.status, answer.code, answer.closes) == (500, "INTERNAL_SERVER_ERROR", True)
+        assert await client.ended()
+    assert [record.name for record in caplog.records] == ["chat.http"]
+
+
+async def test_an_application_that_does_not_answer_has_answered_500() -> None:
+    async def shrug(_scope: Scope, _receive: Receive, _send: Send) -> None:
+        pass
+
+    async with open_stage(shrug) as stage:
+        answer = await stage.connect().asks(request())
+        assert (answer.status, answer.code) == (500, "INTERNAL_SERVER_ERROR")
+
+
+async def test_an_answer_that_breaks_off_is_recognisable(caplog: pytest.LogCaptureFixture) -> None:
+    async def break_off(_scope: Scope, _receive: Receive, send: Send) -> None:
+        await start(send)
+        await piece(send, b"half")
+        raise RuntimeError("a bug")
+
+    async with open_stage(break_off) as stage:
+        with pytest.raises(EOFError):
+            await stage.connect().asks(request())
+
+
+# Bodies that nobody reads
+
+
+async def unwilling(_scope: Scope, _receive: Receive, send: Send) -> None:
+    """Answer without a look at the body."""
+    await answer_with(send, b"no", 401)
+
+
+async def test_a_body_that_comes_after_its_answer_is_forgotten_and_the_connection_kept() -> None:
+    async with open_stage(unwilling) as stage:
+        client = stage.connect()
+        head, _, body = request(method="POST", body=bytes(DISCARDED_BYTES)).partition(b"\r\n\r\n")
+        answer = await client.asks(head + b"\r\n\r\n")
+        assert (answer.status, answer.closes) == (401, False)
+        await client.says(body)
+        assert (await client.asks(request())).status == 401
+
+
+async def test_the_answer_to_a_body_too_large_to_forget_can_be_read() -> None:
+    async with open_stage(unwilling) as stage:
+        client = stage.connect()
+        stage.nursery.start_soon(_says_until_cut, client, request(method="POST", body=bytes(DISCARDED_BYTES + 1)))
+        answer = await client.answer()
+        assert (answer.status, answer.closes) == (401, True)
+        assert await client.ended()
+
+
+async def test_the_answer_to_a_body_of_unknown_length_closes() -> None:
+    async with open_stage(unwilling) as stage:
+        client = stage.connect()
+        answer = await client.asks(
+            request(method="POST", headers=b"Transfer-Encoding: chunked\r\n") + b"5\r\nhello\r\n"
+        )
+        assert (answer.status, answer.closes) == (401, True)
+
+
+async def _says_until_cut(client: RawHttp, data: bytes) -> None:
+    with contextlib.suppress(trio.BrokenResourceError):  # when the server closes, as is wanted
+        await client.says(data)
+
+
+async def test_no_more_of_a_body_is_taken_than_the_application_reads(autojump_clock: MockClock) -> None:
+    read_on = trio.Event()
+
+    async def hesitant(_scope: Scope, receive: Receive, send: Send) -> None:
+        await read_on.wait()
+        await answer_with(send, b"%d" % len(await whole_body(receive)))
+
+    async with open_stage(hesitant) as stage:
+        client = stage.connect(capacity=1_000)
+        head, _, body = request(method="POST", body=bytes(2 * UNREAD_BYTES)).partition(b"\r\n\r\n")
+        await client.says(head + b"\r\n\r\n")
+        sent = 0
+        with trio.move_on_after(10):
+            while sent < len(body):
+                await client.says(body[sent : sent + 1_000])
+                sent += 1_000
+        assert UNREAD_BYTES < sent < UNREAD_BYTES + 100_000
+        read_on.set()
+        await client.says(body[sent:])
+        assert int((await client.answer()).body) == 2 * UNREAD_BYTES
+
+
+# Deadlines
+
+
+async def test_a_connection_waits_so_long_for_another_request(autojump_clock: MockClock) -> None:
+    async with open_stage(echo) as stage:
+        client = stage.connect()
+        for _ in range(3):
+            await client.asks(request())
+            await trio.sleep(KEEP_ALIVE_SECONDS - 1)
+        idle_since = trio.current_time() - KEEP_ALIVE_SECONDS + 1
+        assert await client.ended()
+        assert trio.current_time() - idle_since == pytest.approx(KEEP_ALIVE_SECONDS)
+
+
+async def test_a_slow_answer_is_not_idleness(autojump_clock: MockClock) -> None:
+    async def slow(_scope: Scope, _receive: Receive, send: Send) -> None:
+        await trio.sleep(10 * KEEP_ALIVE_SECONDS)
+        await answer_with(send, b"at last")
+
+    async with open_stage(slow) as stage:
+        client = stage.connect()
+        assert (await client.asks(request())).body == b"at last"
+        assert (await client.asks(request())).body == b"at last"
+
+
+@pytest.mark.parametrize("kept", [False, True])
+async def test_a_head_must_be_complete_ten_seconds_after_its_first_byte(kept: bool, autojump_clock: MockClock) -> None:
+    async with open_stage(echo) as stage:
+        client = stage.connect()
+        if kept:
+            await client.asks(request())
+            await trio.sleep(50)
+        started = trio.current_time()
+        with pytest.raises(trio.BrokenResourceError):  # noqa: PT012 -- at some byte the other end is gone
+            for byte in request(headers=b"A: b\r\n" * 10):
+                await client.says(bytes((byte,)))
+                await trio.sleep(0.9)
+        assert trio.current_time() - started == pytest.approx(10 + LINGER_SECONDS, abs=1)
+
+
+@pytest.mark.parametrize(("announced", "seconds"), [(1_000, 60), (262_144, 61), (10 * 1_048_576, 100)])
+async def test_a_body_must_arrive_in_a_time_that_depends_on_its_length(
+    announced: int, seconds: int, autojump_clock: MockClock
+) -> None:
+    async with open_stage(echo) as stage:
+        client = stage.connect()
+        started = trio.current_time()
+        await client.says(request(method="POST", headers=b"Content-Length: %d\r\n" % announced))
+        stage.nursery.start_soon(_drip, client)
+        answer = await client.answer()
+        assert (answer.status, answer.closes) == (408, True)
+        assert answer.json.keys() == {"code", "message"}
+        assert trio.current_time() - started == pytest.approx(seconds, abs=0.1)
+
+
+async def test_a_body_in_chunks_must_arrive_within_the_minute(autojump_clock: MockClock) -> None:
+    async with open_stage(echo) as stage:
+        client = stage.connect()
+        started = trio.current_time()
+        await client.says(request(method="POST", headers=b"Transfer-Encoding: chunked\r\n"))
+        stage.nursery.start_soon(_drip, client, b"1\r\nx\r\n")
+        assert (await client.answer()).status == 408
+        assert trio.current_time() - started == pytest.approx(60, abs=0.1)
+
+
+async def _drip(client: RawHttp, data: bytes = b"x") -> None:
+    with contextlib.suppress(trio.BrokenResourceError):  # when the server loses its patience
+        while True:
+            await trio.sleep(1)
+            await client.says(data)
+
+
+async def test_a_body_that_the_application_takes_its_time_to_read_is_not_late(autojump_clock: MockClock) -> None:
+    async def slow(_scope: Scope, receive: Receive, send: Send) -> None:
+        await trio.sleep(1_000)
+        await answer_with(send, b"%d" % len(await whole_body(receive)))
+
+    async with open_stage(slow) as stage:
+        client = stage.connect()
+        body = bytes(2 * UNREAD_BYTES)
+        stage.nursery.start_soon(client.says, request(method="POST", body=body))
+        assert int((await client.answer()).body) == len(body)
+
+
+async def test_a_client_that_does_not_read_its_answer_is_dropped(autojump_clock: MockClock) -> None:
+    size = 1_000_000
+    events: list[tuple[float, str]] = []
+
+    async def generous(_scope: Scope, receive: Receive, send: Send) -> None:
+        await whole_body(receive)
+        await answer_with(send, bytes(size))
+        events.append((trio.current_time(), (await receive())["type"]))
+
+    async with open_stage(generous) as stage:
+        client = stage.connect()
+        started = trio.current_time()
+        await client.says(request())
+        await trio.sleep(1_000)
+        assert stage.open == 0
+    ((ended, kind),) = events
+    assert kind == "http.disconnect"
+    assert ended - started == pytest.approx(WRITE_SECONDS + size / WRITE_BYTES_PER_SECOND, abs=1)
+
+
+async def test_a_client_that_reads_slowly_is_not(autojump_clock: MockClock) -> None:
+    async def generous(_scope: Scope, _receive: Receive, send: Send) -> None:
+        await answer_with(send, bytes(500_000))
+
+    async with open_stage(generous) as stage:
+        client = stage.connect(capacity=10_000)
+        await client.says(request())
+        received = 0
+        while received < 500_000:
+            await trio.sleep(1)
+            received += len(await client.stream.receive_some())
+        assert stage.open == 1
+
+
+async def test_an_application_can_give_up_on_a_client_that_does_not_read(autojump_clock: MockClock) -> None:
+    waited: list[float] = []
+
+    async def impatient(_scope: Scope, _receive: Receive, send: Send) -> None:
+        started = trio.current_time()
+        with trio.move_on_after(3):
+            await answer_with(send, bytes(1_000_000))
+        waited.append(trio.current_time() - started)
+
+    async with open_stage(impatient) as stage:
+        client = stage.connect()
+        await client.says(request())
+        await trio.sleep(3 + LINGER_SECONDS + 1)
+        assert stage.open == 0
+    assert waited == [pytest.approx(3)]
+
+
+@pytest.mark.parametrize("leave", [MemoryStream.close, MemoryStream.cut, MemoryStream.half_close])
+async def test_the_application_hears_of_a_client_that_leaves(leave: Any, autojump_clock: MockClock) -> None:
+    heard: list[str] = []
+
+    async def wait(_scope: Scope, receive: Receive, _send: Send) -> None:
+        while (event := await receive())["type"] == "http.request":
+            pass
+        heard.append(event["type"])
+
+    async with open_stage(wait) as stage:
+        client = stage.connect()
+        await client.says(request())
+        await trio.testing.wait_all_tasks_blocked()
+        leave(client.stream)
+        await trio.sleep(LINGER_SECONDS + 1)
+        assert stage.open == 0
+    assert heard == ["http.disconnect"]
+
+
+# Upgrades
+
+
+async def test_no_request_becomes_a_websocket() -> None:
+    async with open_stage(echo) as stage:
+        client = stage.connect()
+        offering = upgrade(b"/elsewhere", b"Sec-WebSocket-Extensions: permessage-deflate\r\n")
+        assert (await client.asks(offering)).body == b"GET /elsewhere "
+        assert (await client.asks(request("/next"))).body == b"GET /next "
+
+
+@pytest.mark.parametrize("behind", [b"", b"\x81\x80\x00\x00\x00\x00"])
+async def test_a_request_for_the_gateway_is_given_back_unread(behind: bytes) -> None:
+    async with open_stage(echo) as stage:
+        client = stage.connect()
+        await client.says(request("/first") + upgrade() + behind)
+        assert (await client.answer()).body == b"GET /first "
+        await trio.testing.wait_all_tasks_blocked()
+        assert stage.open == 0
+        (transport,) = stage.given_back
+        assert await transport.receive_some(65_536) == upgrade() + behind
+        await transport.send_all(b"still open")
+        assert await client.stream.receive_some() == b"still open"
+
+
+# The end
+
+
+async def test_draining_ends_idle_connections_at_once_and_others_with_their_answer(autojump_clock: MockClock) -> None:
+    async def slow(_scope: Scope, receive: Receive, send: Send) -> None:
+        await whole_body(receive)
+        await trio.sleep(20)
+        await answer_with(send, b"done")
+
+    async with open_stage(slow) as stage:
+        new, idle, asking, waiting = (stage.connect() for _ in range(4))
+        await idle.asks(request())
+        await asking.says(b"GET / HTTP/1.1\r\n")
+        await waiting.says(request() + request("/never begun"))
+        await trio.testing.wait_all_tasks_blocked()
+        await stage.server.drain()
+        started = trio.current_time()
+        for client in (new, idle, asking):
+            assert await client.ended()
+        assert trio.current_time() == started
+        answer = await waiting.answer()
+        assert (answer.body, answer.closes) == (b"done", True)
+        assert await waiting.ended()
+        assert trio.current_time() - started == pytest.approx(20)
+
+
+async def test_a_connection_that_comes_while_draining_gets_one_answer() -> None:
+    async with open_stage(echo) as stage:
+        await stage.server.drain()
+        client = stage.connect()
+        assert (await client.asks(request())).closes
+        assert await client.ended()
+
+
+async def test_nothing_in_it_resists_being_cancelled(autojump_clock: MockClock) -> None:
+    async def generous(_scope: Scope, _receive: Receive, send: Send) -> None:
+        await answer_with(send, bytes(1_000_000))
+
+    before = trio.lowlevel.current_statistics().tasks_living
+    async with open_stage(generous) as stage:
+        for said in (b"", b"GET /", request(), request(method="POST", headers=b"Content-Length: 5\r\n")):
+            await stage.connect().says(said)
+        await trio.testing.wait_all_tasks_blocked()
+        started = trio.current_time()
+    assert trio.current_time() == started
+    assert trio.lowlevel.current_statistics().tasks_living == before
+
+
+# Quart-Trio on it
+
+
+async def test_a_quart_application_lives_on_it_over_loopback() -> None:
+    app = QuartTrio(__name__)
+    lived: list[str] = []
+
+    @app.before_serving
+    async def begin() -> None:
+        lived.append("began")
+
+    @app.after_serving
+    async def end() -> None:
+        lived.append("ended")
+
+    @app.route("/echo", methods=["POST"])
+    async def echo_body() -> Any:
+        app.add_background_task(_note, lived)
+        return {"body": (await quart_request.get_data()).decode(), "address": quart_request.remote_addr}
+
+    @app.websocket("/socket")
+    async def never() -> None:
+        lived.append("a WebSocket")
+
+    server = HttpServer(app, TrioClock(1_700_000_000_000))
+    listeners = await open_listeners("127.0.0.1", 0)
+    port = Port(listeners, gateway=_nobody, http=server, addresses=ClientAddresses(), maximum_connections=10)
+    async with server.running(), trio.open_nursery() as nursery:
+        nursery.start_soon(port.serve)
+        async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{listeners[0].port}") as client:
+            for number in range(3):
+                answer = await client.post("/echo", content=b"%d" % number)
+                assert answer.json() == {"body": str(number), "address": "127.0.0.1"}
+            offering = {"Connection": "Upgrade", "Upgrade": "websocket", "Sec-WebSocket-Version": "13"}
+            assert (await client.get("/socket", headers=offering)).status_code in {400, 404, 405}
+            assert "server" not in answer.headers
+        await port.drain(10)
+    assert lived == ["began", "noted", "noted", "noted", "ended"]
+
+
+async def _note(lived: list[str]) -> None:
+    lived.append("noted")
+
+
+async def _nobody(*_: object) -> None:
+    raise AssertionError("nothing here is for the gateway")
+
+
+async def test_an_application_that_cannot_start_is_an_error_of_the_server() -> None:
+    app = QuartTrio(__name__)
+
+    @app.before_serving
+    async def fail() -> None:
+        raise RuntimeError("no database")
+
+    with pytest.RaisesGroup(Exception, flatten_subgroups=True):
+        async with HttpServer(app, TrioClock(0)).running():
+            raise AssertionError("never here")
+
+
+# What is used of Hypercorn
+
+
+def test_the_parts_of_hypercorn_are_what_they_were() -> None:
+    def parameters(function: Any) -> list[str]:
+        return list(inspect.signature(function).parameters)
+
+    assert parameters(H11Protocol) == [
+        *("app", "config", "context", "task_group", "connection_state", "ssl", "client", "server", "send")
+    ]
+    assert parameters(HTTPStream) == [
+        *("app", "config", "context", "task_group", "ssl", "client", "server", "send", "stream_id")
+    ]
+    for name in ("handle", "stream_send", "_handle_events", "_maybe_recycle", "_close_stream"):
+        assert inspect.iscoroutinefunction(getattr(H11Protocol, name))
+    for name in ("handle", "app_send", "_send_error_response"):
+        assert inspect.iscoroutinefunction(getattr(HTTPStream, name))
+    assert parameters(TaskGroup.spawn_app) == ["self", "app", "config", "scope", "send"]
+    assert parameters(_handle) == ["app", "config", "scope", "receive", "send", "sync_spawn", "call_soon"]
+    assert parameters(Lifespan) == ["app", "config", "state"]
+    assert parameters(WorkerContext) == ["max_requests"]
+    assert issubclass(QuartTrio, Quart)
+    assert isinstance(HttpServer(QuartTrio(__name__), SystemClock())._config.errorlog, logging.Logger)
