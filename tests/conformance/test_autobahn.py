@@ -1,0 +1,85 @@
+"""An outside judge: the Autobahn cases against an echo on the gateway's own listener, handshake and WebSocket class.
+
+Groups 12 and 13 are about compression extensions, of which there are none. NON-STRICT verdicts come and go with the
+timing of a run (reliability 2); FAILED must never be.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+import trio
+
+from chat.auth.client_address import ClientAddresses
+from chat.gateway.listener import Port, open_listeners
+from chat.gateway.transport import Connection, GatewayTransport
+from chat.gateway.upgrade import UpgradeRequest
+from chat.gateway.websocket import Message, WebSocket
+from chat.protocol.frames import binary_frame, text_frame
+
+CASES = 301
+LARGEST_MESSAGE = 16 * 1_048_576
+MOST_FRAGMENTS = 100_000
+PASSED = {"OK", "NON-STRICT", "INFORMATIONAL"}
+RUN_SECONDS = 120
+
+
+async def echo(_request: UpgradeRequest, transport: GatewayTransport) -> None:
+    """What comes goes back, in a frame of the same type."""
+    websocket = WebSocket(
+        transport,
+        maximum_message_bytes=LARGEST_MESSAGE,
+        maximum_fragments=MOST_FRAGMENTS,
+        outbox_limit=2 * LARGEST_MESSAGE,
+        validate_text=True,
+    )
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(websocket.run_writer)
+        while isinstance(message := await websocket.receive(), Message):
+            websocket.send((text_frame if message.text else binary_frame)(message.data))
+            await websocket.drained(LARGEST_MESSAGE)
+        await websocket.close()
+        nursery.cancel_scope.cancel()
+
+
+class NoHttp:
+    """Nothing here speaks HTTP."""
+
+    async def serve(self, connection: Connection) -> bool:
+        """Not asked for."""
+        raise AssertionError(connection)
+
+    async def drain(self) -> None:
+        """Nothing to end."""
+
+
+@pytest.mark.rule("000.framing.29")
+async def test_no_autobahn_case_fails(tmp_path: Path) -> None:
+    listeners = await open_listeners("127.0.0.1", 0)
+    port = Port(listeners, gateway=echo, http=NoHttp(), addresses=ClientAddresses(), maximum_connections=100)
+    judge = Path(sys.executable).with_name("kosoku")
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(port.serve)
+        with trio.fail_after(RUN_SECONDS):
+            await trio.run_process(
+                [
+                    str(judge),
+                    *("-x", "12.*", "-x", "13.*", "-p", "4", "-o", str(tmp_path)),
+                    f"ws://127.0.0.1:{listeners[0].port}/gateway",
+                ],
+                capture_stdout=True,
+                capture_stderr=True,
+                check=False,  # the report says more than the exit status
+            )
+        await port.drain(10)
+    (verdicts,) = json.loads((tmp_path / "index.json").read_bytes()).values()
+    assert len(verdicts) == CASES
+    failed = {
+        case: (verdict["behavior"], verdict["behaviorClose"])
+        for case, verdict in verdicts.items()
+        if not {verdict["behavior"], verdict["behaviorClose"]} <= PASSED
+    }
+    assert failed == {}
