@@ -7,7 +7,7 @@ import trio
 
 from chat.registries.opcodes import Opcode
 from chat.testing.world import World
-from tests.development.waiting import detached
+from tests.development.waiting import connected, detached
 
 
 async def test_a_dropped_socket_ends_without_a_close_frame_and_its_session_stays(world: World) -> None:
@@ -64,7 +64,7 @@ async def test_a_retained_session_can_end_too(world: World) -> None:
 
 
 async def test_while_a_socket_stalls_nothing_arrives_and_then_everything_does(world: World) -> None:
-    bob = await world.bob.connect()
+    bob = await connected(world.bob)
     assert await world.anyone.fault("stall", {"user_id": world.bob.id}, ms=400) == 1
     began = trio.current_time()
     for number in range(3):
@@ -76,7 +76,7 @@ async def test_while_a_socket_stalls_nothing_arrives_and_then_everything_does(wo
 
 
 async def test_of_two_stalls_the_longer_one_counts(world: World) -> None:
-    bob = await world.bob.connect()
+    bob = await connected(world.bob)
     for milliseconds in (600, 10):
         await world.anyone.fault("stall", {"user_id": world.bob.id}, ms=milliseconds)
     (await world.alice.rest.send_message(world.channel_id, "late")).expect(200)

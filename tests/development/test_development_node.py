@@ -8,6 +8,7 @@ import trio
 from chat.registries.opcodes import Opcode
 from chat.testing.gateway_client import GatewayClient
 from chat.testing.world import World
+from tests.development.waiting import connected
 
 STOCK: dict[str, object] = {
     "draining": False,
@@ -77,7 +78,7 @@ async def test_draining_sends_sessions_elsewhere(world: World) -> None:
 
 
 async def test_while_sessions_cannot_be_reached(world: World) -> None:
-    alice, bob = await world.alice.connect(), await world.bob.connect(heartbeats=False)
+    alice, bob = await world.alice.connect(), await connected(world.bob, heartbeats=False)
     alice.drop()
     await world.anyone.node(rpc_failing=True)
     successor = await world.alice.resume(alice)

@@ -4,7 +4,15 @@ from __future__ import annotations
 
 import trio
 
-from chat.testing.world import World
+from chat.testing.gateway_client import GatewayClient
+from chat.testing.world import Actor, World
+
+
+async def connected(actor: Actor, *, heartbeats: bool = True) -> GatewayClient:
+    """A client of this account to whom nothing more is said about its own start."""
+    client = await actor.connect(heartbeats=heartbeats)
+    await client.expect("SESSIONS_REPLACE")
+    return client
 
 
 async def detached(world: World, left: int = 0) -> None:
