@@ -305,14 +305,13 @@ class Server:
 
     async def _retain_sessions(self) -> None:
         now = self.clock.now_ms()
-        records = [at_rest(session, now) for session in self.gateway.table if session.starting is None]
-        await self.database.write(lambda connection: retained_sessions.store(connection, records))
-        logger.info("sessions retained", count=len(records))
+        sessions, events = at_rest((session for session in self.gateway.table if session.starting is None), now)
+        await self.database.write(lambda connection: retained_sessions.store(connection, sessions, events))
+        logger.info("sessions retained", count=len(sessions), events=len(events))
 
     async def _adopt_retained(self) -> None:
-        records = await self.database.write(retained_sessions.take_all)
-        sessions = [session for session in map(revived, records) if session is not None]
-        self.gateway.adopt(sessions, self.account_states.guild_ids)
+        sessions, events = await self.database.write(retained_sessions.take_all)
+        self.gateway.adopt(revived(sessions, events), self.account_states.guild_ids)
 
     async def _follow_outside_changes(self) -> None:
         """Carry out what the command line changes beside this server."""

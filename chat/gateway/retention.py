@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 import attrs
@@ -11,39 +12,58 @@ from chat.domain.presences import SessionPresence
 from chat.gateway.session import GatewaySession
 from chat.protocol.custom_status import CustomStatus
 from chat.protocol.numbering import Numbering
+from chat.protocol.payload import OutgoingEvent
 from chat.protocol.sharding import Shard
-from chat.store.retained_sessions import RetainedSession
+from chat.store.retained_sessions import RetainedEvent, RetainedSession
 
 FORMAT: Final = 1
 """Version of the body; another one is not understood, and its session is gone."""
 
 
-def at_rest(session: GatewaySession, stored_at: int) -> RetainedSession:
-    """A record of the session; `stored_at` is Unix milliseconds."""
-    head = {
-        "format": FORMAT,
-        "bot": session.bot,
-        "is_staff": session.is_staff,
-        "session_id_hash": session.session_id_hash,
-        "shard": None if session.shard is None else session.shard.as_pair(),
-        "threads": session.threads,
-        "e2ee_capable": session.e2ee_capable,
-        "debounces_reactions": session.debounces_reactions,
-        "ignored_events": sorted(session.ignored_events),
-        "presence": attrs.asdict(session.presence),
-        "address": session.address,
-        "guild_ids": sorted(session.guild_ids),
-        "joining_guild_ids": sorted(session.joining_guild_ids),
-        "active_guilds": sorted(session.active_guilds),
-    }
-    body = orjson.dumps(head) + b"\n" + session.numbering.snapshot()
-    return RetainedSession(session.id, session.user_id, body, stored_at)
+def at_rest(sessions: Iterable[GatewaySession], stored_at: int) -> tuple[list[RetainedSession], list[RetainedEvent]]:
+    """Records of the sessions, and of the events they hold, each once; `stored_at` is Unix milliseconds."""
+    events: dict[int, tuple[int, OutgoingEvent]] = {}
+    records = []
+    for session in sessions:
+        retained = session.numbering.retained_above(0)
+        held = [(sequence, events.setdefault(id(event), (len(events), event))[0]) for sequence, event in retained]
+        records.append(RetainedSession(session.id, session.user_id, _body(session, held), stored_at))
+    return records, [RetainedEvent(position, event.name, event.data) for position, event in events.values()]
 
 
-def revived(record: RetainedSession) -> GatewaySession | None:
-    """The session that a record was made of, without a socket; None when it was written by another version."""
-    head, _, numbering = record.body.partition(b"\n")
-    values = orjson.loads(head)
+def _body(session: GatewaySession, held: Sequence[tuple[int, int]]) -> bytes:
+    numbering = session.numbering
+    return orjson.dumps(
+        {
+            "format": FORMAT,
+            "bot": session.bot,
+            "is_staff": session.is_staff,
+            "session_id_hash": session.session_id_hash,
+            "shard": None if session.shard is None else session.shard.as_pair(),
+            "threads": session.threads,
+            "e2ee_capable": session.e2ee_capable,
+            "debounces_reactions": session.debounces_reactions,
+            "ignored_events": sorted(session.ignored_events),
+            "presence": attrs.asdict(session.presence),
+            "address": session.address,
+            "guild_ids": sorted(session.guild_ids),
+            "joining_guild_ids": sorted(session.joining_guild_ids),
+            "active_guilds": sorted(session.active_guilds),
+            "counters": [numbering.sequence, numbering.acknowledged, numbering.replay_floor],
+            "held": held,
+        }
+    )
+
+
+def revived(sessions: Iterable[RetainedSession], events: Iterable[RetainedEvent]) -> list[GatewaySession]:
+    """The sessions that the records were made of, without sockets; those written by another version are left out."""
+    by_id = {event.id: OutgoingEvent(event.name, event.data) for event in events}
+    found = (_revive(session, by_id) for session in sessions)
+    return [session for session in found if session is not None]
+
+
+def _revive(record: RetainedSession, events: Mapping[int, OutgoingEvent]) -> GatewaySession | None:
+    values = orjson.loads(record.body)
     if values.get("format") != FORMAT:
         return None
     session = GatewaySession(
@@ -63,7 +83,9 @@ def revived(record: RetainedSession) -> GatewaySession | None:
     session.guild_ids = set(values["guild_ids"])
     session.joining_guild_ids = set(values["joining_guild_ids"])
     session.active_guilds = set(values["active_guilds"])
-    session.numbering = Numbering.restore(numbering)
+    sequence, acknowledged, replay_floor = values["counters"]
+    retained = [(number, events[position]) for number, position in values["held"]]
+    session.numbering = Numbering.restored(sequence, acknowledged, replay_floor, retained)
     session.starting = None
     return session
 

@@ -11,8 +11,7 @@ from __future__ import annotations
 
 import enum
 from collections import deque
-
-import orjson
+from collections.abc import Sequence
 
 from chat.protocol.payload import EventRun, OutgoingEvent
 from chat.registries.limits import REPLAY_BYTES, REPLAY_DISPATCHES
@@ -150,37 +149,18 @@ class Numbering:
         self._bytes -= entry.size
         return True
 
-    def snapshot(self) -> bytes:
-        """Everything that a Resume after a restart needs.
-
-        A line of JSON (counters; sequence, name and length of each retained event), then the events' encoded `d`.
-        """
-        retained = self.retained_above(self._trimmed)
-        counters = [self.sequence, self.acknowledged, self.replay_floor]
-        contents = [[sequence, event.name, len(event.data)] for sequence, event in retained]
-        return b"\n".join((orjson.dumps([counters, contents]), b"".join(event.data for _, event in retained)))
-
     @classmethod
-    def restore(cls, snapshot: bytes) -> Numbering:
-        """The numbering that `snapshot` was taken of. Raises ValueError when the bytes are no snapshot."""
-        head, _, data = snapshot.partition(b"\n")
-        try:
-            (current, acknowledged, replay_floor), contents = orjson.loads(head)
-            length = sum(length for _, _, length in contents)
-        except TypeError as error:
-            raise ValueError("not a snapshot") from error
-        if length != len(data):
-            raise ValueError("not a whole snapshot")
+    def restored(
+        cls, sequence: int, acknowledged: int, replay_floor: int, retained: Sequence[tuple[int, OutgoingEvent]]
+    ) -> Numbering:
+        """A numbering that stands where another one stood, with what `retained_above(0)` gave of it."""
         numbering = cls()
         numbering.acknowledged, numbering.replay_floor = acknowledged, replay_floor
-        numbering.sequence = contents[0][0] - 1 if contents else current
-        numbering._trimmed = numbering.sequence
-        offset = 0
-        for sequence, name, length in contents:
-            numbering._skip_to(sequence - 1)
-            numbering.number(OutgoingEvent(name, data[offset : offset + length]))
-            offset += length
-        numbering._skip_to(current)
+        numbering.sequence = numbering._trimmed = retained[0][0] - 1 if retained else sequence
+        for position, event in retained:
+            numbering._skip_to(position - 1)
+            numbering.number(event)
+        numbering._skip_to(sequence)
         return numbering
 
     def _skip_to(self, sequence: int) -> None:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 
 from chat.errors import OperatorError
 from chat.store.connections import connect
-from chat.store.schema import ACCOUNTS, ADMIN_API_KEYS, GUILDS, MESSAGES, OPERATION, RELATIONSHIPS
+from chat.store.schema import ACCOUNTS, ADMIN_API_KEYS, GUILDS, MESSAGES, OPERATION, RELATIONSHIPS, RETAINED_EVENTS
 
 if TYPE_CHECKING:
     import sqlite_utils
@@ -41,7 +41,13 @@ def admin_api_keys(database: sqlite_utils.Database) -> None:
         database.execute(statement)
 
 
-MIGRATIONS: Final[Sequence[Migration]] = (accounts_guilds_messages, relationships, admin_api_keys)
+def retained_events(database: sqlite_utils.Database) -> None:
+    """The Dispatches of sessions at rest, which many sessions share."""
+    for statement in RETAINED_EVENTS:
+        database.execute(statement)
+
+
+MIGRATIONS: Final[Sequence[Migration]] = (accounts_guilds_messages, relationships, admin_api_keys, retained_events)
 """In the order in which they run; the name of the function is the name in the record."""
 
 MIGRATION_SET: Final = "chat"

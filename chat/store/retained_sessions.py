@@ -21,24 +21,35 @@ class RetainedSession:
     stored_at: int
 
 
-def store(connection: sqlite3.Connection, sessions: Iterable[RetainedSession]) -> None:
-    """Keep these sessions; one that is already kept is replaced."""
+@attrs.frozen
+class RetainedEvent:
+    """A Dispatch that sessions at rest hold: what it is called, and its encoded `d`."""
+
+    id: int
+    name: str
+    data: bytes
+
+
+def store(connection: sqlite3.Connection, sessions: Iterable[RetainedSession], events: Iterable[RetainedEvent]) -> None:
+    """Keep these sessions and the events that they hold, in place of whatever was kept."""
+    connection.execute("DELETE FROM retained_sessions")
+    connection.execute("DELETE FROM retained_events")
     connection.executemany(
-        "INSERT OR REPLACE INTO retained_sessions (session_id, user_id, body, stored_at) VALUES (?, ?, ?, ?)",
+        "INSERT INTO retained_events (id, name, data) VALUES (?, ?, ?)",
+        ((event.id, event.name, event.data) for event in events),
+    )
+    connection.executemany(
+        "INSERT INTO retained_sessions (session_id, user_id, body, stored_at) VALUES (?, ?, ?, ?)",
         ((session.session_id, session.user_id, session.body, session.stored_at) for session in sessions),
     )
 
 
-def take(connection: sqlite3.Connection, session_id: str) -> RetainedSession | None:
-    """Return a session and forget it, so that nobody resumes it twice; None when it is not kept."""
-    row = connection.execute(
-        "DELETE FROM retained_sessions WHERE session_id = ? RETURNING session_id, user_id, body, stored_at",
-        (session_id,),
-    ).fetchone()
-    return None if row is None else RetainedSession(*row)
-
-
-def take_all(connection: sqlite3.Connection) -> list[RetainedSession]:
-    """Return every session, the oldest first, and forget them."""
+def take_all(connection: sqlite3.Connection) -> tuple[list[RetainedSession], list[RetainedEvent]]:
+    """Return every session, the oldest first, with the events, and forget them, so that nobody resumes twice."""
     rows = connection.execute("DELETE FROM retained_sessions RETURNING session_id, user_id, body, stored_at").fetchall()
-    return sorted((RetainedSession(*row) for row in rows), key=lambda session: (session.stored_at, session.session_id))
+    sessions = [RetainedSession(*row) for row in rows]
+    events = connection.execute("DELETE FROM retained_events RETURNING id, name, data").fetchall()
+    return (
+        sorted(sessions, key=lambda session: (session.stored_at, session.session_id)),
+        [RetainedEvent(*row) for row in events],
+    )

@@ -366,3 +366,14 @@ ADMIN_API_KEYS: Final = (
     """,
     "CREATE INDEX admin_api_keys_of_owner ON admin_api_keys (owner_id)",
 )
+
+RETAINED_EVENTS: Final = (
+    """
+    CREATE TABLE retained_events (
+        id   INTEGER PRIMARY KEY,
+        name TEXT NOT NULL,
+        data BLOB NOT NULL  -- the encoded d
+    ) STRICT
+    """,
+)
+"""Dispatches that sessions at rest still hold, each once."""

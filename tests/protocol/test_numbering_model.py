@@ -85,7 +85,12 @@ class NumberingMachine(RuleBasedStateMachine):
 
     @rule()
     def the_server_restarts(self) -> None:
-        self.numbering = Numbering.restore(self.numbering.snapshot())
+        self.numbering = Numbering.restored(
+            self.numbering.sequence,
+            self.numbering.acknowledged,
+            self.numbering.replay_floor,
+            self.numbering.retained_above(0),
+        )
         restored = self.numbering.retained_above(0)
         assert [(sequence, event.name, event.data) for sequence, event in restored] == [
             (sequence, event.name, event.data) for sequence, event in self.retained

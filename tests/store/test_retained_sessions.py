@@ -11,7 +11,7 @@ import pytest
 from chat.store import instance, retained_sessions
 from chat.store.connections import connect
 from chat.store.migrations import migrate
-from chat.store.retained_sessions import RetainedSession
+from chat.store.retained_sessions import RetainedEvent, RetainedSession
 
 
 @pytest.fixture
@@ -29,30 +29,26 @@ ONE = RetainedSession("1" * 32, user_id=7, body=b"\x00one\xff", stored_at=20)
 TWO = RetainedSession("2" * 32, user_id=7, body=b"", stored_at=10)
 
 
-def test_a_session_is_taken_once(connection: sqlite3.Connection) -> None:
-    retained_sessions.store(connection, [ONE, TWO])
-    assert retained_sessions.take(connection, ONE.session_id) == ONE
-    assert retained_sessions.take(connection, ONE.session_id) is None
-    assert retained_sessions.take_all(connection) == [TWO]
+EVENTS = [RetainedEvent(0, "TYPING_START", b"{}"), RetainedEvent(1, "MESSAGE_CREATE", b'{"content":"hi"}')]
 
 
 def test_all_are_taken_the_oldest_first_and_once(connection: sqlite3.Connection) -> None:
-    retained_sessions.store(connection, [ONE, TWO])
-    assert retained_sessions.take_all(connection) == [TWO, ONE]
-    assert retained_sessions.take_all(connection) == []
+    retained_sessions.store(connection, [ONE, TWO], EVENTS)
+    assert retained_sessions.take_all(connection) == ([TWO, ONE], EVENTS)
+    assert retained_sessions.take_all(connection) == ([], [])
 
 
-def test_a_session_that_is_kept_again_replaces_itself(connection: sqlite3.Connection) -> None:
+def test_what_is_kept_replaces_what_was_kept_before(connection: sqlite3.Connection) -> None:
+    retained_sessions.store(connection, [ONE, TWO], EVENTS)
     later = RetainedSession(ONE.session_id, user_id=7, body=b"later", stored_at=30)
-    retained_sessions.store(connection, [ONE])
-    retained_sessions.store(connection, [later])
-    assert retained_sessions.take_all(connection) == [later]
+    retained_sessions.store(connection, [later], EVENTS[:1])
+    assert retained_sessions.take_all(connection) == ([later], EVENTS[:1])
 
 
 def test_sessions_go_with_their_account(connection: sqlite3.Connection) -> None:
-    retained_sessions.store(connection, [ONE])
+    retained_sessions.store(connection, [ONE], [])
     connection.execute("DELETE FROM users WHERE id = 7")
-    assert retained_sessions.take_all(connection) == []
+    assert retained_sessions.take_all(connection) == ([], [])
 
 
 def test_the_instance_remembers_a_text_until_it_is_told_to_forget(connection: sqlite3.Connection) -> None:
