@@ -106,8 +106,8 @@ class Applications:
         def unit(connection: sqlite3.Connection) -> Account:
             if applications.count_of_owner(connection, principal.user_id) >= most:
                 raise ApiError("MAX_APPLICATIONS")
-            number = self._usernames.allocate(connection, bot.username, bot=True)
-            made = attrs.evolve(bot, discriminator=number)
+            username, number = self._usernames.allocate_like(connection, bot.username, bot=True)
+            made = attrs.evolve(bot, username=username, discriminator=number)
             accounts.insert(connection, made)
             applications.insert(connection, application)
             return made

@@ -89,7 +89,8 @@ class Registration:
         def unit(connection: sqlite3.Connection) -> Account:
             if account.email is not None and accounts.by_email_key(connection, account.email) is not None:
                 raise InvalidFormBody.at("email", "EMAIL_ALREADY_IN_USE")
-            made = attrs.evolve(account, discriminator=self._usernames.allocate(connection, account.username))
+            username, number = self._tag(connection, applicant, account)
+            made = attrs.evolve(account, username=username, discriminator=number)
             accounts.insert(connection, made)
             user_settings.put(connection, made.id, settings)
             auth_sessions.insert(connection, sign_in.session)
@@ -145,6 +146,11 @@ class Registration:
         if applicant.username is not None:
             return account_rules.username(applicant.username, service_name=service_name)
         return account_rules.username_from(global_name or "", service_name=service_name) or NAMELESS
+
+    def _tag(self, connection: sqlite3.Connection, applicant: Applicant, account: Account) -> tuple[str, int]:
+        if applicant.username is None:
+            return self._usernames.allocate_like(connection, account.username, bot=False)
+        return account.username, self._usernames.allocate(connection, account.username)
 
     def _first_settings(self, applicant: Applicant, account: Account) -> dict[str, Any]:
         """What differs from the defaults from the beginning."""

@@ -41,7 +41,7 @@ async def test_equal_passwords_have_different_hashes(passwords: Passwords) -> No
 async def test_the_stock_parameters_are_the_second_choice_of_the_rfc() -> None:
     passwords = Passwords(random.Random(1), in_threads=False)
     assert (await passwords.hash("x")).startswith("$argon2id$v=19$m=65536,t=3,p=4$")
-    assert STRONG == HashCost(65_536, 3, 4)
+    assert HashCost(65_536, 3, 4) == STRONG
 
 
 async def test_an_unknown_account_verifies_nothing_and_costs_a_verification() -> None:
@@ -75,8 +75,7 @@ async def test_two_work_five_wait_and_the_eighth_is_told_to_come_later() -> None
         try:
             await passwords.verify(None, "flood")
         except RateLimited as refused:
-            assert refused.headers["Retry-After"] == "1"
-            outcomes.append("refused")
+            outcomes.append(f"refused for {refused.headers['Retry-After']} s")
         else:
             outcomes.append("done")
 
@@ -84,7 +83,7 @@ async def test_two_work_five_wait_and_the_eighth_is_told_to_come_later() -> None
         for _ in range(CONCURRENT_HASHES + WAITING_HASHES + 3):
             nursery.start_soon(verify)
     assert outcomes.count("done") == CONCURRENT_HASHES + WAITING_HASHES
-    assert outcomes.count("refused") == 3
+    assert outcomes.count("refused for 1 s") == 3
 
 
 async def test_the_loop_goes_on_while_a_password_is_hashed() -> None:
@@ -95,7 +94,7 @@ async def test_the_loop_goes_on_while_a_password_is_hashed() -> None:
         async def count() -> None:
             nonlocal turns
             while True:
-                await trio.sleep(0)
+                await trio.lowlevel.checkpoint()
                 turns += 1
 
         nursery.start_soon(count)

@@ -70,7 +70,7 @@ def test_what_is_no_session_token(token: str) -> None:
         ("1.a.b", False),
         ("1.a b", False),
         ("cht_" + "1" * 36, False),
-        ("١.a", False),
+        ("\u0661.a", False),
     ],
 )
 def test_bot_token_form(token: str, has_form: bool) -> None:

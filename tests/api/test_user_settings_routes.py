@@ -1,0 +1,115 @@
+"""Settings of an account (wire facts 5.4)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from chat.domain.objects.user_settings import DEFAULT_USER_SETTINGS, user_settings_object
+from chat.testing.rest_client import Response
+from chat.testing.world import World
+
+PATH = "/v1/users/@me/settings"
+
+
+def errors(answer: Response) -> list[tuple[str, str]]:
+    assert (answer.status, answer.code) == (400, "INVALID_FORM_BODY")
+    return [(error["path"], error["code"]) for error in answer.json()["errors"]]
+
+
+async def test_a_new_account_has_the_defaults(chat_world: World) -> None:
+    body = (await chat_world.anyone.register(username="dave")).expect(200)
+    settings = (await chat_world.anyone.signed_in(body["token"]).get(PATH)).expect(200)
+    assert settings == user_settings_object(DEFAULT_USER_SETTINGS)
+    assert settings["guild_folders"] == [
+        {"id": -1, "name": None, "color": None, "flags": 0, "icon": "folder", "guild_ids": []}
+    ]
+
+
+CHANGES: list[tuple[dict[str, Any], dict[str, Any]]] = [
+    ({"theme": "dark"}, {}),
+    ({"locale": "de"}, {}),
+    ({"status": "dnd"}, {}),
+    ({"status_resets_at": "2030-01-01T00:00:00+00:00"}, {"status_resets_at": "2030-01-01T00:00:00.000Z"}),
+    ({"status_resets_at": None, "status_resets_to": None}, {}),
+    ({"restricted_guilds": [5, "6"]}, {"restricted_guilds": ["5", "6"]}),
+    ({"render_spoilers": 2, "afk_timeout": 0, "developer_mode": True}, {}),
+    ({"synced_preferences": ""}, {}),
+    ({"synced_preferences": "AAAA"}, {}),
+    ({"trusted_domains": ["*"]}, {}),
+    ({"custom_status": {"text": "", "emoji_name": ""}}, {"custom_status": None}),
+    (
+        {"custom_status": {"text": "away", "expires_at": "2990-01-01T00:00:00Z", "emoji_id": "5", "emoji_name": "x"}},
+        {
+            "custom_status": {
+                "text": "away",
+                "expires_at": "2990-01-01T00:00:00.000Z",
+                "emoji_id": "5",
+                "emoji_name": None,
+                "emoji_animated": False,
+            }
+        },
+    ),
+    (
+        {"guild_folders": [{"id": 1, "name": "Games", "color": 255, "guild_ids": ["7"]}, {"id": -1}]},
+        {
+            "guild_folders": [
+                {"id": 1, "name": "Games", "color": 255, "flags": 0, "icon": "folder", "guild_ids": ["7"]},
+                {"id": -1, "name": None, "color": None, "flags": 0, "icon": "folder", "guild_ids": []},
+            ]
+        },
+    ),
+]
+
+
+@pytest.mark.parametrize(("change", "shown"), CHANGES)
+async def test_what_is_changed_stays_changed_and_the_rest_stays(
+    chat_world: World, change: dict[str, Any], shown: dict[str, Any]
+) -> None:
+    before = (await chat_world.bob.rest.get(PATH)).expect(200)
+    expected = {**before, **change, **shown}
+    assert (await chat_world.bob.rest.patch(PATH, change)).expect(200) == expected
+    assert (await chat_world.bob.rest.get(PATH)).expect(200) == expected
+
+
+async def test_changes_add_up(chat_world: World) -> None:
+    await chat_world.bob.rest.patch(PATH, {"theme": "coal"})
+    settings = (await chat_world.bob.rest.patch(PATH, {"locale": "fr"})).expect(200)
+    assert (settings["theme"], settings["locale"]) == ("coal", "fr")
+
+
+async def test_the_accounts_sessions_hear_of_it(chat_world: World) -> None:
+    first, second = await chat_world.bob.connect(), await chat_world.bob.connect()
+    settings = (await chat_world.bob.rest.patch(PATH, {"theme": "light"})).expect(200)
+    for client in (first, second):
+        assert (await client.expect("USER_SETTINGS_UPDATE")).data == settings
+
+
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        ({"theme": "pink"}, ("theme", "INVALID_FORMAT")),
+        ({"theme": None}, ("theme", "INVALID_FORMAT")),
+        ({"status": "unknown"}, ("status", "INVALID_FORMAT")),
+        ({"locale": "not a language"}, ("locale", "INVALID_FORMAT")),
+        ({"render_spoilers": 3}, ("render_spoilers", "INVALID_FORMAT")),
+        ({"time_format": -1}, ("time_format", "INVALID_FORMAT")),
+        ({"developer_mode": "yes"}, ("developer_mode", "INVALID_FORMAT")),
+        ({"restricted_guilds": ["x"]}, ("restricted_guilds.0", "INVALID_SNOWFLAKE_FORMAT")),
+        ({"restricted_guilds": [5] * 1_001}, ("restricted_guilds", "INVALID_FORMAT")),
+        ({"status_resets_at": "soon"}, ("status_resets_at", "INVALID_ISO_TIMESTAMP")),
+        ({"custom_status": {"text": "x" * 129}}, ("custom_status.text", "CONTENT_EXCEEDS_MAX_LENGTH")),
+        (
+            {"custom_status": {"text": "x", "expires_at": "2020-01-01T00:00:00Z"}},
+            ("custom_status.expires_at", "INVALID_FORMAT"),
+        ),
+        ({"guild_folders": [{"id": -2}]}, ("guild_folders.0.id", "INVALID_FORMAT")),
+        ({"guild_folders": [{"id": 1, "color": 0x1000000}]}, ("guild_folders.0.color", "COLOR_VALUE_TOO_HIGH")),
+        ({"guild_folders": {"id": 1}}, ("guild_folders", "INVALID_FORMAT")),
+    ],
+)
+async def test_settings_that_are_not_taken(chat_world: World, change: object, expected: tuple[str, str]) -> None:
+    before = (await chat_world.bob.rest.get(PATH)).expect(200)
+    assert errors(await chat_world.bob.rest.patch(PATH, change)) == [expected]
+    assert (await chat_world.bob.rest.get(PATH)).expect(200) == before
