@@ -7,6 +7,8 @@ from typing import Any
 import attrs
 
 from chat.api.fields import OMITTED, Maybe, Omitted, Snowflake
+from chat.bus.bus import Bus, GuildAvailabilityChanged
+from chat.development.parts import DevelopmentServices
 from chat.domain.guild_states import GuildStates
 from chat.gateway.gateway import Gateway
 from chat.store.database import Database
@@ -14,10 +16,7 @@ from chat.store.database import Database
 
 @attrs.frozen
 class NodeChange:
-    """What is to be different; omitted members keep what they are.
-
-    `missing_guild_ids` matters to the HTTP API alone: nothing is dispatched about them (document 001, Endpoints).
-    """
+    """What is to be different; omitted members keep what they are."""
 
     draining: Maybe[bool] = OMITTED
     at_capacity: Maybe[bool] = OMITTED
@@ -35,6 +34,7 @@ class NodeControl:
     gateway: Gateway
     database: Database
     guild_states: GuildStates
+    bus: Bus
 
     def change(self, change: NodeChange) -> None:
         """Set what is named. `draining` tells every session to reconnect, each time that it is set."""
@@ -46,8 +46,7 @@ class NodeControl:
         if not isinstance(change.storage_failing, Omitted):
             self.database.failing = change.storage_failing
         if not isinstance(change.missing_guild_ids, Omitted):
-            self.guild_states.missing_guild_ids.clear()
-            self.guild_states.missing_guild_ids.update(change.missing_guild_ids)
+            self._set_missing(change.missing_guild_ids)
         if not isinstance(change.draining, Omitted):
             node.draining = change.draining
             if change.draining:
@@ -70,3 +69,16 @@ class NodeControl:
             "storage_failing": self.database.failing,
             "missing_guild_ids": [str(guild_id) for guild_id in sorted(self.guild_states.missing_guild_ids)],
         }
+
+    def _set_missing(self, guild_ids: frozenset[int]) -> None:
+        missing = self.guild_states.missing_guild_ids
+        changed = missing ^ guild_ids
+        missing.clear()
+        missing.update(guild_ids)
+        self.bus.publish(*(GuildAvailabilityChanged(guild_id) for guild_id in sorted(changed)))
+
+
+def node_of(services: DevelopmentServices) -> NodeControl:
+    """The control of this server's node."""
+    development = services.development
+    return NodeControl(development.gateway, services.database, development.guild_states, services.bus)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 
-from chat.development.node import NodeControl
+from chat.development.node import node_of
 from chat.development.parts import DevelopmentServices
 from chat.development.seeded_world import hash_passwords, populate
 from chat.store.erasure import erase_everything
@@ -15,7 +15,7 @@ async def reset(services: DevelopmentServices) -> None:
     development = services.development
     async with development.turn:
         # First of all the store has to be able to write again.
-        NodeControl(development.gateway, services.database, development.guild_states).clear()
+        node_of(services).clear()
         hashes = await hash_passwords(development.world, development.hash_password)
         _end_sessions(services)
 

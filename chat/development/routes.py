@@ -14,7 +14,7 @@ from chat.development.clock import OFFSET_MAXIMUM_MS, ClockMover
 from chat.development.fault_requests import FaultRequest
 from chat.development.faults import strike
 from chat.development.guild_state import GuildChange, change_guild
-from chat.development.node import NodeChange, NodeControl
+from chat.development.node import NodeChange, node_of
 from chat.development.parts import DevelopmentServices, services_of
 from chat.development.reset import reset
 from chat.development.sessions import session_object
@@ -89,8 +89,7 @@ def _clock_mover(services: DevelopmentServices) -> ClockMover:
 @routes.operation("POST", "/v1/_dev/gateway", policy=Policy.NONE, body=NodeChange)
 async def change_node(request: Request, body: NodeChange) -> dict[str, Any]:
     """Set the node's state."""
-    services = services_of(request)
-    node = NodeControl(services.development.gateway, services.database, services.development.guild_states)
+    node = node_of(services_of(request))
     node.change(body)
     return node.state()
 

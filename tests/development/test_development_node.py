@@ -104,10 +104,13 @@ async def test_while_the_store_fails(world: World) -> None:
 
 
 async def test_a_guild_that_the_gateway_does_not_know(world: World) -> None:
+    alice = await world.alice.connect()
     await world.anyone.node(missing_guild_ids=[world.guild_id])
+    assert (await alice.expect("GUILD_DELETE")).data == {"id": world.guild_id, "unavailable": True}
     answer = await world.alice.rest.get(f"/v1/guilds/{world.guild_id}")
     assert (answer.status, answer.code) == (403, "ACCESS_DENIED")
     await world.anyone.node(missing_guild_ids=[])
+    assert (await alice.expect("GUILD_CREATE")).data["id"] == world.guild_id
     (await world.alice.rest.get(f"/v1/guilds/{world.guild_id}")).expect(200)
 
 
