@@ -14,9 +14,49 @@ NEW_PASSWORD = "correct horse"
 
 PARTIAL = {"id", "username", "discriminator", "global_name", "avatar", "avatar_color", "flags"}
 
-PRIVATE = PARTIAL | set(
-    ["bot", "is_staff", "acls", "traits", "email", "email_bounced", "phone", "has_verified_phone", "bio", "pronouns", "accent_color", "banner", "banner_color", "mfa_enabled", "verified", "premium_type", "premium_since", "premium_until", "premium_will_cancel", "premium_billing_cycle", "premium_lifetime_sequence", "premium_grace_ends_at", "premium_discriminator", "premium_badge_hidden", "premium_badge_masked", "premium_badge_timestamp_hidden", "premium_badge_sequence_hidden", "premium_purchase_disabled", "premium_enabled_override", "premium_perks_disabled", "password_last_changed_at", "last_voice_activity_sharing_change_at", "required_actions", "nsfw_allowed", "has_dismissed_premium_onboarding", "has_ever_purchased", "has_unread_gift_inventory", "unread_gift_inventory_count", "pending_bulk_message_deletion", "terms_agreed_at", "privacy_agreed_at"]
-)
+PRIVATE = PARTIAL | {
+    "bot",
+    "is_staff",
+    "acls",
+    "traits",
+    "email",
+    "email_bounced",
+    "phone",
+    "has_verified_phone",
+    "bio",
+    "pronouns",
+    "accent_color",
+    "banner",
+    "banner_color",
+    "mfa_enabled",
+    "verified",
+    "premium_type",
+    "premium_since",
+    "premium_until",
+    "premium_will_cancel",
+    "premium_billing_cycle",
+    "premium_lifetime_sequence",
+    "premium_grace_ends_at",
+    "premium_discriminator",
+    "premium_badge_hidden",
+    "premium_badge_masked",
+    "premium_badge_timestamp_hidden",
+    "premium_badge_sequence_hidden",
+    "premium_purchase_disabled",
+    "premium_enabled_override",
+    "premium_perks_disabled",
+    "password_last_changed_at",
+    "last_voice_activity_sharing_change_at",
+    "required_actions",
+    "nsfw_allowed",
+    "has_dismissed_premium_onboarding",
+    "has_ever_purchased",
+    "has_unread_gift_inventory",
+    "unread_gift_inventory_count",
+    "pending_bulk_message_deletion",
+    "terms_agreed_at",
+    "privacy_agreed_at",
+}
 """Wire facts 5.1, private user, without what is absent for a plain account."""
 
 

@@ -200,7 +200,7 @@ def test_a_body_that_is_no_object_is_wrong_at_the_root(body: object) -> None:
         ("1.0", "INVALID_SNOWFLAKE_FORMAT"),
         (" 1", "INVALID_SNOWFLAKE_FORMAT"),
         ("1\n", "INVALID_SNOWFLAKE_FORMAT"),
-        ("١", "INVALID_SNOWFLAKE_FORMAT"),
+        ("\u0661", "INVALID_SNOWFLAKE_FORMAT"),
         ("", "INVALID_SNOWFLAKE_FORMAT"),
         (-1, "INVALID_SNOWFLAKE_FORMAT"),
         (1.0, "INVALID_SNOWFLAKE_FORMAT"),
@@ -308,10 +308,9 @@ def test_normalisation_against_a_model(value: Any) -> None:
 def test_any_bytes_are_read_or_refused(body: bytes) -> None:
     try:
         result = read(parse_json(body))
-    except InvalidFormBody as refused:
-        assert refused.errors
-    else:
-        assert isinstance(result, Body)
+    except InvalidFormBody:
+        return
+    assert isinstance(result, Body)
 
 
 # Queries
@@ -369,6 +368,7 @@ def test_wrong_queries(query: bytes, path: str, code: str) -> None:
 @given(st.binary(max_size=80))
 def test_any_query_is_read_or_refused(query: bytes) -> None:
     try:
-        assert isinstance(read_query(parse_query(query)), Query)
-    except InvalidFormBody as refused:
-        assert refused.errors
+        result = read_query(parse_query(query))
+    except InvalidFormBody:
+        return
+    assert isinstance(result, Query)

@@ -37,6 +37,7 @@ from chat.registries.close_codes import (
     Close,
 )
 from chat.registries.limits import HEARTBEAT_INTERVAL_MS, INBOUND_MESSAGE_BYTES
+from tests.fuzz.authorization_target import authorization_parser
 
 Target = Callable[[bytes], None]
 
@@ -131,5 +132,6 @@ TARGETS: Final[dict[str, Target]] = {
     "query_parser": query_parser,
     "identify_parser": identify_parser,
     "session_commands": session_commands,
+    "authorization_parser": authorization_parser,
 }
 """Every target by the name of its corpus."""
