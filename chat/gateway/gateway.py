@@ -115,11 +115,12 @@ class Gateway:
         """Serve one socket whose upgrade request has been read, until it is closed."""
         if self._background is None:
             raise AssertionError("the gateway is not running")
-        query = parse_connection_query(request.query_string)
+        query, address = parse_connection_query(request.query_string), request.address
+        del request  # its headers need not live as long as the socket
         kind = CompressedConnection if query.compressed else Connection
         connection = kind(
             transport,
-            request.address,
+            address,
             GatewayParts(
                 admission=self.admission,
                 node=self.node,
@@ -133,7 +134,7 @@ class Gateway:
                 background=self._background,
             ),
         )
-        with self.admission.connection(request.address) as has_room:
+        with self.admission.connection(address) as has_room:
             self.connections[connection] = None
             try:
                 await connection.run(query, has_room)
