@@ -7,6 +7,7 @@ again. The wait is bounded in bytes (`limit`) and in time (STALL_SECONDS): a pee
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from typing import Final
 
@@ -176,13 +177,19 @@ class Outbox:
 
     def _write(self) -> bool:
         """Hand over frames until none is left or the system takes no more; tell whether any byte went."""
-        wrote = False
+        frames, wrote = self._frames, False
         try:
-            while self._frames or self._take_latest():
-                batch = self._next_batch()
+            while frames or self._take_latest():
+                batch = frames[0] if len(frames) == 1 and not self._offset else self._next_batch()
                 sent = self._transport.try_send(batch)
+                if sent == self.pending_bytes:
+                    frames.clear()
+                    self._offset = self.pending_bytes = 0
+                else:
+                    self._forget(sent)
+                if self._progress is not None:
+                    self._note_progress()
                 wrote = wrote or sent > 0
-                self._forget(sent)
                 if sent < len(batch):
                     self._block()
                     return wrote
@@ -206,7 +213,7 @@ class Outbox:
             return first
         batch: list[bytes | memoryview] = [first]
         size = len(first)
-        for frame in frames[1:]:
+        for frame in itertools.islice(frames, 1, None):
             if size >= BATCH_BYTES:
                 break
             batch.append(frame)
@@ -214,12 +221,6 @@ class Outbox:
         return b"".join(batch)
 
     def _forget(self, sent: int) -> None:
-        if self._progress is not None:
-            self._note_progress()
-        if sent == self.pending_bytes:
-            self._frames.clear()
-            self._offset = self.pending_bytes = 0
-            return
         self.pending_bytes -= sent
         sent += self._offset
         whole = 0

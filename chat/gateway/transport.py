@@ -110,12 +110,12 @@ class SocketTransport(trio.abc.HalfCloseableStream):
         self._unread = data + self._unread
 
     def try_send(self, data: bytes | memoryview, /) -> int:
-        descriptor = self._open_descriptor()
         try:
-            return os.write(descriptor, data)
+            return os.write(self._descriptor, data)
         except BlockingIOError:
             return 0
         except OSError as error:
+            self._open_descriptor()
             if self._finished:
                 raise trio.ClosedResourceError("nothing may follow the end of sending") from error
             raise trio.BrokenResourceError(str(error)) from error
