@@ -76,7 +76,9 @@ class Presences:
         if account is None:
             account = AccountSessions(bot=bool(self._partial_user_of(user_id).get("bot", False)))
             self._accounts[user_id] = account
-        with self._publishing(user_id, account):
+        # A session that opens has the list of sessions in its Ready.
+        told = None if session_id in account.selections else session_id
+        with self._publishing(user_id, account, told):
             account.select(session_id, presence)
 
     def session_offline(self, user_id: int, session_id: str) -> None:
@@ -174,8 +176,11 @@ class Presences:
     # Publication
 
     @contextmanager
-    def _publishing(self, user_id: int, account: AccountSessions) -> Iterator[None]:
-        """Publish what the block changed: to the account the list of its sessions, to others the aggregate."""
+    def _publishing(self, user_id: int, account: AccountSessions, told: str | None = None) -> Iterator[None]:
+        """Publish what the block changed: to the account the list of its sessions, to others the aggregate.
+
+        The session `told` learns the list in another way.
+        """
         before = None if account.bot else self.session_presences(user_id)
         yield
         if not account.selections:
@@ -183,7 +188,8 @@ class Presences:
         if not account.bot:
             sessions = self.session_presences(user_id)
             if sessions != before:
-                self._bus.publish(Event(EventName.SESSIONS_REPLACE, sessions, ToAccounts((user_id,))))
+                audience = ToAccounts((user_id,))
+                self._bus.publish(Event(EventName.SESSIONS_REPLACE, sessions, audience, ignoring_session=told))
         self._publish_aggregate(user_id)
 
     def _publish_aggregate(self, user_id: int) -> None:

@@ -212,6 +212,14 @@ def test_the_account_is_told_of_its_own_sessions_unmasked(place: Place) -> None:
     assert place.published(ALICE) == []
 
 
+def test_a_session_that_opens_is_not_told_of_itself(place: Place) -> None:
+    place.selects(ALICE, "desk", "online")
+    place.selects(ALICE, "phone", "online")
+    place.selects(ALICE, "phone", "idle")
+    ignoring = [event.ignoring_session for event in place.told(EventName.SESSIONS_REPLACE)]
+    assert ignoring == ["desk", "phone", None]
+
+
 def test_a_bot_is_not_told_of_its_sessions(place: Place) -> None:
     place.selects(BOT, "s", "online")
     assert place.told(EventName.SESSIONS_REPLACE) == []
