@@ -460,7 +460,6 @@ class Connection:
         if session.receiver is not None:
             session.receiver.displaced()
         self._parts.table.attach(session)
-        self._parts.commands.session_resumed(session)
         session.address = self.address
         self.session = session
         session.receiver = self._replay_queue = ReplayQueue(self, session.numbering.retained_above(seq))
