@@ -6,10 +6,12 @@ import sqlite3
 from collections.abc import Iterator
 from typing import Final
 
+import attrs
 import trio
 
 from chat.bus.bus import GuildJoined
 from chat.development.parts import DevelopmentServices
+from chat.domain.guilds import EVERYONE_NAME
 from chat.errors import ApiError
 from chat.protocol.sharding import Shard
 from chat.registries.channel_types import ChannelType
@@ -18,7 +20,6 @@ from chat.registries.join_sources import JoinSource
 from chat.registries.permissions import DEFAULT_EVERYONE
 from chat.snowflake import snowflake_at
 from chat.store import accounts, applications, channels, guilds, members, roles
-from chat.store.accounts import Account
 from chat.store.channels import Channel
 from chat.store.guilds import Guild
 from chat.store.members import Member
@@ -36,38 +37,37 @@ GUILDS_PER_TURN: Final = 16
 
 
 async def make_guilds(services: DevelopmentServices, user_id: int, count: int, shard: Shard | None) -> list[int]:
-    """Make `count` guilds with this member, each with one text channel, all on `shard` where one is given.
+    """Make `count` guilds with this one member, each with one text channel, all on `shard` where one is given.
 
-    The member owns them; a bot is in guilds of its application's owner. Returns their ids, ascending.
+    The member owns them, except for a bot: then it is the owner of its application, who stays outside. Returns their
+    ids, ascending.
 
     :raises ApiError: UNKNOWN_USER.
     """
     now = services.clock.now_ms()
     channel_ids = [services.development.snowflakes() for _ in range(count)]
 
-    def write(connection: sqlite3.Connection) -> tuple[list[int], list[int]]:
-        people = _people(connection, user_id)
+    def write(connection: sqlite3.Connection) -> list[int]:
+        owner_id = _owner_id(connection, user_id)
         guild_ids = _free_ids(connection, now, count, shard)
         for guild_id, channel_id in zip(guild_ids, channel_ids, strict=True):
-            _insert_guild(connection, people, guild_id, channel_id, now)
-        return guild_ids, [account.id for account in people]
+            _insert_guild(connection, Guild(guild_id, owner_id, f"Guild {guild_id}", now), channel_id, user_id)
+        return guild_ids
 
-    guild_ids, user_ids = await services.database.write(write)
+    guild_ids = await services.database.write(write)
     for position, guild_id in enumerate(guild_ids):
-        services.bus.publish(*(GuildJoined(guild_id, member_id) for member_id in user_ids))
+        services.bus.publish(GuildJoined(guild_id, user_id))
         if position % GUILDS_PER_TURN == GUILDS_PER_TURN - 1:
             await trio.lowlevel.checkpoint()
     return guild_ids
 
 
-def _people(connection: sqlite3.Connection, user_id: int) -> tuple[Account, ...]:
-    """Who is in the guilds: the owner first."""
+def _owner_id(connection: sqlite3.Connection, user_id: int) -> int:
     account = accounts.by_id(connection, user_id)
     if account is None:
         raise ApiError("UNKNOWN_USER")
     application = applications.by_bot(connection, user_id) if account.bot else None
-    owner = None if application is None else accounts.by_id(connection, application.owner_id)
-    return (account,) if owner is None else (owner, account)
+    return user_id if application is None else application.owner_id
 
 
 def _free_ids(connection: sqlite3.Connection, now: int, count: int, shard: Shard | None) -> list[int]:
@@ -95,23 +95,10 @@ def _snowflake_starts(now: int, shard: Shard | None) -> Iterator[int]:
         milliseconds -= step
 
 
-def _insert_guild(
-    connection: sqlite3.Connection, people: tuple[Account, ...], guild_id: int, channel_id: int, now: int
-) -> None:
-    guilds.insert(
-        connection,
-        Guild(
-            id=guild_id,
-            owner_id=people[0].id,
-            name=f"Guild {guild_id}",
-            created_at=now,
-            system_channel_id=channel_id,
-            features=frozenset(NEW_GUILD_FEATURES),
-            member_count=len(people),
-        ),
-    )
-    roles.insert(connection, [Role(guild_id, guild_id, "@everyone", 0, DEFAULT_EVERYONE)])
-    channels.insert(connection, [Channel(channel_id, guild_id, ChannelType.GUILD_TEXT, "general")])
-    for account in people:
-        source = JoinSource.CREATOR if account is people[0] else JoinSource.BOT_INVITE
-        members.insert(connection, Member(guild_id, account.id, now, join_source=source))
+def _insert_guild(connection: sqlite3.Connection, guild: Guild, channel_id: int, user_id: int) -> None:
+    features = frozenset(NEW_GUILD_FEATURES)
+    guilds.insert(connection, attrs.evolve(guild, system_channel_id=channel_id, features=features, member_count=1))
+    roles.insert(connection, [Role(guild.id, guild.id, EVERYONE_NAME, 0, DEFAULT_EVERYONE)])
+    channels.insert(connection, [Channel(channel_id, guild.id, ChannelType.GUILD_TEXT, "general")])
+    source = JoinSource.CREATOR if user_id == guild.owner_id else JoinSource.BOT_INVITE
+    members.insert(connection, Member(guild.id, user_id, guild.created_at, join_source=source))

@@ -104,10 +104,11 @@ async def change_guild(services: DevelopmentServices, guild_id: int, change: Gui
 
 
 def _check_owner(connection: sqlite3.Connection, change: GuildChange, before: Guild) -> None:
+    """A new owner has to be a member, and the owner has to stay one."""
     owner_id = change.applied_to(before).owner_id
-    if not members.exists(connection, before.id, owner_id):
-        path = f"members.{owner_id}" if isinstance(change.owner_id, Omitted) else "owner_id"
-        raise InvalidFormBody.at(path, "INVALID_FORMAT")
+    named = not isinstance(change.owner_id, Omitted)
+    if (named or owner_id in change.members) and not members.exists(connection, before.id, owner_id):
+        raise InvalidFormBody.at("owner_id" if named else f"members.{owner_id}", "INVALID_FORMAT")
 
 
 class _Movements:

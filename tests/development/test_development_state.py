@@ -186,6 +186,11 @@ async def test_many_guilds_on_one_shard(world: World) -> None:
     await crowded.identify(world.bot.token, shard=[3, 7])
     assert (await crowded.closed()).code == 4011
     await world.bot.connect(shard=[2, 7])
+    assert [guild["id"] for guild in (await world.alice.rest.get("/v1/users/@me/guilds")).expect(200)] == [
+        world.guild_id
+    ], "the bot's owner stays outside"
+    closed = {"features": ["UNAVAILABLE_FOR_EVERYONE"]}
+    assert (await world.anyone.post(f"/v1/_dev/guilds/{first[0]}", closed)).expect(200)["owner_id"] == world.alice.id
 
 
 async def test_bulk_guilds_work_like_others_and_are_announced(world: World) -> None:
