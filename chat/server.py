@@ -191,7 +191,7 @@ class Server:
         self.account_events = account_events = AccountEvents(database, bus, clock, settings, guild_states)
         usernames = Usernames(settings, chance)
         sign_ins = SignIns(database, clock, mint, account_events)
-        mailer = Mailer(settings.mail.mode, clock, snowflakes)
+        mailer = Mailer(settings.mail.mode, clock)
         verification = EmailVerification(database, clock, mailer, mint, account_events, settings)
         memberships = Memberships(database, guild_states, access, bus, clock, snowflakes, settings, policy)
         sudo = SudoMode(passwords)

@@ -33,10 +33,10 @@ from chat.api.routing import RouteTable
 from chat.api.services import Services
 from chat.auth.client_address import FORWARDED_HEADER, TEST_HEADER, ClientAddresses, network_of
 from chat.auth.credentials import Credential, parse_authorization
-from chat.auth.policy import BOT_IN_ANY_CASE, admit
+from chat.auth.policy import BOT_IN_ANY_CASE, Policy, admit
 from chat.auth.principal import Principal
 from chat.auth.resolve import resolve
-from chat.errors import ApiError, InvalidFormBody, RateLimited
+from chat.errors import ApiError, InvalidFormBody, RateLimited, StorageUnavailable
 from chat.registries.user_flags import UserFlag
 
 Send = Callable[[Any], Awaitable[None]]
@@ -101,6 +101,7 @@ class Endpoint:
         self._precondition: Final = operation.precondition
         self._changes: Final = operation.method != "GET"
         self._gated: Final = (operation.method, operation.path) in ACCOUNT_LIMITED_OPERATIONS
+        self._reads_accounts: Final = operation.policy not in (Policy.NONE, Policy.GATEWAY_BOT)
         self._bot_in_any_case: Final = operation.policy in BOT_IN_ANY_CASE
         self._snowflakes: Final = tuple(name.endswith("_id") for name in operation.path_members)
         self._names: Final = operation.path_members
@@ -114,6 +115,8 @@ class Endpoint:
         :raises ApiError: the first refusal on the way.
         """
         services = self._services
+        if self._reads_accounts and services.database.failing:
+            raise StorageUnavailable
         credential = parse_authorization(exchange.authorizations, bot_in_any_case=self._bot_in_any_case)
         caller = None
         if credential is not None:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import enum
 import sqlite3
-from collections.abc import Callable
 
 import attrs
 
@@ -51,19 +50,17 @@ class Mailer:
     :raises OperatorError: for the mode `smtp`, which this version does not have.
     """
 
-    def __init__(self, mode: str, clock: Clock, new_id: Callable[[], int]) -> None:
+    def __init__(self, mode: str, clock: Clock) -> None:
         if mode not in ("off", "keep"):
             raise OperatorError(f"mail.mode is {mode!r}: this version knows 'off' and 'keep'")
         self.is_on: bool = mode != "off"
         """Whether mail reaches anybody; where not, addresses count as verified (design 7)."""
         self._clock = clock
-        self._new_id = new_id
 
     def post(self, connection: sqlite3.Connection, mail: Mail) -> None:
         """In a unit of writing: hand the mail over."""
         if self.is_on:
             kept = KeptMail(
-                id=self._new_id(),
                 recipient=mail.recipient,
                 subject=mail.subject,
                 text=mail.text,

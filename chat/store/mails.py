@@ -12,20 +12,21 @@ import attrs
 class KeptMail:
     """One row of `mails`; `created_at` is Unix milliseconds."""
 
-    id: int
     recipient: str
     subject: str
     text: str = attrs.field(repr=False)
     kind: str
     token: str | None = attrs.field(repr=False)
     created_at: int
+    id: int | None = None
+    """Given by the database, ascending."""
 
 
 _COLUMNS: Final = ", ".join(field.name for field in attrs.fields(KeptMail))
 
 
 def insert(connection: sqlite3.Connection, mail: KeptMail) -> None:
-    """Keep a mail."""
+    """Keep a mail; it comes after those that are kept already."""
     connection.execute(f"INSERT INTO mails ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?)", attrs.astuple(mail))  # noqa: S608
 
 

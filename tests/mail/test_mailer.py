@@ -11,14 +11,13 @@ from chat.domain.mail_sink import MailSink
 from chat.errors import OperatorError
 from chat.mail.letters import verification
 from chat.mail.mailer import Mailer
-from chat.snowflake import SnowflakeGenerator
 from chat.store.database import Database, open_database
 
 LETTER = verification("a@example.com", service_name="Chat", public_url="https://chat.example", token="t" * 64)
 
 
 def mailer(mode: str) -> Mailer:
-    return Mailer(mode, SystemClock(), SnowflakeGenerator(SystemClock()))
+    return Mailer(mode, SystemClock())
 
 
 async def post(database: Database, mode: str, *, fails: bool = False) -> None:
