@@ -32,7 +32,7 @@ from chat.testing.virtual_clock import clock_of_this_run
 
 CONNECTIONS_MAXIMUM: Final = 10_000
 
-OUTSIDE_POLL_SECONDS: Final = 60.0
+OUTSIDE_POLL_SECONDS: Final = 600.0
 """Nobody else works on the database; looking for changes five times a second would fill virtual hours."""
 
 LOOPBACK: Final = "127.0.0.1"

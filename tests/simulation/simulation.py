@@ -1,4 +1,4 @@
-"""A simulated day of one server and its clients, from a seed; replays to the letter.
+"""A simulated week of one server and its clients, from a seed; replays to the letter.
 
 Busy hours and quiet ones take turns. In a busy time clients come and go with all sorts of misfortunes, people post,
 edit and delete, and the server has faults: its store fails, it drains and restarts, it is killed, it is full, it cannot
@@ -28,7 +28,7 @@ from tests.simulation.deterministic import run_deterministically
 from tests.simulation.history import History
 from tests.simulation.sessions import Post, comparable
 
-HOURS: Final = 48.0
+HOURS: Final = 168.0
 """Virtual hours of one simulation."""
 
 CLIENTS: Final = ("bob", "bob", "carol", "carol", "bot")
@@ -292,4 +292,4 @@ class Simulation:
         assert not self._chat.server.gateway.hub.rooms, "rooms outlived their sessions"
         self.history.reach("a quiet time")
         left = self.hours * 3_600 - trio.current_time()
-        await trio.sleep(max(0.0, min(left, self.chance.uniform(2, 12) * 3_600)))
+        await trio.sleep(max(0.0, min(left, self.chance.uniform(12, 48) * 3_600)))
