@@ -11,6 +11,7 @@ import trio
 
 from chat.bus.bus import GuildJoined
 from chat.development.parts import DevelopmentServices
+from chat.development.seeded_world import DEVELOPMENT_WORKER
 from chat.domain.guilds import EVERYONE_NAME
 from chat.errors import ApiError
 from chat.protocol.sharding import Shard
@@ -27,9 +28,6 @@ from chat.store.roles import Role
 
 GUILDS_MAXIMUM: Final = 20_000
 """Guilds of one request."""
-
-BULK_WORKER: Final = 2
-"""The worker in these guilds' snowflakes, apart from the server's own."""
 
 IDS_PER_MILLISECOND: Final = 4_096
 GUILDS_PER_TURN: Final = 16
@@ -74,7 +72,7 @@ def _free_ids(connection: sqlite3.Connection, now: int, count: int, shard: Shard
     """Ids that no guild has yet: from the latest millisecond of the shard on backwards."""
     found: list[int] = []
     for milliseconds_start in _snowflake_starts(now, shard):
-        first = milliseconds_start | BULK_WORKER << 12
+        first = milliseconds_start | DEVELOPMENT_WORKER << 12
         block = range(first, first + IDS_PER_MILLISECOND)
         taken = guilds.ids_between(connection, block[0], block[-1])
         free = block if not taken else range(taken[-1] + 1, block.stop)

@@ -41,8 +41,8 @@ from chat.store.roles import Role
 MARKER: Final = "seeded_world"
 """The key of the instance's value that holds the world."""
 
-WORLD_WORKER: Final = 0
-"""The worker in the world's snowflakes, apart from the server's own."""
+DEVELOPMENT_WORKER: Final = 0
+"""The worker in the snowflakes of the world and of guilds made in bulk, which are neither a server's nor a command's."""
 
 AGE_MS: Final = 86_400_000
 """How old the world is when it is made, so that no rule about new accounts and members holds anyone back."""
@@ -170,7 +170,7 @@ _converter: Final = cattrs.Converter()
 
 def compose(chance: random.Random, made_at: int) -> SeededWorld:
     """A world that nobody has stored yet; the same chance and moment give the same world."""
-    next_id = SnowflakeGenerator(_Standing(made_at), WORLD_WORKER)
+    next_id = SnowflakeGenerator(_Standing(made_at), DEVELOPMENT_WORKER)
     mint = TokenMint(chance)
 
     def account(name: str) -> SeededAccount:

@@ -7,7 +7,6 @@ import trio
 from chat.testing.gateway_client import GatewayClient
 from chat.testing.world import Actor, World
 
-
 SETTLED_SECONDS = 0.15
 """By then a new session has heard of its own presence, if it hears of it at all."""
 
