@@ -76,8 +76,10 @@ async def test_a_resume_that_waited_takes_the_place_of_the_session_that_started(
         {"op": Opcode.IDENTIFY, "d": {"token": chat_world.bob.token, "properties": PROPERTIES}},
         {"op": Opcode.RESUME, "d": resume},
     )
-    await second.expect("READY")
-    assert (await second.expect("RESUMED")).sequence == first.sequence
+    started = (await second.expect("READY")).data["session_id"]
+    await second.expect("RESUMED")
+    attached = {session["id"]: session["attached"] for session in await chat_world.anyone.gateway_sessions()}
+    assert attached == {first.session_id: True, started: False}
 
 
 @pytest.mark.rule("000.framing.19")
