@@ -6,7 +6,8 @@ import sqlite3
 
 from chat.development.node import node_of
 from chat.development.parts import DevelopmentServices
-from chat.development.seeded_world import hash_passwords, populate
+from chat.development.seeded_world import hash_passwords
+from chat.development.world_rows import populate
 from chat.store.erasure import erase_everything
 
 

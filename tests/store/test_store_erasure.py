@@ -6,7 +6,8 @@ import random
 import sqlite3
 from pathlib import Path
 
-from chat.development.seeded_world import compose, populate
+from chat.development.seeded_world import compose
+from chat.development.world_rows import populate
 from chat.store import instance
 from chat.store.database import open_database
 from chat.store.erasure import erase_everything
