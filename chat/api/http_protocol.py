@@ -27,6 +27,7 @@ from hypercorn.protocol.http_stream import ASGIHTTPState, HTTPStream
 from hypercorn.trio.task_group import TaskGroup
 from hypercorn.trio.worker_context import WorkerContext
 from hypercorn.typing import AppWrapper, ConnectionState
+from hypercorn.utils import suppress_body
 
 from chat import request_head
 from chat.api.framing_guard import announced_bytes, check_framing
@@ -65,7 +66,8 @@ class Stream(HTTPStream):
     async def _send_error_response(self, status_code: int) -> None:
         headers, body = error_answer(status_code)
         await self.send(Response(stream_id=self.stream_id, headers=headers, status_code=status_code))
-        await self.send(Body(stream_id=self.stream_id, data=body))
+        if not suppress_body(self.scope["method"], status_code):
+            await self.send(Body(stream_id=self.stream_id, data=body))
         await self.send(EndBody(stream_id=self.stream_id))
         self.state = ASGIHTTPState.CLOSED
 
@@ -93,6 +95,7 @@ class Protocol(H11Protocol):
         self._write = write
         self._unsent_head = b""
         self._announced = 0
+        self._is_head = False
         self.over = False
         self.handed_back: bytes | None = None
         self.head_began: float | None = None
@@ -114,7 +117,9 @@ class Protocol(H11Protocol):
         if self._http.our_state in (h11.IDLE, h11.SEND_RESPONSE):
             headers, body = error_answer(status, message)
             answer = self._http.send(h11.Response(status_code=status, headers=headers)) or b""
-            await self._write(answer + (self._http.send(h11.Data(data=body)) or b""))
+            if not self._is_head:
+                answer += self._http.send(h11.Data(data=body)) or b""
+            await self._write(answer)
         await self.send(Closed())
 
     async def stream_send(self, event: StreamEvent) -> None:
@@ -198,6 +203,7 @@ class Protocol(H11Protocol):
 
     async def _begin(self, request: h11.Request) -> None:
         self.head_began = None
+        self._is_head = request.method.upper() == b"HEAD"
         try:
             check_framing(request)
         except request_head.HeadRefused as refused:
@@ -246,6 +252,7 @@ class Protocol(H11Protocol):
             await self._end()
             return
         self._http.start_next_cycle()
+        self._is_head = False
         await self.can_read.set()
         await self.send(Updated(idle=True))
 
