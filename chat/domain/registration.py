@@ -121,7 +121,7 @@ class Registration:
             discriminator=0,
             global_name=global_name,
             email=email,
-            email_verified=not self._verification.is_needed,
+            email_verified=self._counts_as_verified(email),
             password_hash=None if password is None else await self._passwords.hash(password),
             date_of_birth=birth,
             created_at=now,
@@ -140,6 +140,10 @@ class Registration:
             if getattr(applicant, name) is None:
                 raise InvalidFormBody.at(name, "INVALID_FORMAT")
         return None
+
+    def _counts_as_verified(self, email: str | None) -> bool:
+        """Whether the account begins as verified: an unclaimed one has nothing that could be."""
+        return not self._verification.is_needed and (email is not None or self._settings.sign_in == "username")
 
     def _username(self, applicant: Applicant, global_name: str | None) -> str:
         service_name = self._settings.service_name

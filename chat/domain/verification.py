@@ -14,8 +14,14 @@ from chat.store.accounts import Account
 
 
 def is_unclaimed(account: Account) -> bool:
-    """Whether nobody but the holder of its session can come back to the account: no bot, no password, no address."""
-    return not account.bot and account.password_hash is None and account.email is None
+    """Whether a person left the mail address out where people sign in with one (wire facts 6.1).
+
+    Nobody but the holder of its session can come back to the account. On a username instance, where nobody has an
+    address, an account counts as verified from the beginning and is claimed by its password.
+    """
+    if account.bot or account.email is not None:
+        return False
+    return account.password_hash is None or not account.email_verified
 
 
 def has_verified_address(account: Account) -> bool:

@@ -75,6 +75,14 @@ async def test_without_an_address_the_account_is_unclaimed(chat_world: World) ->
     assert await mails(chat_world) == []
 
 
+@pytest.mark.parametrize("settings", [pytest.param({}, id="mail"), pytest.param({"mail.mode": "off"}, id="no mail")])
+async def test_nor_does_a_password_alone_claim_it(settings: dict[str, object], chat_world: World) -> None:
+    body = (await chat_world.anyone.register(username="dave", password=PASSWORD)).expect(200)
+    client = chat_world.anyone.signed_in(body["token"])
+    assert (await client.get("/v1/users/@me")).expect(200)["verified"] is False
+    assert (await client.create_guild("Chess")).code == "UNCLAIMED_ACCOUNT_CANNOT_CREATE_GUILDS"
+
+
 @pytest.mark.parametrize("name", [{}, {"global_name": "日本語"}, {"global_name": "Chat"}])
 async def test_a_name_that_makes_no_username(chat_world: World, name: dict[str, str]) -> None:
     body = (await chat_world.anyone.register(password=PASSWORD, **name)).expect(200)
@@ -174,7 +182,7 @@ async def test_who_asks_for_no_username_gets_a_free_one(chat_world: World) -> No
     names = [(await chat_world.anyone.register(global_name="Zoë")).expect(200)["user"]["username"] for _ in range(3)]
     assert names[0] == "Zoe"
     assert all(re.fullmatch("Zoe[0-9]{6}", name) for name in names[1:])
-    token = (await chat_world.anyone.register(username="dave", password=PASSWORD)).expect(200)["token"]
+    token = (await chat_world.anyone.register(email="d@example.com", username="dave")).expect(200)["token"]
     made = (await chat_world.anyone.signed_in(token).post("/v1/oauth2/applications", {"name": "Dave"})).expect(200)
     assert re.fullmatch("Dave[0-9]{6}", made["bot"]["username"])
 
@@ -278,8 +286,10 @@ username_instance = pytest.mark.chat_settings(sign_in="username")
 @username_instance
 async def test_a_username_instance_takes_usernames(chat_world: World) -> None:
     body = (await chat_world.anyone.register(username="Dave", password=PASSWORD)).expect(200)
-    own = (await chat_world.anyone.signed_in(body["token"]).get("/v1/users/@me")).expect(200)
+    dave = chat_world.anyone.signed_in(body["token"])
+    own = (await dave.get("/v1/users/@me")).expect(200)
     assert (own["email"], own["verified"]) == (None, True)
+    assert (await dave.create_guild("Chess")).status == 200
     assert (await chat_world.anyone.login(username="dave", password=PASSWORD)).expect(200)["user_id"] == body["user_id"]
     assert errors(await chat_world.anyone.login(username="dave", password="wrong password")) == [
         ("username", "INVALID_EMAIL_OR_PASSWORD"),
