@@ -36,6 +36,9 @@ GATHERED_FROM_SECONDS: Final = 1e-3
 GATHERING_SECONDS: Final = 10e-3
 """How long the first event of a batch waits for the others at most."""
 
+LOOK_SECONDS: Final = 5e-4
+"""How often it looks whether they came."""
+
 
 class Flushable(Protocol):
     """A socket with something to send."""
@@ -110,9 +113,10 @@ class Fanout:
         cost = DELIVERY_SECONDS * sum(len(delivery.receivers) for delivery in self._queue)
         if cost < GATHERED_FROM_SECONDS or not self._causes():
             return
-        until = trio.current_time() + min(cost, GATHERING_SECONDS)
-        while self._causes() and len(self._queue) < EVENTS_PER_BATCH and trio.current_time() < until:
-            await trio.lowlevel.checkpoint()
+        for _ in range(int(min(cost, GATHERING_SECONDS) / LOOK_SECONDS)):
+            if not self._causes() or len(self._queue) >= EVENTS_PER_BATCH:
+                return
+            await trio.sleep(LOOK_SECONDS)
 
     def _next_run(self, most: int) -> list[Delivery]:
         """The deliveries at the head of the queue that have the same receivers and differ in nothing else."""

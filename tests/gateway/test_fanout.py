@@ -155,3 +155,23 @@ async def test_an_ended_session_is_passed_over(autojump_clock: MockClock) -> Non
         nursery.cancel_scope.cancel()
     assert socket.delivered == []
     assert made.numbering.sequence == 0
+
+
+async def test_a_costly_delivery_waits_for_what_is_about_to_come_but_not_for_ever(autojump_clock: MockClock) -> None:
+    causes = 1
+    fanout = Fanout(lambda: causes)
+    audience = tuple(session(fanout, str(number))[0] for number in range(1_000))
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(fanout.run)
+        fanout.queue(Delivery(event(1), audience))
+        await trio.sleep(0.004)
+        assert audience[0].numbering.sequence == 0
+        fanout.queue(Delivery(event(2), audience))
+        causes = 0
+        await trio.sleep(0.001)
+        assert audience[-1].numbering.sequence == 2
+        causes = 1
+        fanout.queue(Delivery(event(3), audience))
+        await trio.sleep(0.02)
+        assert audience[-1].numbering.sequence == 3
+        nursery.cancel_scope.cancel()
