@@ -172,7 +172,9 @@ class Hub:
 
     def _room(self, guild_id: int, name: EventName) -> GuildRoom | None:
         room = self.rooms.get(guild_id)
-        if room is None or not (room.available_to_members or name == EventName.GUILD_UPDATE):
+        if room is None or guild_id in self._guild_states.missing_guild_ids:
+            return None
+        if not (room.available_to_members or name == EventName.GUILD_UPDATE):
             return None
         return room
 
