@@ -1,0 +1,190 @@
+"""The README says what is true: its commands run as printed, and what it names is there."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from chat.config import load_settings
+from chat.testing.world import World
+
+ROOT: Final = Path(__file__).parents[1]
+README: Final = (ROOT / "README.md").read_text(encoding="utf-8")
+BIN: Final = Path(sys.executable).parent
+
+SHELL_SECONDS: Final = 120
+SLOWER: Final = 2
+"""A machine that runs tests on both cores starts a server in more seconds than the README gives it."""
+
+BLOCK: Final = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+def blocks(language: str, heading: str) -> list[str]:
+    """The code blocks of a language below a heading, in order."""
+    section = re.split(r"^## ", README, flags=re.MULTILINE)
+    text = next(part for part in section if part.startswith(heading + "\n"))
+    return [code for kind, code in BLOCK.findall(text) if kind == language]
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+def as_here(code: str, port: int) -> str:
+    """The lines as printed, on this interpreter's environment, without its installation, on a port of our own."""
+    lines = [line for line in code.splitlines() if "/pip " not in line]
+    return "\n".join(lines).replace(".venv/bin/", f"{BIN}/").replace("8080", str(port))
+
+
+def environment() -> dict[str, str]:
+    """This process's, with no setting of chat's."""
+    return {name: value for name, value in os.environ.items() if not name.startswith("CHAT_")}
+
+
+def run_in_shell(script: str, folder: Path) -> str:
+    """What a shell prints that runs the script in `folder`; whatever it left running is ended."""
+    slowly = f'set -eu\nsleep() {{ command sleep "$(($1 * {SLOWER}))"; }}\n'
+    shell = subprocess.Popen(
+        ["bash", "-c", slowly + script],
+        cwd=folder,
+        env=environment(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    try:
+        said, complaints = shell.communicate(timeout=SHELL_SECONDS)
+    finally:
+        # Everything the shell started is of its process group; there is nobody left if it ended in good order.
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(shell.pid, signal.SIGKILL)
+        shell.wait()
+    assert shell.returncode == 0, said + complaints
+    return said
+
+
+@pytest.mark.skipif(shutil.which("curl") is None, reason="the conversation is held with curl")
+def test_the_first_conversation_runs_as_printed(tmp_path: Path) -> None:
+    start, talk, _ = blocks("sh", "A first conversation")
+    (bot,) = blocks("python", "A first conversation")
+    (tmp_path / "bot.py").write_text(bot, encoding="utf-8")
+    port = free_port()
+    script = f"{as_here(start, port)}\n{as_here(talk, port)}\nkill $(jobs -p)\nwait\n"
+    said = run_in_shell(script, tmp_path)
+    _, end = json.JSONDecoder().raw_decode(said)  # the message that was sent
+    answer = json.loads(said[end:])
+    world = json.loads((tmp_path / "world.json").read_text(encoding="utf-8"))
+    assert [message["content"] for message in answer] == ["pong", "ping"]
+    assert [message["author"]["id"] for message in answer] == [world["bot"]["user_id"], world["users"][0]["id"]]
+
+
+def test_accounts_and_bots_come_from_the_command_line_as_printed(tmp_path: Path) -> None:
+    commands = as_here(blocks("sh", "A first conversation")[2], free_port())
+    said = run_in_shell(commands, tmp_path)
+    assert "carla" in said
+    assert "helper" in said
+    assert "service_name" in said
+    assert (tmp_path / "chat-data").is_dir()
+
+
+def test_the_server_prints_the_line_that_is_printed(tmp_path: Path) -> None:
+    port = free_port()
+    (line,) = blocks("", "Run it")
+    server = subprocess.Popen(
+        [str(BIN / "python"), "-m", "chat", "serve", "--port", str(port)],
+        cwd=tmp_path,
+        env=environment(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    )
+    try:
+        assert server.stdout is not None
+        assert server.stdout.readline() == line.replace("8080", str(port))
+        server.send_signal(signal.SIGTERM)
+        assert server.wait(SHELL_SECONDS) == 0
+        assert server.stdout.read() == ""
+        assert (tmp_path / "chat-data").is_dir()
+    finally:
+        server.kill()
+        server.wait()
+        assert server.stdout is not None
+        server.stdout.close()
+
+
+def test_the_test_of_the_test_kit_passes(tmp_path: Path) -> None:
+    (code,) = blocks("python", "Test kit")
+    (tmp_path / "test_printed.py").write_text(code, encoding="utf-8")
+    (tmp_path / "pytest.ini").write_text("[pytest]\ntrio_mode = true\n", encoding="utf-8")
+    run = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", str(tmp_path)],
+        cwd=tmp_path,
+        env=environment(),
+        capture_output=True,
+        text=True,
+        timeout=SHELL_SECONDS,
+        check=False,
+    )
+    assert run.returncode == 0, run.stdout
+    assert "1 passed" in run.stdout
+
+
+COMMANDS: Final = sorted(set(re.findall(r"^\.venv/bin/chat ((?:[a-z]+ ?)+)", README, re.MULTILINE)))
+
+
+def test_commands_are_named() -> None:
+    assert len(COMMANDS) >= 7
+
+
+@pytest.mark.parametrize("command", [command.split() for command in COMMANDS], ids=" ".join)
+def test_every_command_that_is_named_exists(command: list[str], tmp_path: Path) -> None:
+    run = subprocess.run(
+        [sys.executable, "-m", "chat", *command, "--help"],
+        cwd=tmp_path,
+        env=environment(),
+        capture_output=True,
+        text=True,
+        timeout=SHELL_SECONDS,
+        check=False,
+    )
+    assert run.returncode == 0, run.stderr
+    assert f"Usage: chat {' '.join(command)} " in run.stdout.replace("python -m chat", "chat")
+
+
+def test_every_setting_that_is_named_exists(tmp_path: Path) -> None:
+    named = set(re.findall(r"CHAT_[A-Z_]*[A-Z]", README))
+    known = {f"CHAT_{name.upper().replace('.', '__')}" for name in load_settings(tmp_path).origins}
+    assert named
+    assert named <= known
+
+
+async def test_every_route_that_is_named_exists(chat_world: World, autojump_clock: Any) -> None:
+    named = set(re.findall(r"`(GET|POST|PUT|PATCH|DELETE) (/[^\s`]*)`", README))
+    assert named
+    for method, path in named:
+        answer = await chat_world.anyone.request(method, path)
+        assert answer.status not in {404, 405}, (method, path)
+
+
+def test_every_file_that_is_named_exists() -> None:
+    named = set(re.findall(r"`((?:chat|tests|spec_fixtures|\.ci)/[\w./-]*)`", README)) | {
+        "LICENSE",
+        ".ci/constraints.txt",
+    }
+    for path in named:
+        assert (ROOT / path).exists(), path
