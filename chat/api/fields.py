@@ -1,7 +1,7 @@
 """The words that bodies and queries are declared with.
 
 A declaration is an attrs class whose annotations say everything: `Annotated[str, Length(1, 100)]`, `Snowflake`,
-`Maybe[str | None] = OMITTED`. A rule raises `Refusal` with the code of the field; `chat.api.parsing` adds the path
+`Maybe[str | None] = OMITTED`. A rule raises `Refusal` with the code of the field; `chat.api.structuring` adds the path
 (wire facts 3.2).
 """
 

@@ -24,14 +24,16 @@ import trio
 from chat.api.account_limits import ACCOUNT_LIMITED_OPERATIONS
 from chat.api.answers import PREFLIGHT_HEADERS, Answer, Encoded, answer_of, encode, refusal
 from chat.api.bodies import ClientGone, Receive, read_body
+from chat.api.exchange import Exchange
 from chat.api.faults import HttpFaults
 from chat.api.fields import SNOWFLAKE, Refusal
 from chat.api.operation import Operation, Request, Routes
-from chat.api.parsing import body_structure, parse_json, parse_query, query_structure
+from chat.api.parsing import parse_json, parse_query
 from chat.api.rate_limit import GLOBAL, HIGH_GLOBAL, limit_headers
 from chat.api.routing import RouteTable
 from chat.api.services import Services
-from chat.auth.client_address import FORWARDED_HEADER, TEST_HEADER, ClientAddresses, network_of
+from chat.api.structuring import body_structure, query_structure
+from chat.auth.client_address import ClientAddresses, network_of
 from chat.auth.credentials import Credential, parse_authorization
 from chat.auth.policy import BOT_IN_ANY_CASE, Policy, admit
 from chat.auth.principal import Principal
@@ -45,50 +47,11 @@ Send = Callable[[Any], Awaitable[None]]
 LARGE_BODY: Final = 65_536
 """Bytes from which a body is parsed in a thread, so that it does not hold the loop."""
 
-CAPABILITIES_LIMIT: Final = 64
-"""Names read from X-Service-Features (wire facts 3.3)."""
-
 _HIGH_LIMIT: Final = int(UserFlag.HIGH_GLOBAL_RATE_LIMIT)
 _NO_LIMIT: Final = int(UserFlag.RATE_LIMIT_BYPASS)
-_CAPABILITY: Final = re.compile(r"[a-z0-9_]{1,64}", re.ASCII)
 _REQUEST_ID: Final = re.compile(r"[A-Za-z0-9._-]{1,128}", re.ASCII)
-_NO_CAPABILITIES: Final[frozenset[str]] = frozenset()
 
 log: Final = structlog.get_logger("chat.api")
-
-
-class Exchange:
-    """One request on its way: what is read off it once."""
-
-    __slots__ = ("address", "authorizations", "headers", "id", "members", "query_string", "receive")
-
-    def __init__(self, scope: Mapping[str, Any], receive: Receive, addresses: ClientAddresses) -> None:
-        self.receive: Final = receive
-        self.query_string: Final[bytes] = scope["query_string"]
-        self.members: list[str] = []
-        """The members of the path, decoded, in order."""
-        self.headers: Final[dict[str, str]] = {}
-        self.authorizations: Final[list[str]] = []
-        forwarded: list[str] = []
-        for raw_name, raw_value in scope["headers"]:
-            name, value = raw_name.decode("latin-1"), raw_value.decode("latin-1")
-            self.headers[name] = value
-            if name == "authorization":
-                self.authorizations.append(value)
-            elif name == FORWARDED_HEADER:
-                forwarded.append(value)
-        client = scope.get("client")
-        self.address: Final = addresses.of(client[0] if client else "", forwarded, self.headers.get(TEST_HEADER))
-        self.id = ""
-        """The value of X-Request-ID."""
-
-    def capabilities(self) -> frozenset[str]:
-        """What X-Service-Features declares (wire facts 3.3)."""
-        declared = self.headers.get("x-service-features")
-        if declared is None:
-            return _NO_CAPABILITIES
-        names = (name.strip().lower() for name in declared.split(",", CAPABILITIES_LIMIT)[:CAPABILITIES_LIMIT])
-        return frozenset(name for name in names if _CAPABILITY.fullmatch(name))
 
 
 class Endpoint:

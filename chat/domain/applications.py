@@ -5,17 +5,25 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
-from urllib.parse import urlsplit
 
 import attrs
 import structlog
 
 from chat.auth.principal import CredentialKind, Principal
-from chat.auth.tokens import PREVIEW_CHARACTERS, TokenMint, token_hash
+from chat.auth.tokens import TokenMint
 from chat.clock import Clock
 from chat.config import Settings
-from chat.domain import account_rules
 from chat.domain.account_events import AccountEvents
+from chat.domain.application_rows import (
+    bot_of,
+    deleted_bot,
+    is_redirect,
+    new_bot,
+    owned,
+    required_bot_of,
+    secret_columns,
+    token_columns,
+)
 from chat.domain.memberships import Memberships
 from chat.domain.objects.applications import application_object, bot_object, own_application
 from chat.domain.profiles import KEEP_TAG, ProfileRules, TagChange
@@ -31,9 +39,6 @@ from chat.store.applications import Application
 from chat.store.database import Database
 
 log: Final = structlog.get_logger("chat.accounts")
-
-NAMELESS_BOT: Final = "bot"
-"""The username of a bot whose application's name makes none."""
 
 BOT_FLAGS: Final = int(UserFlag.FRIENDLY_BOT | UserFlag.FRIENDLY_BOT_MANUAL_APPROVAL)
 """Bits of a bot's flags that its owner may set."""
@@ -99,8 +104,21 @@ class Applications:
         self._require_redirects(new.redirect_uris)
         application_id = self._snowflakes()
         client_secret, bot_token = self._mint.secret(), self._mint.bot_token(application_id)
-        application = self._new_row(principal, application_id, new, client_secret, bot_token)
-        bot = self._new_bot(application)
+        now = self._clock.now_ms()
+        application = Application(
+            id=application_id,
+            owner_id=principal.user_id,
+            name=new.name,
+            bot_user_id=application_id,
+            bot_public=new.bot_public,
+            bot_require_code_grant=new.bot_require_code_grant,
+            redirect_uris=new.redirect_uris,
+            verify_key=self._mint.verify_key(),
+            created_at=now,
+            **secret_columns(client_secret, now),
+            **token_columns(bot_token, now),
+        )
+        bot = new_bot(application, service_name=self._settings.service_name)
         most = self._settings.limits.max_applications_per_user
 
         def unit(connection: sqlite3.Connection) -> Account:
@@ -124,7 +142,7 @@ class Applications:
 
         def query(connection: sqlite3.Connection) -> list[dict[str, Any]]:
             own = applications.of_owner(connection, principal.user_id)
-            return [application_object(application, _bot_of(connection, application)) for application in own]
+            return [application_object(application, bot_of(connection, application)) for application in own]
 
         return await self._database.read(query)
 
@@ -134,8 +152,8 @@ class Applications:
         :raises ApiError: UNKNOWN_APPLICATION, ACCESS_DENIED.
         """
         reader = self._database.reader
-        application = _owned(reader, principal, application_id)
-        return application_object(application, _bot_of(reader, application))
+        application = owned(reader, principal, application_id)
+        return application_object(application, bot_of(reader, application))
 
     def of_bot(self, principal: Principal) -> dict[str, Any]:
         """The application that a bot belongs to.
@@ -158,9 +176,9 @@ class Applications:
         self._require_redirects(changes.get("redirect_uris", ()))
 
         def unit(connection: sqlite3.Connection) -> dict[str, Any]:
-            application = attrs.evolve(_owned(connection, principal, application_id), **changes)
+            application = attrs.evolve(owned(connection, principal, application_id), **changes)
             applications.replace(connection, application)
-            return application_object(application, _bot_of(connection, application))
+            return application_object(application, bot_of(connection, application))
 
         return await self._database.write(unit)
 
@@ -170,21 +188,22 @@ class Applications:
         :raises ApiError: UNKNOWN_APPLICATION, ACCESS_DENIED, SUDO_MODE_REQUIRED.
         :raises InvalidFormBody: INVALID_PASSWORD at `password`.
         """
-        application = _owned(self._database.reader, principal, application_id)
+        application = owned(self._database.reader, principal, application_id)
         await self._sudo.require(principal.account, proof)
-        bot = _bot_of(self._database.reader, application)
+        bot = bot_of(self._database.reader, application)
         if bot is not None:
             await self._leave_guilds(bot)
 
-        def unit(connection: sqlite3.Connection) -> None:
-            _owned(connection, principal, application_id)
+        def unit(connection: sqlite3.Connection) -> Account | None:
+            last = bot_of(connection, owned(connection, principal, application_id))
             applications.delete(connection, application_id)
-            if bot is not None:
-                accounts.replace(connection, _deleted(bot))
+            if last is not None:
+                accounts.replace(connection, deleted_bot(last))
+            return last
 
-        def then(_: None) -> None:
-            if bot is not None:
-                self._events.signed_out(bot.id)
+        def then(last: Account | None) -> None:
+            if last is not None:
+                self._events.signed_out(last.id)
 
         await self._database.write(unit, then)
         log.info("application deleted", application_id=application_id, user_id=principal.user_id)
@@ -199,9 +218,7 @@ class Applications:
             raise ApiError("INVALID_BOT_FLAG")
 
         def unit(connection: sqlite3.Connection) -> tuple[Account, Account]:
-            before = _bot_of(connection, _owned(connection, principal, application_id))
-            if before is None:
-                raise ApiError("BOT_USER_NOT_FOUND")
+            before = required_bot_of(connection, owned(connection, principal, application_id))
             after = attrs.evolve(before, **self._rules.checked(before, dict(change.profile), change.tag))
             if change.flags is not None:
                 after = attrs.evolve(after, flags=(after.flags & ~BOT_FLAGS) | change.flags)
@@ -225,16 +242,14 @@ class Applications:
         :raises ApiError: UNKNOWN_APPLICATION, ACCESS_DENIED, BOT_USER_NOT_FOUND, SUDO_MODE_REQUIRED.
         :raises InvalidFormBody: INVALID_PASSWORD at `password`.
         """
-        _owned(self._database.reader, principal, application_id)
+        owned(self._database.reader, principal, application_id)
         await self._sudo.require(principal.account, proof)
         token = self._mint.bot_token(application_id)
 
         def unit(connection: sqlite3.Connection) -> Account:
-            application = _owned(connection, principal, application_id)
-            bot = _bot_of(connection, application)
-            if bot is None:
-                raise ApiError("BOT_USER_NOT_FOUND")
-            applications.replace(connection, attrs.evolve(application, **self._token_columns(token)))
+            application = owned(connection, principal, application_id)
+            bot = required_bot_of(connection, application)
+            applications.replace(connection, attrs.evolve(application, **token_columns(token, self._clock.now_ms())))
             return bot
 
         bot = await self._database.write(unit, lambda bot: self._events.signed_out(bot.id))
@@ -247,62 +262,23 @@ class Applications:
         :raises ApiError: UNKNOWN_APPLICATION, ACCESS_DENIED, SUDO_MODE_REQUIRED.
         :raises InvalidFormBody: INVALID_PASSWORD at `password`.
         """
-        _owned(self._database.reader, principal, application_id)
+        owned(self._database.reader, principal, application_id)
         await self._sudo.require(principal.account, proof)
         secret = self._mint.secret()
 
         def unit(connection: sqlite3.Connection) -> None:
-            application = _owned(connection, principal, application_id)
-            applications.replace(connection, attrs.evolve(application, **self._secret_columns(secret)))
+            application = owned(connection, principal, application_id)
+            applications.replace(connection, attrs.evolve(application, **secret_columns(secret, self._clock.now_ms())))
 
         await self._database.write(unit)
         log.info("client secret reset", application_id=application_id, user_id=principal.user_id)
         return {"client_secret": secret}
 
-    def _new_row(
-        self, principal: Principal, application_id: int, new: NewApplication, client_secret: str, bot_token: str
-    ) -> Application:
-        return Application(
-            id=application_id,
-            owner_id=principal.user_id,
-            name=new.name,
-            bot_user_id=application_id,  # numerically the same (wire facts 5.7): clients take either for the other
-            bot_public=new.bot_public,
-            bot_require_code_grant=new.bot_require_code_grant,
-            redirect_uris=new.redirect_uris,
-            verify_key=self._mint.verify_key(),
-            created_at=self._clock.now_ms(),
-            **self._secret_columns(client_secret),
-            **self._token_columns(bot_token),
-        )
-
-    def _new_bot(self, application: Application) -> Account:
-        """The bot account, without its discriminator."""
-        username = account_rules.username_from(application.name, service_name=self._settings.service_name)
-        return Account(
-            id=application.id,
-            username=username or NAMELESS_BOT,
-            discriminator=0,
-            email_verified=True,
-            bot=True,
-            created_at=application.created_at,
-        )
-
-    def _secret_columns(self, secret: str) -> dict[str, Any]:
-        return {"client_secret_hash": token_hash(secret), "client_secret_created_at": self._clock.now_ms()}
-
-    def _token_columns(self, token: str) -> dict[str, Any]:
-        return {
-            "bot_token_hash": token_hash(token),
-            "bot_token_preview": token.partition(".")[2][:PREVIEW_CHARACTERS],
-            "bot_token_created_at": self._clock.now_ms(),
-        }
-
     def _require_redirects(self, addresses: Sequence[str]) -> None:
         """Raise InvalidFormBody unless each is an absolute address without fragment, and there are not too many."""
         if len(addresses) > self._settings.limits.max_redirect_uris_per_application:
             raise InvalidFormBody.at("redirect_uris", "INVALID_FORMAT")
-        wrong = [position for position, address in enumerate(addresses) if not _is_redirect(address)]
+        wrong = [position for position, address in enumerate(addresses) if not is_redirect(address)]
         if wrong:
             raise InvalidFormBody([FieldError(f"redirect_uris.{position}", "INVALID_FORMAT") for position in wrong])
 
@@ -313,40 +289,3 @@ class Applications:
             except ApiError:
                 # It left meanwhile, or the guild is the instance's one community, which keeps its members.
                 log.info("bot stays in guild", user_id=bot.id, guild_id=guild_id)
-
-
-def _owned(connection: sqlite3.Connection, principal: Principal, application_id: int) -> Application:
-    application = applications.by_id(connection, application_id)
-    if application is None:
-        raise ApiError("UNKNOWN_APPLICATION")
-    if application.owner_id != principal.user_id:
-        raise ApiError("ACCESS_DENIED")
-    return application
-
-
-def _bot_of(connection: sqlite3.Connection, application: Application) -> Account | None:
-    return None if application.bot_user_id is None else accounts.by_id(connection, application.bot_user_id)
-
-
-def _deleted(bot: Account) -> Account:
-    """The bot without what it said of itself."""
-    return attrs.evolve(
-        bot,
-        flags=bot.flags | UserFlag.DELETED,
-        global_name=None,
-        avatar=None,
-        avatar_color=None,
-        banner=None,
-        banner_color=None,
-        accent_color=None,
-        bio=None,
-        pronouns=None,
-    )
-
-
-def _is_redirect(address: str) -> bool:
-    try:
-        parts = urlsplit(address)
-    except ValueError:
-        return False
-    return bool(parts.scheme) and bool(parts.netloc or parts.path) and not parts.fragment and "#" not in address

@@ -24,7 +24,8 @@ from chat.api.fields import (
     Snowflake,
     Timestamp,
 )
-from chat.api.parsing import DEPTH_LIMIT, body_structure, parse_json, parse_query, query_structure
+from chat.api.parsing import DEPTH_LIMIT, parse_json, parse_query
+from chat.api.structuring import body_structure, query_structure
 from chat.errors import InvalidFormBody
 from chat.snowflake import MAXIMUM
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chat.api.parsing import body_structure
+from chat.api.structuring import body_structure
 from chat.development.account_state import AccountChange
 from chat.development.fault_requests import Action, FaultRequest
 from chat.development.guild_state import GuildChange

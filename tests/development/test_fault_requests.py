@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from chat.api.faults import HttpFault
-from chat.api.parsing import body_structure
+from chat.api.structuring import body_structure
 from chat.development.fault_requests import FaultRequest
 from chat.development.faults import FaultAction, SocketFault, Target
 from chat.errors import InvalidFormBody
