@@ -10,7 +10,7 @@ import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import trio
 
@@ -51,12 +51,14 @@ class ServerProcess:
 
 
 @asynccontextmanager
-async def running(data: Path, **environment: str) -> AsyncIterator[ServerProcess]:
-    """Start the server; whatever is left of it at the end of the block is killed."""
+async def running(
+    data: Path, *, log: int | IO[bytes] = subprocess.DEVNULL, **environment: str
+) -> AsyncIterator[ServerProcess]:
+    """Start the server, its log going to `log`; whatever is left of it at the end of the block is killed."""
     process = await trio.lowlevel.open_process(
         [sys.executable, "-m", "chat", "dev", "--data", str(data), "--port", "0", "--json"],
         stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
+        stderr=log,
         env={**os.environ, **environment},
     )
     try:
