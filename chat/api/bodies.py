@@ -29,21 +29,17 @@ async def read_body(receive: Receive, announced: str | None, limit: int = BODY_L
     """
     if announced is not None and announced.isdecimal() and (len(announced) > DIGITS_LIMIT or int(announced) > limit):
         raise _too_large()
-    chunks: list[bytes] = []
-    size = 0
+    body = bytearray()
     more = True
     while more:
         event = await receive()
         if event["type"] == "http.disconnect":
             raise ClientGone
-        chunk = event.get("body", b"")
+        body += event.get("body", b"")
         more = event.get("more_body", False)
-        size += len(chunk)
-        if size > limit:
+        if len(body) > limit:
             raise _too_large()
-        if chunk:
-            chunks.append(chunk)
-    return b"".join(chunks) if len(chunks) != 1 else chunks[0]
+    return bytes(body)
 
 
 def _too_large() -> ApiError:
