@@ -1,0 +1,196 @@
+"""`chat bench gateway`: deliveries, memory, latency and the longest turn of the loop."""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+import statistics
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final
+
+import attrs
+
+from chat.bench import world
+from chat.bench.processes import LOAD_CORE, MEASURED_CORE, Process, resident_bytes, started
+from chat.bench.report import Figure, Report, median_ratio
+
+BURST: Final = 8
+PAIR: Final = 2
+BUSY_GENERATOR: Final = 0.9
+LATENCY_RATE: Final = 20.0
+KIBIBYTE: Final = 1024
+ENVIRONMENT: Final = {"CHAT_RATE_LIMITS": "false", "CHAT_LOG_LEVEL": "error"}
+
+
+@attrs.frozen
+class Plan:
+    """How much is measured. Every figure is the median of `rounds` rounds."""
+
+    sessions: tuple[int, ...] = (1_000, 3_000)
+    rounds: int = 5
+    seconds: float = 2.0
+    latency_seconds: float = 10.0
+
+
+QUICK: Final = Plan(sessions=(20,), rounds=1, seconds=0.3, latency_seconds=0.3)
+
+
+@attrs.frozen
+class Load:
+    """A server or a floor, and the generator whose sessions it holds."""
+
+    generator: Process
+    server: Process
+
+    def measure(self, **phase: float) -> dict[str, Any]:
+        """One phase; see `chat.bench.load_generator.Phase`."""
+        result: dict[str, Any] = self.generator.ask(**phase)
+        return result
+
+
+def run(plan: Plan) -> Report:
+    """Measure everything."""
+    figures: list[Figure] = []
+    notes: list[str] = []
+    for count in plan.sessions:
+        figures += _deliveries(count, plan, notes)
+    figures += _compressed(plan.sessions[0], plan, notes)
+    return Report("gateway", tuple(figures), tuple(notes))
+
+
+def _deliveries(count: int, plan: Plan, notes: list[str]) -> Iterator[Figure]:
+    """Uncompressed sessions against the floor."""
+    with contextlib.ExitStack() as stack:
+        server, port, here = stack.enter_context(_server())
+        before = resident_bytes(server.pid)
+        load = stack.enter_context(_load(server, port, here, count))
+        yield _memory(f"memory_{count}", before, server, count, at_most=32.0)
+        first = load.measure(seconds=plan.seconds, window=PAIR)
+        floor = stack.enter_context(_floor(round(first["bytes_per_delivery"]), here, count))
+        for name, window, at_least in ((f"pairs_{count}", PAIR, 0.60), (f"bursts_{count}", BURST, 2.5)):
+            floors, servers = _alternate(floor, load, plan, window, name, notes)
+            yield Figure(f"{name}_ratio", median_ratio(servers, floors), "of the floor", at_least=at_least)
+            yield Figure(f"{name}_per_cpu_second", statistics.median(servers), "deliveries")
+            yield Figure(f"{name}_floor_per_cpu_second", statistics.median(floors), "deliveries")
+        yield from _longest_turn(load, plan, count)
+        if count == plan.sessions[0]:
+            yield from _latency(load, plan, count)
+
+
+def _alternate(
+    floor: Load, load: Load, plan: Plan, window: int, name: str, notes: list[str]
+) -> tuple[list[float], list[float]]:
+    """Deliveries per CPU second, round by round, of the floor and of the server."""
+    floors, servers = [], []
+    for _ in range(plan.rounds):
+        # The floor gets the same load, message by message: it has nothing that could gather them.
+        floors.append(_delivered(floor.measure(seconds=plan.seconds, window=window), f"{name}, floor", notes))
+        servers.append(_delivered(load.measure(seconds=plan.seconds, window=window), name, notes))
+    return floors, servers
+
+
+def _delivered(result: dict[str, Any], name: str, notes: list[str]) -> float:
+    if result["undelivered"] or result["sequence_gaps"] or result["closed"]:
+        notes.append(
+            f"{name}: {result['undelivered']} undelivered, {result['sequence_gaps']} gaps in the sequence, "
+            f"{result['closed']} connections closed"
+        )
+    if result["generator_cpu"] > BUSY_GENERATOR:
+        notes.append(f"{name}: the load generator was busy ({result['generator_cpu']:.2f} of its core)")
+    return float(result["per_cpu_second"])
+
+
+def _longest_turn(load: Load, plan: Plan, count: int) -> Iterator[Figure]:
+    """The longest turn under each kind of load."""
+    observe(load.server)
+    walls, processor = [], []
+    for _ in range(plan.rounds):
+        for window in (PAIR, BURST):
+            load.measure(seconds=plan.seconds, window=window)
+            observed = observe(load.server)
+            walls.append(observed["longest_turn_ms"])
+            processor.append(observed["longest_turn_cpu_ms"])
+    yield Figure(f"longest_turn_{count}", max(processor), "ms of CPU", at_most=20.0)
+    yield Figure(f"longest_turn_wall_{count}", max(walls), "ms, other programs included")
+
+
+def _latency(load: Load, plan: Plan, count: int) -> Iterator[Figure]:
+    result = load.measure(seconds=plan.latency_seconds, rate=LATENCY_RATE)
+    yield Figure(f"latency_p50_{count}", result.get("p50_ms", 0.0), f"ms at {LATENCY_RATE:g} messages a second")
+    yield Figure(f"latency_p99_{count}", result.get("p99_ms", 0.0), f"ms at {LATENCY_RATE:g} messages a second")
+
+
+def _compressed(count: int, plan: Plan, notes: list[str]) -> Iterator[Figure]:
+    """zstd-stream against the same server uncompressed."""
+    with contextlib.ExitStack() as stack:
+        plain = stack.enter_context(_load(*stack.enter_context(_server()), count))
+        server, port, here = stack.enter_context(_server())
+        before = resident_bytes(server.pid)
+        load = stack.enter_context(_load(server, port, here, count, compressed=True))
+        yield _memory(f"memory_zstd_{count}", before, server, count, at_most=130.0)
+        plains, compressed = _alternate(plain, load, plan, PAIR, f"zstd_{count}", notes)
+        yield Figure(f"zstd_{count}_ratio", median_ratio(compressed, plains), "of uncompressed", at_least=0.40)
+        yield Figure(f"zstd_{count}_per_cpu_second", statistics.median(compressed), "deliveries")
+
+
+def _memory(name: str, before: int, server: Process, count: int, *, at_most: float) -> Figure:
+    grown = resident_bytes(server.pid) - before
+    return Figure(name, grown / KIBIBYTE / count, "KiB a session", at_most=at_most)
+
+
+def observe(server: Process) -> dict[str, Any]:
+    """What the server noticed of its loop since it was asked last."""
+    server.signal(signal.SIGUSR1)
+    observed: dict[str, Any] = server.answer()
+    return observed
+
+
+@contextlib.contextmanager
+def serving(directory: str) -> Iterator[tuple[Process, int]]:
+    """A server on this data directory, and its port."""
+    with started("chat.bench.observed_server", directory, core=MEASURED_CORE, environment=ENVIRONMENT) as server:
+        yield server, server.answer()["port"]
+
+
+@contextlib.contextmanager
+def _server() -> Iterator[tuple[Process, int, world.World]]:
+    """A server on a world of its own."""
+    with tempfile.TemporaryDirectory(prefix="chat-bench-") as directory:
+        here = world.prepare(Path(directory), world.MEMBERS)
+        with serving(directory) as (server, port):
+            yield server, port, here
+
+
+@contextlib.contextmanager
+def _load(server: Process, port: int, here: world.World, count: int, *, compressed: bool = False) -> Iterator[Load]:
+    with generator(server, port, here, count, compressed=compressed) as load:
+        yield Load(load, server)
+
+
+@contextlib.contextmanager
+def _floor(frame_bytes: int, here: world.World, count: int) -> Iterator[Load]:
+    with (
+        started("chat.bench.gateway_floor", frame_bytes, core=MEASURED_CORE) as floor,
+        generator(floor, floor.answer()["port"], here, count) as load,
+    ):
+        yield Load(load, floor)
+
+
+@contextlib.contextmanager
+def generator(
+    server: Process, port: int, here: world.World, count: int, *, compressed: bool = False
+) -> Iterator[Process]:
+    """A generator whose sessions with the server are all ready."""
+    specification = {
+        "port": port,
+        "pid": server.pid,
+        "sessions": count,
+        "tokens": here.tokens,
+        "post_path": f"/v1/channels/{here.channel_id}/messages",
+        "compressed": compressed,
+    }
+    with started("chat.bench.load_generator", core=LOAD_CORE) as load:
+        load.ask(**specification)
+        yield load

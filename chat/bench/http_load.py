@@ -1,0 +1,93 @@
+"""Makes HTTP load: `python -m chat.bench.http_load`, one thread, one epoll loop.
+
+Each line that it reads (`Order` as JSON) is one measurement: so many connections, each with one request under way at
+any time. Each is answered by one line.
+"""
+
+from __future__ import annotations
+
+import json
+import select
+import sys
+import time
+from typing import Any, Final
+
+import attrs
+
+from chat.bench.http_clients import HttpClient, request_bytes
+from chat.bench.load_sessions import read
+from chat.bench.processes import cpu_seconds
+
+WARM_UP_SECONDS: Final = 0.3
+
+
+@attrs.frozen
+class Order:
+    """What to ask of whom. `pid` is the process whose CPU time counts; the tokens are used in turn."""
+
+    port: int
+    pid: int
+    method: str
+    path: str
+    seconds: float
+    connections: int
+    tokens: list[str]
+    body: str = ""
+
+
+def measure(order: Order) -> dict[str, Any]:
+    """Ask for a while and count the answers. Raises ConnectionError for an answer that is not a 2xx."""
+    requests = [
+        request_bytes(order.method, order.path, authorization=token, body=order.body.encode()) for token in order.tokens
+    ]
+    poll = select.epoll()
+    clients = [HttpClient(order.port) for _ in range(order.connections)]
+    request_of: dict[int, tuple[HttpClient, bytes]] = {}
+    for number, client in enumerate(clients):
+        request = requests[number % len(requests)]
+        request_of[client.socket.fileno()] = client, request
+        poll.register(client.socket.fileno(), select.EPOLLIN)
+        client.send(request)
+    try:
+        _ask_until(time.monotonic() + WARM_UP_SECONDS, poll, request_of)
+        answered, began = _answered(clients), time.monotonic()
+        own, servers = time.process_time(), cpu_seconds(order.pid)
+        _ask_until(began + order.seconds, poll, request_of)
+        seconds, own = time.monotonic() - began, time.process_time() - own
+        servers, answered = cpu_seconds(order.pid) - servers, _answered(clients) - answered
+    finally:
+        for client in clients:
+            client.socket.close()
+    return {
+        "per_second": answered / seconds,
+        "per_cpu_second": answered / servers if servers else 0.0,
+        "server_cpu": servers / seconds,
+        "generator_cpu": own / seconds,
+    }
+
+
+def _ask_until(end: float, poll: select.epoll, request_of: dict[int, tuple[HttpClient, bytes]]) -> None:
+    while (now := time.monotonic()) < end:
+        for descriptor, _ in poll.poll(min(0.1, end - now)):
+            client, request = request_of[descriptor]
+            try:
+                client.take(read(descriptor))
+            except BlockingIOError:
+                continue
+            if not client.is_busy:
+                client.send(request)
+
+
+def _answered(clients: list[HttpClient]) -> int:
+    return sum(client.answered for client in clients)
+
+
+def main() -> None:
+    """Serve measurements until standard input ends."""
+    for line in sys.stdin:
+        answer = measure(Order(**json.loads(line)))
+        print(json.dumps(answer), flush=True)  # noqa: T201 -- standard output is where the answers go
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,252 @@
+"""Makes gateway load: `python -m chat.bench.load_generator`, one thread, one epoll loop.
+
+The first line that it reads says whom to connect to (`Specification` as JSON), and is answered once all sessions are
+ready. Each further line (`Phase`) is one measurement, answered by one line. It says how busy it was itself: above 0.9
+it measured itself and not the server.
+"""
+
+from __future__ import annotations
+
+import collections
+import json
+import resource
+import select
+import statistics
+import sys
+import time
+from collections.abc import Callable, Iterator
+from typing import Any, Final
+
+import attrs
+
+from chat.bench.http_clients import HttpClient, request_bytes
+from chat.bench.load_sessions import MARKER, TIME_DIGITS, CompressedSession, Session, Watch, connect, read
+from chat.bench.processes import cpu_seconds
+
+SAMPLED: Final = 10
+"""Every so many sessions one is read closely."""
+
+OPENING_AT_ONCE: Final = 64
+HEARTBEAT_SECONDS: Final = 30.0
+QUIET_SECONDS: Final = 0.5
+EVENTS_PER_TURN: Final = 128
+HTTP_CLIENTS: Final = 8
+SETTLING_SECONDS: Final = 10.0
+"""How long what is under way at the end of a phase may take."""
+
+PADDING: Final = b"a chat message of usual length, such as people write when they have something to say to each other"
+
+
+@attrs.frozen
+class Specification:
+    """Whom to connect to and as whom. `pid` is the process whose CPU time counts."""
+
+    port: int
+    pid: int
+    sessions: int
+    tokens: list[str]
+    post_path: str
+    compressed: bool = False
+
+
+@attrs.frozen
+class Phase:
+    """One measurement: `window` messages outstanding all the time, or `rate` messages a second, or neither."""
+
+    seconds: float
+    window: int = 0
+    rate: float = 0.0
+    warm_up_seconds: float = 0.3
+
+
+class LoadGenerator:
+    """All sessions, the clients that post, and the loop that serves them."""
+
+    def __init__(self, specification: Specification) -> None:
+        self._specification = specification
+        self._watch = Watch()
+        self._poll = select.epoll()
+        self._takers: dict[int, Callable[[bytes], int]] = {}
+        self._heartbeats: collections.deque[tuple[float, Session]] = collections.deque()
+        self._sessions: list[Session] = []
+        self._http: list[HttpClient] = []
+        self._idle_since = time.monotonic()
+        self._orders = b""
+        self._orders_over = False
+        self.delivered = 0
+        self.posted = 0
+        self.received_bytes = 0
+
+    def orders(self, descriptor: int) -> Iterator[str]:
+        """The lines that come in at a descriptor until its end; heartbeats go on in the meantime."""
+        self._register(descriptor, self._take_orders)
+        while not self._orders_over:
+            line, end, rest = self._orders.partition(b"\n")
+            if end:
+                self._orders = rest
+                yield line.decode()
+            else:
+                self._turn(1.0)
+
+    def _take_orders(self, data: bytes) -> int:
+        self._orders += data
+        self._orders_over = not data
+        return 0
+
+    def open_sessions(self) -> dict[str, Any]:
+        """Connect and identify everyone, and wait until nothing more comes of that."""
+        began = time.monotonic()
+        specification = self._specification
+        kind = CompressedSession if specification.compressed else Session
+        for number in range(specification.sessions):
+            connected = connect(specification.port, number)
+            token = specification.tokens[number % len(specification.tokens)]
+            session = kind(connected, token, self._watch, sampled=number % SAMPLED == 0)
+            self._sessions.append(session)
+            self._register(connected.fileno(), session.take)
+            session.open(specification.port)
+            while number - self._watch.ready >= OPENING_AT_ONCE:
+                self._turn(1.0)
+                self._require_open()
+        while self._watch.ready < specification.sessions:
+            self._turn(1.0)
+            self._require_open()
+        seconds = time.monotonic() - began
+        while time.monotonic() - self._idle_since < QUIET_SECONDS:
+            self._turn(QUIET_SECONDS)
+        now = time.monotonic()
+        for number, session in enumerate(self._sessions):
+            self._heartbeats.append((now + HEARTBEAT_SECONDS * number / len(self._sessions), session))
+        return {"ready": self._watch.ready, "seconds": seconds}
+
+    def measure(self, phase: Phase) -> dict[str, Any]:
+        """Post for a while and count."""
+        self.delivered = self.posted = 0
+        if phase.window or phase.rate:
+            self._open_http()
+        began = time.monotonic()
+        self._run_until(began + phase.warm_up_seconds, phase, began)
+        self._watch.latencies.clear()
+        delivered, received_bytes, acknowledged = self.delivered, self.received_bytes, self._watch.acknowledged
+        at, own, servers = time.monotonic(), time.process_time(), cpu_seconds(self._specification.pid)
+        self._run_until(at + phase.seconds, phase, began)
+        seconds, own = time.monotonic() - at, time.process_time() - own
+        servers = cpu_seconds(self._specification.pid) - servers
+        delivered, received_bytes = self.delivered - delivered, self.received_bytes - received_bytes
+        result = {
+            "deliveries": delivered,
+            "per_second": delivered / seconds,
+            "per_cpu_second": delivered / servers if servers else 0.0,
+            "server_cpu": servers / seconds,
+            "generator_cpu": own / seconds,
+            "bytes_per_delivery": received_bytes / delivered if delivered else 0.0,
+            "acknowledged": self._watch.acknowledged - acknowledged,
+            **_latencies(self._watch.latencies),
+        }
+        self._settle()
+        return result | {
+            "undelivered": self.posted * len(self._sessions) - self.delivered,
+            "sequence_gaps": self._watch.sequence_gaps,
+            "closed": self._watch.closed,
+        }
+
+    def _require_open(self) -> None:
+        if self._watch.closed:
+            raise ConnectionError("the server closed a connection before its session was ready")
+
+    def _open_http(self) -> None:
+        # Afresh for each phase: between two of them the server may close what is idle.
+        self._http = [HttpClient(self._specification.port) for _ in range(HTTP_CLIENTS)]
+        for client in self._http:
+            self._register(client.socket.fileno(), client.take)
+
+    def _register(self, descriptor: int, take: Callable[[bytes], int]) -> None:
+        self._takers[descriptor] = take
+        self._poll.register(descriptor, select.EPOLLIN)
+
+    def _run_until(self, end: float, phase: Phase, began: float) -> None:
+        while (now := time.monotonic()) < end:
+            wait = end - now
+            if phase.rate:
+                due = began + self.posted / phase.rate
+                if now >= due:
+                    self._post()
+                wait = max(0.0, min(wait, due - now))
+            elif phase.window:
+                self._fill(phase.window)
+            self._turn(wait)
+
+    def _fill(self, window: int) -> None:
+        while self.posted - self.delivered // len(self._sessions) < window and self._post():
+            pass
+
+    def _post(self) -> bool:
+        client = next((client for client in self._http if not client.is_busy), None)
+        if client is None:
+            return False
+        content = MARKER + b"%0*d " % (TIME_DIGITS, time.monotonic_ns()) + PADDING
+        specification = self._specification
+        author = specification.tokens[self.posted % len(specification.tokens)]
+        body = b'{"content":"%b"}' % content
+        client.send(request_bytes("POST", specification.post_path, authorization=author, body=body))
+        self.posted += 1
+        return True
+
+    def _settle(self) -> None:
+        end = time.monotonic() + SETTLING_SECONDS
+        while time.monotonic() < end and (
+            self.delivered < self.posted * len(self._sessions) or any(client.is_busy for client in self._http)
+        ):
+            self._turn(0.1)
+        for client in self._http:
+            self._poll.unregister(client.socket.fileno())
+            client.socket.close()
+        self._http = []
+
+    def _turn(self, seconds: float) -> None:
+        takers = self._takers
+        delivered = received = 0
+        for descriptor, _ in self._poll.poll(min(seconds, 0.1), EVENTS_PER_TURN):
+            try:
+                data = read(descriptor)
+            except BlockingIOError:
+                continue
+            if not data:
+                self._poll.unregister(descriptor)
+            received += len(data)
+            delivered += takers[descriptor](data)
+        now = time.monotonic()
+        if received:
+            self._idle_since = now
+            self.delivered += delivered
+            self.received_bytes += received
+        while self._heartbeats and self._heartbeats[0][0] <= now:
+            _, session = self._heartbeats.popleft()
+            if session.is_ready:
+                session.heartbeat()
+                self._heartbeats.append((now + HEARTBEAT_SECONDS, session))
+
+
+def _latencies(milliseconds: list[float]) -> dict[str, float]:
+    if len(milliseconds) < 2:
+        return {}
+    hundredths = statistics.quantiles(milliseconds, n=100)
+    return {"p50_ms": hundredths[49], "p99_ms": hundredths[98], "longest_ms": max(milliseconds)}
+
+
+def main() -> None:
+    """Serve measurements until standard input ends."""
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+    generator = LoadGenerator(Specification(**json.loads(sys.stdin.readline())))
+    _say(generator.open_sessions())
+    for line in generator.orders(sys.stdin.fileno()):
+        _say(generator.measure(Phase(**json.loads(line))))
+
+
+def _say(answer: dict[str, Any]) -> None:
+    print(json.dumps(answer), flush=True)  # noqa: T201 -- standard output is where the answers go
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,132 @@
+"""`chat bench`: what this machine's server can do, each figure as a ratio to a floor of the same run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+import attrs
+import click
+
+from chat.cli.options import Command, json_option, print_json, print_table
+
+if TYPE_CHECKING:
+    from chat.bench.report import Report
+
+
+def quick_option(command: Command) -> Command:
+    """`--quick`, to see that a bench works."""
+    return click.option("--quick", is_flag=True, help="A few connections for a moment; the figures mean nothing.")(
+        command
+    )
+
+
+def rounds_option(command: Command) -> Command:
+    """`--rounds`, for machines that are noisy."""
+    return click.option("--rounds", type=click.IntRange(1), help="Rounds of which the median counts.  [default: 5]")(
+        command
+    )
+
+
+@click.group()
+def bench() -> None:
+    """Measure what the server can do on this machine."""
+
+
+@bench.command()
+@click.option("--sessions", type=click.IntRange(1), multiple=True, help="How many.  [default: 1000 and 3000]")
+@rounds_option
+@quick_option
+@json_option
+def gateway(sessions: tuple[int, ...], rounds: int | None, quick: bool, as_json: bool) -> None:
+    """Deliveries per CPU second against a bare loop of send(), memory, latency, the longest turn of the loop."""
+    from chat.bench import gateway as measured
+
+    plan = measured.QUICK if quick else measured.Plan()
+    if sessions:
+        plan = attrs.evolve(plan, sessions=sessions)
+    _print([measured.run(attrs.evolve(plan, rounds=rounds or plan.rounds))], as_json=as_json)
+
+
+@bench.command()
+@rounds_option
+@quick_option
+@json_option
+def http(rounds: int | None, quick: bool, as_json: bool) -> None:
+    """Requests per CPU second against an empty route."""
+    from chat.bench import http as measured
+
+    plan = measured.QUICK if quick else measured.Plan()
+    _print([measured.run(attrs.evolve(plan, rounds=rounds or plan.rounds))], as_json=as_json)
+
+
+@bench.command()
+@rounds_option
+@quick_option
+@json_option
+def store(rounds: int | None, quick: bool, as_json: bool) -> None:
+    """Durable writes a second, alone and together, against one commit at a time."""
+    from chat.bench import store as measured
+
+    plan = measured.QUICK if quick else measured.Plan()
+    _print([measured.run(attrs.evolve(plan, rounds=rounds or plan.rounds))], as_json=as_json)
+
+
+@bench.command()
+@rounds_option
+@quick_option
+@json_option
+def start(rounds: int | None, quick: bool, as_json: bool) -> None:
+    """How soon `chat serve` listens on an existing database, and its memory while idle."""
+    from chat.bench import start as measured
+
+    plan = measured.QUICK if quick else measured.Plan()
+    _print([measured.run(attrs.evolve(plan, rounds=rounds or plan.rounds))], as_json=as_json)
+
+
+@bench.command()
+@click.option("--connections", type=click.IntRange(1), help="How many.  [default: 10000]")
+@click.option("--seconds", type=click.FloatRange(0, min_open=True), help="For how long.  [default: 120]")
+@quick_option
+@json_option
+def idle(connections: int | None, seconds: float | None, quick: bool, as_json: bool) -> None:
+    """Idle sessions that stay up, with a flat number of tasks and flat memory."""
+    from chat.bench import idle as measured
+
+    plan = measured.QUICK if quick else measured.Plan()
+    plan = measured.Plan(connections or plan.connections, seconds or plan.seconds)
+    _print([measured.run(plan)], as_json=as_json)
+
+
+@bench.command("all")
+@quick_option
+@json_option
+def every(quick: bool, as_json: bool) -> None:
+    """Every bench, one after the other."""
+    from chat.bench import gateway, http, idle, start, store
+
+    _print(
+        [
+            gateway.run(gateway.QUICK if quick else gateway.Plan()),
+            http.run(http.QUICK if quick else http.Plan()),
+            store.run(store.QUICK if quick else store.Plan()),
+            start.run(start.QUICK if quick else start.Plan()),
+            idle.run(idle.QUICK if quick else idle.Plan()),
+        ],
+        as_json=as_json,
+    )
+
+
+def _print(reports: Iterable[Report], *, as_json: bool) -> None:
+    """A table and the notes below it, or JSON: one object, a list where there are several."""
+    from chat.bench.report import rows
+
+    reports = list(reports)
+    if as_json:
+        objects = [report.as_json() for report in reports]
+        print_json(objects[0] if len(objects) == 1 else objects)
+        return
+    print_table(("figure", "measured", "unit", "target", "met"), rows(reports))
+    for report in reports:
+        for note in report.notes:
+            click.echo(f"{report.bench}: {note}")
