@@ -1,4 +1,5 @@
-"""What an account's own sessions are told of it: user, settings, relationships, guilds, read states (wire facts 1.5)."""
+"""What an account's own sessions are told of it: user, settings, relationships, guilds, read states (wire facts
+1.5)."""
 
 from __future__ import annotations
 
@@ -40,9 +41,7 @@ class AccountStates:
         account = accounts.by_id(self._database.reader, user_id)
         if account is None:
             raise LookupError("a session belongs to an account that exists")
-        return private_user(
-            account, now_ms=self._clock.now_ms(), premium_for_everyone=self._premium_for_everyone
-        )
+        return private_user(account, now_ms=self._clock.now_ms(), premium_for_everyone=self._premium_for_everyone)
 
     def partial_users(self, user_ids: Sequence[int]) -> list[dict[str, Any]]:
         """Accounts as others see them; unknown ids are left out."""

@@ -32,9 +32,7 @@ def test_without_trusted_proxies_only_the_peer_counts() -> None:
         ("", ["198.51.100.7"], ""),
     ],
 )
-def test_a_trusted_proxy_is_believed_as_far_as_the_next_stranger(
-    peer: str, forwarded: list[str], client: str
-) -> None:
+def test_a_trusted_proxy_is_believed_as_far_as_the_next_stranger(peer: str, forwarded: list[str], client: str) -> None:
     assert PROXIED.of(peer, forwarded) == client
 
 
