@@ -179,14 +179,16 @@ class Protocol(H11Protocol):
                 await self._next_cycle()
 
     async def _ready_to_parse(self) -> bool:
-        """Whether h11 may go on: not before a request's head is complete and found good, and is not the gateway's."""
-        if self._http.they_are_waiting_for_100_continue:
-            await self._write(self._http.send(h11.InformationalResponse(status_code=100, headers=[])) or b"")
-        if self._http.their_state is not h11.IDLE:
+        """Whether h11 has something to do; not before a request's head is complete, found good, and not the
+        gateway's."""
+        state = self._http.their_state
+        if state is h11.SEND_BODY:
+            if self._http.they_are_waiting_for_100_continue:
+                await self._write(self._http.send(h11.InformationalResponse(status_code=100, headers=[])) or b"")
             return True
         received = self._http.trailing_data[0]
-        if not received:
-            return False
+        if state is not h11.IDLE or not received:
+            return bool(received)
         try:
             complete = request_head.head_length(received) > 0
         except request_head.HeadRefused as refused:

@@ -146,16 +146,19 @@ class SocketTransport(trio.abc.HalfCloseableStream):
             data, self._unread = self._unread[:wanted], self._unread[wanted:]
             await trio.lowlevel.cancel_shielded_checkpoint()
             return data
+        waited = False
         while True:
             try:
                 data = os.read(descriptor, wanted)
             except BlockingIOError:
                 await trio.lowlevel.wait_readable(self._socket)
                 descriptor = self._open_descriptor()
+                waited = True
             except OSError as error:
                 raise trio.BrokenResourceError(str(error)) from error
             else:
-                await trio.lowlevel.cancel_shielded_checkpoint()
+                if not waited:
+                    await trio.lowlevel.cancel_shielded_checkpoint()
                 return data
 
     async def send_eof(self) -> None:
