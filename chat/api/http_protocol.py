@@ -90,8 +90,8 @@ class Protocol(H11Protocol):
         write: Write,
     ) -> None:
         super().__init__(app, config, context, tasks, ConnectionState({}), False, (address, 0), None, send)
-        self._http = h11.Connection(h11.SERVER, max_incomplete_event_size=config.h11_max_incomplete_size)
-        self.connection = self._http
+        assert isinstance(self.connection, h11.Connection)  # noqa: S101 -- else only after a switch to WebSocket
+        self._http = self.connection
         self._write = write
         self._unsent_head = b""
         self._announced = 0

@@ -209,7 +209,8 @@ class Port:
         request, answer = open_websocket(received[:length], connection.address, self._addresses)
         with trio.move_on_after(REFUSAL_SECONDS):
             await connection.send_all(answer)
-        return request
+            return request
+        raise trio.BrokenResourceError("the peer does not even read the answer to its handshake")
 
     async def _refuse(self, connection: Connection, answer: bytes) -> None:
         if self._refusing >= REFUSALS_MAXIMUM:

@@ -260,6 +260,15 @@ async def test_a_peer_that_leaves_before_it_said_anything_is_forgotten() -> None
         assert stage.port.connections == 0
 
 
+async def test_a_peer_that_does_not_read_the_answer_to_its_handshake_is_dropped(autojump_clock: MockClock) -> None:
+    async with open_stage() as stage:
+        client = await stage.network.connect(capacity=100)
+        for start in range(0, len(upgrade()), 100):
+            await client.send_all(upgrade()[start : start + 100])
+        await trio.sleep(REFUSAL_SECONDS + 1)
+        assert stage.port.connections == 0
+
+
 async def test_one_connection_more_than_can_be_held_is_told_503(autojump_clock: MockClock) -> None:
     async with open_stage(maximum_connections=3) as stage:
         held = [await stage.says(upgrade()) for _ in range(3)]
