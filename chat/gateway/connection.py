@@ -176,8 +176,10 @@ class Connection:
                 with self._reading:
                     await self._read()
                 self._let_go()
-                if self._closing is not None:
-                    self._websocket.flush()
+                self._websocket.flush()
+                if self._closing is None:
+                    await self._websocket.close()
+                else:
                     await self._websocket.close(self._closing.code, self._closing.reason)
                 nursery.cancel_scope.cancel()
         finally:
@@ -327,6 +329,11 @@ class Connection:
 
     def _send_dispatch(self, sequence: int, event: OutgoingEvent) -> None:
         self._websocket.push(event.frame(sequence))
+
+    @property
+    def pending_bytes(self) -> int:
+        """How much waits for the peer."""
+        return self._websocket.pending_bytes
 
     async def drained(self, below_bytes: int) -> None:
         """Return once no more than so many bytes wait for the peer, or the socket is gone."""
