@@ -10,6 +10,7 @@ No answer raises: a test looks at `status` and `code` itself, or says what it ex
 from __future__ import annotations
 
 import json as json_text
+import select
 from collections.abc import Mapping
 from typing import Any, Final
 from urllib.parse import quote, urlencode
@@ -217,7 +218,8 @@ class RestClient:
     async def _take_idle(self) -> _Exchange | None:
         while self._idle:
             exchange = self._idle.pop()
-            if exchange.since is not None and trio.current_time() - exchange.since < IDLE_SECONDS:
+            is_young = exchange.since is not None and trio.current_time() - exchange.since < IDLE_SECONDS
+            if is_young and not _has_ended(exchange.stream):
                 return exchange
             await trio.aclose_forcefully(exchange.stream)
         return None
@@ -321,6 +323,15 @@ class RestClient:
             body["shard"] = list(shard)
         guild_ids: list[str] = (await self.post("/v1/_dev/guilds/bulk", body)).expect(200)["guild_ids"]
         return guild_ids
+
+
+def _has_ended(stream: trio.abc.Stream) -> bool:
+    """Whether something has come on an idle connection: its end, what else (a server's clock may have been moved)."""
+    if not isinstance(stream, trio.SocketStream):
+        return False
+    poller = select.poll()
+    poller.register(stream.socket, select.POLLIN)
+    return bool(poller.poll(0))
 
 
 def _target(path: str, query: Parameters | None) -> str:

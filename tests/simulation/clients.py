@@ -8,7 +8,7 @@ from typing import Final
 
 import trio
 
-from chat.registries.close_codes import CLOSES, Close
+from chat.registries.close_codes import CLOSES, INVALID_SEQUENCE, SESSION_UNAVAILABLE, Close
 from chat.registries.opcodes import Opcode
 from chat.testing.gateway_client import (
     ABNORMAL,
@@ -23,7 +23,10 @@ from chat.testing.world import Actor
 from tests.simulation.history import History
 from tests.simulation.sessions import SimulatedSession
 
-KNOWN_CLOSES: Final = frozenset(CLOSES) | {Close(ABNORMAL, ""), Close(1000, "")}
+OWN_CLOSES: Final = (1000, 4999)
+"""Codes that clients close with; the server's close frame repeats them (RFC 6455, section 5.5.1)."""
+
+KNOWN_CLOSES: Final = frozenset(CLOSES) | {Close(code, "") for code in (ABNORMAL, *OWN_CLOSES)}
 
 PATIENCE_SECONDS: Final = 20.0
 """How long a client waits for Ready or Resumed before it gives up and connects anew."""
@@ -36,6 +39,7 @@ MISFORTUNES: Final = (
     ("stop_reading", 2),
     ("displace", 3),
     ("bad_heartbeat", 1),
+    ("resume_from_too_low", 1),
     ("garbage", 1),
     ("identify_again", 1),
     ("silence", 1),
@@ -121,6 +125,8 @@ class SimulatedClient:
         await client.resume(self.actor.token, session.id, before)
         client.session_id = session.id
         session.attach(before)
+        if not self.calm and self.chance.random() < 0.2:
+            await self._dawdle(client)
         while True:
             payload = await client.next_payload(seconds=PATIENCE_SECONDS)
             if payload.op == Opcode.INVALID_SESSION:
@@ -132,6 +138,12 @@ class SimulatedClient:
         self.history.reach("resumed")
         if session.last > before:
             self.history.reach("resumed with a replay")
+
+    async def _dawdle(self, client: GatewayClient) -> None:
+        """Leave a replay on the way for a while, so that live events have to wait for it."""
+        client.stop_reading()
+        await trio.sleep(self.chance.uniform(0, 8))
+        client.go_on_reading()
 
     async def _lose_session(self, client: GatewayClient, session: SimulatedSession) -> None:
         self.history.note(self.name, f"{session.id} is invalid")
@@ -201,7 +213,7 @@ class SimulatedClient:
         client.drop()
 
     async def _close(self, client: GatewayClient) -> None:
-        await client.aclose(self.chance.choice((1000, 4999)))
+        await client.aclose(self.chance.choice(OWN_CLOSES))
 
     async def _half_close(self, client: GatewayClient) -> None:
         await client.half_close()
@@ -243,6 +255,26 @@ class SimulatedClient:
     async def _bad_heartbeat(self, client: GatewayClient) -> None:
         await client.heartbeat(self.chance.choice(("one", -1, 10**9, 1.5)))
         await self._read(client, 5)
+
+    async def _resume_from_too_low(self, client: GatewayClient) -> None:
+        """Acknowledge, then resume from before: 4007, and the session is none the worse."""
+        session = self.session
+        if session is None or session.ended or session.last < 2:
+            return
+        client.heartbeats = False
+        self._absorb(client, session)
+        before, sequence = client.acknowledgements, session.last
+        await client.heartbeat(sequence)
+        await self._read(client, 1)
+        if client.acknowledgements == before or not client.is_open:
+            return
+        session.acknowledge(sequence)
+        impatient = await self.actor.open()
+        await impatient.resume(self.actor.token, session.id, sequence - 1)
+        close = await impatient.closed(seconds=PATIENCE_SECONDS)
+        self.history.note(self.name, f"from too low: {close.code} {close.reason}")
+        assert close in {INVALID_SEQUENCE, SESSION_UNAVAILABLE}, close
+        self.history.reach("resumed from too low")
 
     async def _garbage(self, client: GatewayClient) -> None:
         await client.send_message(self.chance.choice(("{", "[]", "", b"\xff", "x" * 20_000)))

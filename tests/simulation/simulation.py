@@ -39,6 +39,9 @@ CATCH_UP_SECONDS: Final = 120.0
 ARRIVAL_SECONDS: Final = 2.0
 """Dispatches that nothing holds up are there by then."""
 
+FLOOD: Final = 150
+"""Long messages of a flood: more than a replay puts on its way at once."""
+
 LONG_CONTENT: Final = "x" * 1_800
 
 
@@ -145,6 +148,7 @@ class Simulation:
             self._unreachable_sessions,
             self._end_some_session,
             self._resume_storm,
+            self._flood,
         ]
         while True:
             await trio.sleep(self.chance.uniform(1, 40))
@@ -201,6 +205,14 @@ class Simulation:
         await trio.lowlevel.checkpoint()
         for connection in list(self._chat.server.gateway.connections):
             connection.cut()
+
+    async def _flood(self) -> None:
+        """More than fits on the way to a client that does not read, all at once."""
+        for _ in range(FLOOD):
+            post = Post(self._world.carol.id, LONG_CONTENT, self._next_turn())
+            self.posts.append(post)
+            answer = await self._world.carol.rest.send_message(self._world.channel_id, LONG_CONTENT)
+            post.id = answer.expect(200)["id"]
 
     # What always holds
 

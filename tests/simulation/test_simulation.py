@@ -21,6 +21,7 @@ SOMETIMES = {
     "session expired",
     "session ended under its socket",
     "displaced",
+    "resumed from too low",
     "told to reconnect",
     "sessions adopted after a restart",
     "killed",
