@@ -271,7 +271,10 @@ class SimulatedClient:
         session.acknowledge(sequence)
         impatient = await self.actor.open()
         await impatient.resume(self.actor.token, session.id, sequence - 1)
-        close = await impatient.closed(seconds=PATIENCE_SECONDS)
+        with trio.move_on_after(PATIENCE_SECONDS):
+            await impatient.closed(seconds=2 * PATIENCE_SECONDS)
+        close = impatient.close_frame
+        assert close is not None, f"{session.id} was resumed from {sequence - 1}, below what it acknowledged"
         self.history.note(self.name, f"from too low: {close.code} {close.reason}")
         assert close in {INVALID_SEQUENCE, SESSION_UNAVAILABLE}, close
         self.history.reach("resumed from too low")

@@ -39,7 +39,7 @@ CATCH_UP_SECONDS: Final = 120.0
 ARRIVAL_SECONDS: Final = 2.0
 """Dispatches that nothing holds up are there by then."""
 
-FLOOD: Final = 150
+FLOOD: Final = 220
 """Long messages of a flood: more than a replay puts on its way at once."""
 
 LONG_CONTENT: Final = "x" * 1_800
