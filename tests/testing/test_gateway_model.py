@@ -101,6 +101,14 @@ class TestReplay:
             session.take(dispatch(5, "RESUMED"))
 
 
+def test_who_claims_to_know_more_than_arrived_waives_it() -> None:
+    session = session_with(2, 3)
+    session.take(dispatch(2))
+    session.attach(3)
+    session.take(dispatch(3, "RESUMED"))
+    session.check({"attached": True, "acknowledged": 0, "sequence": 3, "retained_dispatches": 2})
+
+
 def test_verdicts_on_a_resume() -> None:
     session = session_with()
     session.acknowledge(1)
