@@ -86,7 +86,7 @@ def main() -> None:
     """Serve measurements until standard input ends."""
     for line in sys.stdin:
         answer = measure(Order(**json.loads(line)))
-        print(json.dumps(answer), flush=True)  # noqa: T201 -- standard output is where the answers go
+        print(json.dumps(answer), flush=True)
 
 
 if __name__ == "__main__":

@@ -245,7 +245,7 @@ def main() -> None:
 
 
 def _say(answer: dict[str, Any]) -> None:
-    print(json.dumps(answer), flush=True)  # noqa: T201 -- standard output is where the answers go
+    print(json.dumps(answer), flush=True)
 
 
 if __name__ == "__main__":

@@ -31,7 +31,7 @@ CLIENTS_PER_ADDRESS: Final = 250
 BIND_WITHOUT_PORT: Final = getattr(socket, "IP_BIND_ADDRESS_NO_PORT", 24)
 """Linux: a bound source address takes no port until it connects, so 127.0.1.1 can be used again and again."""
 
-READ_BYTES: Final = 262_144
+READ_BYTES: Final = 16_384
 
 
 def connect(port: int, number: int) -> socket.socket:

@@ -53,7 +53,7 @@ class Process:
         assert self._process.stdout is not None  # noqa: S101 -- `started` made it a pipe
         line = self._process.stdout.readline()
         if not line:
-            raise OperatorError(f"a process of the measurement ended early: {' '.join(map(str, self._process.args))}")
+            raise OperatorError(f"a process of the measurement ended early: {self._process.args!r}")
         return line.rstrip("\n")
 
     def answer(self) -> Any:

@@ -128,6 +128,7 @@ class Connection:
         "_held",
         "_machine",
         "_nursery",
+        "_outbox",
         "_parts",
         "_reading",
         "_replay_queue",
@@ -142,6 +143,7 @@ class Connection:
         self._websocket = WebSocket(
             transport, maximum_message_bytes=INBOUND_MESSAGE_BYTES, on_outbox_full=self._outbox_full
         )
+        self._outbox = self._websocket.outbox
         self.address = address
         self._parts = parts
         self._machine = Machine(parts.heartbeat_interval_ms, trio.current_time())
@@ -305,14 +307,14 @@ class Connection:
 
     def deliver(self, sequence: int, event: OutgoingEvent) -> None:
         """Frame a numbered Dispatch; it leaves when the present batch is flushed."""
-        self._websocket.push(event.frame(sequence))
+        self._outbox.push(event.frame(sequence))
         if not self._unflushed:
             self._unflushed = True
             self._parts.fanout.flush_later(self)
 
     def deliver_run(self, first: int, run: EventRun) -> None:
         """Frame several numbered Dispatches at once."""
-        self._websocket.push(run.frames(first))
+        self._outbox.push(run.frames(first))
         if not self._unflushed:
             self._unflushed = True
             self._parts.fanout.flush_later(self)
@@ -320,7 +322,7 @@ class Connection:
     def flush(self) -> None:
         """Send what is pending."""
         self._unflushed = False
-        self._websocket.flush()
+        self._outbox.flush()
 
     def send_payload(self, data: bytes) -> None:
         """Send a payload that is no Dispatch, after what was delivered before it."""

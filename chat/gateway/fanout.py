@@ -15,29 +15,27 @@ import attrs
 import trio
 
 from chat.bus.audience import Mentions
+from chat.gateway.gathering import Expectation
 from chat.gateway.session import GatewaySession
 from chat.protocol.payload import EventRun, OutgoingEvent
 
-DELIVERIES_PER_TURN: Final = 512
-"""Sessions numbered before other tasks get a turn: about a millisecond."""
+SESSIONS_PER_TURN: Final = 256
+"""Sessions that get a batch, or sockets that are written, before other tasks get a turn: about two milliseconds."""
 
-FLUSHES_PER_TURN: Final = 256
-"""Sockets written before other tasks get a turn: about two milliseconds."""
+SESSIONS_PER_STEP: Final = 32
+"""Sessions that are numbered before their sockets are written: few enough that all of it stays in the cache."""
 
 EVENTS_PER_BATCH: Final = 32
 """Events delivered together at most, so that the first of them does not wait long for the last."""
 
-DELIVERY_SECONDS: Final = 6e-6
-"""About what a delivery costs, the system's send included."""
+SESSION_SECONDS: Final = 10e-6
+"""About what it costs to deliver to a session, the system's send included; how busy the machine is comes on top."""
 
-GATHERED_FROM_SECONDS: Final = 1e-3
-"""A delivery that costs less than this does not wait for others."""
+GATHERED_FROM_SESSIONS: Final = 200
+"""A delivery to fewer sessions does not wait for others: there is little to save."""
 
-GATHERING_SECONDS: Final = 10e-3
+GATHERING_SECONDS: Final = 40e-3
 """How long the first event of a batch waits for the others at most."""
-
-LOOK_SECONDS: Final = 5e-4
-"""How often it looks whether they came."""
 
 
 class Flushable(Protocol):
@@ -75,6 +73,8 @@ class Fanout:
         self._queue: collections.deque[Delivery] = collections.deque()
         self._unflushed: list[Flushable] = []
         self._wake = trio.Event()
+        self._expectation = Expectation(EVENTS_PER_BATCH)
+        self._session_seconds = SESSION_SECONDS
 
     def queue(self, delivery: Delivery) -> None:
         """Deliver soon; never waits."""
@@ -96,27 +96,41 @@ class Fanout:
             await self._wake.wait()
             self._wake = trio.Event()
             while self._queue or self._unflushed:
-                await self._gather()
-                waiting = min(EVENTS_PER_BATCH, len(self._queue))
+                await self._flush_all()  # what came another way does not wait for the batch
+                waiting = gathered = await self._gather()
+                began, sessions = trio.current_time(), 0
                 while waiting:
                     run = self._next_run(waiting)
-                    await self._deliver(run)
+                    waiting -= len(run)
+                    sessions += len(run[0].receivers)
+                    await self._deliver(run, last=not waiting)
                     # Taken off only now, so that backlog() counts what is being delivered.
                     for _ in run:
                         self._queue.popleft()
-                    waiting -= len(run)
-                await self._flush()
+                await self._flush_all()
                 await trio.lowlevel.checkpoint()
+                self._expectation.delivered(gathered, len(self._queue))
+                if sessions >= GATHERED_FROM_SESSIONS:
+                    self._session_seconds = max(SESSION_SECONDS, (trio.current_time() - began) / sessions)
 
-    async def _gather(self) -> None:
-        """Before a costly delivery, wait for events that are about to come, no longer than the delivery takes."""
-        cost = DELIVERY_SECONDS * sum(len(delivery.receivers) for delivery in self._queue)
-        if cost < GATHERED_FROM_SECONDS or not self._causes():
-            return
-        for _ in range(int(min(cost, GATHERING_SECONDS) / LOOK_SECONDS)):
-            if not self._causes() or len(self._queue) >= EVENTS_PER_BATCH:
-                return
-            await trio.sleep(LOOK_SECONDS)
+    async def _gather(self) -> int:
+        """Before a costly delivery, wait for events that are about to come, no longer than the delivery will take.
+
+        Returns how many are to be delivered now. About to come are those whose requests are under way, and those that
+        recent ones let expect.
+        """
+        sessions = max((len(delivery.receivers) for delivery in self._queue), default=0)
+        if sessions >= GATHERED_FROM_SESSIONS:
+            expected = self._expectation.events
+            with trio.move_on_after(min(sessions * self._session_seconds, GATHERING_SECONDS)) as waiting:
+                # A request whose event is here still counts as under way until its task has had a turn.
+                await trio.lowlevel.checkpoint()
+                while len(self._queue) < expected or (self._causes() and len(self._queue) < EVENTS_PER_BATCH):
+                    self._wake = trio.Event()
+                    await self._wake.wait()
+                    await trio.lowlevel.checkpoint()
+            self._expectation.came(len(self._queue), in_time=not waiting.cancelled_caught)
+        return min(EVENTS_PER_BATCH, len(self._queue))
 
     def _next_run(self, most: int) -> list[Delivery]:
         """The deliveries at the head of the queue that have the same receivers and differ in nothing else."""
@@ -129,18 +143,21 @@ class Fanout:
                 run.append(delivery)
         return run
 
-    async def _deliver(self, run: Sequence[Delivery]) -> None:
+    async def _deliver(self, run: Sequence[Delivery], *, last: bool) -> None:
+        """Deliver a run; with the last of a batch each socket is written while it is still in the processor's cache."""
         receivers = run[0].receivers
         together = EventRun([delivery.event for delivery in run]) if len(run) > 1 else None
-        per_turn = max(1, DELIVERIES_PER_TURN // len(run))
-        for start in range(0, len(receivers), per_turn):
-            if start:
+        for start in range(0, len(receivers), SESSIONS_PER_STEP):
+            if start % SESSIONS_PER_TURN == 0 and start:
                 await trio.lowlevel.checkpoint()
-            some = receivers[start : start + per_turn]
+            some = receivers[start : start + SESSIONS_PER_STEP]
             if together is None:
                 self._deliver_one(run[0], some)
             else:
                 self._deliver_together(run, together, some)
+            if last and len(self._unflushed) <= SESSIONS_PER_TURN:
+                self._flush(self._unflushed)
+                self._unflushed.clear()
 
     def _deliver_one(self, delivery: Delivery, receivers: Sequence[GatewaySession]) -> None:
         event, mentions, is_uniform = delivery.event, delivery.mentions, delivery.is_uniform
@@ -165,10 +182,13 @@ class Fanout:
                 if session.wants(delivery.event, delivery.mentions):
                     session.dispatch(delivery.event)
 
-    async def _flush(self) -> None:
+    async def _flush_all(self) -> None:
         sockets, self._unflushed = self._unflushed, []
-        for start in range(0, len(sockets), FLUSHES_PER_TURN):
+        for start in range(0, len(sockets), SESSIONS_PER_TURN):
             if start:
                 await trio.lowlevel.checkpoint()
-            for socket in sockets[start : start + FLUSHES_PER_TURN]:
-                socket.flush()
+            self._flush(sockets[start : start + SESSIONS_PER_TURN])
+
+    def _flush(self, sockets: Sequence[Flushable]) -> None:
+        for socket in sockets:
+            socket.flush()

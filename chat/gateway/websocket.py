@@ -84,6 +84,11 @@ class WebSocket:
         return self._transport.address
 
     @property
+    def outbox(self) -> Outbox:
+        """Where frames wait; for whoever sends so much that the way through `push` and `flush` counts."""
+        return self._outbox
+
+    @property
     def is_open(self) -> bool:
         """Whether frames pushed now are taken: no close frame was sent, the outbox did not overflow, the peer is
         there."""

@@ -154,13 +154,27 @@ class OutgoingEvent:
 class EventRun:
     """Events that go to the same receivers one right after the other, so that each receiver takes them in one step."""
 
-    __slots__ = ("all_retained", "events", "size")
+    __slots__ = ("_frames", "all_retained", "events", "size")
 
     def __init__(self, events: Sequence[OutgoingEvent]) -> None:
         self.events = tuple(events)
         self.size = sum(event.size for event in events)
         self.all_retained = all(event.retained for event in events)
+        self._frames: dict[int, bytes] = {}
 
     def frames(self, first: int) -> bytes:
         """The text frames of all events, for a receiver to whom the first is Dispatch number `first`."""
-        return b"".join([event.frame(sequence) for sequence, event in enumerate(self.events, first)])
+        sequences = tuple(range(first, first + len(self.events)))
+        digits = len(b"%d" % first)
+        if len(b"%d" % sequences[-1]) != digits:
+            return b"".join([event.frame(sequence) for sequence, event in zip(sequences, self.events, strict=True)])
+        frames = self._frames.get(digits)
+        if frames is None:
+            frames = self._frames[digits] = b"".join([_frame_form(event, digits) for event in self.events])
+        return frames % sequences
+
+
+def _frame_form(event: OutgoingEvent, digits: int) -> bytes:
+    """The event's frame with `%d` in place of a sequence of so many digits."""
+    head = frame_header(TEXT, event.size + digits) + event.prefix
+    return head.replace(b"%", b"%%") + b"%d" + event.suffix.replace(b"%", b"%%")

@@ -7,7 +7,7 @@ from trio.testing import MockClock
 
 from chat.bus.audience import Mentions
 from chat.domain.presences import SessionPresence
-from chat.gateway.fanout import DELIVERIES_PER_TURN, Delivery, Fanout
+from chat.gateway.fanout import SESSIONS_PER_TURN, Delivery, Fanout
 from chat.gateway.session import GatewaySession
 from chat.protocol.payload import EventRun, OutgoingEvent
 from chat.registries.statuses import Status
@@ -89,7 +89,7 @@ async def test_events_queued_together_are_numbered_in_order_and_flushed_once(aut
 
 async def test_a_large_audience_gives_other_tasks_their_turn(autojump_clock: MockClock) -> None:
     fanout = Fanout()
-    audience = tuple(session(fanout, str(number))[0] for number in range(3 * DELIVERIES_PER_TURN))
+    audience = tuple(session(fanout, str(number))[0] for number in range(3 * SESSIONS_PER_TURN))
     turns = 0
 
     async def somebody_else() -> None:

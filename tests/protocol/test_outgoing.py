@@ -97,3 +97,11 @@ def test_events_over_2_mib_are_never_retained() -> None:
 def test_prefixes_are_made_once() -> None:
     assert encode_event_prefix("READY") is encode_event_prefix("READY")
     assert OutgoingEvent("READY", b"1").prefix is OutgoingEvent("READY", b"2").prefix
+
+
+@pytest.mark.parametrize("first", [1, 7, 9, 98, 99, 12_345])
+def test_a_run_is_framed_like_its_events_one_by_one(first: int) -> None:
+    run = EventRun([OutgoingEvent(EventName.MESSAGE_CREATE, b'{"content":"100%% %d %"}') for _ in range(3)])
+    one_by_one = b"".join(event.frame(sequence) for sequence, event in enumerate(run.events, first))
+    assert run.frames(first) == one_by_one
+    assert run.frames(first) == one_by_one
