@@ -155,7 +155,7 @@ class Protocol(H11Protocol):
             try:
                 event = self._http.next_event()
             except h11.RemoteProtocolError as error:
-                await self.refuse(error.error_status_hint, f"This is not HTTP: {error}.")
+                await self.refuse(error.error_status_hint, f"This is not HTTP: {_fault(error)}.")
                 return
             if isinstance(event, h11.Data):
                 body += event.data
@@ -262,6 +262,11 @@ class Protocol(H11Protocol):
         self.over = True
         await self.can_read.set()
         await self.send(Closed())
+
+
+def _fault(error: h11.RemoteProtocolError) -> str:
+    """What h11 says is wrong, without the bytes it quotes: the line at fault may hold a credential."""
+    return str(error).partition(": bytearray(")[0]
 
 
 def error_answer(status: int, message: str | None = None) -> tuple[list[tuple[bytes, bytes]], bytes]:

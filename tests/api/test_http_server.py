@@ -133,6 +133,14 @@ async def test_head_requests_get_the_head_alone() -> None:
         assert (await client.asks(request("/b"))).body == b"GET /b "
 
 
+@pytest.mark.parametrize("head", [b"Authorization : secret\r\n", b"Authorization: secret\x00\r\n", b"secret\r\n"])
+async def test_a_malformed_header_line_is_refused_without_being_repeated(head: bytes) -> None:
+    async with open_stage(echo) as stage:
+        answer = await stage.connect().asks(request(headers=head))
+        assert (answer.status, answer.code, answer.closes) == (400, "BAD_REQUEST", True)
+        assert answer.json["message"] == "This is not HTTP: illegal header line."
+
+
 async def test_an_answer_without_a_body_is_complete() -> None:
     async def nothing(_scope: Scope, _receive: Receive, send: Send) -> None:
         await start(send, status=204)
