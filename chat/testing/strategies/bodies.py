@@ -1,7 +1,11 @@
-"""Request bodies of the operations that exist, valid and invalid (wire facts 5.2, 5.3, appendix A)."""
+"""Request bodies of the operations that exist, valid and invalid (wire facts 5.2, 5.3, appendix A).
+
+In a body an empty string counts as null, and so does an object that holds nothing but nulls (wire facts 3.2).
+"""
 
 from __future__ import annotations
 
+import datetime
 from typing import Any
 
 from hypothesis import strategies as st
@@ -11,6 +15,7 @@ from chat.testing.strategies.values import all_but, invalid_snowflakes, names, s
 Body = dict[str, Any]
 
 USERNAMES = st.from_regex(r"[A-Za-z][A-Za-z0-9_]{1,30}[A-Za-z0-9]", fullmatch=True)
+BIRTHDAYS = st.dates(datetime.date(1920, 1, 1), datetime.date(2000, 12, 31))
 PASSWORDS = st.text(st.characters(min_codepoint=33, max_codepoint=126), min_size=16, max_size=64)
 
 
@@ -21,7 +26,7 @@ def registrations() -> st.SearchStrategy[Body]:
             "email": USERNAMES.map(lambda name: f"{name.lower()}@example.com"),
             "username": USERNAMES,
             "password": PASSWORDS,
-            "date_of_birth": st.dates().filter(lambda day: 1920 <= day.year <= 2000).map(lambda day: day.isoformat()),
+            "date_of_birth": BIRTHDAYS.map(lambda day: day.isoformat()),
             "consent": st.just(True),
         },
         optional={"global_name": names()},
@@ -32,12 +37,12 @@ def invalid_registrations() -> st.SearchStrategy[Any]:
     """The same, refused with INVALID_FORM_BODY."""
     return st.one_of(
         all_but(dict),
-        _broken(registrations(), "email", st.sampled_from(["", "@", "no address", "a@b@c"]) | all_but(str, type(None))),
+        _broken(registrations(), "email", st.sampled_from(["@", "no address", "a@b@c"]) | _no(str, type(None))),
         _broken(
-            registrations(), "username", st.sampled_from(["with space", "ümlaut", "x" * 33]) | all_but(str, type(None))
+            registrations(), "username", st.sampled_from(["with space", "ümlaut", "x" * 33]) | _no(str, type(None))
         ),
-        _broken(registrations(), "password", st.sampled_from(["short", "x" * 257]) | all_but(str, type(None))),
-        _broken(registrations(), "date_of_birth", st.sampled_from(["", "1990", "1990-13-01", "tomorrow"])),
+        _broken(registrations(), "password", st.sampled_from(["short", "x" * 257]) | _no(str, type(None))),
+        _broken(registrations(), "date_of_birth", st.sampled_from(["1990", "1990-13-01", "tomorrow"])),
     )
 
 
@@ -53,8 +58,8 @@ def invalid_login_bodies() -> st.SearchStrategy[Any]:
     whole = st.just({"email": "a@example.com", "password": "a good password"})
     return st.one_of(
         all_but(dict),
-        _broken(whole, "email", all_but(str)),
-        _broken(whole, "password", all_but(str)),
+        _broken(whole, "email", _no(str)),
+        _broken(whole, "password", _no(str)),
         st.sampled_from([{}, {"email": "a@example.com"}, {"password": "a good password"}]),
     )
 
@@ -67,7 +72,7 @@ def guild_bodies() -> st.SearchStrategy[Body]:
 def invalid_guild_bodies() -> st.SearchStrategy[Any]:
     """The same, refused with INVALID_FORM_BODY."""
     return st.one_of(
-        all_but(dict), st.just({}), _broken(guild_bodies(), "name", all_but(str) | st.sampled_from(["", "x" * 101]))
+        all_but(dict), st.just({}), _broken(guild_bodies(), "name", _no(str) | st.sampled_from(["", "x" * 101]))
     )
 
 
@@ -87,8 +92,8 @@ def invite_bodies() -> st.SearchStrategy[Body]:
 def invalid_invite_bodies() -> st.SearchStrategy[Any]:
     """The same, refused with INVALID_FORM_BODY."""
     return st.one_of(
-        _broken(invite_bodies(), "max_age", st.sampled_from([-1, 604_801, "many", [], {}])),
-        _broken(invite_bodies(), "max_uses", st.sampled_from([-1, 101, "many", [], {}])),
+        _broken(invite_bodies(), "max_age", st.sampled_from([-1, 604_801, "many", [], {"a": 1}])),
+        _broken(invite_bodies(), "max_uses", st.sampled_from([-1, 101, "many", [], {"a": 1}])),
     )
 
 
@@ -111,15 +116,26 @@ def invalid_message_bodies() -> st.SearchStrategy[Any]:
     reference = st.fixed_dictionaries({"message_id": invalid_snowflakes()})
     return st.one_of(
         all_but(dict),
-        _broken(message_bodies(), "content", all_but(str, type(None)) | st.just("x" * 4_001)),
-        _broken(message_bodies(), "message_reference", all_but(dict, type(None)) | reference),
-        _broken(message_bodies(), "allowed_mentions", all_but(dict, type(None))),
+        _broken(message_bodies(), "content", _no(str, type(None)) | st.just("x" * 4_001)),
+        _broken(message_bodies(), "message_reference", _no(dict, type(None)) | reference),
+        _broken(message_bodies(), "allowed_mentions", _no(dict, type(None))),
     )
 
 
 def relationship_bodies() -> st.SearchStrategy[Body]:
     """POST /v1/_dev/relationships."""
     return st.fixed_dictionaries({"user_id": snowflakes(), "target_user_id": snowflakes(), "type": st.integers(1, 4)})
+
+
+def _no(*kinds: type) -> st.SearchStrategy[Any]:
+    """JSON values of no such type, which do not count as null either."""
+    return all_but(*kinds).filter(lambda value: not _counts_as_null(value))
+
+
+def _counts_as_null(value: Any) -> bool:
+    if isinstance(value, dict):
+        return all(_counts_as_null(member) for member in value.values())
+    return value is None or value == ""
 
 
 def _broken(bodies: st.SearchStrategy[Body], member: str, values: st.SearchStrategy[Any]) -> st.SearchStrategy[Body]:

@@ -1,0 +1,116 @@
+"""Request bodies from the strategies against a server: valid ones are accepted, invalid ones are INVALID_FORM_BODY."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import trio
+from hypothesis import given, settings
+
+from chat.testing import World, open_chat_server, strategies
+from chat.testing.rest_client import Response
+from chat.testing.stepped_run import SteppedRun
+
+FEW = settings(max_examples=30, deadline=None)
+
+
+class Spokesman:
+    """Posts bodies from ordinary functions to one server, which lives as long as the module's tests."""
+
+    def __init__(self, run: SteppedRun, world: World) -> None:
+        self.run = run
+        self.world = world
+
+    def alice_posts(self, path: str, body: object) -> Response:
+        return self.run.call(self.world.alice.rest.post, path, body)
+
+    def a_stranger_posts(self, path: str, body: object) -> Response:
+        return self.run.call(self.world.anyone.post, path, body)
+
+
+@pytest.fixture(scope="module")
+def spokesman(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Spokesman]:
+    folder = tmp_path_factory.mktemp("data")
+    worlds: list[World] = []
+
+    async def live(task_status: trio.TaskStatus[None]) -> None:
+        limits = {"limits.max_guilds": 10_000, "limits.max_guild_invites": 10_000}
+        async with open_chat_server(folder, settings=limits) as server:
+            worlds.append(World(server.description(), server.route(), run.nursery))
+            task_status.started()
+            await trio.sleep_forever()
+
+    with SteppedRun(virtual=True) as run:
+        run.call(run.nursery.start, live)
+        yield Spokesman(run, worlds[0])
+
+
+def is_invalid(answer: Response) -> None:
+    assert (answer.status, answer.code) == (400, "INVALID_FORM_BODY"), answer
+
+
+@FEW
+@given(body=strategies.message_bodies())
+def test_messages_are_sent(spokesman: Spokesman, body: dict[str, Any]) -> None:
+    path = f"/v1/channels/{spokesman.world.channel_id}/messages"
+    sent = spokesman.alice_posts(path, body).expect(200)
+    if "nonce" in body:  # a nonce that was used before brings back the message it was used for
+        assert sent["nonce"] == body["nonce"]
+    else:
+        assert sent["content"] in {body["content"], body["content"].strip()}
+
+
+@FEW
+@given(body=strategies.invalid_message_bodies())
+def test_invalid_messages_are_refused(spokesman: Spokesman, body: object) -> None:
+    is_invalid(spokesman.alice_posts(f"/v1/channels/{spokesman.world.channel_id}/messages", body))
+
+
+@FEW
+@given(body=strategies.invite_bodies())
+def test_invites_are_made(spokesman: Spokesman, body: dict[str, Any]) -> None:
+    invite = spokesman.alice_posts(f"/v1/channels/{spokesman.world.channel_id}/invites", body).expect(200)
+    assert invite["max_uses"] == body.get("max_uses", 0)
+
+
+@FEW
+@given(body=strategies.invalid_invite_bodies())
+def test_invalid_invites_are_refused(spokesman: Spokesman, body: object) -> None:
+    is_invalid(spokesman.alice_posts(f"/v1/channels/{spokesman.world.channel_id}/invites", body))
+
+
+@FEW
+@given(body=strategies.guild_bodies())
+def test_guilds_are_made(spokesman: Spokesman, body: dict[str, Any]) -> None:
+    guild = spokesman.alice_posts("/v1/guilds", body)
+    assert guild.status in {200, 201}, guild
+    assert guild.json()["owner_id"] == spokesman.world.alice.id
+
+
+@FEW
+@given(body=strategies.invalid_guild_bodies())
+def test_invalid_guilds_are_refused(spokesman: Spokesman, body: object) -> None:
+    is_invalid(spokesman.alice_posts("/v1/guilds", body))
+
+
+@FEW
+@given(body=strategies.invalid_login_bodies())
+def test_invalid_logins_are_refused(spokesman: Spokesman, body: object) -> None:
+    is_invalid(spokesman.a_stranger_posts("/v1/auth/login", body))
+
+
+@FEW
+@given(body=strategies.invalid_registrations())
+def test_invalid_registrations_are_refused(spokesman: Spokesman, body: object) -> None:
+    is_invalid(spokesman.a_stranger_posts("/v1/auth/register", body))
+
+
+@FEW
+@given(body=strategies.registrations())
+def test_registrations_make_an_account_unless_the_name_is_taken(spokesman: Spokesman, body: dict[str, Any]) -> None:
+    answer = spokesman.a_stranger_posts("/v1/auth/register", body)
+    assert answer.status == 200 or answer.code == "INVALID_FORM_BODY", answer
+    if answer.status == 200:
+        assert answer.json()["token"].startswith("cht_")
