@@ -112,7 +112,8 @@ class Surroundings:
     clock: Clock
     chance: random.Random
     hash_cost: HashCost = STRONG
-    hash_in_threads: bool = True
+    work_in_threads: bool = True
+    """Whether hashing passwords and parsing large bodies leave the loop; a run on virtual time has no threads."""
     outside_poll_seconds: float = outside_changes.POLL_SECONDS
     worker: int = SERVER_WORKER
     """The worker in snowflakes made here; a process that works beside the server takes another one."""
@@ -133,9 +134,7 @@ class Server:
         self.bus = bus = Bus()
         self.snowflakes = snowflakes = SnowflakeGenerator(clock, surroundings.worker)
         self.guild_states = guild_states = GuildStates(database, clock)
-        self.passwords = passwords = Passwords(
-            chance, surroundings.hash_cost, in_threads=surroundings.hash_in_threads
-        )
+        self.passwords = passwords = Passwords(chance, surroundings.hash_cost, in_threads=surroundings.work_in_threads)
         mint = TokenMint(chance)
         partial_user_of = partial(find_partial_user, database)
         self.relationships = relationships = Relationships(database, bus, clock, partial_user_of=partial_user_of)
@@ -149,9 +148,7 @@ class Server:
         voice_states = VoiceStates(bus, guild_states, clock, random_hex=random_hex)
         self.rosters = rosters = Rosters(database, bus)
 
-        def make_commands(
-            hub: Hub, subscriptions: Subscriptions, guild_payloads: GuildPayloads
-        ) -> CommandHandler:
+        def make_commands(hub: Hub, subscriptions: Subscriptions, guild_payloads: GuildPayloads) -> CommandHandler:
             return CommandHandler(
                 hub,
                 subscriptions,
@@ -290,6 +287,7 @@ class Server:
             addresses=self.addresses,
             chance=self.surroundings.chance,
             faults=self._faults,
+            in_threads=self.surroundings.work_in_threads,
         )
         return ChatApp(kernel)
 
@@ -336,9 +334,7 @@ def _random_hex(chance: random.Random, characters: int) -> str:
     return f"{chance.getrandbits(4 * characters):0{characters}x}"
 
 
-async def serve(
-    loaded: Loaded, *, clock: SkippingClock | None, announce: Callable[[ServerAddresses], None]
-) -> None:
+async def serve(loaded: Loaded, *, clock: SkippingClock | None, announce: Callable[[ServerAddresses], None]) -> None:
     """Run a server on a data directory that this process has locked, until SIGTERM or SIGINT has drained it.
 
     With a clock that can be moved it is a development server. Raises OperatorError when it cannot listen.

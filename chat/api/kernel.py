@@ -57,9 +57,10 @@ log: Final = structlog.get_logger("chat.api")
 class Endpoint:
     """A declared operation, compiled: answers the requests that name it."""
 
-    def __init__(self, operation: Operation, services: Services) -> None:
+    def __init__(self, operation: Operation, services: Services, *, in_threads: bool) -> None:
         self.operation: Final = operation
         self._services: Final = services
+        self._in_threads: Final = in_threads
         self._handler: Final = operation.handler
         self._precondition: Final = operation.precondition
         self._changes: Final = operation.method != "GET"
@@ -171,7 +172,7 @@ class Endpoint:
     async def _parsed_body(self, exchange: Exchange) -> object:
         body = await read_body(exchange.receive, exchange.headers.get("content-length"))
         to_null = self.operation.empty_strings_are_null
-        if len(body) < LARGE_BODY:
+        if len(body) < LARGE_BODY or not self._in_threads:
             return parse_json(body, empty_strings_are_null=to_null)
         return await trio.to_thread.run_sync(lambda: parse_json(body, empty_strings_are_null=to_null))
 
@@ -179,7 +180,8 @@ class Endpoint:
 class Kernel:
     """Every operation of the API, and what happens around each.
 
-    `chance` makes request ids; `faults` are the answers that a test asked for.
+    `chance` makes request ids; `faults` are the answers that a test asked for; `in_threads` False parses large bodies
+    on the loop, because virtual time would jump while a thread works (reliability F11).
     """
 
     def __init__(
@@ -190,6 +192,7 @@ class Kernel:
         addresses: ClientAddresses,
         chance: random.Random,
         faults: HttpFaults | None = None,
+        in_threads: bool = True,
     ) -> None:
         self._addresses = addresses
         self._chance = chance
@@ -197,7 +200,7 @@ class Kernel:
         self._table: RouteTable[Endpoint] = RouteTable()
         for module in routes:
             for operation in module.operations:
-                self._table.add(operation.method, operation.path, Endpoint(operation, services))
+                self._table.add(operation.method, operation.path, Endpoint(operation, services, in_threads=in_threads))
 
     async def serve(self, scope: Mapping[str, Any], receive: Receive, send: Send) -> bool:
         """Answer the request if it names a path of the API; False leaves it to whoever comes next.

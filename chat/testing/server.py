@@ -82,7 +82,7 @@ class ChatServer:
                             clock=self.clock,
                             chance=self.chance,
                             hash_cost=CHEAP,
-                            hash_in_threads=False,
+                            work_in_threads=False,
                             outside_poll_seconds=OUTSIDE_POLL_SECONDS,
                             movable_clock=self.clock,
                         )

@@ -39,9 +39,9 @@ def path_of(world: World, operation: Operation) -> str:
 
 async def call(world: World, operation: Operation, authorization: str | None) -> Response:
     """Ask for the operation with a credential and, where one is read, an empty body."""
-    body = {} if operation.method == "GET" else {"json": {}}
     client = world.anyone.signed_in(authorization)
-    answer = await client.request(operation.method, path_of(world, operation), **body)
+    body: object = ... if operation.method == "GET" else {}
+    answer = await client.request(operation.method, path_of(world, operation), json=body)
     await client.aclose()
     return answer
 

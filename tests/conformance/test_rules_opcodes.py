@@ -175,8 +175,7 @@ async def test_ready_echoes_the_shard_pair_and_nothing_where_none_was_sent(
             sharded = await actor.connect(shard=pair)
             assert sharded.ready is not None
             assert sharded.ready["shard"] == pair
-        for identify in ({}, {"shard": None}):
-            whole = await actor.connect(**identify)
+        for whole in (await actor.connect(), await actor.connect(shard=None)):
             assert whole.ready is not None
             assert "shard" not in whole.ready
             assert [guild["id"] for guild in whole.ready["guilds"]] == [chat_world.guild_id]

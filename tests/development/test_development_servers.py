@@ -40,7 +40,7 @@ async def test_elsewhere_they_are_not_found(tmp_path: Path, operation: Operation
                 clock=SystemClock(),
                 chance=random.Random(1),
                 hash_cost=CHEAP,
-                hash_in_threads=False,
+                work_in_threads=False,
             )
         )
         async with server.running([network.listen()], maximum_connections=10):

@@ -74,6 +74,8 @@ async def test_f11_virtual_time_stands_still_while_the_server_works(
     dave = chat_world.anyone.signed_in((await chat_world.anyone.register(**person)).expect(200)["token"])
     (await chat_world.anyone.login(email=person["email"], password=person["password"])).expect(200)
     (await dave.get("/v1/users/@me/guilds")).expect(200)
+    for _ in range(50):
+        (await dave.patch("/v1/users/@me", {"ignored": "x" * 200_000})).expect(200)
     for number in range(30):
         (await chat_world.alice.rest.send_message(chat_world.channel_id, str(number))).expect(200)
     (await chat_world.bob.rest.messages(chat_world.channel_id, limit=30)).expect(200)
