@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import collections
 import json
+import random
 import resource
 import select
 import statistics
@@ -34,7 +35,10 @@ HTTP_CLIENTS: Final = 8
 SETTLING_SECONDS: Final = 10.0
 """How long what is under way at the end of a phase may take."""
 
-PADDING: Final = b"a chat message of usual length, such as people write when they have something to say to each other"
+WORDS: Final = (
+    b"well I think so too but when is it and who will bring the others along tonight maybe later no idea".split()
+)
+WORDS_PER_MESSAGE: Final = 18
 
 
 @attrs.frozen
@@ -71,6 +75,7 @@ class LoadGenerator:
         self._sessions: list[Session] = []
         self._http: list[HttpClient] = []
         self._idle_since = time.monotonic()
+        self._chance = random.Random(0)  # noqa: S311 -- words, not secrets
         self._orders = b""
         self._orders_over = False
         self.delivered = 0
@@ -184,7 +189,8 @@ class LoadGenerator:
         client = next((client for client in self._http if not client.is_busy), None)
         if client is None:
             return False
-        content = MARKER + b"%0*d " % (TIME_DIGITS, time.monotonic_ns()) + PADDING
+        words = b" ".join(self._chance.choices(WORDS, k=WORDS_PER_MESSAGE))
+        content = MARKER + b"%0*d " % (TIME_DIGITS, time.monotonic_ns()) + words
         specification = self._specification
         author = specification.tokens[self.posted % len(specification.tokens)]
         body = b'{"content":"%b"}' % content

@@ -1,0 +1,92 @@
+"""Every bench runs, in the smallest way, and reports its figures. What they say depends on the machine."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import chat
+
+FIGURES = {
+    "gateway": {
+        "memory_20",
+        "pairs_20_ratio",
+        "pairs_20_per_cpu_second",
+        "pairs_20_floor_per_cpu_second",
+        "bursts_20_ratio",
+        "bursts_20_per_cpu_second",
+        "bursts_20_floor_per_cpu_second",
+        "longest_turn_20",
+        "longest_turn_wall_20",
+        "latency_p50_20",
+        "latency_p99_20",
+        "memory_zstd_20",
+        "zstd_20_ratio",
+        "zstd_20_per_cpu_second",
+    },
+    "http": {
+        "get_guild_ratio",
+        "get_guild_stock_ratio",
+        "get_guild_per_cpu_second",
+        "post_message_ratio",
+        "post_message_stock_ratio",
+        "post_message_per_cpu_second",
+        "empty_per_cpu_second",
+        "empty_stock_per_cpu_second",
+    },
+    "store": {
+        "one_at_a_time",
+        "writers_1",
+        "writers_1_ratio",
+        "writers_64",
+        "writers_64_ratio",
+        "writers_512",
+        "writers_512_ratio",
+    },
+    "start": {"listening_after", "idle_memory"},
+    "idle": {
+        "connections",
+        "heartbeats_answered",
+        "tasks",
+        "tasks_growth",
+        "memory",
+        "memory_growth",
+        "memory_per_session",
+        "longest_turn",
+        "server_cpu",
+    },
+}
+
+
+def run(*arguments: str) -> str:
+    finished = subprocess.run(
+        [sys.executable, "-m", "chat", "bench", *arguments, "--quick"],
+        env=os.environ | {"PYTHONPATH": str(Path(chat.__file__).parents[1])},
+        capture_output=True,
+        text=True,
+        timeout=240,
+        check=False,
+    )
+    assert finished.returncode == 0, finished.stderr
+    return finished.stdout
+
+
+@pytest.mark.parametrize("bench", sorted(FIGURES))
+def test_a_bench_reports_all_its_figures(bench: str) -> None:
+    report: dict[str, Any] = json.loads(run(bench, "--json"))
+    assert report["bench"] == bench
+    assert set(report["figures"]) == FIGURES[bench]
+    # Faults of the measurement are noted; that a machine is busy may be.
+    assert not [note for note in report["notes"] if "undelivered" in note]
+
+
+def test_people_get_lines_with_the_target_beside_the_figure() -> None:
+    heading, *lines = run("store").splitlines()
+    assert heading.split("\t") == ["figure", "measured", "unit", "target", "met"]
+    assert {line.split("\t")[0] for line in lines} == FIGURES["store"]
