@@ -18,7 +18,7 @@ from chat.domain.access import Access
 from chat.domain.guild_states import GuildState, GuildStates
 from chat.domain.memberships import Memberships
 from chat.domain.objects.invites import InviteType, invite_object, invite_with_metadata
-from chat.errors import ApiError
+from chat.errors import ApiError, StorageUnavailable
 from chat.registries.channel_types import ChannelType
 from chat.registries.events import EventName
 from chat.registries.guild_features import GuildFeature
@@ -139,7 +139,10 @@ class Invites:
         """One invite, for whoever knows its code.
 
         :raises ApiError: UNKNOWN_INVITE, also for one whose time is over or whose uses are spent.
+        :raises StorageUnavailable: also where nothing else was read before, as without a credential.
         """
+        if self._database.failing:
+            raise StorageUnavailable
         return self._object(*self._live(code))
 
     async def accept(self, principal: Principal, code: str) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from chat.registries.user_flags import UserFlag
+from chat.testing.server import ChatServer
 from chat.testing.world import World
 
 
@@ -25,6 +26,14 @@ async def test_an_invite_from_first_to_last(chat_world: World) -> None:
     for attempt in (anyone.get, admin.post, alice.delete):
         answer = await attempt(f"/v1/invites/{made['code']}")
         assert (answer.status, answer.code) == (404, "UNKNOWN_INVITE")
+
+
+async def test_an_invite_cannot_be_read_while_the_store_fails(chat_server: ChatServer, chat_world: World) -> None:
+    made = (await chat_world.alice.rest.create_channel_invite(chat_world.channel_id)).expect(200)
+    chat_server.database.failing = True
+    for code in (made["code"], "nowhere"):
+        answer = await chat_world.anyone.get(f"/v1/invites/{code}")
+        assert (answer.status, answer.code) == (503, "SERVICE_UNAVAILABLE")
 
 
 async def test_accepting_needs_neither_body_nor_content_type(chat_world: World) -> None:
