@@ -9,6 +9,7 @@ from typing import Any, Final
 import pytest
 import trio.testing
 
+from chat.api.account_limits import ACCOUNT_LIMITED_OPERATIONS
 from chat.api.operation import Operation, Policy
 from chat.api.routes import ROUTES
 from chat.registries.user_flags import UserFlag
@@ -33,7 +34,7 @@ def declared(*policies: Policy) -> Iterator[Operation]:
 
 def path_of(world: World, operation: Operation) -> str:
     """The operation's path with members that exist in the world, as far as it has some."""
-    known = {"guild_id": world.guild_id, "channel_id": world.channel_id, "user_id": world.bob.id}
+    known = {"guild_id": world.guild_id, "channel_id": world.channel_id, "user_id": world.alice.id}
     return re.sub(r"{(\w+)}", lambda member: known.get(member[1], "1"), operation.path)
 
 
@@ -205,6 +206,24 @@ async def test_what_a_limited_account_may_not_do(chat_world: World, autojump_clo
     assert await attempts() == [(403, "ACCOUNT_LIMITED")] * 4
     await limit(world, world.bob.id, False)
     assert await attempts() == [(200, None)] * 4
+
+
+@pytest.mark.rule("000.gates.10")
+async def test_all_other_operations_make_no_difference(
+    chat_world: World, autojump_clock: trio.testing.MockClock
+) -> None:
+    """Bob and carol are members alike; what one of them hears the other one hears, though one is limited."""
+    await limit(chat_world, chat_world.carol.id, True)
+    compared = 0
+    for operation in declared(*Policy):
+        if (operation.method, operation.path) in ACCOUNT_LIMITED_OPERATIONS:
+            continue
+        answers = [await call(chat_world, operation, actor.token) for actor in (chat_world.bob, chat_world.carol)]
+        heard = [(answer.status, answer.code) for answer in answers]
+        assert heard[0] == heard[1], name(operation)
+        assert heard[1][1] != "ACCOUNT_LIMITED", name(operation)
+        compared += 1
+    assert compared >= 30
 
 
 @pytest.mark.rule("000.errors.1")
