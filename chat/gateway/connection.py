@@ -9,7 +9,7 @@ started; the session itself belongs to the session table and stays for its 60,00
 from __future__ import annotations
 
 import collections
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from typing import Final
 
 import attrs
@@ -20,6 +20,7 @@ from chat.gateway.admission import Admission
 from chat.gateway.commands.handler import CommandHandler
 from chat.gateway.fanout import Fanout
 from chat.gateway.node import NodeState
+from chat.gateway.replay import ReplayQueue
 from chat.gateway.session import GatewaySession
 from chat.gateway.session_table import SessionTable
 from chat.gateway.starts import ResumeFailure, SessionStarts, StartFailure
@@ -27,11 +28,11 @@ from chat.gateway.transport import GatewayTransport
 from chat.gateway.websocket import Closed, Message, WebSocket
 from chat.protocol import effects, inputs, payload
 from chat.protocol.commands import Identify, Resume, SessionCommand
-from chat.protocol.frames import binary_frame, text_frame
+from chat.protocol.frames import text_frame
 from chat.protocol.machine import Machine
 from chat.protocol.payload import EventRun, OutgoingEvent, Payload
 from chat.protocol.query import ConnectionQuery
-from chat.protocol.zstd_stream import Compressor, Decompressor, zstd_available
+from chat.protocol.zstd_stream import Decompressor, zstd_available
 from chat.registries import close_codes
 from chat.registries.close_codes import Close
 from chat.registries.events import EventName
@@ -41,7 +42,6 @@ from chat.registries.limits import (
     HELD_IDENTIFY_RETRY_MAX_MS,
     HELD_IDENTIFY_RETRY_MIN_MS,
     INBOUND_MESSAGE_BYTES,
-    REPLAY_DISPATCHES,
 )
 
 logger = structlog.get_logger(__name__)
@@ -73,52 +73,8 @@ class GatewayParts:
     """Holds work that belongs to sessions and not to sockets."""
 
 
-class ReplayQueue:
-    """Stands in for the socket while a replay runs: live Dispatches wait here, in order, until it is through."""
-
-    def __init__(self, connection: Connection, retained: Sequence[tuple[int, OutgoingEvent]]) -> None:
-        self._connection = connection
-        self._retained = retained
-        self._waiting: collections.deque[tuple[int, OutgoingEvent]] = collections.deque()
-
-    def entries(self) -> Iterator[tuple[int, OutgoingEvent]]:
-        """What is to be sent before Resumed, in order; grows while it is being read."""
-        yield from self._retained
-        while self._waiting:
-            yield self._waiting.popleft()
-
-    def belongs_to(self, connection: Connection) -> bool:
-        """Whether it stands in for this socket."""
-        return self._connection is connection
-
-    def deliver(self, sequence: int, event: OutgoingEvent) -> None:
-        self._waiting.append((sequence, event))
-        self._bound()
-
-    def deliver_run(self, first: int, run: EventRun) -> None:
-        self._waiting.extend(enumerate(run.events, first))
-        self._bound()
-
-    def _bound(self) -> None:
-        if len(self._waiting) > REPLAY_DISPATCHES:
-            # The peer does not keep up; the session stays retained.
-            self._connection.close(close_codes.OUTBOX_FULL)
-
-    def send_payload(self, data: bytes) -> None:
-        self._connection.send_payload(data)
-
-    def session_ended(self) -> None:
-        self._connection.session_ended()
-
-    def displaced(self) -> None:
-        self._connection.displaced()
-
-    async def drained(self, below_bytes: int) -> None:
-        await self._connection.drained(below_bytes)
-
-
 class Connection:
-    """One uncompressed socket; see CompressedConnection for the other kind."""
+    """One uncompressed socket; see chat.gateway.compressed_connection for the other kind."""
 
     __slots__ = (
         "_alarm",
@@ -500,46 +456,6 @@ class Connection:
         session = self._release()
         if session is not None and not session.ended:
             self._parts.table.detach(session)
-
-
-class CompressedConnection(Connection):
-    """A zstd-stream socket: one compressor for all that the server says, one decompressor for what the client says."""
-
-    __slots__ = ("_compressor",)
-
-    def __init__(self, transport: GatewayTransport, address: str, parts: GatewayParts) -> None:
-        super().__init__(transport, address, parts)
-        self._compressor = Compressor() if zstd_available() else None
-
-    def _push(self, data: bytes) -> None:
-        # Without a compressor the only thing ever sent is the close frame (document 000, Framing 4).
-        if self._compressor is not None:
-            self._websocket.push(binary_frame(self._compressor.compress(data)))
-
-    def deliver(self, sequence: int, event: OutgoingEvent) -> None:
-        """Compress and frame a numbered Dispatch; it leaves when the present batch is flushed."""
-        self._push(event.payload(sequence))
-        if not self._unflushed:
-            self._unflushed = True
-            self._parts.fanout.flush_later(self)
-
-    def deliver_run(self, first: int, run: EventRun) -> None:
-        """Compress and frame several numbered Dispatches, each as a message of its own."""
-        for sequence, event in enumerate(run.events, first):
-            self.deliver(sequence, event)
-
-    def send_payload(self, data: bytes) -> None:
-        self._push(data)
-        self.flush()
-
-    def _send_dispatch(self, sequence: int, event: OutgoingEvent) -> None:
-        self._push(event.payload(sequence))
-
-    def _decode(self, data: bytes) -> Payload | Close:
-        if self._decompressor is None:
-            self._decompressor = Decompressor()
-        decompressed = self._decompressor.decompress(data)
-        return decompressed if isinstance(decompressed, Close) else payload.decode_payload(decompressed)
 
 
 def _holds(session: GatewaySession, connection: Connection) -> bool:

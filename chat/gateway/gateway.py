@@ -15,7 +15,8 @@ from chat.domain.presences import Presences
 from chat.domain.voice_states import VoiceStates
 from chat.gateway.admission import Admission
 from chat.gateway.commands.handler import CommandHandler
-from chat.gateway.connection import CompressedConnection, Connection, GatewayParts
+from chat.gateway.compressed_connection import CompressedConnection
+from chat.gateway.connection import Connection, GatewayParts
 from chat.gateway.fanout import Fanout
 from chat.gateway.guild_payloads import GuildPayloads
 from chat.gateway.hub import Hub

@@ -1,0 +1,51 @@
+"""A gateway socket with zstd-stream in both directions (document 000, Framing 4)."""
+
+from __future__ import annotations
+
+from chat.gateway.connection import Connection, GatewayParts
+from chat.gateway.transport import GatewayTransport
+from chat.protocol import payload
+from chat.protocol.frames import binary_frame
+from chat.protocol.payload import EventRun, OutgoingEvent, Payload
+from chat.protocol.zstd_stream import Compressor, Decompressor, zstd_available
+from chat.registries.close_codes import Close
+
+
+class CompressedConnection(Connection):
+    """A zstd-stream socket: one compressor for all that the server says, one decompressor for what the client says."""
+
+    __slots__ = ("_compressor",)
+
+    def __init__(self, transport: GatewayTransport, address: str, parts: GatewayParts) -> None:
+        super().__init__(transport, address, parts)
+        self._compressor = Compressor() if zstd_available() else None
+
+    def _push(self, data: bytes) -> None:
+        # Without a compressor the only thing ever sent is the close frame (document 000, Framing 4).
+        if self._compressor is not None:
+            self._websocket.push(binary_frame(self._compressor.compress(data)))
+
+    def deliver(self, sequence: int, event: OutgoingEvent) -> None:
+        """Compress and frame a numbered Dispatch; it leaves when the present batch is flushed."""
+        self._push(event.payload(sequence))
+        if not self._unflushed:
+            self._unflushed = True
+            self._parts.fanout.flush_later(self)
+
+    def deliver_run(self, first: int, run: EventRun) -> None:
+        """Compress and frame several numbered Dispatches, each as a message of its own."""
+        for sequence, event in enumerate(run.events, first):
+            self.deliver(sequence, event)
+
+    def send_payload(self, data: bytes) -> None:
+        self._push(data)
+        self.flush()
+
+    def _send_dispatch(self, sequence: int, event: OutgoingEvent) -> None:
+        self._push(event.payload(sequence))
+
+    def _decode(self, data: bytes) -> Payload | Close:
+        if self._decompressor is None:
+            self._decompressor = Decompressor()
+        decompressed = self._decompressor.decompress(data)
+        return decompressed if isinstance(decompressed, Close) else payload.decode_payload(decompressed)
