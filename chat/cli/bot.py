@@ -29,8 +29,17 @@ def create(data: Path, owner: str, name: str, as_json: bool) -> None:
 
 
 def make_bot(data: Path, owner: str, name: str, *, as_json: bool) -> None:
-    """Make an application that `owner` owns, and print what its bot needs."""
+    """Make an application that `owner` owns, and print what its bot needs.
+
+    Raises OperatorError for a name that no application can have, for an owner who is not there, and where the data
+    cannot be used.
+    """
     from chat.cli.administration import administer
+    from chat.domain.applications import NAME_LENGTH
+    from chat.errors import OperatorError
+
+    if not 1 <= len(name) <= NAME_LENGTH:
+        raise OperatorError(f"the name of a bot has 1 to {NAME_LENGTH} characters")
 
     async def command(instance: Instance) -> dict[str, Any]:
         from chat.auth.principal import CredentialKind, Principal

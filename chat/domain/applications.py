@@ -40,6 +40,9 @@ from chat.store.database import Database
 
 log: Final = structlog.get_logger("chat.accounts")
 
+NAME_LENGTH: Final = 100
+"""Characters that the name of an application may have (wire facts 5.7)."""
+
 BOT_FLAGS: Final = int(UserFlag.FRIENDLY_BOT | UserFlag.FRIENDLY_BOT_MANUAL_APPROVAL)
 """Bits of a bot's flags that its owner may set."""
 

@@ -51,6 +51,13 @@ def test_an_owner_who_is_not_there_is_told(run: Run, data: Path, owner: Outcome)
     assert (ending.status, ending.err) == (1, "chat: there is no account bob\n")
 
 
+@pytest.mark.parametrize("name", ["", "x" * 101])
+def test_a_bot_whose_name_no_application_can_have_is_not_made(run: Run, data: Path, owner: Outcome, name: str) -> None:
+    ending = run("bot", "create", "--owner", "alice", "--name", name, "--data", data)
+    assert (ending.status, ending.err) == (1, "chat: the name of a bot has 1 to 100 characters\n")
+    assert len(run("user", "list", "--data", data, "--json").json) == 1
+
+
 def test_a_bot_has_no_password(run: Run, data: Path, owner: Outcome) -> None:
     bot = run("bot", "create", "--owner", "alice", "--name", "Helper", "--data", data, "--json").json
     ending = run("user", "password", bot["user_id"], "--data", data)

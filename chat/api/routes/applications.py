@@ -10,14 +10,13 @@ from chat.api import buckets
 from chat.api.fields import OMITTED, Items, Length, Maybe, Range
 from chat.api.operation import Policy, Request, Routes
 from chat.api.routes.accounts import Discriminator, profile_of
-from chat.domain.applications import BotChange, NewApplication
+from chat.domain.applications import NAME_LENGTH, BotChange, NewApplication
 from chat.domain.profiles import TagChange
 from chat.domain.sudo import SudoProof
 
 routes = Routes()
 
 INT32_MAXIMUM: Final = (1 << 31) - 1
-NAME_LENGTH: Final = 100
 REDIRECT_LENGTH: Final = 2_048
 REDIRECTS_MAXIMUM: Final = 100
 """Items that are looked at at all; how many an application may have is a limit of the instance."""
