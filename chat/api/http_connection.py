@@ -78,7 +78,8 @@ class HttpConnection:
         self._transport = transport
         self._patience = trio.CancelScope()
         self._receiving = False
-        self._protocol: HttpProtocol
+        self._protocol: HttpProtocol | None = None
+        """Only while it is at work: it refers back to this, and nothing shall wait for the cycle collector."""
 
     async def run(self) -> bool:
         """Answer requests; true when the next one is for the gateway, which then finds it unread."""
@@ -93,20 +94,22 @@ class HttpConnection:
                 self._write,
             )
             with self._patience:
-                await self._read()
+                await self._read(protocol)
             if self._patience.cancelled_caught and protocol.phase is Phase.BODY:
                 await protocol.refuse(408, "The request's body took too long.")
             await protocol.handle(Closed())
-        if self._protocol.handed_back is not None:
-            self._transport.unread(self._protocol.handed_back)
+        self._protocol = None
+        if protocol.handed_back is not None:
+            self._transport.unread(protocol.handed_back)
             return True
         await self._transport.aclose_gracefully(LINGER_SECONDS)
         return False
 
     def finish(self) -> None:
         """End the connection now if no request is under way; else it ends with its answer."""
-        if self._protocol.phase in (Phase.IDLE, Phase.HEAD):
-            self._protocol.over = True
+        protocol = self._protocol
+        if protocol is not None and protocol.phase in (Phase.IDLE, Phase.HEAD):
+            protocol.over = True
             self._patience.cancel()
 
     async def _take(self, event: Event) -> None:
@@ -116,12 +119,11 @@ class HttpConnection:
         elif isinstance(event, Updated) and event.idle and self._receiving:
             self._patience.deadline = trio.current_time() + KEEP_ALIVE_SECONDS
 
-    async def _read(self) -> None:
+    async def _read(self, protocol: HttpProtocol) -> None:
         """Give the protocol what the client sends, until that ends or nothing more is wanted."""
-        protocol = self._protocol
         while not protocol.over:
             started = trio.current_time()
-            self._patience.deadline = self._deadline(started)
+            self._patience.deadline = _deadline(protocol, started)
             self._receiving = True
             try:
                 data = await self._transport.receive_some(READ_BYTES)
@@ -136,18 +138,6 @@ class HttpConnection:
                 # Only waiting for the client counts, not what the application does with what has come.
                 protocol.body_seconds -= trio.current_time() - started
             await protocol.handle(RawData(data))
-
-    def _deadline(self, now: float) -> float:
-        protocol = self._protocol
-        match protocol.phase:
-            case Phase.IDLE:
-                return now + KEEP_ALIVE_SECONDS
-            case Phase.HEAD:
-                return (now if protocol.head_began is None else protocol.head_began) + REQUEST_HEADER_MS / 1000
-            case Phase.BODY:
-                return now + protocol.body_seconds
-            case Phase.ANSWER:
-                return math.inf
 
     async def _write(self, data: bytes) -> None:
         """Send all of it, or close the transport: reading then ends, which tells the application."""
@@ -168,3 +158,16 @@ class HttpConnection:
             await self._transport.wait_writable()
             sent += self._transport.try_send(data[sent:])
         return sent
+
+
+def _deadline(protocol: HttpProtocol, now: float) -> float:
+    """When to give up waiting for the client."""
+    match protocol.phase:
+        case Phase.IDLE:
+            return now + KEEP_ALIVE_SECONDS
+        case Phase.HEAD:
+            return (now if protocol.head_began is None else protocol.head_began) + REQUEST_HEADER_MS / 1000
+        case Phase.BODY:
+            return now + protocol.body_seconds
+        case Phase.ANSWER:
+            return math.inf

@@ -97,21 +97,8 @@ class Fanout:
             self._wake = trio.Event()
             while self._queue or self._unflushed:
                 await self._flush_all()  # what came another way does not wait for the batch
-                waiting = gathered = await self._gather()
-                began, sessions = trio.current_time(), 0
-                while waiting:
-                    run = self._next_run(waiting)
-                    waiting -= len(run)
-                    sessions += len(run[0].receivers)
-                    await self._deliver(run, last=not waiting)
-                    # Taken off only now, so that backlog() counts what is being delivered.
-                    for _ in run:
-                        self._queue.popleft()
-                await self._flush_all()
+                await self._deliver_batch(await self._gather())
                 await trio.lowlevel.checkpoint()
-                self._expectation.delivered(gathered, len(self._queue))
-                if sessions >= GATHERED_FROM_SESSIONS:
-                    self._session_seconds = max(SESSION_SECONDS, (trio.current_time() - began) / sessions)
 
     async def _gather(self) -> int:
         """Before a costly delivery, wait for events that are about to come, no longer than the delivery will take.
@@ -131,6 +118,21 @@ class Fanout:
                     await trio.lowlevel.checkpoint()
             self._expectation.came(len(self._queue), in_time=not waiting.cancelled_caught)
         return min(EVENTS_PER_BATCH, len(self._queue))
+
+    async def _deliver_batch(self, count: int) -> None:
+        began, sessions, waiting = trio.current_time(), 0, count
+        while waiting:
+            run = self._next_run(waiting)
+            waiting -= len(run)
+            sessions += len(run[0].receivers)
+            await self._deliver(run, last=not waiting)
+            # Taken off only now, so that backlog() counts what is being delivered.
+            for _ in run:
+                self._queue.popleft()
+        await self._flush_all()
+        self._expectation.delivered(count, len(self._queue))
+        if sessions >= GATHERED_FROM_SESSIONS:
+            self._session_seconds = max(SESSION_SECONDS, (trio.current_time() - began) / sessions)
 
     def _next_run(self, most: int) -> list[Delivery]:
         """The deliveries at the head of the queue that have the same receivers and differ in nothing else."""

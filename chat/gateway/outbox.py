@@ -112,6 +112,7 @@ class Outbox:
         """Close the transport at once; what is pending is lost."""
         self.gone = self._sealed = True
         self._blocked = False
+        self._on_full = None  # it refers back to whoever holds this: without it nothing waits for the cycle collector
         self._frames.clear()
         self._latest = None
         self._offset = self.pending_bytes = 0
