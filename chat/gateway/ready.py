@@ -102,6 +102,9 @@ class ReadyPayloads:
             return self._common(session, principal, guilds, [], [])
         user_id = session.user_id
         self._count(session)
+        for guild in guilds:
+            if "online_count" in guild:  # taken again, now that the session itself counts
+                guild["online_count"] = self._presences.online_count(int(guild["id"]))
         relationships = self._accounts.relationships(user_id)
         friends = [int(relationship["id"]) for relationship in relationships]
         named.update(friends)
