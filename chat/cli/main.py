@@ -21,6 +21,9 @@ DONE: Final = 0
 FAILED: Final = 1
 WRONG_USAGE: Final = 2
 
+PRIVATE_UMASK: Final = 0o077
+"""What this program writes is its own account's business: secrets lie in the database."""
+
 COMMANDS: Final[Mapping[str, str]] = {
     "serve": "chat.cli.serve:serve",
     "dev": "chat.cli.dev:dev",
@@ -54,6 +57,7 @@ def root() -> None:
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Run the command that the arguments name (those of the process by default), and exit."""
+    os.umask(PRIVATE_UMASK)
     try:
         status = root.main(args=arguments, prog_name="chat", standalone_mode=False)
     except click.UsageError as error:

@@ -88,6 +88,7 @@ class Connection:
         "_parts",
         "_reading",
         "_replay_queue",
+        "_stall_over",
         "_stalls",
         "_unflushed",
         "_websocket",
@@ -112,6 +113,7 @@ class Connection:
         self._unflushed = False
         self._reading = trio.CancelScope()
         self._stalls = 0
+        self._stall_over: trio.Event | None = None
         self._replay_queue: ReplayQueue | None = None
         self._nursery: trio.Nursery
 
@@ -134,6 +136,8 @@ class Connection:
                 with self._reading:
                     await self._read()
                 self._let_go()
+                if self._closing is not None and self._stall_over is not None:
+                    await self._stall_over.wait()  # a close frame is a frame too
                 self._websocket.flush()
                 if self._closing is None:
                     await self._websocket.close()
@@ -251,13 +255,17 @@ class Connection:
         """Let no frame leave for so long (faults of the development routes)."""
         self._websocket.hold()
         self._stalls += 1
+        if self._stall_over is None:
+            self._stall_over = trio.Event()
         self._nursery.start_soon(self._end_stall, milliseconds / 1000)
 
     async def _end_stall(self, seconds: float) -> None:
         await trio.sleep(seconds)
         self._stalls -= 1
-        if not self._stalls:
+        if not self._stalls and self._stall_over is not None:
             self._websocket.release()
+            self._stall_over.set()
+            self._stall_over = None
 
     # Sending
 

@@ -62,8 +62,7 @@ IDENTIFY_BUDGET_WINDOW_MS: Final = 60_000
 """The fixed window of the Identify budget (wire facts 1.4; design 7)."""
 
 COMMAND_BUDGET: Final = 600
-"""Payloads that one socket, and one session, may send in a window; one more closes 4008 `Rate limited` (wire facts 1.4;
-design 7)."""
+"""Payloads that one socket may send in a window; one more closes 4008 `Rate limited` (wire facts 1.4; design 7)."""
 
 COMMAND_BUDGET_WINDOW_MS: Final = 60_000
 """The window of the command budget: rolling for a socket, fixed for a session (wire facts 1.4; design 7)."""

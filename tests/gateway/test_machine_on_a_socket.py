@@ -93,3 +93,16 @@ async def test_where_zstd_cannot_be_loaded_a_compressed_connection_closes_instea
     assert not refused.payloads
     uncompressed = await chat_world.open(query="v=1&compress=zstd-stream")
     assert uncompressed.heartbeat_interval_ms == 41_250
+
+
+async def test_not_even_a_close_frame_leaves_a_stalled_socket(
+    chat_world: World, autojump_clock: trio.testing.MockClock
+) -> None:
+    bob = await chat_world.bob.connect()
+    anyone = chat_world.anyone
+    assert await anyone.fault("stall", {"user_id": chat_world.bob.id}, ms=10_000) == 1
+    assert await anyone.fault("close", {"user_id": chat_world.bob.id}, code=4321, reason="enough") == 1
+    await trio.sleep(9.9)
+    assert bob.is_open
+    close = await bob.closed(seconds=1)
+    assert (close.code, close.reason) == (4321, "enough")
