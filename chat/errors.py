@@ -85,9 +85,7 @@ class RateLimited(ApiError):
         if scope == "global":
             headers["X-RateLimit-Global"] = "true"
         seconds = max(1, math.ceil(retry_after * 1000)) / 1000
-        super().__init__(
-            "RATE_LIMITED", members={"global": scope == "global", "retry_after": seconds}, headers=headers
-        )
+        super().__init__("RATE_LIMITED", members={"global": scope == "global", "retry_after": seconds}, headers=headers)
 
 
 class StorageUnavailable(ApiError):

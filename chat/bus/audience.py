@@ -67,5 +67,3 @@ class Mentions:
     here: bool = False
     user_ids: frozenset[int] = frozenset()
     role_ids: frozenset[int] = frozenset()
-
-

@@ -256,9 +256,7 @@ def _managers(invite: Invite) -> ToChannel:
     return ToChannel(invite.guild_id or 0, invite.channel_id, permission=MANAGE_CHANNELS)
 
 
-def _of_channel(
-    channel_id: int, now: int, connection: sqlite3.Connection
-) -> list[tuple[Invite, Account | None]]:
+def _of_channel(channel_id: int, now: int, connection: sqlite3.Connection) -> list[tuple[Invite, Account | None]]:
     return _with_inviters(connection, invites.of_channel(connection, channel_id, now))
 
 

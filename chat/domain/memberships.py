@@ -78,9 +78,7 @@ class Memberships:
         """Members with a user id above `after`, in order of user id."""
         state = self._access.guild(principal, guild_id).state
         found = await self._database.read(functools.partial(_members_with_accounts, guild_id, after, limit))
-        return [
-            state.member_object(member, author_object(member.user_id, account)) for member, account in found
-        ]
+        return [state.member_object(member, author_object(member.user_id, account)) for member, account in found]
 
     async def get(self, principal: Principal, guild_id: int, user_id: int) -> dict[str, Any]:
         """One member.

@@ -35,9 +35,7 @@ class CountedMentions:
     def notified_user_ids(self, access: ChannelAccess) -> list[int]:
         """Accounts named one by one that see the channel and did not name themselves."""
         author_id, channel_id, state = access.member.user_id, access.channel.id, access.state
-        return [
-            user_id for user_id in self.user_ids if user_id != author_id and state.can_view(user_id, channel_id)
-        ]
+        return [user_id for user_id in self.user_ids if user_id != author_id and state.can_view(user_id, channel_id)]
 
 
 NOTHING_COUNTED: Final = CountedMentions()

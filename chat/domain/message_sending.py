@@ -217,9 +217,7 @@ def _wire(author: Account, message: Message, context: _Context) -> dict[str, Any
     return wire
 
 
-def _insertion(
-    message: Message, principal: Principal, notified: Sequence[int]
-) -> Callable[[sqlite3.Connection], None]:
+def _insertion(message: Message, principal: Principal, notified: Sequence[int]) -> Callable[[sqlite3.Connection], None]:
     """The unit that writes a message, with what it means for the channel and for read states."""
 
     def unit(connection: sqlite3.Connection) -> None:

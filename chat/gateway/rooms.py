@@ -112,8 +112,7 @@ class GuildRoom:
 
     def _may_receive(self, user_id: int, channel_id: int, permission: int) -> bool:
         if channel_id and not (
-            self.state.can_view(user_id, channel_id)
-            or self._voice_states.is_in_channel(user_id, channel_id)
+            self.state.can_view(user_id, channel_id) or self._voice_states.is_in_channel(user_id, channel_id)
         ):
             return False
         if not permission:

@@ -44,7 +44,7 @@ _SIMILAR: Final = f"""
      LIMIT 1
 """
 _INSERT: Final = f"""
-    INSERT INTO invites ({_COLUMNS}) VALUES ({', '.join('?' * len(_FIELDS))})
+    INSERT INTO invites ({_COLUMNS}) VALUES ({", ".join("?" * len(_FIELDS))})
         ON CONFLICT (code) DO NOTHING
 """  # noqa: S608
 

@@ -79,9 +79,7 @@ def below(
     return _with_mentions(connection, connection.execute(_BELOW, (channel_id, bound, floor, limit)).fetchall())
 
 
-def above(
-    connection: sqlite3.Connection, channel_id: int, limit: int, *, after: int, floor: int = 0
-) -> list[Message]:
+def above(connection: sqlite3.Connection, channel_id: int, limit: int, *, after: int, floor: int = 0) -> list[Message]:
     """The oldest messages of a channel with an id over `after` and at least `floor`, at most `limit`; newest first."""
     rows = connection.execute(_ABOVE, (channel_id, after, floor, limit)).fetchall()
     return _with_mentions(connection, rows[::-1])

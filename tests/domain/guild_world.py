@@ -191,9 +191,7 @@ class GuildPlace:
 
     async def overwrite(self, channel_id: int, *overwrites: Overwrite) -> None:
         """Add overwrites to a channel."""
-        await self.world.database.write(
-            lambda connection: channels.put_overwrites(connection, channel_id, overwrites)
-        )
+        await self.world.database.write(lambda connection: channels.put_overwrites(connection, channel_id, overwrites))
         self.world.guild_states.refresh(self.id)
 
 

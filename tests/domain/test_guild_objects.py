@@ -106,9 +106,7 @@ def test_a_channel_has_the_members_of_its_type(kind: ChannelType, members: set[s
     data = channel_object(channel, last_message_id=4)
     assert data.keys() == members
     assert data["nsfw_override"] is False
-    assert data["permission_overwrites"] == [
-        {"id": "7", "type": 0, "allow": str(THREAD_PERMISSIONS | 1), "deny": "2"}
-    ]
+    assert data["permission_overwrites"] == [{"id": "7", "type": 0, "allow": str(THREAD_PERMISSIONS | 1), "deny": "2"}]
     assert data.get("last_pin_timestamp", "1970-01-01T00:00:01.000Z") == "1970-01-01T00:00:01.000Z"
     assert data.get("voice_connection_limit", 5) == 5
     assert data.get("bitrate", 0) == 0

@@ -48,9 +48,7 @@ async def test_the_guild_in_an_invite_has_just_these_members(world: GuildWorld, 
     }  # fmt: skip
 
 
-async def test_making_an_invite_is_told_to_those_who_manage_the_channel(
-    world: GuildWorld, harbour: GuildPlace
-) -> None:
+async def test_making_an_invite_is_told_to_those_who_manage_the_channel(world: GuildWorld, harbour: GuildPlace) -> None:
     made = await world.invites.create(world.bob, harbour.general, InviteTerms())
     [event] = world.heard.events()
     assert event.name == EventName.INVITE_CREATE

@@ -50,9 +50,7 @@ async def test_a_guild_that_suppresses_it_gets_no_message_about_joins(world: Gui
     await world.memberships.join(bob.account, place.id, JoinSource.INSTANT_INVITE)
     assert world.heard.events(EventName.MESSAGE_CREATE) == []
     carol = await world.person("carol")
-    await place.change(
-        "UPDATE guilds SET system_channel_flags = 0, system_channel_id = NULL WHERE id = ?", place.id
-    )
+    await place.change("UPDATE guilds SET system_channel_flags = 0, system_channel_id = NULL WHERE id = ?", place.id)
     await world.memberships.join(carol.account, place.id, JoinSource.INSTANT_INVITE)
     assert world.heard.events(EventName.MESSAGE_CREATE) == []
 
@@ -144,9 +142,7 @@ async def test_who_cannot_leave(world: GuildWorld) -> None:
 async def test_nobody_leaves_the_one_community(world: GuildWorld) -> None:
     alice, bob = await world.person("alice"), await world.person("bob")
     place = await world.guild(alice, bob)
-    community = GuildWorld(
-        world.database, Settings(single_community_enabled=True, single_community_guild_id=place.id)
-    )
+    community = GuildWorld(world.database, Settings(single_community_enabled=True, single_community_guild_id=place.id))
     for member in (alice, bob):
         with refused("SINGLE_COMMUNITY_CANNOT_LEAVE"):
             await community.memberships.leave(member, place.id)

@@ -240,9 +240,7 @@ async def test_slowmode_makes_members_wait_and_spares_those_who_may_bypass_it(
     await say(world.bob)
 
 
-async def test_a_message_that_was_not_written_costs_no_turn(
-    world: GuildWorld, harbour: GuildPlace, say: Say
-) -> None:
+async def test_a_message_that_was_not_written_costs_no_turn(world: GuildWorld, harbour: GuildPlace, say: Say) -> None:
     await harbour.change("UPDATE channels SET rate_limit_per_user = 10 WHERE id = ?", harbour.general)
     world.database.failing = True
     with refused("SERVICE_UNAVAILABLE"):
@@ -420,9 +418,7 @@ async def test_an_answer_shows_what_it_answers_and_mentions_its_author(
     assert [user["username"] for user in answer["mentions"]] == ["bob"]
     second = await say(world.alice, "I see", reply_to=ReplyTo(int(answer["id"]), channel_id=harbour.general))
     assert "referenced_message" not in second["referenced_message"]
-    quiet = await say(
-        world.alice, "psst", reply_to=ReplyTo(int(question["id"])), allowed_mentions=AllowedMentions()
-    )
+    quiet = await say(world.alice, "psst", reply_to=ReplyTo(int(question["id"])), allowed_mentions=AllowedMentions())
     assert quiet["mentions"] == []
     assert (await world.messages.get(world.bob, harbour.general, int(answer["id"]))) == answer
     await world.messages.delete(world.bob, harbour.general, int(question["id"]))
@@ -514,9 +510,7 @@ async def test_an_edited_answer_keeps_mentioning_whom_it_answers(
     edited = await world.messages.edit(world.carol, harbour.general, int(answer["id"]), edit)
     assert [user["username"] for user in edited["mentions"]] == ["alice", "bob"]
     assert edited["referenced_message"] == question
-    quiet = await say(
-        world.carol, "hm", reply_to=ReplyTo(int(question["id"])), allowed_mentions=AllowedMentions()
-    )
+    quiet = await say(world.carol, "hm", reply_to=ReplyTo(int(question["id"])), allowed_mentions=AllowedMentions())
     edited = await world.messages.edit(world.carol, harbour.general, int(quiet["id"]), MessageEdit("hm!"))
     assert edited["mentions"] == []
 

@@ -133,9 +133,7 @@ async def test_sessions_that_know_threads_get_their_own_form_and_one_may_be_left
     async with trio.open_nursery() as nursery:
         nursery.start_soon(fanout.run)
         fanout.queue(
-            Delivery(
-                event("plain"), (plain, knowing, actor), thread_event=event("threads"), ignoring_session="actor"
-            )
+            Delivery(event("plain"), (plain, knowing, actor), thread_event=event("threads"), ignoring_session="actor")
         )
         await trio.testing.wait_all_tasks_blocked()
         nursery.cancel_scope.cancel()
