@@ -189,6 +189,9 @@ class LoadGenerator:
         client = next((client for client in self._http if not client.is_busy), None)
         if client is None:
             return False
+        # In turn, so that the server finds none of them idle for too long.
+        self._http.remove(client)
+        self._http.append(client)
         words = b" ".join(self._chance.choices(WORDS, k=WORDS_PER_MESSAGE))
         content = MARKER + b"%0*d " % (TIME_DIGITS, time.monotonic_ns()) + words
         specification = self._specification
