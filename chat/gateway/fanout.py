@@ -19,8 +19,8 @@ from chat.gateway.gathering import Expectation
 from chat.gateway.session import GatewaySession
 from chat.protocol.payload import EventRun, OutgoingEvent
 
-SESSIONS_PER_TURN: Final = 256
-"""Sessions that get a batch, or sockets that are written, before other tasks get a turn: about two milliseconds."""
+SESSIONS_PER_TURN: Final = 128
+"""Sessions that get a batch, or sockets that are written, before other tasks get a turn: one to two milliseconds."""
 
 SESSIONS_PER_STEP: Final = 32
 """Sessions that are numbered before their sockets are written: few enough that all of it stays in the cache."""
@@ -28,8 +28,9 @@ SESSIONS_PER_STEP: Final = 32
 EVENTS_PER_BATCH: Final = 32
 """Events delivered together at most, so that the first of them does not wait long for the last."""
 
-SESSION_SECONDS: Final = 10e-6
-"""About what it costs to deliver to a session, the system's send included; how busy the machine is comes on top."""
+SESSION_SECONDS: Final = 30e-6
+"""How long an event waits for others, for each session that it goes to: a few times what a delivery costs, since the
+requests that bring the others take turns at the processor; how busy the machine is comes on top."""
 
 GATHERED_FROM_SESSIONS: Final = 200
 """A delivery to fewer sessions does not wait for others: there is little to save."""

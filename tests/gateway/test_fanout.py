@@ -170,6 +170,6 @@ async def test_a_costly_delivery_waits_for_what_is_about_to_come_but_not_for_eve
         assert audience[-1].numbering.sequence == 2
         causes = 1
         fanout.queue(Delivery(event(3), audience))
-        await trio.sleep(0.02)
+        await trio.sleep(0.05)
         assert audience[-1].numbering.sequence == 3
         nursery.cancel_scope.cancel()
