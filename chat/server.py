@@ -88,6 +88,12 @@ COLLECTION_THRESHOLDS: Final = (10_000, 1_000, 1_000)
 """For `gc.set_threshold`: a collection looks at about 10,000 new objects, which takes some 5 ms. The later generations
 stay empty, see `collecting_in_small_portions`."""
 
+SWEEP_SECONDS: Final = 3_600.0
+"""How often what was taken out of the collector's sight is looked through, if the moment is quiet."""
+
+QUIET_CONNECTIONS: Final = 256
+"""Gateway connections up to which a full collection is short enough to go unnoticed."""
+
 
 @attrs.frozen
 class ServerAddresses:
@@ -352,7 +358,10 @@ async def serve(loaded: Loaded, *, clock: SkippingClock | None, announce: Callab
                 trio.open_signal_receiver(signal.SIGTERM, signal.SIGINT) as signals,
             ):
                 announce(_addresses(settings, listeners[0].port, server))
-                await anext(signals)
+                async with trio.open_nursery() as nursery:
+                    nursery.start_soon(sweep_while_quiet, lambda: len(server.gateway.connections))
+                    await anext(signals)
+                    nursery.cancel_scope.cancel()
                 async with trio.open_nursery() as nursery:
                     nursery.start_soon(_exit_at_second_signal, signals)
                     await server.drain()
@@ -415,6 +424,16 @@ def collecting_in_small_portions() -> Iterator[None]:
         gc.callbacks.remove(freeze_survivors)
         gc.set_threshold(*before)
         gc.unfreeze()
+
+
+async def sweep_while_quiet(connections: Callable[[], int]) -> None:
+    """Now and then, while few are connected, collect what was out of sight: cycles that were in use when frozen."""
+    while True:
+        await trio.sleep(SWEEP_SECONDS)
+        if connections() <= QUIET_CONNECTIONS:
+            gc.unfreeze()
+            gc.collect()
+            gc.freeze()
 
 
 async def _exit_at_second_signal(signals: AsyncIterator[int]) -> None:
