@@ -49,6 +49,10 @@ class ApiError(ChatError):
         self.members = dict(members or {})
         self.headers = dict(headers or {})
 
+    def body(self) -> dict[str, Any]:
+        """The error envelope (wire facts 3.1)."""
+        return {"code": self.code, "message": self.message, **self.members}
+
 
 @attrs.frozen
 class FieldError:

@@ -15,6 +15,7 @@ import sys
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import attrs
@@ -26,41 +27,22 @@ from chat.api.faults import HttpFaults
 from chat.api.http_server import HttpServer
 from chat.api.kernel import Kernel
 from chat.api.operation import Routes
-from chat.api.rate_limit import RateLimiter
 from chat.api.routes import ROUTES
 from chat.api.services import Services
 from chat.auth.client_address import ClientAddresses
+from chat.auth.keys import Keys
 from chat.auth.passwords import CHEAP, STRONG, HashCost, Passwords
 from chat.auth.resolve import resolve_gateway_token
 from chat.auth.tokens import TokenMint
 from chat.bus.bus import Bus, CredentialsRevoked
 from chat.clock import Clock, MovableClock, SkippingClock, SystemClock
+from chat.composition import Foundations, build_services
 from chat.config import Loaded, Settings
-from chat.domain.access import Access
-from chat.domain.account_events import AccountEvents
 from chat.domain.account_states import AccountStates, find_partial_user
-from chat.domain.accounts import Accounts
-from chat.domain.applications import Applications
-from chat.domain.authentication import Authentication
-from chat.domain.channels import Channels
-from chat.domain.discovery import Discovery
-from chat.domain.email_verification import EmailVerification
 from chat.domain.guild_states import GuildStates
-from chat.domain.guilds import Guilds
-from chat.domain.instance_policy import InstancePolicy
-from chat.domain.invites import Invites
-from chat.domain.memberships import Memberships
-from chat.domain.messages import Messages
 from chat.domain.presences import Presences
-from chat.domain.profiles import ProfileRules
-from chat.domain.registration import Registration
 from chat.domain.relationships import Relationships
 from chat.domain.rosters import Rosters
-from chat.domain.sign_ins import SignIns
-from chat.domain.sudo import SudoMode
-from chat.domain.typing_indicators import TypingIndicators
-from chat.domain.user_settings import UserSettings
-from chat.domain.usernames import Usernames
 from chat.domain.voice_states import VoiceStates
 from chat.errors import OperatorError
 from chat.gateway.commands.handler import CommandHandler
@@ -70,7 +52,6 @@ from chat.gateway.hub import Hub
 from chat.gateway.listener import Listener, Port, connections_maximum, open_listeners
 from chat.gateway.retention import at_rest, revived
 from chat.gateway.subscriptions import Subscriptions
-from chat.mail.mailer import Mailer
 from chat.snowflake import SERVER_WORKER, SnowflakeGenerator
 from chat.store import accounts, outside_changes, retained_sessions
 from chat.store.data_directory import DataDirectory
@@ -115,6 +96,10 @@ class Surroundings:
     database: Database
     clock: Clock
     chance: random.Random
+    directory: Path
+    """The data directory."""
+    secret: bytes = attrs.field(repr=False)
+    """The instance's signing key."""
     hash_cost: HashCost = STRONG
     work_in_threads: bool = True
     """Whether hashing passwords and parsing large bodies leave the loop; a run on virtual time has no threads."""
@@ -187,46 +172,24 @@ class Server:
             make_commands=make_commands,
         )
 
-        access = Access(guild_states)
-        policy = InstancePolicy(settings)
-        self.account_events = account_events = AccountEvents(database, bus, clock, settings, guild_states)
-        usernames = Usernames(settings, chance)
-        sign_ins = SignIns(database, clock, mint, account_events)
-        mailer = Mailer(settings.mail.mode, clock)
-        verification = EmailVerification(database, clock, mailer, mint, account_events, settings)
-        memberships = Memberships(database, guild_states, access, bus, clock, snowflakes, settings, policy)
-        sudo = SudoMode(passwords)
-        rules = ProfileRules(clock, settings)
-        self.services = Services(
+        foundations = Foundations(
             settings=settings,
             database=database,
             clock=clock,
             bus=bus,
-            rate_limiter=RateLimiter(enabled=settings.rate_limits),
-            accounts=Accounts(database, clock, passwords, sudo, usernames, rules, account_events, settings),
-            user_settings=UserSettings(database, bus),
-            authentication=Authentication(database, clock, passwords, sign_ins, settings),
-            sign_ins=sign_ins,
-            sudo=sudo,
-            registration=Registration(
-                database, clock, snowflakes, passwords, usernames, sign_ins, verification, mint, settings
-            ),
-            verification=verification,
-            applications=Applications(
-                database, clock, snowflakes, mint, usernames, sudo, rules, memberships, account_events, settings
-            ),
-            discovery=Discovery(settings, mailer),
-            guilds=Guilds(
-                database, guild_states, access, bus, clock, snowflakes, settings, policy, presences.online_count
-            ),
-            memberships=memberships,
-            channels=Channels(access),
-            messages=Messages(database, guild_states, access, bus, clock, snowflakes, settings, policy),
-            invites=Invites(
-                database, guild_states, access, memberships, bus, clock, chance, settings, presences.online_count
-            ),
-            typing=TypingIndicators(access, bus, clock),
+            chance=chance,
+            snowflakes=snowflakes,
+            mint=mint,
+            keys=Keys(surroundings.secret, chance),
+            passwords=passwords,
+            guild_states=guild_states,
+            relationships=relationships,
+            presences=presences,
+            directory=surroundings.directory,
+            in_threads=surroundings.work_in_threads,
         )
+        self.account_events = foundations.account_events
+        self.services = build_services(foundations)
         self.addresses = ClientAddresses(
             settings.trusted_proxies, test_header=settings.gateway.address_header_for_tests
         )
@@ -350,8 +313,9 @@ async def serve(loaded: Loaded, *, clock: SkippingClock | None, announce: Callab
     except OSError as error:
         raise OperatorError(f"cannot listen on {settings.host} port {settings.port}: {error.strerror}") from error
     settings = settings.listening_on(listeners[0].port)
-    async with open_database(DataDirectory(loaded.data_directory).database) as database:
-        server = await assemble(settings, database, clock=clock)
+    directory = DataDirectory(loaded.data_directory)
+    async with open_database(directory.database) as database:
+        server = await assemble(settings, database, directory, clock=clock)
         async with server.running(listeners, maximum_connections=connections_maximum()):
             with (
                 collecting_in_small_portions(),
@@ -368,21 +332,21 @@ async def serve(loaded: Loaded, *, clock: SkippingClock | None, announce: Callab
                     nursery.cancel_scope.cancel()
 
 
-async def assemble(settings: Settings, database: Database, *, clock: SkippingClock | None) -> Server:
+async def assemble(
+    settings: Settings, database: Database, directory: DataDirectory, *, clock: SkippingClock | None
+) -> Server:
     """The parts of a server in production or, with the clock that `chat dev` moves, for development."""
-    chance = secrets.SystemRandom()
-    if clock is None:
-        return Server(Surroundings(settings=settings, database=database, clock=SystemClock(), chance=chance))
-    return await develop(
-        Surroundings(
-            settings=settings,
-            database=database,
-            clock=clock,
-            chance=chance,
-            hash_cost=CHEAP,
-            movable_clock=clock,
-        )
+    surroundings = Surroundings(
+        settings=settings,
+        database=database,
+        clock=SystemClock() if clock is None else clock,
+        chance=secrets.SystemRandom(),
+        directory=directory.path,
+        secret=directory.signing_key(),
     )
+    if clock is None:
+        return Server(surroundings)
+    return await develop(attrs.evolve(surroundings, hash_cost=CHEAP, movable_clock=clock))
 
 
 async def develop(surroundings: Surroundings) -> Server:

@@ -66,8 +66,8 @@ def answer_of(result: object) -> Answer:
 
 
 def refusal(error: ApiError) -> Answer:
-    """The error envelope (wire facts 3.1)."""
-    return Answer(error.status, {"code": error.code, "message": error.message, **error.members}, error.headers)
+    """The answer that tells of an error."""
+    return Answer(error.status, error.body(), error.headers)
 
 
 Encoded = tuple[int, RawHeaders, bytes]

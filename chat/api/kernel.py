@@ -71,6 +71,7 @@ class Endpoint:
         self._names: Final = operation.path_members
         self._counted: Final = _counted_members(operation)
         self._read_body: Final = None if operation.body is None else body_structure(operation.body)
+        self._read_form: Final = None if operation.form is None else query_structure(operation.form)
         self._read_query: Final = None if operation.query is None else query_structure(operation.query)
 
     async def __call__(self, exchange: Exchange) -> Answer:
@@ -91,7 +92,7 @@ class Endpoint:
             services.sign_ins.note_use(caller, exchange.address)
         if self._changes:
             await services.bus.wait_for_room()
-        request = Request(services, exchange.id, exchange.address, exchange.headers, caller)
+        request = Request(services, exchange.id, exchange.address, exchange.headers, caller, exchange.receive)
         if self._precondition is not None:
             self._precondition(request)
         arguments = await self._arguments(exchange)
@@ -103,6 +104,7 @@ class Endpoint:
                 services.bus.causes -= 1
         else:
             answer = answer_of(await self._handler(request, **arguments))
+        headers = {**headers, **request.sudo_headers}
         if headers:
             answer = Answer(answer.status, answer.body, {**headers, **answer.headers})
         return answer
@@ -167,6 +169,9 @@ class Endpoint:
             arguments["query"] = self._read_query(parse_query(exchange.query_string))
         if self._read_body is not None:
             arguments["body"] = self._read_body(await self._parsed_body(exchange))
+        elif self._read_form is not None:
+            form = await read_body(exchange.receive, exchange.headers.get("content-length"))
+            arguments["body"] = self._read_form(parse_query(form))
         return arguments
 
     async def _parsed_body(self, exchange: Exchange) -> object:

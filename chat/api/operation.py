@@ -13,9 +13,12 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 import attrs
 
 from chat.api.answers import Answer as Answer
+from chat.api.bodies import Receive
 from chat.api.rate_limit import Bucket as Bucket
+from chat.api.sudo import SudoFields
 from chat.auth.policy import Policy as Policy
 from chat.auth.principal import Principal
+from chat.domain.sudo import SudoProof
 from chat.errors import RateLimited
 from chat.registries.scopes import Scope
 
@@ -26,13 +29,23 @@ AUDIT_LOG_REASON_LENGTH: Final = 512
 """Characters; a longer X-Audit-Log-Reason is discarded (wire facts 3.3)."""
 
 
+SUDO_HEADER: Final = "X-Service-Sudo-Mode-JWT"
+"""Carries the sudo token, there and back (document 000, Sudo mode proof)."""
+
+
 class Request:
     """What a handler knows of the request beside its path, query and body."""
 
-    __slots__ = ("address", "caller", "headers", "id", "services")
+    __slots__ = ("_proof", "address", "caller", "headers", "id", "receive", "services")
 
     def __init__(
-        self, services: Services, request_id: str, address: str, headers: Mapping[str, str], caller: Principal | None
+        self,
+        services: Services,
+        request_id: str,
+        address: str,
+        headers: Mapping[str, str],
+        caller: Principal | None,
+        receive: Receive,
     ) -> None:
         self.services: Final = services
         self.id: Final = request_id
@@ -43,6 +56,9 @@ class Request:
         """Request headers by lower-case name; of equal names the last."""
         self.caller: Final = caller
         """Whomever the credential stands for; None only under Policy.NONE and Policy.GATEWAY_BOT."""
+        self.receive: Final = receive
+        """The body as it arrives (ASGI's), for an operation that is declared as `streamed`."""
+        self._proof: SudoProof | None = None
 
     @property
     def principal(self) -> Principal:
@@ -62,6 +78,27 @@ class Request:
         reason = self.headers.get("x-audit-log-reason", "").strip()
         return reason if 0 < len(reason) <= AUDIT_LOG_REASON_LENGTH else None
 
+    def proof(self, fields: SudoFields) -> SudoProof:
+        """What the request brings along for sudo mode, in its body and its header.
+
+        Where `SudoMode.require` accepts it, the answer carries the sudo token that belongs to it.
+        """
+        self._proof = SudoProof(
+            password=fields.password,
+            mfa_method=fields.mfa_method,
+            mfa_code=fields.mfa_code,
+            webauthn_response=fields.webauthn_response,
+            webauthn_challenge=fields.webauthn_challenge,
+            token=self.headers.get("x-service-sudo-mode-jwt"),
+        )
+        return self._proof
+
+    @property
+    def sudo_headers(self) -> Mapping[str, str]:
+        """What a successful answer says of sudo mode."""
+        token = None if self._proof is None else self._proof.answered
+        return _NO_HEADERS if token is None else {SUDO_HEADER: token}
+
     def limit(self, bucket: Bucket, key: Hashable) -> None:
         """Put one request into a bucket of the handler's own.
 
@@ -71,6 +108,8 @@ class Request:
         if retry_after:
             raise RateLimited(retry_after)
 
+
+_NO_HEADERS: Final[Mapping[str, str]] = {}
 
 Handler = Callable[..., Awaitable[Any]]
 H = TypeVar("H", bound=Handler)
@@ -89,6 +128,8 @@ class Operation:
     bots_refused_with: str | None = None
     precondition: Callable[[Request], None] | None = None
     body: type[Any] | None = None
+    form: type[Any] | None = None
+    streamed: bool = False
     query: type[Any] | None = None
     empty_strings_are_null: bool = True
 
@@ -116,6 +157,8 @@ class Routes:
         bots_refused_with: str | None = None,
         precondition: Callable[[Request], None] | None = None,
         body: type[Any] | None = None,
+        form: type[Any] | None = None,
+        streamed: bool = False,
         query: type[Any] | None = None,
         empty_strings_are_null: bool = True,
     ) -> Callable[[H], H]:
@@ -123,8 +166,9 @@ class Routes:
 
         A handler returns an object (200 with JSON), None (204) or an `Answer`. `scope` lets OAuth2 access tokens in;
         `bots_refused_with` is the code bots get where they may not call. `precondition` raises what is refused before
-        path, query and body are looked at. `empty_strings_are_null=False` switches the normalisation of wire facts 3.2
-        off (message create and edit, webhook execute).
+        path, query and body are looked at. `form` is a body in `application/x-www-form-urlencoded`, handed over as
+        `body`; a `streamed` operation reads `request.receive` itself. `empty_strings_are_null=False` switches the
+        normalisation of wire facts 3.2 off (message create and edit, webhook execute).
         """
 
         def declare(handler: H) -> H:
@@ -139,6 +183,8 @@ class Routes:
                     bots_refused_with=bots_refused_with,
                     precondition=precondition,
                     body=body,
+                    form=form,
+                    streamed=streamed,
                     query=query,
                     empty_strings_are_null=empty_strings_are_null,
                 )

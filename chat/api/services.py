@@ -1,4 +1,4 @@
-"""What the routes have at hand: one field per part of the program, put together in `chat.server`."""
+"""What the routes have at hand: one field per part of the program, put together in `chat.composition`."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from chat.domain.memberships import Memberships
     from chat.domain.messages import Messages
     from chat.domain.registration import Registration
+    from chat.domain.second_factors import SecondFactors
     from chat.domain.sign_ins import SignIns
     from chat.domain.sudo import SudoMode
     from chat.domain.typing_indicators import TypingIndicators
@@ -44,6 +45,7 @@ class Services:
     verification: EmailVerification
     authentication: Authentication
     sign_ins: SignIns
+    factors: SecondFactors
     sudo: SudoMode
     applications: Applications
     discovery: Discovery

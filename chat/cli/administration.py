@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from chat.config import Settings
     from chat.domain.administration import Administration
     from chat.store.accounts import Account
+    from chat.store.data_directory import DataDirectory
     from chat.store.database import Database
 
 T = TypeVar("T")
@@ -34,6 +35,7 @@ class Instance:
     database: Database
     clock: Clock
     chance: random.Random
+    directory: DataDirectory
     worker: int
     accounts: Administration
 
@@ -46,6 +48,8 @@ class Instance:
             database=self.database,
             clock=self.clock,
             chance=self.chance,
+            directory=self.directory.path,
+            secret=self.directory.signing_key(),
             worker=self.worker,
         )
         return Server(surroundings).services
@@ -74,14 +78,14 @@ def administer(data: Path, command: Callable[[Instance], Awaitable[T]], *, creat
     directory.bring_database_up_to_date()
 
     async def main() -> T:
-        async with _opened(directory.database, settings, clock) as instance:
+        async with _opened(directory, settings, clock) as instance:
             return await command(instance)
 
     return trio.run(main)
 
 
 @contextlib.asynccontextmanager
-async def _opened(path: Path, settings: Settings, clock: Clock) -> AsyncIterator[Instance]:
+async def _opened(directory: DataDirectory, settings: Settings, clock: Clock) -> AsyncIterator[Instance]:
     from chat.auth.passwords import Passwords
     from chat.domain.administration import Administration
     from chat.domain.usernames import Usernames
@@ -90,12 +94,13 @@ async def _opened(path: Path, settings: Settings, clock: Clock) -> AsyncIterator
 
     chance = secrets.SystemRandom()
     worker = FIRST_WORKER + os.getpid() % (1024 - FIRST_WORKER)
-    async with open_database(path, inline=True) as database:
+    async with open_database(directory.database, inline=True) as database:
         yield Instance(
             settings=settings,
             database=database,
             clock=clock,
             chance=chance,
+            directory=directory,
             worker=worker,
             accounts=Administration(
                 database,

@@ -1,49 +1,90 @@
-"""Sudo mode: an account proves anew that it is its holder who acts (document 000, Sudo mode).
+"""Sudo mode: an account proves anew that it is its holder who acts (document 000, Sudo mode; document 001, Sudo
+verification fields).
 
-An account that holds a password and no second factor proves itself with the password, each time. A bot passes at once,
+An account that holds a password and no factor proves itself with the password, each time. One that holds a TOTP secret
+or a passkey proves itself with that, and gets a token that stands for the proof for five minutes. A bot passes at once,
 and so does an account that has nothing to prove itself with.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any, Protocol
+
 import attrs
 
 from chat.auth.passwords import Passwords
+from chat.auth.sudo_token import SudoTokens
+from chat.domain.factors import FactorsHeld
 from chat.errors import ApiError, InvalidFormBody
 from chat.store.accounts import Account
 
 
-@attrs.frozen
+@attrs.define
 class SudoProof:
-    """What a request brings along as proof (document 001, Sudo verification fields)."""
+    """What a request brings along as proof, and the token that it takes back."""
 
     password: str | None = attrs.field(default=None, repr=False)
+    mfa_method: str | None = None
+    mfa_code: str | None = attrs.field(default=None, repr=False)
+    webauthn_response: Mapping[str, Any] | None = attrs.field(default=None, repr=False)
+    webauthn_challenge: str | None = attrs.field(default=None, repr=False)
+    token: str | None = attrs.field(default=None, repr=False)
+    """The value of X-Service-Sudo-Mode-JWT."""
+    answered: str | None = attrs.field(default=None, repr=False, init=False)
+    """The token that a successful answer carries: set by `SudoMode.require`."""
+
+
+class Factors(Protocol):
+    """What sudo mode asks of the second factors of an account."""
+
+    def held(self, account: Account) -> FactorsHeld:
+        """What the account could prove itself with."""
+
+    async def is_proved(self, account: Account, proof: SudoProof) -> bool:
+        """Whether `mfa_method` and what belongs to it prove the account; what can be used once is used up."""
 
 
 class SudoMode:
     """Judges proofs."""
 
-    def __init__(self, passwords: Passwords) -> None:
+    def __init__(self, passwords: Passwords, factors: Factors, tokens: SudoTokens) -> None:
         self._passwords = passwords
+        self._factors = factors
+        self._tokens = tokens
 
-    async def require(self, account: Account, proof: SudoProof) -> None:
-        """Return if the account has proved itself.
+    async def require(self, account: Account, proof: SudoProof, *, issues_token: bool = True) -> None:
+        """Return if the account has proved itself, with `proof.answered` set where the answer carries a token.
 
-        :raises ApiError: SUDO_MODE_REQUIRED without a usable proof; where the account holds a factor, a password is
-            none.
-        :raises InvalidFormBody: INVALID_PASSWORD at `password`.
+        `issues_token` False is for the operations that never answer with one (document 000, Sudo mode 4).
+
+        :raises ApiError: SUDO_MODE_REQUIRED without a usable proof; a password is none where the account holds a
+            factor, and a factor is none where it holds no factor (design 7).
+        :raises InvalidFormBody: INVALID_PASSWORD at `password`, INVALID_MFA_CODE at `mfa_code`.
         """
-        has_factor = account.totp_secret is not None
-        if account.bot or (account.password_hash is None and not has_factor):
+        held = self._factors.held(account)
+        if account.bot or (account.password_hash is None and not held.any):
             return
-        if has_factor or proof.password is None:
-            raise sudo_mode_required(account)
-        if not await self._passwords.verify(account.password_hash, proof.password):
+        if held.any:
+            await self._require_factor(account, held, proof, issues_token)
+        elif proof.password is None:
+            raise sudo_mode_required(held)
+        elif not await self._passwords.verify(account.password_hash, proof.password):
             raise InvalidFormBody.at("password", "INVALID_PASSWORD")
 
+    async def _require_factor(self, account: Account, held: FactorsHeld, proof: SudoProof, issues_token: bool) -> None:
+        if proof.token is not None and self._tokens.is_valid(proof.token, account.id):
+            proof.answered = proof.token if issues_token else None
+            return
+        if proof.mfa_method is None:
+            raise sudo_mode_required(held)
+        if not await self._factors.is_proved(account, proof):
+            raise InvalidFormBody.at("mfa_code", "INVALID_MFA_CODE")
+        if issues_token:
+            proof.answered = self._tokens.issue(account.id)
 
-def sudo_mode_required(account: Account) -> ApiError:
+
+def sudo_mode_required(held: FactorsHeld) -> ApiError:
     """403 with what the account could prove itself with."""
-    has_totp = account.totp_secret is not None
-    methods = {"totp": has_totp, "webauthn": False, "backup_codes": False}
-    return ApiError("SUDO_MODE_REQUIRED", members={"has_mfa": has_totp, "methods": methods})
+    methods = {"totp": held.totp, "webauthn": held.webauthn, "backup_codes": held.backup_codes}
+    return ApiError("SUDO_MODE_REQUIRED", members={"has_mfa": held.any, "methods": methods})

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Final
 from chat.errors import OperatorError
 from chat.store.connections import connect
 from chat.store.schema import ACCOUNTS, ADMIN_API_KEYS, GUILDS, MESSAGES, OPERATION, RELATIONSHIPS, RETAINED_EVENTS
+from chat.store.schema_credentials import CREDENTIALS
 
 if TYPE_CHECKING:
     import sqlite_utils
@@ -47,7 +48,19 @@ def retained_events(database: sqlite_utils.Database) -> None:
         database.execute(statement)
 
 
-MIGRATIONS: Final[Sequence[Migration]] = (accounts_guilds_messages, relationships, admin_api_keys, retained_events)
+def credentials(database: sqlite_utils.Database) -> None:
+    """Second factors, OAuth2 grants, tickets, and what else proves who somebody is."""
+    for statement in CREDENTIALS:
+        database.execute(statement)
+
+
+MIGRATIONS: Final[Sequence[Migration]] = (
+    accounts_guilds_messages,
+    relationships,
+    admin_api_keys,
+    retained_events,
+    credentials,
+)
 """In the order in which they run; the name of the function is the name in the record."""
 
 MIGRATION_SET: Final = "chat"

@@ -35,6 +35,9 @@ CONNECTIONS_MAXIMUM: Final = 10_000
 OUTSIDE_POLL_SECONDS: Final = 600.0
 """Nobody else works on the database; looking for changes five times a second would fill virtual hours."""
 
+SECRET: Final = bytes(32)
+"""The instance's signing key: a run replays from its seed alone."""
+
 LOOPBACK: Final = "127.0.0.1"
 
 
@@ -81,6 +84,8 @@ class ChatServer:
                             database=self.database,
                             clock=self.clock,
                             chance=self.chance,
+                            directory=self._folder,
+                            secret=SECRET,
                             hash_cost=CHEAP,
                             work_in_threads=False,
                             outside_poll_seconds=OUTSIDE_POLL_SECONDS,

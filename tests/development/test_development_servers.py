@@ -39,6 +39,8 @@ async def test_elsewhere_they_are_not_found(tmp_path: Path, operation: Operation
                 database=database,
                 clock=SystemClock(),
                 chance=random.Random(1),
+                directory=tmp_path,
+                secret=bytes(32),
                 hash_cost=CHEAP,
                 work_in_threads=False,
             )

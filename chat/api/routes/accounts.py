@@ -10,9 +10,9 @@ import attrs
 from chat.api import buckets
 from chat.api.fields import OMITTED, Length, Maybe, Refusal
 from chat.api.operation import Policy, Request, Routes
+from chat.api.sudo import SudoFields
 from chat.domain.accounts import PasswordChange
 from chat.domain.profiles import TagChange
-from chat.domain.sudo import SudoProof
 from chat.errors import InvalidFormBody, RateLimited
 
 routes = Routes()
@@ -52,7 +52,7 @@ PROFILE_FIELDS: Final = ("global_name", "bio", "pronouns", "accent_color")
 
 
 @attrs.frozen(kw_only=True)
-class ChangeOwnAccount:
+class ChangeOwnAccount(SudoFields):
     """The body of PATCH /v1/users/@me."""
 
     username: str | None = None
@@ -61,7 +61,6 @@ class ChangeOwnAccount:
     bio: Maybe[str | None] = OMITTED
     pronouns: Maybe[Pronouns | None] = OMITTED
     accent_color: Maybe[Color | None] = OMITTED
-    password: str | None = attrs.field(default=None, repr=False)
     new_password: str | None = attrs.field(default=None, repr=False)
 
 
@@ -84,7 +83,7 @@ async def change_own_account(request: Request, body: ChangeOwnAccount) -> object
     if body.new_password is not None:
         if request.principal.is_bot:  # a bot signs in with its token
             raise InvalidFormBody.at("new_password", "INVALID_FORMAT")
-        password = PasswordChange(body.new_password, SudoProof(body.password))
+        password = PasswordChange(body.new_password, request.proof(body))
     if body.username is not None and body.username != request.principal.account.username:
         _limit_username_changes(request)
     account = await request.services.accounts.change(

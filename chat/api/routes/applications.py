@@ -10,9 +10,9 @@ from chat.api import buckets
 from chat.api.fields import OMITTED, Items, Length, Maybe, Range
 from chat.api.operation import Policy, Request, Routes
 from chat.api.routes.accounts import Discriminator, profile_of
+from chat.api.sudo import SudoFields
 from chat.domain.applications import NAME_LENGTH, BotChange, NewApplication
 from chat.domain.profiles import TagChange
-from chat.domain.sudo import SudoProof
 
 routes = Routes()
 
@@ -53,13 +53,6 @@ class ChangeBot:
     discriminator: Discriminator | None = None
     bio: Maybe[str | None] = OMITTED
     bot_flags: Annotated[int, Range(0, INT32_MAXIMUM)] | None = None
-
-
-@attrs.frozen(kw_only=True)
-class Proof:
-    """The body of an operation that asks for sudo mode and nothing else."""
-
-    password: str | None = attrs.field(default=None, repr=False)
 
 
 @routes.operation("GET", "/v1/applications/@me", policy=Policy.OWN_APPLICATION, bucket=buckets.APPLICATION_OWN)
@@ -121,11 +114,11 @@ async def change_application(request: Request, application_id: int, body: Change
     "/v1/oauth2/applications/{application_id}",
     policy=Policy.USER_ONLY,
     bucket=buckets.APPLICATION_CHANGE,
-    body=Proof,
+    body=SudoFields,
 )
-async def delete_application(request: Request, application_id: int, body: Proof) -> None:
+async def delete_application(request: Request, application_id: int, body: SudoFields) -> None:
     """Delete an application and its bot; sudo mode."""
-    await request.services.applications.delete(request.principal, application_id, SudoProof(body.password))
+    await request.services.applications.delete(request.principal, application_id, request.proof(body))
 
 
 @routes.operation(
@@ -146,13 +139,11 @@ async def change_bot(request: Request, application_id: int, body: ChangeBot) -> 
     "/v1/oauth2/applications/{application_id}/bot/reset-token",
     policy=Policy.USER_ONLY,
     bucket=buckets.APPLICATION_SECRETS,
-    body=Proof,
+    body=SudoFields,
 )
-async def reset_bot_token(request: Request, application_id: int, body: Proof) -> object:
+async def reset_bot_token(request: Request, application_id: int, body: SudoFields) -> object:
     """Give the bot a new token; sudo mode."""
-    return await request.services.applications.reset_bot_token(
-        request.principal, application_id, SudoProof(body.password)
-    )
+    return await request.services.applications.reset_bot_token(request.principal, application_id, request.proof(body))
 
 
 @routes.operation(
@@ -160,10 +151,10 @@ async def reset_bot_token(request: Request, application_id: int, body: Proof) ->
     "/v1/oauth2/applications/{application_id}/client-secret/reset",
     policy=Policy.USER_ONLY,
     bucket=buckets.APPLICATION_SECRETS,
-    body=Proof,
+    body=SudoFields,
 )
-async def reset_client_secret(request: Request, application_id: int, body: Proof) -> object:
+async def reset_client_secret(request: Request, application_id: int, body: SudoFields) -> object:
     """Give the application a new client secret; sudo mode."""
     return await request.services.applications.reset_client_secret(
-        request.principal, application_id, SudoProof(body.password)
+        request.principal, application_id, request.proof(body)
     )

@@ -13,11 +13,11 @@ import structlog
 from chat.api import buckets
 from chat.api.fields import Items, Length
 from chat.api.operation import Policy, Request, Routes
+from chat.api.sudo import SudoFields
 from chat.auth.client_address import network_of, subnet_of
 from chat.auth.principal import CredentialKind, Principal
 from chat.domain.registration import Applicant
 from chat.domain.sign_ins import Client, SignIn
-from chat.domain.sudo import SudoProof
 from chat.errors import ApiError, InvalidFormBody
 from chat.registries.error_codes import ERROR_CODES
 from chat.store.accounts import Account, email_key, username_key
@@ -64,11 +64,10 @@ class Verify:
 
 
 @attrs.frozen(kw_only=True)
-class EndSessions:
+class EndSessions(SudoFields):
     """The body of sessions/logout."""
 
     session_id_hashes: Annotated[list[Annotated[str, Length(1, 256)]], Items(0, 100)]
-    password: str | None = attrs.field(default=None, repr=False)
 
 
 @routes.operation(
@@ -142,7 +141,7 @@ async def list_sessions(request: Request) -> object:
 )
 async def end_sessions(request: Request, body: EndSessions) -> None:
     """End sign-ins of the account; sudo mode."""
-    await request.services.sudo.require(request.principal.account, SudoProof(body.password))
+    await request.services.sudo.require(request.principal.account, request.proof(body))
     await request.services.sign_ins.end(request.principal.user_id, body.session_id_hashes)
 
 

@@ -1,0 +1,189 @@
+"""Which domain service stands on which: everything behind the HTTP API, put together once per server.
+
+`chat.server` makes what these stand on (clock, store, bus, gateway state) and runs the whole; here is one function per
+family of operations. A family that needs another takes it as an argument, so the order of the calls in
+`build_services` is the order of dependence.
+"""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+from typing import Final
+
+import attrs
+
+from chat.api.rate_limit import RateLimiter
+from chat.api.services import Services
+from chat.auth.keys import Keys
+from chat.auth.passwords import Passwords
+from chat.auth.sudo_token import SudoTokens
+from chat.auth.tokens import TokenMint
+from chat.bus.bus import Bus
+from chat.clock import Clock
+from chat.config import Settings
+from chat.domain.access import Access
+from chat.domain.account_events import AccountEvents
+from chat.domain.accounts import Accounts
+from chat.domain.applications import Applications
+from chat.domain.authentication import Authentication
+from chat.domain.channels import Channels
+from chat.domain.discovery import Discovery
+from chat.domain.email_verification import EmailVerification
+from chat.domain.guild_states import GuildStates
+from chat.domain.guilds import Guilds
+from chat.domain.instance_policy import InstancePolicy
+from chat.domain.invites import Invites
+from chat.domain.memberships import Memberships
+from chat.domain.messages import Messages
+from chat.domain.presences import Presences
+from chat.domain.profiles import ProfileRules
+from chat.domain.registration import Registration
+from chat.domain.relationships import Relationships
+from chat.domain.second_factors import SecondFactors
+from chat.domain.sign_ins import SignIns
+from chat.domain.sudo import SudoMode
+from chat.domain.typing_indicators import TypingIndicators
+from chat.domain.user_settings import UserSettings
+from chat.domain.usernames import Usernames
+from chat.mail.mailer import Mailer
+from chat.snowflake import SnowflakeGenerator
+from chat.store.database import Database
+
+
+@attrs.frozen(kw_only=True)
+class Foundations:
+    """What every family of services may stand on."""
+
+    settings: Settings
+    database: Database
+    clock: Clock
+    bus: Bus
+    chance: random.Random
+    snowflakes: SnowflakeGenerator
+    mint: TokenMint
+    keys: Keys
+    passwords: Passwords
+    guild_states: GuildStates
+    relationships: Relationships
+    presences: Presences
+    directory: Path
+    """The data directory: uploads lie below it."""
+    in_threads: bool
+    """Whether long work may leave the loop; a run on virtual time has no threads."""
+    account_events: AccountEvents = attrs.field(
+        default=attrs.Factory(
+            lambda self: AccountEvents(self.database, self.bus, self.clock, self.settings, self.guild_states),
+            takes_self=True,
+        )
+    )
+
+
+@attrs.frozen(kw_only=True)
+class Credentials:
+    """The services by which people prove who they are."""
+
+    usernames: Usernames
+    rules: ProfileRules
+    sign_ins: SignIns
+    mailer: Mailer
+    verification: EmailVerification
+    factors: SecondFactors
+    sudo: SudoMode
+
+
+def build_services(base: Foundations) -> Services:
+    """Every service behind the API."""
+    settings, database, clock, bus = base.settings, base.database, base.clock, base.bus
+    credentials = _credentials(base)
+    access: Final = Access(base.guild_states)
+    policy = InstancePolicy(settings)
+    memberships = Memberships(database, base.guild_states, access, bus, clock, base.snowflakes, settings, policy)
+    return Services(
+        settings=settings,
+        database=database,
+        clock=clock,
+        bus=bus,
+        rate_limiter=RateLimiter(enabled=settings.rate_limits),
+        accounts=Accounts(
+            database,
+            clock,
+            base.passwords,
+            credentials.sudo,
+            credentials.usernames,
+            credentials.rules,
+            base.account_events,
+            settings,
+        ),
+        user_settings=UserSettings(database, bus),
+        authentication=Authentication(database, clock, base.passwords, credentials.sign_ins, settings),
+        sign_ins=credentials.sign_ins,
+        factors=credentials.factors,
+        sudo=credentials.sudo,
+        registration=Registration(
+            database,
+            clock,
+            base.snowflakes,
+            base.passwords,
+            credentials.usernames,
+            credentials.sign_ins,
+            credentials.verification,
+            base.mint,
+            settings,
+        ),
+        verification=credentials.verification,
+        applications=Applications(
+            database,
+            clock,
+            base.snowflakes,
+            base.mint,
+            credentials.usernames,
+            credentials.sudo,
+            credentials.rules,
+            memberships,
+            base.account_events,
+            settings,
+        ),
+        discovery=Discovery(settings, credentials.mailer),
+        guilds=Guilds(
+            database,
+            base.guild_states,
+            access,
+            bus,
+            clock,
+            base.snowflakes,
+            settings,
+            policy,
+            base.presences.online_count,
+        ),
+        memberships=memberships,
+        channels=Channels(access),
+        messages=Messages(database, base.guild_states, access, bus, clock, base.snowflakes, settings, policy),
+        invites=Invites(
+            database,
+            base.guild_states,
+            access,
+            memberships,
+            bus,
+            clock,
+            base.chance,
+            settings,
+            base.presences.online_count,
+        ),
+        typing=TypingIndicators(access, bus, clock),
+    )
+
+
+def _credentials(base: Foundations) -> Credentials:
+    settings, database, clock = base.settings, base.database, base.clock
+    mailer = Mailer(settings.mail.mode, clock)
+    factors = SecondFactors(database, clock, base.keys)
+    return Credentials(
+        usernames=Usernames(settings, base.chance),
+        rules=ProfileRules(clock, settings),
+        sign_ins=SignIns(database, clock, base.mint, base.account_events),
+        mailer=mailer,
+        verification=EmailVerification(database, clock, mailer, base.mint, base.account_events, settings),
+        factors=factors,
+        sudo=SudoMode(base.passwords, factors, SudoTokens(base.keys, clock)),
+    )

@@ -1,0 +1,108 @@
+"""Short-lived secrets of every kind: the rows of `tickets`. The secret itself is never stored, its SHA-256 is the key.
+
+A ticket is a promise with a date: whoever shows the secret in time gets on with what `body` describes. One table serves
+login tickets, WebAuthn challenges, authorisation codes and their like, so that expiry and single use are right once.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Mapping
+from typing import Any, Final
+
+import attrs
+
+PURGED_AT_ONCE: Final = 100
+"""Expired rows that one insertion clears away: more than it adds, so the table shrinks back by itself."""
+
+
+def _members(value: str | Mapping[str, Any]) -> dict[str, Any]:
+    """A column that holds a JSON object, or such an object itself."""
+    return json.loads(value) if isinstance(value, str) else dict(value)
+
+
+@attrs.frozen
+class Ticket:
+    """One row of `tickets`. Times are Unix milliseconds."""
+
+    secret_hash: bytes = attrs.field(repr=False)
+    kind: str
+    user_id: int | None
+    body: dict[str, Any] = attrs.field(converter=_members, repr=False)
+    created_at: int
+    expires_at: int
+    attempts: int = 0
+
+
+_COLUMNS: Final = "secret_hash, kind, user_id, body, created_at, expires_at, attempts"
+_VALID: Final = "secret_hash = ? AND kind = ? AND expires_at > ?"
+_FIND: Final = f"SELECT {_COLUMNS} FROM tickets WHERE {_VALID}"  # noqa: S608 - all of it is our own
+_TAKE: Final = f"DELETE FROM tickets WHERE {_VALID} RETURNING {_COLUMNS}"  # noqa: S608
+
+
+def insert(connection: sqlite3.Connection, ticket: Ticket) -> None:
+    """Remember a ticket, and forget some that have expired."""
+    connection.execute(
+        """
+        DELETE FROM tickets
+         WHERE secret_hash IN (SELECT secret_hash FROM tickets WHERE expires_at <= ? LIMIT ?)
+        """,
+        (ticket.created_at, PURGED_AT_ONCE),
+    )
+    connection.execute(
+        f"INSERT INTO tickets ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?)",  # noqa: S608
+        (
+            ticket.secret_hash,
+            ticket.kind,
+            ticket.user_id,
+            json.dumps(ticket.body),
+            ticket.created_at,
+            ticket.expires_at,
+            ticket.attempts,
+        ),
+    )
+
+
+def find(connection: sqlite3.Connection, kind: str, secret_hash: bytes, now: int) -> Ticket | None:
+    """The ticket of this kind with this hash that has not expired."""
+    row = connection.execute(_FIND, (secret_hash, kind, now)).fetchone()
+    return None if row is None else Ticket(*row)
+
+
+def take(connection: sqlite3.Connection, kind: str, secret_hash: bytes, now: int) -> Ticket | None:
+    """As `find`, and the ticket is used up: nobody finds it a second time."""
+    row = connection.execute(_TAKE, (secret_hash, kind, now)).fetchone()
+    return None if row is None else Ticket(*row)
+
+
+def replace_body(connection: sqlite3.Connection, secret_hash: bytes, body: Mapping[str, Any]) -> bool:
+    """Write down how far it has come; False when the ticket is gone."""
+    cursor = connection.execute(
+        "UPDATE tickets SET body = ? WHERE secret_hash = ?", (json.dumps(dict(body)), secret_hash)
+    )
+    return cursor.rowcount > 0
+
+
+def count_attempt(connection: sqlite3.Connection, secret_hash: bytes, most: int) -> int:
+    """Note one wrong attempt; returns how many there were. With the last one allowed the ticket is gone."""
+    row = connection.execute(
+        "UPDATE tickets SET attempts = attempts + 1 WHERE secret_hash = ? RETURNING attempts", (secret_hash,)
+    ).fetchone()
+    attempts: int = most if row is None else row[0]
+    if attempts >= most:
+        delete(connection, secret_hash)
+    return attempts
+
+
+def delete(connection: sqlite3.Connection, secret_hash: bytes) -> None:
+    """Forget one ticket."""
+    connection.execute("DELETE FROM tickets WHERE secret_hash = ?", (secret_hash,))
+
+
+def delete_of_user(connection: sqlite3.Connection, user_id: int, *kinds: str) -> None:
+    """Forget the account's tickets of these kinds, or where none is named all of them."""
+    if not kinds:
+        connection.execute("DELETE FROM tickets WHERE user_id = ?", (user_id,))
+    for kind in kinds:
+        connection.execute("DELETE FROM tickets WHERE user_id = ? AND kind = ?", (user_id, kind))
