@@ -13,6 +13,7 @@ import attrs
 
 from chat.clock import Clock
 from chat.errors import OperatorError
+from chat.mail.letter import Letter
 from chat.store import mails
 from chat.store.mails import KeptMail
 
@@ -38,8 +39,7 @@ class Mail:
     """One mail. `token` is the secret that its link carries, where it carries one."""
 
     recipient: str
-    subject: str
-    text: str
+    letter: Letter
     kind: MailKind
     token: str | None = attrs.field(default=None, repr=False)
 
@@ -62,8 +62,8 @@ class Mailer:
         if self.is_on:
             kept = KeptMail(
                 recipient=mail.recipient,
-                subject=mail.subject,
-                text=mail.text,
+                subject=mail.letter.subject,
+                text=mail.letter.text,
                 kind=str(mail.kind),
                 token=mail.token,
                 created_at=self._clock.now_ms(),
