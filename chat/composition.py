@@ -30,6 +30,7 @@ from chat.domain.authentication import Authentication
 from chat.domain.channels import Channels
 from chat.domain.discovery import Discovery
 from chat.domain.email_verification import EmailVerification
+from chat.domain.friendships import Friendships
 from chat.domain.guild_states import GuildStates
 from chat.domain.guilds import Guilds
 from chat.domain.instance_policy import InstancePolicy
@@ -144,6 +145,7 @@ def build_services(base: Foundations) -> Services:
             base.account_events,
             settings,
         ),
+        friendships=Friendships(database, clock, base.relationships, settings),
         discovery=Discovery(settings, credentials.mailer),
         guilds=Guilds(
             database,

@@ -29,6 +29,12 @@ USER: Final = Bucket("user", 100, 10_000)
 USER_SETTINGS: Final = Bucket("user:settings", 60, MINUTE)
 USER_SETTINGS_CHANGE: Final = Bucket("user:settings:change", 60, MINUTE)
 
+RELATIONSHIPS: Final = Bucket("relationships", 60, MINUTE)
+FRIEND_REQUESTS: Final = Bucket("relationships:request", 20, MINUTE)
+RELATIONSHIP_CHANGE: Final = Bucket("relationships:change", 40, MINUTE)
+PRIVATE_CHANNELS: Final = Bucket("user:channels", 60, MINUTE)
+PRIVATE_CHANNEL_OPEN: Final = Bucket("user:channels:open", 20, MINUTE)
+
 APPLICATIONS: Final = Bucket("applications", 60, MINUTE)
 APPLICATION_CREATE: Final = Bucket("application:create", 10, MINUTE)
 APPLICATION: Final = Bucket("application::application_id", 60, MINUTE)

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from chat.domain.channels import Channels
     from chat.domain.discovery import Discovery
     from chat.domain.email_verification import EmailVerification
+    from chat.domain.friendships import Friendships
     from chat.domain.guilds import Guilds
     from chat.domain.invites import Invites
     from chat.domain.memberships import Memberships
@@ -49,6 +50,7 @@ class Services:
     sudo: SudoMode
     applications: Applications
     discovery: Discovery
+    friendships: Friendships
     guilds: Guilds
     memberships: Memberships
     channels: Channels

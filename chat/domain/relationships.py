@@ -63,6 +63,14 @@ class Relationships:
         """The account's relationship objects without `user`, as Ready has them (wire facts 1.5)."""
         return [_relationship_object(entry) for entry in relationships.of_user(self._database.reader, user_id)]
 
+    def with_user(self, user_id: int) -> list[dict[str, Any]]:
+        """The account's relationship objects with `user`, as GET /v1/users/@me/relationships has them."""
+        return [self.object_of(entry) for entry in relationships.of_user(self._database.reader, user_id)]
+
+    def object_of(self, relationship: Relationship) -> dict[str, Any]:
+        """One relationship object with `user` (wire facts 5.4)."""
+        return {**_relationship_object(relationship), "user": self._partial_user_of(relationship.target_id)}
+
     async def set_both(self, user_id: int, target_id: int, type: RelationshipType) -> None:
         """Write what two accounts have with each other: `type` for the first, what belongs to it for the second.
 
@@ -73,23 +81,42 @@ class Relationships:
         now = self._clock.now_ms()
 
         def write(connection: sqlite3.Connection) -> list[Change]:
-            own = _replace(connection, user_id, target_id, type, now)
-            other = _replace(connection, target_id, user_id, _OTHER_SIDE[type], now)
-            return [own, other]
+            return both_sides(connection, user_id, target_id, type, now)
 
-        await self._database.write(write, self._publish)
+        await self._database.write(write, self.publish)
 
-    def _publish(self, changes: list[Change]) -> None:
+    def publish(self, changes: list[Change]) -> None:
+        """Tell each account what changed for it; to be called after the commit."""
         for before, after in changes:
             if after is not None:
-                if before is not None and before.type == after.type:
+                if after == before:
                     continue
                 name = EventName.RELATIONSHIP_ADD if before is None else EventName.RELATIONSHIP_UPDATE
-                data = {**_relationship_object(after), "user": self._partial_user_of(after.target_id)}
-                self._bus.publish(Event(name, data, ToAccounts((after.user_id,))))
+                self._bus.publish(Event(name, self.object_of(after), ToAccounts((after.user_id,))))
             elif before is not None:
                 removed = {"id": str(before.target_id)}
                 self._bus.publish(Event(EventName.RELATIONSHIP_REMOVE, removed, ToAccounts((before.user_id,))))
+
+
+def both_sides(
+    connection: sqlite3.Connection, user_id: int, target_id: int, type: RelationshipType, now: int
+) -> list[Change]:
+    """In a unit of writing: `type` for the first account, what belongs to it for the second."""
+    return [
+        _replace(connection, user_id, target_id, type, now),
+        _replace(connection, target_id, user_id, _OTHER_SIDE[type], now),
+    ]
+
+
+def neither_side(connection: sqlite3.Connection, user_id: int, target_id: int) -> list[Change]:
+    """In a unit of writing: the first account has nothing with the second any more, nor the other way round; but what
+    the second has blocked stays blocked."""
+    before = relationships.by_id(connection, user_id, target_id)
+    relationships.delete(connection, user_id, target_id)
+    changes: list[Change] = [(before, None)]
+    if before is not None and before.type != RelationshipType.BLOCKED:
+        changes.append(_replace(connection, target_id, user_id, None, 0))
+    return changes
 
 
 def _replace(

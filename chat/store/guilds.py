@@ -123,6 +123,20 @@ def ids_of_user(connection: sqlite3.Connection, user_id: int) -> list[int]:
     return [guild_id for (guild_id,) in rows]
 
 
+def share_one(connection: sqlite3.Connection, user_id: int, other_id: int) -> bool:
+    """Whether two accounts are in a guild together."""
+    row = connection.execute(
+        """
+        SELECT 1
+          FROM members AS own JOIN members AS other ON other.guild_id = own.guild_id AND other.user_id = ?
+         WHERE own.user_id = ?
+         LIMIT 1
+        """,
+        (other_id, user_id),
+    ).fetchone()
+    return row is not None
+
+
 def count_of_user(connection: sqlite3.Connection, user_id: int) -> int:
     """How many guilds the account is in."""
     (count,) = connection.execute("SELECT count(*) FROM members WHERE user_id = ?", (user_id,)).fetchone()

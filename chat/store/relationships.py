@@ -47,6 +47,12 @@ def targets(connection: sqlite3.Connection, user_id: int, type: int) -> tuple[in
     return tuple(target_id for (target_id,) in rows)
 
 
+def count(connection: sqlite3.Connection, user_id: int) -> int:
+    """How many relationships an account has, of any type."""
+    row = connection.execute("SELECT count(*) FROM relationships WHERE user_id = ?", (user_id,)).fetchone()
+    return int(row[0])
+
+
 def put(connection: sqlite3.Connection, relationship: Relationship) -> None:
     """Add a relationship, in place of the one that was there."""
     connection.execute(_PUT, tuple(getattr(relationship, name) for name in _FIELDS))

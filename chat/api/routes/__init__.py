@@ -16,6 +16,7 @@ from chat.api.routes import (
     invites,
     members,
     messages,
+    relationships,
     user_settings,
 )
 
@@ -27,6 +28,7 @@ ROUTES: Final[tuple[Routes, ...]] = tuple(
         authentication,
         accounts,
         user_settings,
+        relationships,
         applications,
         guilds,
         members,

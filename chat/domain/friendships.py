@@ -1,0 +1,201 @@
+"""Asking to be friends, agreeing, blocking, parting (wire facts 5.4, 6.5, appendices A, B, D).
+
+Who blocked somebody is never told to the one who is blocked: a request to them is refused as one that their settings do
+not let in.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from typing import Any, Final
+
+from chat.auth.principal import Principal
+from chat.clock import Clock
+from chat.config import Settings
+from chat.domain.objects.user_settings import user_settings_object
+from chat.domain.relationships import Change, Relationships, RelationshipType, both_sides, neither_side
+from chat.domain.verification import has_verified_address, is_unclaimed
+from chat.errors import ApiError, InvalidFormBody
+from chat.store import accounts, guilds, relationships, user_settings
+from chat.store.accounts import Account
+from chat.store.database import Database
+from chat.store.relationships import Relationship
+
+FROM_FRIENDS_OF_FRIENDS: Final = 1
+FROM_GUILD_MEMBERS: Final = 2
+FROM_ANYONE: Final = 4
+"""Bits of `friend_source_flags`: from whom an account takes requests (wire facts 5.4)."""
+
+
+class Friendships:
+    """What accounts do about each other."""
+
+    def __init__(self, database: Database, clock: Clock, relationships: Relationships, settings: Settings) -> None:
+        self._database = database
+        self._clock = clock
+        self._relationships = relationships
+        self._most = settings.limits.max_relationships
+
+    def of_account(self, principal: Principal) -> list[dict[str, Any]]:
+        """The caller's relationships, in order of the others' ids."""
+        return self._relationships.with_user(principal.user_id)
+
+    async def request_by_tag(self, principal: Principal, username: str, discriminator: int) -> dict[str, Any]:
+        """As `request`, of the account with this tag.
+
+        :raises ApiError: NO_USERS_WITH_SERVICE_TAG_EXIST; otherwise as `request`.
+        """
+        target = accounts.by_tag(self._database.reader, username, discriminator)
+        if target is None or target.is_deleted:
+            raise ApiError("NO_USERS_WITH_SERVICE_TAG_EXIST")
+        return await self.request(principal, target.id)
+
+    async def request(self, principal: Principal, target_id: int) -> dict[str, Any]:
+        """Ask an account to be friends; where it has asked already, both are friends now.
+
+        :raises ApiError: BOTS_CANNOT_SEND_FRIEND_REQUESTS, UNCLAIMED_ACCOUNT_CANNOT_SEND_FRIEND_REQUESTS,
+            FRIEND_REQUEST_EMAIL_VERIFICATION_REQUIRED, CANNOT_SEND_FRIEND_REQUEST_TO_SELF, UNKNOWN_USER,
+            ALREADY_FRIENDS, CANNOT_SEND_FRIEND_REQUEST_TO_BLOCKED_USER, FRIEND_REQUEST_BLOCKED, MAX_FRIENDS.
+        """
+        account = principal.account
+        if account.bot:
+            raise ApiError("BOTS_CANNOT_SEND_FRIEND_REQUESTS")
+        if is_unclaimed(account):
+            raise ApiError("UNCLAIMED_ACCOUNT_CANNOT_SEND_FRIEND_REQUESTS")
+        if not has_verified_address(account):
+            raise ApiError("FRIEND_REQUEST_EMAIL_VERIFICATION_REQUIRED")
+        if account.id == target_id:
+            raise ApiError("CANNOT_SEND_FRIEND_REQUEST_TO_SELF")
+
+        def unit(connection: sqlite3.Connection) -> list[Change]:
+            target = _present(connection, target_id)
+            own = relationships.by_id(connection, account.id, target_id)
+            if own is not None and own.type == RelationshipType.INCOMING_REQUEST:
+                return self._befriend(connection, account.id, target_id)
+            if own is not None:
+                _refuse_repetition(own)
+                return [(own, own)]
+            _require_welcome(connection, account, target)
+            self._require_room(connection, account.id, target_id)
+            return both_sides(
+                connection, account.id, target_id, RelationshipType.OUTGOING_REQUEST, self._clock.now_ms()
+            )
+
+        return await self._change(unit)
+
+    async def accept(self, principal: Principal, target_id: int) -> dict[str, Any]:
+        """Agree to what another account asked.
+
+        :raises ApiError: UNCLAIMED_ACCOUNT_CANNOT_ACCEPT_FRIEND_REQUESTS, UNKNOWN_USER, ALREADY_FRIENDS, NOT_FOUND
+            (it did not ask), MAX_FRIENDS.
+        """
+        if is_unclaimed(principal.account):
+            raise ApiError("UNCLAIMED_ACCOUNT_CANNOT_ACCEPT_FRIEND_REQUESTS")
+
+        def unit(connection: sqlite3.Connection) -> list[Change]:
+            _present(connection, target_id)
+            own = relationships.by_id(connection, principal.user_id, target_id)
+            if own is not None and own.type == RelationshipType.FRIEND:
+                raise ApiError("ALREADY_FRIENDS")
+            if own is None or own.type != RelationshipType.INCOMING_REQUEST:
+                raise ApiError("NOT_FOUND")
+            return self._befriend(connection, principal.user_id, target_id)
+
+        return await self._change(unit)
+
+    async def block(self, principal: Principal, target_id: int) -> dict[str, Any]:
+        """Block an account: friendship and requests between the two are over, and it can ask no more.
+
+        :raises ApiError: UNKNOWN_USER, CANNOT_BLOCK_SYSTEM_USER, MAX_FRIENDS.
+        :raises InvalidFormBody: INVALID_FORMAT at `user_id`, for oneself.
+        """
+        if principal.user_id == target_id:
+            raise InvalidFormBody.at("user_id", "INVALID_FORMAT")
+
+        def unit(connection: sqlite3.Connection) -> list[Change]:
+            if _present(connection, target_id).system:
+                raise ApiError("CANNOT_BLOCK_SYSTEM_USER")
+            if relationships.by_id(connection, principal.user_id, target_id) is None:
+                self._require_room(connection, principal.user_id)
+            now = self._clock.now_ms()
+            return both_sides(connection, principal.user_id, target_id, RelationshipType.BLOCKED, now)
+
+        return await self._change(unit)
+
+    async def rename(self, principal: Principal, target_id: int, nickname: str | None) -> dict[str, Any]:
+        """Give a friend a name of the caller's own; None takes it away.
+
+        :raises ApiError: NOT_FRIENDS_WITH_USER.
+        """
+
+        def unit(connection: sqlite3.Connection) -> list[Change]:
+            own = relationships.by_id(connection, principal.user_id, target_id)
+            if own is None or own.type != RelationshipType.FRIEND:
+                raise ApiError("NOT_FRIENDS_WITH_USER")
+            renamed = Relationship(own.user_id, own.target_id, own.type, own.since, nickname, own.share_voice_activity)
+            relationships.put(connection, renamed)
+            return [(own, renamed)]
+
+        return await self._change(unit)
+
+    async def remove(self, principal: Principal, target_id: int) -> None:
+        """End a friendship, take back or turn down a request, or unblock.
+
+        :raises ApiError: NOT_FOUND, where there is nothing to end.
+        """
+
+        def unit(connection: sqlite3.Connection) -> list[Change]:
+            if relationships.by_id(connection, principal.user_id, target_id) is None:
+                raise ApiError("NOT_FOUND")
+            return neither_side(connection, principal.user_id, target_id)
+
+        await self._database.write(unit, self._relationships.publish)
+
+    async def _change(self, unit: Any) -> dict[str, Any]:
+        """Write, publish, and answer with what the caller has now: the first change of the unit."""
+        changes: list[Change] = await self._database.write(unit, self._relationships.publish)
+        after = changes[0][1]
+        assert after is not None, "the operation leaves the caller with a relationship"  # noqa: S101
+        return self._relationships.object_of(after)
+
+    def _befriend(self, connection: sqlite3.Connection, user_id: int, target_id: int) -> list[Change]:
+        return both_sides(connection, user_id, target_id, RelationshipType.FRIEND, self._clock.now_ms())
+
+    def _require_room(self, connection: sqlite3.Connection, *user_ids: int) -> None:
+        if any(relationships.count(connection, user_id) >= self._most for user_id in user_ids):
+            raise ApiError("MAX_FRIENDS")
+
+
+def _present(connection: sqlite3.Connection, user_id: int) -> Account:
+    account = accounts.by_id(connection, user_id)
+    if account is None or account.is_deleted:
+        raise ApiError("UNKNOWN_USER")
+    return account
+
+
+def _refuse_repetition(own: Relationship) -> None:
+    """Raise for a request to a friend or to somebody blocked; a second request like the first changes nothing."""
+    if own.type == RelationshipType.FRIEND:
+        raise ApiError("ALREADY_FRIENDS")
+    if own.type == RelationshipType.BLOCKED:
+        raise ApiError("CANNOT_SEND_FRIEND_REQUEST_TO_BLOCKED_USER")
+
+
+def _require_welcome(connection: sqlite3.Connection, account: Account, target: Account) -> None:
+    """Raise FRIEND_REQUEST_BLOCKED for a bot, for one who has blocked the sender, and for one whose settings take no
+    requests from where the sender comes."""
+    theirs = relationships.by_id(connection, target.id, account.id)
+    blocked = theirs is not None and theirs.type == RelationshipType.BLOCKED
+    if target.bot or target.system or blocked or not _takes_request(connection, account.id, target.id):
+        raise ApiError("FRIEND_REQUEST_BLOCKED")
+
+
+def _takes_request(connection: sqlite3.Connection, user_id: int, target_id: int) -> bool:
+    sources: int = user_settings_object(user_settings.of_user(connection, target_id))["friend_source_flags"]
+    if sources & FROM_ANYONE:
+        return True
+    if sources & FROM_GUILD_MEMBERS and guilds.share_one(connection, user_id, target_id):
+        return True
+    friends = set(relationships.targets(connection, user_id, RelationshipType.FRIEND))
+    theirs = relationships.targets(connection, target_id, RelationshipType.FRIEND)
+    return bool(sources & FROM_FRIENDS_OF_FRIENDS and friends.intersection(theirs))

@@ -1,0 +1,176 @@
+"""Friends, requests and blocks over HTTP, and what each side hears of them."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from chat.testing.world import Actor, World
+
+BASE = "/v1/users/@me/relationships"
+
+
+async def types(actor: Actor) -> dict[str, int]:
+    """What the account has with whom."""
+    return {entry["id"]: entry["type"] for entry in (await actor.rest.get(BASE)).expect(200)}
+
+
+async def test_a_request_is_accepted_and_both_are_told(chat_world: World) -> None:
+    alice, bob = chat_world.alice, chat_world.bob
+    at_alice, at_bob = await alice.connect(), await bob.connect()
+
+    asked = (await alice.rest.post(f"{BASE}/{bob.id}")).expect(200)
+    assert (asked["id"], asked["type"], asked["user"]["username"]) == (bob.id, 4, bob.username)
+    assert (await at_alice.expect("RELATIONSHIP_ADD")).data["type"] == 4
+    assert (await at_bob.expect("RELATIONSHIP_ADD")).data["type"] == 3
+
+    accepted = (await bob.rest.put(f"{BASE}/{alice.id}")).expect(200)
+    assert (accepted["id"], accepted["type"]) == (alice.id, 1)
+    assert (await at_alice.expect("RELATIONSHIP_UPDATE")).data["type"] == 1
+    assert (await at_bob.expect("RELATIONSHIP_UPDATE")).data["type"] == 1
+    assert await types(alice) == {bob.id: 1}
+    assert await types(bob) == {alice.id: 1}
+
+
+async def test_a_request_to_one_who_asked_makes_friends(chat_world: World) -> None:
+    alice, bob = chat_world.alice, chat_world.bob
+    (await alice.rest.post(f"{BASE}/{bob.id}")).expect(200)
+    assert (await bob.rest.post(f"{BASE}/{alice.id}")).expect(200)["type"] == 1
+
+
+async def test_by_tag(chat_world: World) -> None:
+    alice, bob = chat_world.alice, chat_world.bob
+    tag = (await alice.rest.get(f"/v1/users/{bob.id}")).expect(200)
+    body = {"username": tag["username"], "discriminator": tag["discriminator"]}
+    assert (await alice.rest.post(BASE, body)).expect(200)["id"] == bob.id
+    unknown = await alice.rest.post(BASE, {**body, "username": "nobody_here"})
+    assert (unknown.status, unknown.code) == (400, "NO_USERS_WITH_SERVICE_TAG_EXIST")
+
+
+async def test_a_block_ends_friendship_and_is_not_told(chat_world: World) -> None:
+    alice, bob = chat_world.alice, chat_world.bob
+    (await alice.rest.post(f"{BASE}/{bob.id}")).expect(200)
+    (await bob.rest.put(f"{BASE}/{alice.id}")).expect(200)
+    at_bob = await bob.connect()
+
+    assert (await alice.rest.put(f"{BASE}/{bob.id}", {"type": 2})).expect(200)["type"] == 2
+    assert (await at_bob.expect("RELATIONSHIP_REMOVE")).data == {"id": alice.id}
+    assert await types(bob) == {}
+
+    refused = await bob.rest.post(f"{BASE}/{alice.id}")
+    assert (refused.status, refused.code) == (400, "FRIEND_REQUEST_BLOCKED")
+    own = await alice.rest.post(f"{BASE}/{bob.id}")
+    assert (own.status, own.code) == (400, "CANNOT_SEND_FRIEND_REQUEST_TO_BLOCKED_USER")
+
+    (await alice.rest.delete(f"{BASE}/{bob.id}")).expect(204)
+    (await bob.rest.post(f"{BASE}/{alice.id}")).expect(200)
+
+
+async def test_a_friend_gets_a_nickname(chat_world: World) -> None:
+    alice, bob = chat_world.alice, chat_world.bob
+    stranger = await alice.rest.patch(f"{BASE}/{bob.id}", {"nickname": "bobby"})
+    assert (stranger.status, stranger.code) == (400, "NOT_FRIENDS_WITH_USER")
+    (await alice.rest.post(f"{BASE}/{bob.id}")).expect(200)
+    (await bob.rest.put(f"{BASE}/{alice.id}")).expect(200)
+    assert (await alice.rest.patch(f"{BASE}/{bob.id}", {"nickname": "bobby"})).expect(200)["nickname"] == "bobby"
+    assert (await alice.rest.patch(f"{BASE}/{bob.id}", {"nickname": None})).expect(200)["nickname"] is None
+
+
+@pytest.mark.parametrize(
+    ("who", "whom", "code"),
+    [
+        ("alice", "alice", "CANNOT_SEND_FRIEND_REQUEST_TO_SELF"),
+        ("bot", "alice", "BOTS_CANNOT_SEND_FRIEND_REQUESTS"),
+        ("alice", "bot", "FRIEND_REQUEST_BLOCKED"),
+    ],
+)
+async def test_who_cannot_ask_whom(chat_world: World, who: str, whom: str, code: str) -> None:
+    asking: Actor = getattr(chat_world, who)
+    asked: Actor = getattr(chat_world, whom)
+    refused = await asking.rest.post(f"{BASE}/{asked.id}")
+    assert (refused.status, refused.code) == (400, code)
+
+
+async def test_an_unknown_account_is_404(chat_world: World) -> None:
+    for method in ("POST", "PUT"):
+        answer = await chat_world.alice.rest.request(method, f"{BASE}/999999999999999999")
+        assert (answer.status, answer.code) == (404, "UNKNOWN_USER")
+    nothing = await chat_world.alice.rest.delete(f"{BASE}/{chat_world.bob.id}")
+    assert (nothing.status, nothing.code) == (404, "NOT_FOUND")
+    not_asked = await chat_world.alice.rest.put(f"{BASE}/{chat_world.bob.id}")
+    assert (not_asked.status, not_asked.code) == (404, "NOT_FOUND")
+
+
+async def test_settings_decide_who_may_ask(chat_world: World) -> None:
+    admin, alice, bob = chat_world.admin, chat_world.alice, chat_world.bob
+    # The administrator shares neither guild nor friend with alice: the default takes no request from there.
+    refused = await admin.rest.post(f"{BASE}/{alice.id}")
+    assert (refused.status, refused.code) == (400, "FRIEND_REQUEST_BLOCKED")
+    (await alice.rest.patch("/v1/users/@me/settings", {"friend_source_flags": 4})).expect(200)
+    (await admin.rest.post(f"{BASE}/{alice.id}")).expect(200)
+    # A guild in common is enough for bob, until he says otherwise.
+    (await bob.rest.patch("/v1/users/@me/settings", {"friend_source_flags": 0})).expect(200)
+    refused = await alice.rest.post(f"{BASE}/{bob.id}")
+    assert (refused.status, refused.code) == (400, "FRIEND_REQUEST_BLOCKED")
+    (await alice.rest.put(f"{BASE}/{admin.id}")).expect(200)
+    (await bob.rest.patch("/v1/users/@me/settings", {"friend_source_flags": 1})).expect(200)
+    refused = await alice.rest.post(f"{BASE}/{bob.id}")  # no friend in common
+    assert (refused.status, refused.code) == (400, "FRIEND_REQUEST_BLOCKED")
+
+
+@pytest.mark.chat_settings(**{"limits.max_relationships": 1})
+async def test_the_limit_holds_for_both_sides(chat_world: World) -> None:
+    alice, bob, carol = chat_world.alice, chat_world.bob, chat_world.carol
+    (await alice.rest.post(f"{BASE}/{bob.id}")).expect(200)
+    for asking, asked in ((alice, carol), (carol, alice)):
+        refused = await asking.rest.post(f"{BASE}/{asked.id}")
+        assert (refused.status, refused.code) == (400, "MAX_FRIENDS")
+
+
+@pytest.mark.rule("000.gates.6")
+async def test_a_limited_account_asks_nobody(chat_world: World) -> None:
+    alice, bob = chat_world.alice, chat_world.bob
+    (await chat_world.anyone.post(f"/v1/_dev/users/{alice.id}", {"flags": str(1 << 50)})).expect(200)
+    tag = (await alice.rest.get(f"/v1/users/{bob.id}")).expect(200)
+    by_tag = {"username": tag["username"], "discriminator": tag["discriminator"]}
+    for answer in (await alice.rest.post(f"{BASE}/{bob.id}"), await alice.rest.post(BASE, by_tag)):
+        assert (answer.status, answer.code) == (403, "ACCOUNT_LIMITED")
+    assert await types(bob) == {}
+    (await chat_world.anyone.post(f"/v1/_dev/users/{alice.id}", {"flags": "0"})).expect(200)
+    (await alice.rest.post(f"{BASE}/{bob.id}")).expect(200)
+
+
+STEPS = ("ask", "accept", "block", "remove")
+SIDES: dict[tuple[int | None, int | None], str] = {
+    (None, None): "nothing",
+    (1, 1): "friends",
+    (2, None): "blocked by the first",
+    (None, 2): "blocked by the second",
+    (2, 2): "blocked by both",
+    (4, 3): "asked by the first",
+    (3, 4): "asked by the second",
+}
+
+
+@pytest.mark.parametrize("seed", range(6))
+async def test_two_sides_always_fit(chat_world: World, seed: int) -> None:
+    """Whatever two people do about each other, what one has answers what the other has."""
+    chance = random.Random(seed)
+    first, second = chat_world.alice, chat_world.bob
+    seen = set()
+    for _ in range(40):
+        acting, other = chance.choice([(first, second), (second, first)])
+        path = f"{BASE}/{other.id}"
+        match chance.choice(STEPS):
+            case "remove":
+                await acting.rest.delete(path)
+            case "ask":
+                await acting.rest.post(path)
+            case "accept":
+                await acting.rest.put(path)
+            case _:
+                await acting.rest.put(path, {"type": 2})
+        sides = ((await types(first)).get(second.id), (await types(second)).get(first.id))
+        seen.add(SIDES[sides])
+    assert len(seen) >= 4
