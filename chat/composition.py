@@ -15,7 +15,9 @@ import attrs
 
 from chat.api.rate_limit import RateLimiter
 from chat.api.services import Services
+from chat.auth.captcha import Captcha
 from chat.auth.keys import Keys
+from chat.auth.outgoing_http import OutgoingHttp
 from chat.auth.passwords import Passwords
 from chat.auth.sudo_token import SudoTokens
 from chat.auth.tokens import TokenMint
@@ -97,6 +99,7 @@ def build_services(base: Foundations) -> Services:
     """Every service behind the API."""
     settings, database, clock, bus = base.settings, base.database, base.clock, base.bus
     credentials = _credentials(base)
+    outgoing = OutgoingHttp(in_threads=base.in_threads)
     access: Final = Access(base.guild_states)
     policy = InstancePolicy(settings)
     memberships = Memberships(database, base.guild_states, access, bus, clock, base.snowflakes, settings, policy)
@@ -106,6 +109,7 @@ def build_services(base: Foundations) -> Services:
         clock=clock,
         bus=bus,
         rate_limiter=RateLimiter(enabled=settings.rate_limits),
+        captcha=Captcha(settings.captcha, outgoing),
         accounts=Accounts(
             database,
             clock,

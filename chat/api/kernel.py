@@ -1,7 +1,7 @@
 """The way of a request through the API, the same for every operation.
 
-    route > global limit > bucket > credential > policy > account gate > room on the bus > precondition
-          > path, query, body > handler
+    route > single sign-on > CAPTCHA > global limit > bucket > credential > policy > account gate > room on the bus
+          > precondition > path, query, body > handler
 
 The credential is looked up first, because whose bucket a request goes into depends on it, but a missing or wrong one is
 refused only after the limits (wire facts 3.2, Order of checks; design 4). Everything that can be prepared is prepared
@@ -24,6 +24,7 @@ import trio
 from chat.api.account_limits import ACCOUNT_LIMITED_OPERATIONS
 from chat.api.answers import PREFLIGHT_HEADERS, Answer, Encoded, answer_of, encode, refusal
 from chat.api.bodies import ClientGone, Receive, read_body
+from chat.api.captcha import CAPTCHA_OPERATIONS, require_captcha
 from chat.api.exchange import Exchange
 from chat.api.faults import HttpFaults
 from chat.api.fields import SNOWFLAKE, Refusal
@@ -32,6 +33,7 @@ from chat.api.parsing import parse_json, parse_query
 from chat.api.rate_limit import GLOBAL, HIGH_GLOBAL, limit_headers
 from chat.api.routing import RouteTable
 from chat.api.services import Services
+from chat.api.sso_enforcement import SSO_ENFORCED_OPERATIONS
 from chat.api.structuring import body_structure, query_structure
 from chat.auth.client_address import ClientAddresses, network_of
 from chat.auth.credentials import Credential, parse_authorization
@@ -64,7 +66,10 @@ class Endpoint:
         self._handler: Final = operation.handler
         self._precondition: Final = operation.precondition
         self._changes: Final = operation.method != "GET"
-        self._gated: Final = (operation.method, operation.path) in ACCOUNT_LIMITED_OPERATIONS
+        name = (operation.method, operation.path)
+        self._gated: Final = name in ACCOUNT_LIMITED_OPERATIONS
+        self._closed_by_sso: Final = name in SSO_ENFORCED_OPERATIONS and services.settings.sso.is_enforced
+        self._asks_captcha: Final = name in CAPTCHA_OPERATIONS and services.captcha.is_on
         self._reads_accounts: Final = operation.policy not in (Policy.NONE, Policy.GATEWAY_BOT)
         self._bot_in_any_case: Final = operation.policy in BOT_IN_ANY_CASE
         self._snowflakes: Final = tuple(name.endswith("_id") for name in operation.path_members)
@@ -80,12 +85,16 @@ class Endpoint:
         :raises ApiError: the first refusal on the way.
         """
         services = self._services
+        if self._closed_by_sso:
+            raise ApiError("SSO_REQUIRED")
         if self._reads_accounts and services.database.failing:
             raise StorageUnavailable
         credential = parse_authorization(exchange.authorizations, bot_in_any_case=self._bot_in_any_case)
         caller = None
         if credential is not None:
             caller = resolve(services.database.reader, credential, exchange.capabilities())
+        if self._asks_captcha and caller is None:
+            await require_captcha(services.captcha, exchange.headers, exchange.address)
         headers = await self._limit(exchange, caller)
         self._admit(credential, caller)
         if caller is not None and caller.session_id_hash is not None:

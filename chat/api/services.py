@@ -8,6 +8,7 @@ import attrs
 
 if TYPE_CHECKING:
     from chat.api.rate_limit import RateLimiter
+    from chat.auth.captcha import Captcha
     from chat.bus.bus import Bus
     from chat.clock import Clock
     from chat.config import Settings
@@ -40,6 +41,7 @@ class Services:
     clock: Clock
     bus: Bus
     rate_limiter: RateLimiter
+    captcha: Captcha
     accounts: Accounts
     user_settings: UserSettings
     registration: Registration

@@ -196,8 +196,9 @@ def _refuse_contradictions(settings: Settings, origins: Mapping[str, str]) -> No
         ("mail.from", settings.mail.from_, settings.mail.mode == "smtp", "mail.mode"),
         ("sso.issuer", settings.sso.issuer, settings.sso.enabled, "sso.enabled"),
         ("sso.client_id", settings.sso.client_id, settings.sso.enabled, "sso.enabled"),
-        ("sso.client_secret", settings.sso.client_secret, settings.sso.enabled, "sso.enabled"),
         ("sso.enabled", settings.sso.enabled or None, settings.sso.enforced, "sso.enforced"),
+        ("captcha.site_key", settings.captcha.site_key, settings.captcha.provider != "none", "captcha.provider"),
+        ("captcha.secret_key", settings.captcha.secret_key, settings.captcha.provider != "none", "captcha.provider"),
         (
             "single_community_guild_id",
             settings.single_community_guild_id,

@@ -100,6 +100,28 @@ class SsoSettings:
     display_name: str | None = setting(None, "the provider's name on the sign-in page")
     auto_provision: bool = setting(False, "make an account at a person's first sign-in")
 
+    @property
+    def is_on(self) -> bool:
+        """Whether single sign-on is offered: enabled and configured."""
+        return self.enabled and self.issuer is not None and self.client_id is not None
+
+    @property
+    def is_enforced(self) -> bool:
+        """Whether other ways to sign in are refused (document 000, Single sign-on enforcement)."""
+        return self.is_on and self.enforced
+
+
+@attrs.frozen(kw_only=True)
+class CaptchaSettings:
+    """A challenge before registration, login and password recovery."""
+
+    provider: Literal["none", "hcaptcha", "turnstile"] = setting("none", "who sets the challenges")
+    site_key: str | None = setting(None, "this instance's public key there")
+    secret_key: str | None = setting(None, "its secret", secret=True)
+    verify_url: str | None = setting(
+        None, "where solutions are checked, if not at the provider", accepts=_is_url, form="an http or https address"
+    )
+
 
 @attrs.frozen(kw_only=True)
 class IpBanSettings:
@@ -188,6 +210,7 @@ class Settings:
     content_policy: ContentPolicySettings = attrs.field(factory=ContentPolicySettings)
     mail: MailSettings = attrs.field(factory=MailSettings)
     sso: SsoSettings = attrs.field(factory=SsoSettings)
+    captcha: CaptchaSettings = attrs.field(factory=CaptchaSettings)
     webauthn: WebauthnSettings = attrs.field(factory=WebauthnSettings)
     ip_ban: IpBanSettings = attrs.field(factory=IpBanSettings)
     gateway: GatewaySettings = attrs.field(factory=GatewaySettings)
@@ -213,6 +236,11 @@ class Settings:
             return "localhost" if ipaddress.ip_address(host).is_loopback else host
         except ValueError:
             return host
+
+    @property
+    def sso_redirect_uri(self) -> str:
+        """Where the OpenID Connect provider sends people back to; to be registered there."""
+        return f"{self.public_url}/auth/sso/callback"
 
     def listening_on(self, port: int) -> Settings:
         """These settings once the port is known (`port` 0 picks one); public_url follows unless it was set."""

@@ -9,6 +9,7 @@ import attrs
 import orjson
 
 from chat.config import Limits, Settings
+from chat.config.settings import CaptchaSettings
 from chat.domain.objects.users import PREMIUM_TRAIT
 from chat.mail.mailer import Mailer
 
@@ -45,7 +46,7 @@ class Discovery:
         return {
             "api_code_version": API_CODE_VERSION,
             "endpoints": self._endpoints(),
-            "captcha": {"provider": "none", "hcaptcha_site_key": None, "turnstile_site_key": None},
+            "captcha": _captcha(settings.captcha),
             "features": {
                 "voice_enabled": False,
                 "stripe_enabled": False,
@@ -55,10 +56,10 @@ class Discovery:
             },
             "gif": {"provider": "klipy", "display_name": "Klipy", "attribution_required": False},
             "sso": {
-                "enabled": sso.enabled,
-                "enforced": sso.enforced,
+                "enabled": sso.is_on,
+                "enforced": sso.is_enforced,
                 "display_name": sso.display_name,
-                "redirect_uri": f"{self._origin}/auth/sso/callback",
+                "redirect_uri": settings.sso_redirect_uri,
             },
             "registration": {"mode": settings.registration, "admin_registration_urls_enabled": False},
             "community": {
@@ -88,6 +89,15 @@ class Discovery:
             "gift": f"{origin}/gift",
             "webapp": origin,
         }
+
+
+def _captcha(settings: CaptchaSettings) -> dict[str, Any]:
+    provider = settings.provider
+    return {
+        "provider": provider,
+        "hcaptcha_site_key": settings.site_key if provider == "hcaptcha" else None,
+        "turnstile_site_key": settings.site_key if provider == "turnstile" else None,
+    }
 
 
 def _limits(limits: Limits) -> dict[str, Any]:

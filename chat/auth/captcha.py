@@ -1,0 +1,70 @@
+"""CAPTCHAs: whether a challenge was solved, as hCaptcha or Cloudflare Turnstile tell it (wire facts 2.1, 3.3).
+
+Both take the same form and give the same answer. Where the service cannot be asked nobody passes: a gate that opens
+when its guard is away is none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+import structlog
+
+from chat.auth.outgoing_http import OutgoingHttp, unavailable
+from chat.config.settings import CaptchaSettings
+from chat.errors import ApiError
+
+VERIFY_URLS: Final[Mapping[str, str]] = {
+    "hcaptcha": "https://api.hcaptcha.com/siteverify",
+    "turnstile": "https://challenges.cloudflare.com/turnstile/v0/siteverify",
+}
+
+TOKEN_LENGTH: Final = 8_192
+"""Characters; a longer token is wrong without asking. Theirs have up to about 5,000."""
+
+OUR_MISTAKES: Final = frozenset(
+    {"missing-input-secret", "invalid-input-secret", "sitekey-secret-mismatch", "invalid-sitekey"}
+)
+"""Error codes of theirs that an operator must mend; nobody's solution is judged."""
+
+log: Final = structlog.get_logger("chat.captcha")
+
+
+class Captcha:
+    """Asks the service that the settings name."""
+
+    def __init__(self, settings: CaptchaSettings, http: OutgoingHttp) -> None:
+        self._settings = settings
+        self._http = http
+        self.is_on: Final = settings.provider != "none"
+
+    async def require(self, token: str | None, kind: str | None, address: str) -> None:
+        """Refuse a caller who has not solved a challenge.
+
+        `token` is what the challenge gave the client, `kind` the service that it says this is of, if it says so.
+
+        :raises ApiError: CAPTCHA_REQUIRED without a token; INVALID_CAPTCHA for one that is wrong, used up or of
+            another service; SERVICE_UNAVAILABLE and BAD_GATEWAY when the service cannot tell.
+        """
+        if not self.is_on:
+            return
+        if not token:
+            raise ApiError("CAPTCHA_REQUIRED")
+        if len(token) > TOKEN_LENGTH or (kind is not None and kind.strip().lower() != self._settings.provider):
+            raise ApiError("INVALID_CAPTCHA")
+        if not await self._is_solved(token, address):
+            raise ApiError("INVALID_CAPTCHA")
+
+    async def _is_solved(self, token: str, address: str) -> bool:
+        settings = self._settings
+        form = {"secret": settings.secret_key or "", "response": token, "remoteip": address}
+        if settings.site_key is not None:
+            form["sitekey"] = settings.site_key
+        answer = (await self._http.post_form(settings.verify_url or VERIFY_URLS[settings.provider], form)).object()
+        problems = answer.get("error-codes")
+        named = {problem for problem in problems if isinstance(problem, str)} if isinstance(problems, list) else set()
+        if named & OUR_MISTAKES:
+            log.error("the captcha service does not accept our keys", problems=sorted(named & OUR_MISTAKES))
+            raise unavailable()
+        return answer.get("success") is True

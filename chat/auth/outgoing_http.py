@@ -1,0 +1,179 @@
+"""Requests to services that the operator has named: an OpenID Connect provider, a CAPTCHA service.
+
+What such a service answers is as untrusted as what a client sends, and it may be slow or gone. So everything has a
+bound: connections at a time, seconds as a whole, bytes of an answer. No redirect is followed, nothing is compressed, no
+proxy of the environment is asked, and plain HTTP goes to this very machine only.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import ssl
+from collections.abc import Mapping
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import urlsplit
+
+import attrs
+import orjson
+import structlog
+import trio
+
+from chat.errors import ApiError
+
+if TYPE_CHECKING:
+    import httpx
+
+REQUEST_SECONDS: Final = 10.0
+"""How long one exchange may take, from the name look-up to the last byte."""
+
+ANSWER_BYTES: Final = 1_048_576
+"""The longest answer that is read; a provider's keys take some kilobytes."""
+
+REQUESTS_AT_A_TIME: Final = 16
+WAITING_SECONDS: Final = 2.0
+"""How long a request waits for one of those places before it is refused."""
+
+RETRY_AFTER_SECONDS: Final = 5
+
+log: Final = structlog.get_logger("chat.outgoing")
+
+
+def unavailable() -> ApiError:
+    """The refusal for a service that cannot be reached in time."""
+    return ApiError("SERVICE_UNAVAILABLE", headers={"Retry-After": str(RETRY_AFTER_SECONDS)})
+
+
+def unusable() -> ApiError:
+    """The refusal for a service whose answer makes no sense."""
+    return ApiError("BAD_GATEWAY")
+
+
+def _is_this_machine(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def is_protected(url: str) -> bool:
+    """Whether a request there is safe from eavesdroppers: HTTPS, or this very machine."""
+    try:
+        parts = urlsplit(url)
+        host = parts.hostname
+    except ValueError:
+        return False
+    if not host:
+        return False
+    return parts.scheme == "https" or (parts.scheme == "http" and _is_this_machine(host))
+
+
+@attrs.frozen
+class Reply:
+    """A service's answer, whatever its status."""
+
+    status: int
+    content: bytes = attrs.field(repr=False)
+
+    def object(self) -> dict[str, Any]:
+        """The JSON object that it holds.
+
+        :raises ApiError: BAD_GATEWAY when it is none.
+        """
+        try:
+            value = orjson.loads(self.content)
+        except ValueError:
+            value = None
+        if not isinstance(value, dict):
+            raise unusable()
+        return value
+
+
+class OutgoingHttp:
+    """Makes requests; `in_threads` False prepares on the loop's thread, for runs on virtual time."""
+
+    def __init__(self, *, in_threads: bool = True) -> None:
+        self._in_threads = in_threads
+        self._prepared: tuple[ModuleType, ssl.SSLContext] | None = None
+        self._places = trio.CapacityLimiter(REQUESTS_AT_A_TIME)
+
+    async def get(self, url: str, headers: Mapping[str, str] | None = None) -> Reply:
+        """GET; see `_exchange`."""
+        return await self._exchange("GET", url, None, headers)
+
+    async def post_form(self, url: str, form: Mapping[str, str], headers: Mapping[str, str] | None = None) -> Reply:
+        """POST a form; see `_exchange`."""
+        return await self._exchange("POST", url, form, headers)
+
+    async def _exchange(
+        self, method: str, url: str, form: Mapping[str, str] | None, headers: Mapping[str, str] | None
+    ) -> Reply:
+        """One exchange within all bounds.
+
+        :raises ApiError: SERVICE_UNAVAILABLE when no answer comes in time, for a server's own failure (5xx) and with
+            too many others under way; BAD_GATEWAY for an answer that is too long, encoded, or not HTTP at all, and for
+            an address that may not be asked.
+        """
+        if not is_protected(url):
+            log.error("a service's address is neither HTTPS nor on this machine", url=url)
+            raise unusable()
+        with trio.move_on_after(WAITING_SECONDS) as waiting:
+            await self._places.acquire()
+        if waiting.cancelled_caught:
+            raise unavailable()
+        try:
+            return await self._within_time(method, url, form, headers)
+        finally:
+            self._places.release()
+
+    async def _within_time(
+        self, method: str, url: str, form: Mapping[str, str] | None, headers: Mapping[str, str] | None
+    ) -> Reply:
+        httpx, context = await self._tools()
+        try:
+            with trio.fail_after(REQUEST_SECONDS):
+                async with httpx.AsyncClient(verify=context, trust_env=False, timeout=REQUEST_SECONDS) as client:
+                    reply = await _answer(client, method, url, form, headers)
+        except (httpx.RemoteProtocolError, httpx.InvalidURL, httpx.UnsupportedProtocol) as error:
+            log.warning("a service does not speak HTTP", url=url, problem=str(error))
+            raise unusable() from error
+        except (trio.TooSlowError, httpx.TransportError) as error:
+            log.warning("a service cannot be reached", url=url, problem=str(error) or type(error).__name__)
+            raise unavailable() from error
+        if reply.status >= 500:
+            log.warning("a service has failed", url=url, status=reply.status)
+            raise unavailable()
+        return reply
+
+    async def _tools(self) -> tuple[ModuleType, ssl.SSLContext]:
+        """httpx and the certificates to trust: too much work for the start, and for the loop."""
+        if self._prepared is None:
+            self._prepared = await trio.to_thread.run_sync(_prepare) if self._in_threads else _prepare()
+        return self._prepared
+
+
+def _prepare() -> tuple[ModuleType, ssl.SSLContext]:
+    import httpx
+
+    return httpx, ssl.create_default_context()
+
+
+async def _answer(
+    client: httpx.AsyncClient,
+    method: str,
+    url: str,
+    form: Mapping[str, str] | None,
+    headers: Mapping[str, str] | None,
+) -> Reply:
+    sent = {"Accept": "application/json", "Accept-Encoding": "identity", "User-Agent": "chat", **(headers or {})}
+    async with client.stream(method, url, data=form, headers=sent, follow_redirects=False) as response:
+        if response.headers.get("content-encoding", "identity").lower() != "identity":
+            log.warning("a service encodes its answer unasked", url=url)
+            raise unusable()
+        content = bytearray()
+        async for piece in response.aiter_raw():
+            content += piece
+            if len(content) > ANSWER_BYTES:
+                log.warning("a service's answer is too long", url=url)
+                raise unusable()
+        return Reply(response.status_code, bytes(content))
