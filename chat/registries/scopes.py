@@ -27,3 +27,7 @@ class Scope(enum.StrEnum):
 
 SCOPES: Final[tuple[Scope, ...]] = tuple(Scope)
 """The scopes in the order in which a token response names them (design 7)."""
+
+ADMIN_SCOPE: Final = "admin"
+"""Use the administrative API. It exists inside the built-in Admin application only, and comes after all others (wire
+facts 5.7)."""

@@ -58,20 +58,27 @@ CREDENTIALS: Final = (
     """,
     "CREATE INDEX webauthn_credentials_by_user ON webauthn_credentials (user_id)",
     "CREATE INDEX webauthn_credentials_by_successor ON webauthn_credentials (replaced_by)",
-    # What an account has granted an application. Its tokens go with it; so do they all when one is used twice.
+    # What an account has granted an application. Its tokens go with it; so do they all when one is used twice. No
+    # foreign key leads to the application, since the built-in one has no row; a trigger does what it would.
     """
     CREATE TABLE oauth2_grants (
         id             INTEGER PRIMARY KEY,
-        application_id INTEGER NOT NULL REFERENCES applications (id) ON DELETE CASCADE,
+        application_id INTEGER NOT NULL,
         user_id        INTEGER NOT NULL REFERENCES users (id) ON DELETE CASCADE,
         scopes         TEXT    NOT NULL,  -- json, in registry order
-        code_hash      BLOB,              -- of the authorisation code it was made from, to know a second use
+        public         INTEGER NOT NULL,  -- 1: made without the client's secret, so refreshed without it
+        code_hash      BLOB    NOT NULL UNIQUE,  -- of the authorisation code it was made from, to know a second use
         created_at     INTEGER NOT NULL
     ) STRICT
     """,
     "CREATE INDEX oauth2_grants_by_user ON oauth2_grants (user_id, application_id)",
     "CREATE INDEX oauth2_grants_by_application ON oauth2_grants (application_id)",
-    "CREATE INDEX oauth2_grants_by_code ON oauth2_grants (code_hash)",
+    """
+    CREATE TRIGGER oauth2_grants_of_application AFTER DELETE ON applications
+    BEGIN
+        DELETE FROM oauth2_grants WHERE application_id = OLD.id;
+    END
+    """,
     """
     CREATE TABLE oauth2_tokens (
         token_hash BLOB    PRIMARY KEY,
@@ -135,9 +142,10 @@ CREDENTIALS: Final = (
     # Registrations that wait for an administrator.
     """
     CREATE TABLE pending_registrations (
-        user_id    INTEGER PRIMARY KEY REFERENCES users (id) ON DELETE CASCADE,
-        address    TEXT,
-        created_at INTEGER NOT NULL
+        user_id     INTEGER PRIMARY KEY REFERENCES users (id) ON DELETE CASCADE,
+        address     TEXT,
+        created_at  INTEGER NOT NULL,
+        rejected_at INTEGER
     ) STRICT
     """,
 )
