@@ -1,10 +1,13 @@
 """The way of a request through the API, the same for every operation.
 
-    route > single sign-on > CAPTCHA > global limit > bucket > credential > policy > account gate > room on the bus
-          > precondition > path, query, body > handler
+    address ban > route > single sign-on > CAPTCHA > global limit > bucket > credential > policy > account gate
+          > room on the bus > precondition > path, query, body > handler
 
 The credential is looked up first, because whose bucket a request goes into depends on it, but a missing or wrong one is
-refused only after the limits (wire facts 3.2, Order of checks; design 4). Everything that can be prepared is prepared
+refused only after the limits (wire facts 3.2, Order of checks; design 4). Administrative operations judge the caller
+before they count in the operation's bucket (wire facts 7.1), those on threads before any limit.
+
+Everything that can be prepared is prepared
 when the operations are compiled, so that a request allocates little: this runs in front of Quart, whose routing and
 contexts cost several times as much.
 """
@@ -14,7 +17,7 @@ from __future__ import annotations
 import random
 import re
 import uuid
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Hashable, Iterable, Mapping
 from typing import Any, Final
 from urllib.parse import urlsplit
 
@@ -37,8 +40,8 @@ from chat.api.sso_enforcement import SSO_ENFORCED_OPERATIONS
 from chat.api.structuring import body_structure, query_structure
 from chat.auth.client_address import ClientAddresses, network_of
 from chat.auth.credentials import Credential, parse_authorization
-from chat.auth.policy import BOT_IN_ANY_CASE, Policy, admit
-from chat.auth.principal import Principal
+from chat.auth.policy import ADMITTED_BEFORE_BUCKET, ADMITTED_UNCOUNTED, BOT_IN_ANY_CASE, Policy, admit
+from chat.auth.principal import CredentialKind, Principal
 from chat.auth.resolve import resolve
 from chat.errors import ApiError, InvalidFormBody, RateLimited, StorageUnavailable
 from chat.registries.user_flags import UserFlag
@@ -72,6 +75,9 @@ class Endpoint:
         self._asks_captcha: Final = name in CAPTCHA_OPERATIONS and services.captcha.is_on
         self._reads_accounts: Final = operation.policy not in (Policy.NONE, Policy.GATEWAY_BOT)
         self._bot_in_any_case: Final = operation.policy in BOT_IN_ANY_CASE
+        self._takes_admin_keys: Final = operation.policy is Policy.ADMIN
+        self._admitted_uncounted: Final = operation.policy in ADMITTED_UNCOUNTED
+        self._admitted_before_bucket: Final = operation.policy in ADMITTED_BEFORE_BUCKET
         self._snowflakes: Final = tuple(name.endswith("_id") for name in operation.path_members)
         self._names: Final = operation.path_members
         self._counted: Final = _counted_members(operation)
@@ -90,15 +96,19 @@ class Endpoint:
         if self._reads_accounts and services.database.failing:
             raise StorageUnavailable
         credential = parse_authorization(exchange.authorizations, bot_in_any_case=self._bot_in_any_case)
-        caller = None
-        if credential is not None:
-            caller = resolve(services.database.reader, credential, exchange.capabilities())
+        caller = self._caller(exchange, credential)
+        if self._admitted_uncounted:
+            self._admit(credential, caller)
         if self._asks_captcha and caller is None:
             await require_captcha(services.captcha, exchange.headers, exchange.address)
-        headers = await self._limit(exchange, caller)
-        self._admit(credential, caller)
-        if caller is not None and caller.session_id_hash is not None:
-            services.sign_ins.note_use(caller, exchange.address)
+        identity = await self._limit_all(exchange, caller)
+        if self._admitted_before_bucket:
+            self._admit(credential, caller)
+        headers = _NO_HEADERS if identity is None else self._limit(exchange, caller, identity)
+        if not self._admitted_uncounted and not self._admitted_before_bucket:
+            self._admit(credential, caller)
+        if caller is not None:
+            self._note_use(exchange, caller)
         if self._changes:
             await services.bus.wait_for_room()
         request = Request(services, exchange.id, exchange.address, exchange.headers, caller, exchange.receive)
@@ -118,6 +128,19 @@ class Endpoint:
             answer = Answer(answer.status, answer.body, {**headers, **answer.headers})
         return answer
 
+    def _caller(self, exchange: Exchange, credential: Credential | None) -> Principal | None:
+        """Whom the credential stands for. An admin API key stands for nobody outside /v1/admin (design 7)."""
+        if credential is None or (credential.kind is CredentialKind.ADMIN_KEY and not self._takes_admin_keys):
+            return None
+        services = self._services
+        return resolve(services.database.reader, credential, services.clock.now_ms(), exchange.capabilities())
+
+    def _note_use(self, exchange: Exchange, caller: Principal) -> None:
+        if caller.session_id_hash is not None:
+            self._services.sign_ins.note_use(caller, exchange.address)
+        elif caller.key_id is not None:
+            self._services.admin_api_keys.note_use(caller.key_id)
+
     def _admit(self, credential: Credential | None, caller: Principal | None) -> None:
         operation = self.operation
         admit(
@@ -126,24 +149,26 @@ class Endpoint:
             caller,
             scope=operation.scope,
             bots_refused_with=operation.bots_refused_with,
+            acls=operation.acls,
         )
         if self._gated and caller is not None and caller.account.is_limited:
             raise ApiError("ACCOUNT_LIMITED")
 
-    async def _limit(self, exchange: Exchange, caller: Principal | None) -> Mapping[str, str]:
-        """Count the request; the headers that tell a bot how it stands.
+    async def _limit_all(self, exchange: Exchange, caller: Principal | None) -> Hashable | None:
+        """Count the request among all of its caller; who that is, or None where nothing is counted.
 
         :raises RateLimited: when it is one too many.
         """
         limiter = self._services.rate_limiter
         if not limiter.enabled:
-            return _NO_HEADERS
+            return None
+        identity: Hashable
         if caller is None:
-            identity: Any = network_of(exchange.address)
+            identity = network_of(exchange.address)
             limit_of_all = GLOBAL
         else:
             if caller.account.flags & _NO_LIMIT:
-                return _NO_HEADERS
+                return None
             identity = (caller.user_id, caller.kind, caller.application_id)
             limit_of_all = HIGH_GLOBAL if caller.account.flags & _HIGH_LIMIT else GLOBAL
         retry_after = limiter.take(limit_of_all, identity)
@@ -152,9 +177,17 @@ class Endpoint:
                 # Wire facts 3.4: the denial ends the sign-in.
                 await self._services.sign_ins.end(caller.user_id, [caller.session_id_hash])
             raise RateLimited(retry_after, "global")
+        return identity
+
+    def _limit(self, exchange: Exchange, caller: Principal | None, identity: Hashable) -> Mapping[str, str]:
+        """Count the request in the operation's bucket; the headers that tell a bot how it stands.
+
+        :raises RateLimited: when it is one too many.
+        """
         bucket = self.operation.bucket
         if bucket is None:
             return _NO_HEADERS
+        limiter = self._services.rate_limiter
         key = (identity, *(exchange.members[position] for position in self._counted)) if self._counted else identity
         retry_after = limiter.take(bucket, key)
         if not retry_after and (caller is None or not caller.is_bot):

@@ -16,6 +16,7 @@ from chat.api.answers import Answer as Answer
 from chat.api.bodies import Receive
 from chat.api.rate_limit import Bucket as Bucket
 from chat.api.sudo import SudoFields
+from chat.auth.policy import Acls
 from chat.auth.policy import Policy as Policy
 from chat.auth.principal import Principal
 from chat.domain.sudo import SudoProof
@@ -126,6 +127,8 @@ class Operation:
     bucket: Bucket | None = None
     scope: Scope | None = None
     bots_refused_with: str | None = None
+    acls: Acls = ()
+    """Of each set the caller holds at least one; for Policy.ADMIN."""
     precondition: Callable[[Request], None] | None = None
     body: type[Any] | None = None
     form: type[Any] | None = None

@@ -7,12 +7,14 @@ caller in or raises the documented refusal; it knows nothing of HTTP and reads n
 from __future__ import annotations
 
 import enum
+from collections.abc import Sequence
 from typing import Final
 
 from chat.auth.credentials import Credential
-from chat.auth.principal import CredentialKind, Principal
+from chat.auth.principal import CredentialKind, Principal, grants
 from chat.auth.tokens import has_bot_token_form
 from chat.errors import ApiError
+from chat.registries.acls import Acl
 from chat.registries.scopes import Scope
 
 
@@ -40,9 +42,27 @@ class Policy(enum.Enum):
     OWN_APPLICATION = "own_application"
     """GET /v1/applications/@me: a bot token behind `Bot` in any letter case."""
 
+    THREADS = "threads"
+    """A bot, or a session that declares `channel_threads`; there is nothing here for anybody else."""
+
+    ADMIN = "admin"
+    """A session, an access token of the Admin application or an admin API key, with the operation's ACLs."""
+
 
 BOT_IN_ANY_CASE: Final = frozenset({Policy.GATEWAY_BOT, Policy.OWN_APPLICATION})
 """Policies under which the scheme word `Bot` is read without regard to letter case."""
+
+ADMITTED_UNCOUNTED: Final = frozenset({Policy.THREADS})
+"""Policies that are asked before any request limit: an answer about limits would tell that there is something."""
+
+ADMITTED_BEFORE_BUCKET: Final = frozenset({Policy.ADMIN})
+"""Policies that are asked between the global limit and the operation's own (wire facts 7.1)."""
+
+THREADS_CAPABILITY: Final = "channel_threads"
+"""What a client declares that knows threads (document 000, Thread routes)."""
+
+Acls = Sequence[frozenset[Acl]]
+"""What an administrative operation asks for: of each set one."""
 
 _BOT_OR_AMBIGUOUS: Final = frozenset({CredentialKind.BOT, None})
 
@@ -54,18 +74,34 @@ def admit(
     *,
     scope: Scope | None = None,
     bots_refused_with: str | None = None,
+    acls: Acls = (),
 ) -> None:
     """Let the caller of an operation in, or raise the refusal.
 
     `scope` is the OAuth2 scope that the operation takes. `bots_refused_with` is the code for a bot where bots may not
-    call; under USER_ONLY it is ACCESS_DENIED unless given.
+    call; under USER_ONLY it is ACCESS_DENIED unless given. `acls` are those of an operation under ADMIN.
 
-    :raises ApiError: UNAUTHORIZED, INVALID_TOKEN, INVALID_AUTH_TOKEN, ACCESS_DENIED, MISSING_OAUTH_SCOPE or
-        `bots_refused_with`.
+    :raises ApiError: UNAUTHORIZED, INVALID_TOKEN, INVALID_AUTH_TOKEN, ACCESS_DENIED, MISSING_OAUTH_SCOPE,
+        MISSING_PERMISSIONS, MISSING_ACL, NOT_FOUND or `bots_refused_with`.
     """
-    if policy is Policy.GATEWAY_BOT:
-        _admit_bot_token_form(credential)
-        return
+    match policy:
+        case Policy.GATEWAY_BOT:
+            _admit_bot_token_form(credential)
+        case Policy.THREADS:
+            _admit_to_threads(principal)
+        case Policy.ADMIN:
+            _admit_administrator(principal, acls)
+        case _:
+            _admit_user(policy, credential, principal, scope, bots_refused_with)
+
+
+def _admit_user(
+    policy: Policy,
+    credential: Credential | None,
+    principal: Principal | None,
+    scope: Scope | None,
+    bots_refused_with: str | None,
+) -> None:
     if policy is Policy.OWN_APPLICATION and credential is not None and credential.kind not in _BOT_OR_AMBIGUOUS:
         raise ApiError("INVALID_TOKEN")
     if principal is None or principal.kind is CredentialKind.ADMIN_KEY:  # a key counts below /v1/admin only (design 7)
@@ -84,6 +120,30 @@ def _admit_bot_token_form(credential: Credential | None) -> None:
     token = credential.token if credential is not None and credential.kind is CredentialKind.BOT else None
     if token is None or not has_bot_token_form(token):
         raise ApiError("INVALID_AUTH_TOKEN")
+
+
+def _admit_to_threads(principal: Principal | None) -> None:
+    """Whoever may not come in is told what an unknown path tells (document 000, Thread routes)."""
+    if principal is not None:
+        if principal.kind is CredentialKind.BOT:
+            return
+        if principal.kind is CredentialKind.SESSION and THREADS_CAPABILITY in principal.capabilities:
+            return
+    raise ApiError("NOT_FOUND")
+
+
+def _admit_administrator(principal: Principal | None, acls: Acls) -> None:
+    """In the order of wire facts 7.1; a key that lacks `admin:authenticate` itself lacks an ACL (design 7)."""
+    if principal is None or principal.kind is CredentialKind.BOT:
+        raise ApiError("UNAUTHORIZED")
+    if principal.kind is CredentialKind.OAUTH2 and not principal.is_admin_application:
+        raise ApiError("ACCESS_DENIED")
+    if not grants(principal.account.acls, Acl.ADMIN_AUTHENTICATE):
+        raise ApiError("MISSING_PERMISSIONS")
+    if not principal.holds(Acl.ADMIN_AUTHENTICATE):
+        raise ApiError("MISSING_ACL")
+    if not all(any(principal.holds(acl) for acl in alternatives) for alternatives in acls):
+        raise ApiError("MISSING_ACL")
 
 
 def _admit_kind(policy: Policy, principal: Principal, scope: Scope | None) -> None:

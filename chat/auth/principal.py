@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import enum
+from collections.abc import Collection
 
 import attrs
 
+from chat.registries.acls import Acl
 from chat.store.accounts import Account
 
 
@@ -30,6 +32,14 @@ class Principal:
     scopes: frozenset[str] = frozenset()
     capabilities: frozenset[str] = frozenset()
     """Client capabilities declared in X-Service-Features; empty unless a session token came with them."""
+    is_admin_application: bool = False
+    """Whether an access token was granted to the built-in Admin application."""
+    expires_at: int | None = None
+    """When an access token ends, in Unix milliseconds; None for other credentials."""
+    key_id: int | None = None
+    """The snowflake of an admin API key; None for other credentials."""
+    key_acls: frozenset[str] | None = None
+    """What an admin API key allows its owner to use it for; None for other credentials."""
 
     @property
     def user_id(self) -> int:
@@ -40,3 +50,12 @@ class Principal:
     def is_bot(self) -> bool:
         """Whether the account is a bot."""
         return self.account.bot
+
+    def holds(self, acl: str) -> bool:
+        """Whether the caller may make use of the ACL: the account has it, and so has the key if there is one."""
+        return grants(self.account.acls, acl) and (self.key_acls is None or grants(self.key_acls, acl))
+
+
+def grants(acls: Collection[str], acl: str) -> bool:
+    """Whether a set of ACLs holds this one, by name or through the wildcard."""
+    return acl in acls or Acl.EVERYTHING in acls

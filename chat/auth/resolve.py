@@ -1,4 +1,7 @@
-"""From a presented credential to the account it stands for: one or two point reads, inline on the loop's thread."""
+"""From a presented credential to the account it stands for: one or two point reads, inline on the loop's thread.
+
+Whatever is wrong with a credential, it is looked up as a right one would be, so that its refusal takes as long.
+"""
 
 from __future__ import annotations
 
@@ -9,22 +12,28 @@ from typing import Final
 
 from chat.auth.credentials import Credential, parse_authorization
 from chat.auth.principal import CredentialKind, Principal
-from chat.auth.tokens import application_of, id_hash, is_session_token, token_hash
-from chat.store import accounts, applications, auth_sessions
+from chat.auth.tokens import admin_key_of, application_of, id_hash, is_session_token, token_hash
+from chat.registries.built_in_applications import ADMIN_APPLICATION_ID
+from chat.registries.scopes import ADMIN_SCOPE
+from chat.store import accounts, admin_api_keys, applications, auth_sessions, oauth2_tokens
 
 _NO_TOKEN: Final = token_hash("")
-"""Compared with where an application is unknown or has no token, so that both cases take the same path."""
+"""Compared with, and looked for, where there is no token to compare or look for."""
+
+_NOBODY: Final = -1
+"""The snowflake of nothing: looked up in the place of an id that cannot be one."""
 
 
 def resolve_authorization(
-    reader: sqlite3.Connection, header_values: Sequence[str], capabilities: frozenset[str] = frozenset()
+    reader: sqlite3.Connection, header_values: Sequence[str], now_ms: int, capabilities: frozenset[str] = frozenset()
 ) -> Principal | None:
     """Whom the Authorization headers of one request stand for.
 
     None without a header and for a malformed, unknown, expired or revoked credential alike: the answers to them are
     equal (document 000, Outcomes). More than one value is malformed. `capabilities` count only with a session token.
+    `now_ms` (Unix) decides what is expired.
     """
-    return resolve(reader, parse_authorization(header_values), capabilities)
+    return resolve(reader, parse_authorization(header_values), now_ms, capabilities)
 
 
 def resolve_gateway_token(reader: sqlite3.Connection, token: str) -> Principal | None:
@@ -35,22 +44,30 @@ def resolve_gateway_token(reader: sqlite3.Connection, token: str) -> Principal |
 
 
 def resolve(
-    reader: sqlite3.Connection, credential: Credential | None, capabilities: frozenset[str] = frozenset()
+    reader: sqlite3.Connection,
+    credential: Credential | None,
+    now_ms: int,
+    capabilities: frozenset[str] = frozenset(),
 ) -> Principal | None:
     """Whom a parsed credential stands for; None as in `resolve_authorization`."""
-    if credential is None or credential.token is None:
+    if credential is None:
         return None
-    if credential.kind is CredentialKind.SESSION:
-        return _session(reader, credential.token, capabilities)
-    if credential.kind is CredentialKind.BOT:
-        return _bot(reader, credential.token)
-    return None
+    token = credential.token or ""
+    match credential.kind:
+        case CredentialKind.SESSION:
+            return _session(reader, token, capabilities)
+        case CredentialKind.BOT:
+            return _bot(reader, token)
+        case CredentialKind.ADMIN_KEY:
+            return _admin_key(reader, token, now_ms)
+        case CredentialKind.OAUTH2:
+            return _bearer(reader, token, now_ms)
+        case _:
+            return None
 
 
 def _session(reader: sqlite3.Connection, token: str, capabilities: frozenset[str]) -> Principal | None:
-    if not is_session_token(token):
-        return None
-    digest = token_hash(token)
+    digest = token_hash(token) if is_session_token(token) else _NO_TOKEN
     account = auth_sessions.account_of(reader, digest)
     if account is None:
         return None
@@ -59,13 +76,43 @@ def _session(reader: sqlite3.Connection, token: str, capabilities: frozenset[str
 
 def _bot(reader: sqlite3.Connection, token: str) -> Principal | None:
     application_id = application_of(token)
-    if application_id is None:
-        return None
-    application = applications.by_id(reader, application_id)
+    application = applications.by_id(reader, _NOBODY if application_id is None else application_id)
     known = _NO_TOKEN if application is None else application.bot_token_hash or _NO_TOKEN
-    if not hmac.compare_digest(token_hash(token), known) or application is None or application.bot_user_id is None:
+    if not _is_token(token, known) or application is None or application.bot_user_id is None:
         return None
     account = accounts.by_id(reader, application.bot_user_id)
     if account is None:
         return None
     return Principal(account, CredentialKind.BOT, application_id=application.id)
+
+
+def _bearer(reader: sqlite3.Connection, token: str, now_ms: int) -> Principal | None:
+    """The account that gave the grant, bounded by the grant's scopes (document 000, Credential forms)."""
+    bearer = oauth2_tokens.bearer(reader, token_hash(token), now_ms)
+    if bearer is None:
+        return None
+    return Principal(
+        bearer.account,
+        CredentialKind.OAUTH2,
+        application_id=bearer.application_id,
+        scopes=frozenset(bearer.scopes),
+        is_admin_application=bearer.application_id == ADMIN_APPLICATION_ID and ADMIN_SCOPE in bearer.scopes,
+        expires_at=bearer.expires_at,
+    )
+
+
+def _admin_key(reader: sqlite3.Connection, token: str, now_ms: int) -> Principal | None:
+    """The creator of the key, who is one with it as far as both reach (document 000, Admin credentials)."""
+    key_id = admin_key_of(token)
+    key = admin_api_keys.by_id(reader, _NOBODY if key_id is None else key_id)
+    if not _is_token(token, _NO_TOKEN if key is None else key.key_hash) or key is None or key.is_expired(now_ms):
+        return None
+    account = accounts.by_id(reader, key.owner_id)
+    if account is None or account.is_deleted or account.is_banned(now_ms):
+        return None
+    return Principal(account, CredentialKind.ADMIN_KEY, key_id=key.id, key_acls=frozenset(key.acls))
+
+
+def _is_token(token: str, known: bytes) -> bool:
+    """Whether the hash that is known is the token's, in constant time; the hash of nothing is nobody's."""
+    return hmac.compare_digest(token_hash(token), known) and known != _NO_TOKEN

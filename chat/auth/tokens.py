@@ -13,6 +13,8 @@ import re
 import string
 from typing import Final
 
+from chat.snowflake import MAXIMUM
+
 SESSION_TOKEN_PREFIX: Final = "cht_"  # noqa: S105 - public
 SESSION_TOKEN_CHARACTERS: Final = 36
 """Characters after the prefix."""
@@ -33,6 +35,9 @@ PREVIEW_CHARACTERS: Final = 8
 _ALPHANUMERIC: Final = string.ascii_letters + string.digits
 _SESSION_TOKEN: Final = re.compile(rf"{SESSION_TOKEN_PREFIX}[A-Za-z0-9]{{{SESSION_TOKEN_CHARACTERS}}}", re.ASCII)
 _BOT_TOKEN_FORM: Final = re.compile(r"[0-9]+\.[^.\s]+", re.ASCII)
+_ADMIN_KEY: Final = re.compile(
+    rf"{ADMIN_KEY_PREFIX}(0|[1-9][0-9]{{0,18}})_[A-Za-z0-9]{{{ADMIN_KEY_CHARACTERS}}}", re.ASCII
+)
 _BOT_TOKEN: Final = re.compile(r"(0|[1-9][0-9]{0,18})\.[A-Za-z0-9_-]{43}", re.ASCII)
 
 
@@ -107,7 +112,18 @@ def token_preview(bot_token: str) -> str:
 def application_of(token: str) -> int | None:
     """The application that a token of exactly the issued form names; None for any other text."""
     match = _BOT_TOKEN.fullmatch(token)
-    return None if match is None else int(match[1])
+    return None if match is None else _snowflake(match[1])
+
+
+def admin_key_of(token: str) -> int | None:
+    """The admin API key that a token of exactly the issued form names; None for any other text."""
+    match = _ADMIN_KEY.fullmatch(token)
+    return None if match is None else _snowflake(match[1])
+
+
+def _snowflake(digits: str) -> int | None:
+    """The id in these digits; None where no id is that large."""
+    return int(digits) if int(digits) <= MAXIMUM else None
 
 
 def _base64url(data: bytes) -> str:

@@ -43,6 +43,7 @@ def _forget(services: DevelopmentServices) -> None:
     services.rate_limiter.clear()
     services.messages.forget_recent()
     services.sign_ins.forget_uses()
+    services.admin_api_keys.forget_uses()
     for forget in development.forget:
         forget()
     development.clock.set_back()

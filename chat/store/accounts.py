@@ -78,6 +78,10 @@ class Account:
         """Whether nobody can sign in: banned, or disabled by the holder."""
         return bool(self.flags & UserFlag.DISABLED)
 
+    def is_banned(self, now_ms: int) -> bool:
+        """Whether an administrator's ban stands at this moment (Unix)."""
+        return self.is_disabled and self.temp_banned_until is not None and self.temp_banned_until > now_ms
+
     @property
     def is_deleted(self) -> bool:
         """Whether the account is erased and shown as the deleted placeholder."""

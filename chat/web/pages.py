@@ -1,0 +1,216 @@
+"""The pages people land on, as a Quart blueprint.
+
+A page is the same for everybody: what it says of the instance comes from the settings, and whatever belongs to a person
+is fetched by its script from the API and put into the document as text. So each page is rendered once, no template ever
+sees anything that a stranger wrote, and there is nothing in it to steal.
+
+The pages know no cookies, as the API knows none: their scripts keep the session token in the browser's storage for this
+origin and send it in the Authorization header. No other site can make a browser send it (no cross-site request
+forgery), and the content security policy lets no foreign script near it. Secrets of mailed links stand in the fragment,
+which browsers send to nobody; the scripts take them out of the address bar at once.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+from collections.abc import Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Final
+
+import attrs
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from quart import Blueprint, Request, Response, request
+
+from chat import __version__
+from chat.auth.resolve import resolve_authorization
+from chat.clock import Clock
+from chat.config import Settings
+from chat.errors import ApiError, InvalidFormBody
+from chat.store.database import Database
+from chat.web.assets import Assets, read_assets
+
+TEMPLATES: Final = Path(__file__).with_name("templates")
+
+PAGES: Final[Mapping[str, tuple[str, ...]]] = {
+    "start": ("/",),
+    "login": ("/login",),
+    "register": ("/register",),
+    "forgot": ("/forgot",),
+    "reset": ("/reset",),
+    "recovery": ("/recovery",),
+    "verify": ("/verify",),
+    "email_revert": ("/email-revert",),
+    "authorize_ip": ("/authorize-ip",),
+    "authorize": ("/oauth2/authorize",),
+    "passkey_bridge": ("/passkey-bridge", "/passkey-bridge/<bridge>"),
+    "sso_callback": ("/sso/callback", "/auth/sso/callback"),
+    "invite": ("/invite/<code>",),
+    "settings": ("/settings",),
+}
+"""Each page's template and script have its name; the members of a path are read by the script."""
+
+NOT_FOUND: Final = "not_found"
+
+CONTENT_SECURITY_POLICY: Final = "; ".join(
+    (
+        "default-src 'none'",
+        "script-src 'self'",
+        "style-src 'self'",
+        "img-src 'self' data:",
+        "connect-src 'self'",
+        "form-action 'self'",
+        "base-uri 'none'",
+        "frame-ancestors 'none'",
+    )
+)
+
+PERMISSIONS: Final = ", ".join(
+    (
+        "publickey-credentials-get=(self)",
+        "publickey-credentials-create=(self)",
+        "clipboard-write=(self)",
+        *(f"{feature}=()" for feature in ("camera", "clipboard-read", "geolocation", "microphone", "payment", "usb")),
+    )
+)
+
+EVERY_ANSWER: Final = {
+    "Content-Security-Policy": CONTENT_SECURITY_POLICY,
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Permissions-Policy": PERMISSIONS,
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+}
+
+FOR_EVER: Final = "public, max-age=31536000, immutable"
+"""For files whose address changes with their content."""
+
+TOTP_URI_LENGTH: Final = 512
+"""Characters of an otpauth address; issuer, name and secret take about 150."""
+
+
+@attrs.frozen
+class Rendered:
+    """A page as it is sent, and its entity tag."""
+
+    content: bytes = attrs.field(repr=False)
+    tag: str
+
+
+class Pages:
+    """The pages of one server."""
+
+    def __init__(self, settings: Settings, database: Database, clock: Clock) -> None:
+        self._settings: Final = settings
+        self._database: Final = database
+        self._clock: Final = clock
+        self._rendered: Final[dict[str, Rendered]] = {}
+        self.blueprint: Final = Blueprint("pages", __name__)
+        for name, paths in PAGES.items():
+            for path in paths:
+                self.blueprint.add_url_rule(path, name, self._show, defaults={"page": name})
+        self.blueprint.add_url_rule("/static/<digest>/<name>", "asset", self._send_asset)
+        self.blueprint.add_url_rule("/settings/totp-qr-code", "totp_qr_code", self._draw_totp, methods=["POST"])
+
+    def not_found(self, asked: Request) -> Response | None:
+        """The answer to a browser that followed a link to nowhere; None for a client of the API, which wants JSON."""
+        if asked.path.startswith("/v1/") or not _wants_html(asked):
+            return None
+        return _html(self._render(NOT_FOUND), 404)
+
+    async def _show(self, page: str, **_: str) -> Response:
+        rendered = self._render(page)
+        response = _html(rendered)
+        response.set_etag(rendered.tag)
+        await response.make_conditional(request)
+        return response
+
+    async def _send_asset(self, digest: str, name: str) -> Response:
+        asset = self._assets.find(digest, name)
+        if asset is None:
+            raise ApiError("NOT_FOUND")
+        return Response(
+            asset.content,
+            headers={**EVERY_ANSWER, "Content-Type": asset.content_type, "Cache-Control": FOR_EVER},
+        )
+
+    async def _draw_totp(self) -> Response:
+        """The QR code of a TOTP secret, for the account that is about to use it.
+
+        The address with the secret comes in the body, because addresses of requests end up in histories and logs; and
+        from somebody who is signed in, because drawing takes some milliseconds.
+        """
+        authorizations = request.headers.getlist("Authorization")
+        if resolve_authorization(self._database.reader, authorizations, self._clock.now_ms()) is None:
+            raise ApiError("UNAUTHORIZED")
+        body: Any = await request.get_json(force=True, silent=True)
+        uri = body.get("uri") if isinstance(body, dict) else None
+        if not isinstance(uri, str) or not uri.startswith("otpauth://totp/"):
+            raise InvalidFormBody.at("uri", "INVALID_FORMAT")
+        if len(uri) > TOTP_URI_LENGTH:
+            raise InvalidFormBody.at("uri", "CONTENT_EXCEEDS_MAX_LENGTH")
+        headers = {**EVERY_ANSWER, "Content-Type": "image/svg+xml", "Cache-Control": "no-store"}
+        return Response(draw(uri), headers=headers)
+
+    def _render(self, page: str) -> Rendered:
+        rendered = self._rendered.get(page)
+        if rendered is None:
+            template = self._environment.get_template(f"{page}.html")
+            content = template.render(page=page).encode("utf-8")
+            rendered = Rendered(content, hashlib.sha256(content).hexdigest()[:32])
+            self._rendered[page] = rendered
+        return rendered
+
+    @cached_property
+    def _assets(self) -> Assets:
+        return read_assets()
+
+    @cached_property
+    def _environment(self) -> Environment:
+        environment = Environment(
+            loader=FileSystemLoader(TEMPLATES),
+            autoescape=True,
+            undefined=StrictUndefined,
+            trim_blocks=True,
+            lstrip_blocks=True,
+        )
+        settings = self._settings
+        environment.globals.update(
+            static=self._assets.folder,
+            assets=self._assets.files,
+            version=__version__,
+            service_name=settings.service_name,
+            public_url=settings.public_url,
+            relying_party=settings.relying_party_id,
+            sign_in=settings.sign_in,
+            registration=settings.registration,
+            has_mail=settings.mail.mode != "off",
+            sso=settings.sso if settings.sso.enabled else None,
+            sso_name=settings.sso.display_name or "single sign-on",
+        )
+        return environment
+
+
+def draw(text: str) -> bytes:
+    """A QR code as an SVG image, dark on light whatever the page's colours: readers expect it that way round."""
+    import segno
+
+    image = io.BytesIO()
+    segno.make_qr(text, error="m").save(
+        image, kind="svg", xmldecl=False, nl=False, border=4, dark="#000", light="#fff", omitsize=True
+    )
+    return image.getvalue()
+
+
+def _html(rendered: Rendered, status: int = 200) -> Response:
+    headers = {**EVERY_ANSWER, "Content-Type": "text/html; charset=utf-8", "Cache-Control": "no-cache"}
+    return Response(rendered.content, status, headers)
+
+
+def _wants_html(asked: Request) -> bool:
+    """Whether the client names HTML among what it takes; `*/*` alone is what programs send."""
+    accepted = asked.accept_mimetypes
+    return any(value == "text/html" and quality > 0 for value, quality in accepted)
