@@ -27,6 +27,7 @@ from chat.config import Settings
 from chat.domain.access import Access
 from chat.domain.account_events import AccountEvents
 from chat.domain.accounts import Accounts
+from chat.domain.admin_api_keys import AdminApiKeys
 from chat.domain.applications import Applications
 from chat.domain.authentication import Authentication
 from chat.domain.channels import Channels
@@ -40,6 +41,7 @@ from chat.domain.invites import Invites
 from chat.domain.memberships import Memberships
 from chat.domain.messages import Messages
 from chat.domain.presences import Presences
+from chat.domain.private_channels import PrivateChannels
 from chat.domain.profiles import ProfileRules
 from chat.domain.registration import Registration
 from chat.domain.relationships import Relationships
@@ -70,6 +72,7 @@ class Foundations:
     guild_states: GuildStates
     relationships: Relationships
     presences: Presences
+    private_channels: PrivateChannels
     directory: Path
     """The data directory: uploads lie below it."""
     in_threads: bool
@@ -100,7 +103,7 @@ def build_services(base: Foundations) -> Services:
     settings, database, clock, bus = base.settings, base.database, base.clock, base.bus
     credentials = _credentials(base)
     outgoing = OutgoingHttp(in_threads=base.in_threads)
-    access: Final = Access(base.guild_states)
+    access: Final = Access(base.guild_states, base.private_channels.find)
     policy = InstancePolicy(settings)
     memberships = Memberships(database, base.guild_states, access, bus, clock, base.snowflakes, settings, policy)
     return Services(
@@ -110,6 +113,7 @@ def build_services(base: Foundations) -> Services:
         bus=bus,
         rate_limiter=RateLimiter(enabled=settings.rate_limits),
         captcha=Captcha(settings.captcha, outgoing),
+        admin_api_keys=AdminApiKeys(database, clock, base.snowflakes, base.mint),
         accounts=Accounts(
             database,
             clock,
@@ -149,6 +153,7 @@ def build_services(base: Foundations) -> Services:
             base.account_events,
             settings,
         ),
+        private_channels=base.private_channels,
         friendships=Friendships(database, clock, base.relationships, settings),
         discovery=Discovery(settings, credentials.mailer),
         guilds=Guilds(
@@ -164,7 +169,7 @@ def build_services(base: Foundations) -> Services:
         ),
         memberships=memberships,
         channels=Channels(access),
-        messages=Messages(database, base.guild_states, access, bus, clock, base.snowflakes, settings, policy),
+        messages=Messages(database, access, base.private_channels, bus, clock, base.snowflakes, settings, policy),
         invites=Invites(
             database,
             base.guild_states,

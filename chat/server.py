@@ -41,6 +41,7 @@ from chat.config import Loaded, Settings
 from chat.domain.account_states import AccountStates, find_partial_user
 from chat.domain.guild_states import GuildStates
 from chat.domain.presences import Presences
+from chat.domain.private_channels import PrivateChannels
 from chat.domain.relationships import Relationships
 from chat.domain.rosters import Rosters
 from chat.domain.voice_states import VoiceStates
@@ -56,6 +57,7 @@ from chat.snowflake import SERVER_WORKER, SnowflakeGenerator
 from chat.store import accounts, outside_changes, retained_sessions
 from chat.store.data_directory import DataDirectory
 from chat.store.database import SWITCH_INTERVAL_SECONDS, Database, open_database
+from chat.web.pages import Pages
 
 if TYPE_CHECKING:
     from chat.development.seeded_world import SeededWorld
@@ -127,8 +129,9 @@ class Server:
         mint = TokenMint(chance)
         partial_user_of = partial(find_partial_user, database)
         self.relationships = relationships = Relationships(database, bus, clock, partial_user_of=partial_user_of)
+        private_channels = PrivateChannels(database, bus, snowflakes, settings, partial_user_of=partial_user_of)
         self.account_states = account_states = AccountStates(
-            database, clock, relationships, premium_for_everyone=settings.premium_mode == "everyone"
+            database, clock, relationships, private_channels, premium_for_everyone=settings.premium_mode == "everyone"
         )
         self.presences = presences = Presences(
             bus, clock, friends_of=relationships.friends_of, partial_user_of=partial_user_of
@@ -185,6 +188,7 @@ class Server:
             guild_states=guild_states,
             relationships=relationships,
             presences=presences,
+            private_channels=private_channels,
             directory=surroundings.directory,
             in_threads=surroundings.work_in_threads,
         )
@@ -241,6 +245,7 @@ class Server:
             await self._adopt_retained()
             nursery.start_soon(self._follow_outside_changes)
             nursery.start_soon(self.services.sign_ins.run)
+            nursery.start_soon(self.services.admin_api_keys.run)
             nursery.start_soon(self.presences.expire_custom_statuses)
             nursery.start_soon(self.port.serve)
             yield
@@ -256,7 +261,7 @@ class Server:
             faults=self._faults,
             in_threads=self.surroundings.work_in_threads,
         )
-        return ChatApp(kernel)
+        return ChatApp(kernel, Pages(self.settings, self.database, self.clock))
 
     async def drain(self, seconds: float = DRAIN_SECONDS) -> None:
         """Send every session elsewhere, finish running requests, write down the sessions that may be resumed."""
@@ -266,6 +271,7 @@ class Server:
                 nursery.start_soon(self.gateway.finish)
                 nursery.start_soon(self.port.drain, seconds)
         await self.services.sign_ins.write_uses()
+        await self.services.admin_api_keys.write_uses()
         await self._retain_sessions()
 
     async def _retain_sessions(self) -> None:

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from chat.clock import Clock
     from chat.config import Settings
     from chat.domain.accounts import Accounts
+    from chat.domain.admin_api_keys import AdminApiKeys
     from chat.domain.applications import Applications
     from chat.domain.authentication import Authentication
     from chat.domain.channels import Channels
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from chat.domain.invites import Invites
     from chat.domain.memberships import Memberships
     from chat.domain.messages import Messages
+    from chat.domain.private_channels import PrivateChannels
     from chat.domain.registration import Registration
     from chat.domain.second_factors import SecondFactors
     from chat.domain.sign_ins import SignIns
@@ -42,6 +44,7 @@ class Services:
     bus: Bus
     rate_limiter: RateLimiter
     captcha: Captcha
+    admin_api_keys: AdminApiKeys
     accounts: Accounts
     user_settings: UserSettings
     registration: Registration
@@ -53,6 +56,7 @@ class Services:
     applications: Applications
     discovery: Discovery
     friendships: Friendships
+    private_channels: PrivateChannels
     guilds: Guilds
     memberships: Memberships
     channels: Channels

@@ -6,11 +6,13 @@ availability, membership, permission. Each method raises the refusal of the firs
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Callable
+from typing import Any, Final
 
 import attrs
 
 from chat.auth.principal import Principal
+from chat.bus.audience import Audience, ToChannel
 from chat.domain.guild_states import Channel, GuildState, GuildStates, Member
 from chat.errors import ApiError
 from chat.registries.permissions import Permission
@@ -36,10 +38,10 @@ class GuildAccess:
 
 @attrs.frozen
 class ChannelAccess:
-    """A channel that the caller sees, in its guild, and what the caller may do in it."""
+    """A channel that the caller sees, and what the caller may do in it: in a guild or outside of guilds."""
 
-    state: GuildState
-    member: Member
+    user_id: int
+    """The caller."""
     channel: Channel
     permissions: int
 
@@ -52,12 +54,113 @@ class ChannelAccess:
         if self.permissions & permission != permission:
             raise ApiError("MISSING_PERMISSIONS")
 
+    @property
+    def guild_id(self) -> int | None:
+        """The guild that the channel belongs to."""
+        return self.channel.guild_id
+
+    def require_voice(self, now_ms: int) -> None:
+        """Raise COMMUNICATION_DISABLED for a member whose voice a moderator has taken."""
+
+    def disables(self, operation: int) -> bool:
+        """Whether an administrator has switched this behaviour off where the channel is."""
+        return False
+
+    def sees(self, user_id: int) -> bool:
+        """Whether another account sees the channel too."""
+        raise NotImplementedError
+
+    def audience(self, message_id: int | None = None) -> Audience:
+        """Who hears what happens in the channel; with `message_id` those who may read that message."""
+        raise NotImplementedError
+
+    def history_floor(self) -> int | None:
+        """The least id of a message that the caller may read in the channel; None when it may read none (document 001,
+        message_history_cutoff)."""
+        return 0
+
+    def role_that_may_be_mentioned(self, role_id: int, *, any_role: bool) -> bool:
+        """Whether a role exists here that a message can name; `any_role` for one who may name all."""
+        return False
+
+    def place_of(self, author_id: int | None) -> dict[str, Any]:
+        """What an event about a message tells of where it was written: guild, and the author's membership."""
+        return {}
+
+    def channel_object(self) -> dict[str, Any]:
+        """The channel object as the caller sees it."""
+        raise NotImplementedError
+
+    def note_message(self, message_id: int) -> None:
+        """A message was written; called after the commit."""
+
+
+@attrs.frozen
+class GuildChannelAccess(ChannelAccess):
+    """A channel of a guild."""
+
+    state: GuildState
+    member: Member
+
+    def require_voice(self, now_ms: int) -> None:
+        """Raise COMMUNICATION_DISABLED for a member whose voice a moderator has taken."""
+        if self.member.is_timed_out(now_ms):
+            raise ApiError("COMMUNICATION_DISABLED")
+
+    def disables(self, operation: int) -> bool:
+        """Whether the guild's disabled operations hold this bit."""
+        return bool(self.state.guild.disabled_operations & operation)
+
+    def sees(self, user_id: int) -> bool:
+        """Whether the account is a member who sees the channel."""
+        return self.state.can_view(user_id, self.channel.id)
+
+    def audience(self, message_id: int | None = None) -> Audience:
+        """The guild's sessions that see the channel."""
+        return ToChannel(self.state.id, self.channel.id, message_id=message_id)
+
+    def history_floor(self) -> int | None:
+        """By READ_MESSAGE_HISTORY, and without it by the guild's cutoff."""
+        if self.permissions & READ_MESSAGE_HISTORY:
+            return 0
+        cutoff = self.state.guild.message_history_cutoff
+        return None if cutoff is None else snowflake_at(cutoff)
+
+    def role_that_may_be_mentioned(self, role_id: int, *, any_role: bool) -> bool:
+        """Any role but everyone's, if it is mentionable or the author may name all."""
+        role = self.state.roles.get(role_id)
+        return role is not None and role_id != self.state.id and (any_role or role.mentionable)
+
+    def place_of(self, author_id: int | None) -> dict[str, Any]:
+        """`guild_id`, and `member` where the author is one."""
+        data: dict[str, Any] = {"guild_id": str(self.state.id)}
+        member = None if author_id is None else self.state.member(author_id)
+        if member is not None:
+            data["member"] = self.state.member_object(member, None)
+        return data
+
+    def channel_object(self) -> dict[str, Any]:
+        """The guild's channel object."""
+        return self.state.channel_object(self.channel.id)
+
+    def note_message(self, message_id: int) -> None:
+        """The channel's last message moves on."""
+        self.state.note_message(self.channel.id, message_id)
+
 
 class Access:
-    """Gives access to guilds and channels, or refuses it."""
+    """Gives access to guilds and channels, or refuses it.
 
-    def __init__(self, guild_states: GuildStates) -> None:
+    `private_channel` finds the conversation of an account with a channel's id (`chat.domain.private_channels`).
+    """
+
+    def __init__(
+        self,
+        guild_states: GuildStates,
+        private_channel: Callable[[int, int], ChannelAccess | None] = lambda user_id, channel_id: None,
+    ) -> None:
         self._guild_states = guild_states
+        self._private_channel = private_channel
 
     def guild(self, principal: Principal, guild_id: int, permission: int = 0) -> GuildAccess:
         """A guild that the caller is in, with every bit of `permission`.
@@ -75,12 +178,43 @@ class Access:
         return GuildAccess(state, member, permissions)
 
     def channel(self, principal: Principal, channel_id: int, permission: int = 0) -> ChannelAccess:
-        """A channel of a guild that the caller sees, with every bit of `permission`.
+        """A channel that the caller sees, with every bit of `permission`: of a guild, or a conversation of the caller.
 
         :raises ApiError: UNKNOWN_CHANNEL; otherwise as `guild`, with MISSING_PERMISSIONS for a channel not seen.
         """
         guild_id = self._guild_states.guild_of_channel(channel_id)
-        state = None if guild_id is None else self._guild_states.get(guild_id)
+        if guild_id is None:
+            access = self._private_channel(principal.user_id, channel_id)
+            if access is None:
+                raise ApiError("UNKNOWN_CHANNEL")
+            access.require(permission)
+            return access
+        return self._guild_channel(principal, guild_id, channel_id, permission)
+
+    def guild_channel(self, principal: Principal, channel_id: int, permission: int = 0) -> GuildChannelAccess:
+        """As `channel`, for what only channels of guilds have.
+
+        :raises ApiError: as `channel`; CANNOT_EXECUTE_ON_DM for a conversation of the caller.
+        """
+        guild_id = self._guild_states.guild_of_channel(channel_id)
+        if guild_id is None:
+            private = self._private_channel(principal.user_id, channel_id)
+            raise ApiError("UNKNOWN_CHANNEL" if private is None else "CANNOT_EXECUTE_ON_DM")
+        return self._guild_channel(principal, guild_id, channel_id, permission)
+
+    def renewed(self, access: ChannelAccess) -> ChannelAccess | None:
+        """After a commit: the same access on what memory holds now; None when the guild is gone."""
+        if not isinstance(access, GuildChannelAccess):
+            return access
+        state = self._guild_states.get(access.state.id)
+        if state is None or state is access.state:
+            return None if state is None else access
+        return attrs.evolve(access, state=state)
+
+    def _guild_channel(
+        self, principal: Principal, guild_id: int, channel_id: int, permission: int
+    ) -> GuildChannelAccess:
+        state = self._guild_states.get(guild_id)
         channel = None if state is None else state.channels.get(channel_id)
         if state is None or channel is None:
             raise ApiError("UNKNOWN_CHANNEL")
@@ -90,7 +224,7 @@ class Access:
             raise ApiError("MISSING_PERMISSIONS")
         if permissions & permission != permission:
             raise ApiError("MISSING_PERMISSIONS")
-        return ChannelAccess(state, member, channel, permissions)
+        return GuildChannelAccess(principal.user_id, channel, permissions, state, member)
 
     def require_open(self, principal: Principal, state: GuildState) -> None:
         """Raise ACCESS_DENIED or MISSING_ACCESS for a guild that nobody, or not this account, may enter now."""
@@ -105,15 +239,6 @@ class Access:
         if member is None:
             raise ApiError("MISSING_PERMISSIONS")
         return member
-
-
-def history_floor(access: ChannelAccess) -> int | None:
-    """The least id of a message that the caller may read in the channel; None when it may read none (document 001,
-    message_history_cutoff)."""
-    if access.permissions & READ_MESSAGE_HISTORY:
-        return 0
-    cutoff = access.state.guild.message_history_cutoff
-    return None if cutoff is None else snowflake_at(cutoff)
 
 
 def sees_threads(principal: Principal) -> bool:

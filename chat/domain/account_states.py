@@ -9,6 +9,7 @@ from typing import Any
 from chat.clock import Clock, iso_timestamp
 from chat.domain.objects.user_settings import user_settings_object
 from chat.domain.objects.users import partial_user, private_user
+from chat.domain.private_channels import PrivateChannels
 from chat.domain.relationships import Relationships
 from chat.store import accounts, guilds, read_states, user_guild_settings, user_settings
 from chat.store.database import Database
@@ -25,11 +26,18 @@ class AccountStates:
     """Reads the state of one account at a time, inline: each part is a point read or a short index range."""
 
     def __init__(
-        self, database: Database, clock: Clock, relationships: Relationships, *, premium_for_everyone: bool
+        self,
+        database: Database,
+        clock: Clock,
+        relationships: Relationships,
+        private_channels: PrivateChannels,
+        *,
+        premium_for_everyone: bool,
     ) -> None:
         self._database = database
         self._clock = clock
         self._relationships = relationships
+        self._private_channels = private_channels
         self._premium_for_everyone = premium_for_everyone
 
     def guild_ids(self, user_id: int) -> list[int]:
@@ -50,6 +58,10 @@ class AccountStates:
     def relationships(self, user_id: int) -> list[dict[str, Any]]:
         """Relationship objects without `user`."""
         return self._relationships.of_user(user_id)
+
+    def private_channels(self, user_id: int) -> list[dict[str, Any]]:
+        """The account's conversations outside of guilds."""
+        return self._private_channels.of_account(user_id)
 
     def settings(self, user_id: int) -> dict[str, Any]:
         """The user settings object."""

@@ -1,4 +1,4 @@
-"""Channels of guilds, as their members see them."""
+"""Channels, as those see them who are in them."""
 
 from __future__ import annotations
 
@@ -19,8 +19,7 @@ class Channels:
 
         :raises ApiError: as `Access.channel`.
         """
-        access = self._access.channel(principal, channel_id)
-        return access.state.channel_object(channel_id)
+        return self._access.channel(principal, channel_id).channel_object()
 
     async def of_guild(self, principal: Principal, guild_id: int) -> list[dict[str, Any]]:
         """The channels of a guild that the caller sees, by position.

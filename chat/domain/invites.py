@@ -105,7 +105,7 @@ class Invites:
         :raises ApiError: as `Access.channel`, with CREATE_INSTANT_INVITE; INVALID_CHANNEL_TYPE,
             FEATURE_TEMPORARILY_DISABLED, MAX_INVITES.
         """
-        access = self._access.channel(principal, channel_id, CREATE_INSTANT_INVITE)
+        access = self._access.guild_channel(principal, channel_id, CREATE_INSTANT_INVITE)
         if access.channel.type not in INVITABLE_CHANNEL_TYPES:
             raise ApiError("INVALID_CHANNEL_TYPE")
         if access.state.guild.disabled_operations & INSTANT_INVITES:
@@ -196,7 +196,7 @@ class Invites:
 
         :raises ApiError: as `Access.channel`, with MANAGE_CHANNELS.
         """
-        access = self._access.channel(principal, channel_id, MANAGE_CHANNELS)
+        access = self._access.guild_channel(principal, channel_id, MANAGE_CHANNELS)
         return await self._listed(access.state, functools.partial(_of_channel, channel_id, self._clock.now_ms()))
 
     async def of_guild(self, principal: Principal, guild_id: int) -> list[dict[str, Any]]:

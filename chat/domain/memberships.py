@@ -15,7 +15,7 @@ from chat.bus.bus import Bus, Event, GuildJoined, GuildLeft
 from chat.clock import Clock
 from chat.config import Settings
 from chat.domain import guild_folders
-from chat.domain.access import Access
+from chat.domain.access import Access, GuildChannelAccess
 from chat.domain.guild_states import GuildState, GuildStates, Member
 from chat.domain.instance_policy import InstancePolicy
 from chat.domain.limits import limits_of, max_guild_members
@@ -185,15 +185,16 @@ class Memberships:
         if joined.settings is not None:
             self._bus.publish(guild_folders.settings_changed(account.id, joined.settings))
         if joined.message is not None:
-            self._announce_message(state, account, joined.message)
+            self._announce_message(state, account, joined.member, joined.message)
 
-    def _announce_message(self, state: GuildState, account: Account, message: Message) -> None:
+    def _announce_message(self, state: GuildState, account: Account, member: Member, message: Message) -> None:
         channel = state.channels.get(message.channel_id)
         if channel is None:
             return
-        state.note_message(message.channel_id, message.id)
+        access = GuildChannelAccess(account.id, channel, 0, state, member)
+        access.note_message(message.id)
         wire = message_object(message, author=partial_user(account), mentions=[])
-        self._bus.publish(message_created(state, channel, message, wire))
+        self._bus.publish(message_created(access, message, wire))
 
     def _announce_departure(self, guild_id: int, user_id: int, left: _Left) -> None:
         state = self._guild_states.loaded(guild_id)

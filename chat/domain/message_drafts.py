@@ -11,7 +11,7 @@ from chat.registries.channel_types import ChannelType
 from chat.store.channels import Channel
 
 MESSAGE_CHANNEL_TYPES: Final = frozenset(
-    {ChannelType.GUILD_TEXT, ChannelType.GUILD_VOICE, ChannelType.GUILD_ANNOUNCEMENT}
+    {ChannelType.GUILD_TEXT, ChannelType.GUILD_VOICE, ChannelType.GUILD_ANNOUNCEMENT, ChannelType.DM}
 )
 """Channels that hold messages of their own."""
 

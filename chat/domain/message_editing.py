@@ -1,4 +1,4 @@
-"""Editing one's own message in a guild's channel (wire facts 5.3)."""
+"""Editing one's own message (wire facts 5.3)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from chat.bus.bus import Bus
 from chat.clock import Clock
 from chat.config import Settings
 from chat.domain.access import Access, ChannelAccess
-from chat.domain.guild_states import GuildStates
 from chat.domain.instance_policy import InstancePolicy
 from chat.domain.limits import limits_of
 from chat.domain.mention_parsing import parse_mentions
@@ -39,7 +38,6 @@ class MessageEditing:
     def __init__(
         self,
         database: Database,
-        guild_states: GuildStates,
         access: Access,
         bus: Bus,
         clock: Clock,
@@ -47,7 +45,6 @@ class MessageEditing:
         policy: InstancePolicy,
     ) -> None:
         self._database = database
-        self._guild_states = guild_states
         self._access = access
         self._bus = bus
         self._clock = clock
@@ -69,8 +66,7 @@ class MessageEditing:
             raise ApiError("UNKNOWN_MESSAGE")
         if message.author_id != principal.user_id or message.type not in EDITABLE_MESSAGE_TYPES:
             raise ApiError("CANNOT_EDIT_OTHER_USER_MESSAGE")
-        if access.member.is_timed_out(self._clock.now_ms()):
-            raise ApiError("COMMUNICATION_DISABLED")
+        access.require_voice(self._clock.now_ms())
         edited = message
         if edit.content is not None:
             edited = await self._with_content(principal, access, message, edit.content, edit)
@@ -123,9 +119,9 @@ class MessageEditing:
             return with_context(connection, [edited])
 
         def then(stored: StoredMessages) -> None:
-            state = self._guild_states.get(access.state.id)
-            if state is not None:
-                self._bus.publish(message_updated(state, edited, stored.wire(edited)))
+            renewed = self._access.renewed(access)
+            if renewed is not None:
+                self._bus.publish(message_updated(renewed, edited, stored.wire(edited)))
 
         stored = await self._database.write(unit, then)
         return stored.wire(edited)

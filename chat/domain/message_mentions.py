@@ -34,8 +34,7 @@ class CountedMentions:
 
     def notified_user_ids(self, access: ChannelAccess) -> list[int]:
         """Accounts named one by one that see the channel and did not name themselves."""
-        author_id, channel_id, state = access.member.user_id, access.channel.id, access.state
-        return [user_id for user_id in self.user_ids if user_id != author_id and state.can_view(user_id, channel_id)]
+        return [user_id for user_id in self.user_ids if user_id != access.user_id and access.sees(user_id)]
 
 
 NOTHING_COUNTED: Final = CountedMentions()
@@ -61,20 +60,12 @@ def count_mentions(
     if replied is not None:
         users[replied.id] = replied
     may_mention_all = access.may(MENTION_EVERYONE)
-    roles = access.state.roles
     role_ids = (
         role_id
         for role_id in parsed.role_ids
-        if role_id in roles
-        and role_id != access.state.id
-        and (may_mention_all or roles[role_id].mentionable)
-        and allowed.roles(role_id)
+        if access.role_that_may_be_mentioned(role_id, any_role=may_mention_all) and allowed.roles(role_id)
     )
-    all_count = (
-        may_mention_all
-        and "everyone" in allowed.parse
-        and not access.state.guild.disabled_operations & EVERYONE_MENTIONS
-    )
+    all_count = may_mention_all and "everyone" in allowed.parse and not access.disables(EVERYONE_MENTIONS)
     return CountedMentions(
         users=tuple(users[user_id] for user_id in sorted(users)),
         role_ids=tuple(sorted(role_ids)),

@@ -1,4 +1,4 @@
-"""Sending a message to a guild's channel (wire facts 5.3).
+"""Sending a message (wire facts 5.3).
 
 This is what a server does most. It asks the store for nothing but what the text or a reply names, writes once, and
 builds the wire object once, for the answer and for the event.
@@ -17,8 +17,7 @@ from chat.auth.principal import Principal
 from chat.bus.bus import Bus
 from chat.clock import Clock
 from chat.config import Settings
-from chat.domain.access import Access, ChannelAccess, history_floor
-from chat.domain.guild_states import GuildStates
+from chat.domain.access import Access, ChannelAccess, GuildChannelAccess
 from chat.domain.instance_policy import InstancePolicy
 from chat.domain.limits import limits_of
 from chat.domain.mention_parsing import parse_mentions
@@ -29,6 +28,7 @@ from chat.domain.message_reading import StoredMessages, accounts_by_id, one_mess
 from chat.domain.nonces import NonceKey, Nonces
 from chat.domain.objects.messages import answering_message_object, message_object
 from chat.domain.objects.users import partial_user
+from chat.domain.private_channels import PrivateChannelAccess, PrivateChannels
 from chat.domain.slowmode import Slowmode
 from chat.domain.verification import require_verification
 from chat.errors import ApiError, InvalidFormBody
@@ -63,8 +63,8 @@ class MessageSending:
     def __init__(
         self,
         database: Database,
-        guild_states: GuildStates,
         access: Access,
+        private_channels: PrivateChannels,
         bus: Bus,
         clock: Clock,
         snowflakes: SnowflakeGenerator,
@@ -72,8 +72,8 @@ class MessageSending:
         policy: InstancePolicy,
     ) -> None:
         self._database = database
-        self._guild_states = guild_states
         self._access = access
+        self._private_channels = private_channels
         self._bus = bus
         self._clock = clock
         self._snowflakes = snowflakes
@@ -112,12 +112,14 @@ class MessageSending:
     def _require_may_send(self, principal: Principal, access: ChannelAccess, draft: MessageDraft) -> None:
         require_message_channel(access.channel)
         access.require(SEND_MESSAGES | SEND_TTS_MESSAGES if draft.tts else SEND_MESSAGES)
-        if access.state.guild.disabled_operations & SEND_MESSAGE_DISABLED:
+        if access.disables(SEND_MESSAGE_DISABLED):
             raise ApiError("FEATURE_TEMPORARILY_DISABLED")
         now_ms = self._clock.now_ms()
-        if access.member.is_timed_out(now_ms):
-            raise ApiError("COMMUNICATION_DISABLED")
-        require_verification(access.state, access.member, principal.account, now_ms)
+        access.require_voice(now_ms)
+        if isinstance(access, GuildChannelAccess):
+            require_verification(access.state, access.member, principal.account, now_ms)
+        elif isinstance(access, PrivateChannelAccess):
+            self._private_channels.require_may_write(access, principal.account)
         require_content(draft.content, limits_of(self._settings, principal.account, now_ms).max_message_length)
         self._policy.require_unblocked(draft.content)
 
@@ -133,22 +135,47 @@ class MessageSending:
         wire = _wire(principal.account, message, context)
         committed = False
 
-        def then(_: None) -> None:
+        def then(shown: list[int]) -> None:
             nonlocal committed
             committed = True
             if nonce is not None:
                 self._nonces.sent(nonce, message.id)
-            state = self._guild_states.get(access.state.id)
-            if state is not None:
-                state.note_message(channel.id, message.id)
-                self._bus.publish(message_created(state, channel, message, wire, here=context.counted.here))
+            renewed = self._access.renewed(access)
+            if renewed is not None:
+                renewed.note_message(message.id)
+                if isinstance(renewed, PrivateChannelAccess):
+                    self._private_channels.shown(renewed, shown)
+                self._bus.publish(message_created(renewed, message, wire, here=context.counted.here))
 
+        insertion = self._insertion(access, message, principal, _notified(access, context.counted))
         try:
-            await self._database.write(_insertion(message, principal, context.counted.notified_user_ids(access)), then)
+            await self._database.write(insertion, then)
         finally:
             if slow and not committed:
                 self._slowmode.give_back(user_id, channel.id)
         return wire
+
+    def _insertion(
+        self, access: ChannelAccess, message: Message, principal: Principal, notified: Sequence[int]
+    ) -> Callable[[sqlite3.Connection], list[int]]:
+        """The unit that writes a message, with what it means for the channel and for read states.
+
+        It gives the accounts that the message shows a conversation to which was not in their lists.
+        """
+
+        def unit(connection: sqlite3.Connection) -> list[int]:
+            if not messages.insert(connection, message):
+                raise ApiError("UNKNOWN_CHANNEL")
+            channels.set_last_message(connection, message.channel_id, message.id)
+            if not principal.is_bot:
+                read_states.acknowledge(connection, principal.user_id, message.channel_id, message.id, 0)
+            if notified:
+                read_states.add_mention(connection, message.channel_id, notified)
+            if isinstance(access, PrivateChannelAccess):
+                return self._private_channels.show_in(connection, access)
+            return []
+
+        return unit
 
     async def _context(self, access: ChannelAccess, draft: MessageDraft) -> _Context:
         """Read what the draft answers and whom it names, if anything."""
@@ -191,15 +218,22 @@ def _answered_id(access: ChannelAccess, reply_to: ReplyTo) -> int | None:
     """The id of the answered message, if it can be one that the caller may read. It must be in the same channel."""
     if reply_to.channel_id is not None and reply_to.channel_id != access.channel.id:
         raise InvalidFormBody.at("message_reference.channel_id", "INVALID_FORMAT")
-    floor = history_floor(access)
+    floor = access.history_floor()
     return None if floor is None or reply_to.message_id < floor else reply_to.message_id
+
+
+def _notified(access: ChannelAccess, counted: CountedMentions) -> list[int]:
+    """Accounts whose count of mentions goes up: those named, and in a conversation everybody else in it."""
+    if isinstance(access, PrivateChannelAccess):
+        return [user_id for user_id in access.recipients if user_id != access.user_id]
+    return counted.notified_user_ids(access)
 
 
 def _reference(access: ChannelAccess, answered: Message) -> MessageReference:
     return MessageReference(
         channel_id=answered.channel_id,
         message_id=answered.id,
-        guild_id=access.state.id,
+        guild_id=access.guild_id,
         type=MessageReferenceType.REPLY.value,
     )
 
@@ -215,18 +249,3 @@ def _wire(author: Account, message: Message, context: _Context) -> dict[str, Any
         alone = attrs.evolve(context.answered, reference=None)
         wire["referenced_message"] = answering_message_object(alone, None, context.stored.accounts)
     return wire
-
-
-def _insertion(message: Message, principal: Principal, notified: Sequence[int]) -> Callable[[sqlite3.Connection], None]:
-    """The unit that writes a message, with what it means for the channel and for read states."""
-
-    def unit(connection: sqlite3.Connection) -> None:
-        if not messages.insert(connection, message):
-            raise ApiError("UNKNOWN_CHANNEL")
-        channels.set_last_message(connection, message.channel_id, message.id)
-        if not principal.is_bot:
-            read_states.acknowledge(connection, principal.user_id, message.channel_id, message.id, 0)
-        if notified:
-            read_states.add_mention(connection, message.channel_id, notified)
-
-    return unit

@@ -1,4 +1,4 @@
-"""Messages of guild channels: reading, deleting, acknowledging; sending and editing by modules of their own."""
+"""Messages: reading, deleting, acknowledging; sending and editing by modules of their own."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from chat.bus.audience import ToAccounts
 from chat.bus.bus import Bus, Event
 from chat.clock import Clock
 from chat.config import Settings
-from chat.domain.access import Access, history_floor
-from chat.domain.guild_states import GuildStates
+from chat.domain.access import Access
 from chat.domain.instance_policy import InstancePolicy
 from chat.domain.message_drafts import MessageDraft, MessageEdit
 from chat.domain.message_editing import MessageEditing
 from chat.domain.message_events import message_deleted
 from chat.domain.message_reading import Page, one_message, page_of_messages
 from chat.domain.message_sending import MessageSending
+from chat.domain.private_channels import PrivateChannels
 from chat.errors import ApiError
 from chat.registries.events import EventName
 from chat.registries.permissions import Permission
@@ -35,8 +35,8 @@ class Messages:
     def __init__(
         self,
         database: Database,
-        guild_states: GuildStates,
         access: Access,
+        private_channels: PrivateChannels,
         bus: Bus,
         clock: Clock,
         snowflakes: SnowflakeGenerator,
@@ -46,8 +46,8 @@ class Messages:
         self._database = database
         self._access = access
         self._bus = bus
-        self._sending = MessageSending(database, guild_states, access, bus, clock, snowflakes, settings, policy)
-        self._editing = MessageEditing(database, guild_states, access, bus, clock, settings, policy)
+        self._sending = MessageSending(database, access, private_channels, bus, clock, snowflakes, settings, policy)
+        self._editing = MessageEditing(database, access, bus, clock, settings, policy)
 
     async def create(self, principal: Principal, channel_id: int, draft: MessageDraft) -> dict[str, Any]:
         """Send a message: `MessageSending.create`."""
@@ -63,7 +63,7 @@ class Messages:
         :raises ApiError: as `Access.channel`.
         """
         access = self._access.channel(principal, channel_id)
-        floor = history_floor(access)
+        floor = access.history_floor()
         if floor is None:
             return []
         stored = await self._database.read(functools.partial(page_of_messages, channel_id, page, floor))
@@ -75,7 +75,7 @@ class Messages:
         :raises ApiError: as `Access.channel`; UNKNOWN_MESSAGE, also for one that the caller may not read.
         """
         access = self._access.channel(principal, channel_id)
-        floor = history_floor(access)
+        floor = access.history_floor()
         if floor is None or message_id < floor:
             raise ApiError("UNKNOWN_MESSAGE")
         stored = await self._database.read(functools.partial(one_message, channel_id, message_id))
@@ -100,7 +100,7 @@ class Messages:
                 raise ApiError("UNKNOWN_MESSAGE")
 
         def then(_: None) -> None:
-            self._bus.publish(message_deleted(access.state.id, message))
+            self._bus.publish(message_deleted(access, message))
 
         await self._database.write(unit, then)
 

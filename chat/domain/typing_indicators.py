@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
 from chat.auth.principal import Principal
-from chat.bus.audience import ToChannel
 from chat.bus.bus import Bus, Event
 from chat.clock import Clock
-from chat.domain.access import Access
+from chat.domain.access import Access, GuildChannelAccess
 from chat.domain.message_drafts import require_message_channel
 from chat.domain.objects.users import partial_user
-from chat.errors import ApiError
 from chat.registries.events import EventName
 from chat.registries.guild_values import DisabledOperation
 from chat.registries.permissions import Permission
@@ -38,15 +36,15 @@ class TypingIndicators:
         require_message_channel(access.channel)
         access.require(SEND_MESSAGES)
         now_ms = self._clock.now_ms()
-        if access.member.is_timed_out(now_ms):
-            raise ApiError("COMMUNICATION_DISABLED")
-        if access.state.guild.disabled_operations & TYPING_EVENTS:
+        access.require_voice(now_ms)
+        if access.disables(TYPING_EVENTS):
             return
-        data = {
+        data: dict[str, Any] = {
             "channel_id": str(channel_id),
             "user_id": str(principal.user_id),
             "timestamp": now_ms // 1000,
-            "guild_id": str(access.state.id),
-            "member": access.state.member_object(access.member, partial_user(principal.account)),
         }
-        self._bus.publish(Event(EventName.TYPING_START, data, ToChannel(access.state.id, channel_id)))
+        if isinstance(access, GuildChannelAccess):
+            data["guild_id"] = str(access.state.id)
+            data["member"] = access.state.member_object(access.member, partial_user(principal.account))
+        self._bus.publish(Event(EventName.TYPING_START, data, access.audience()))

@@ -40,6 +40,10 @@ class AccountState(Protocol):
         """Relationship objects without `user`."""
         ...
 
+    def private_channels(self, user_id: int) -> list[dict[str, Any]]:
+        """The account's conversations outside of guilds."""
+        ...
+
     def settings(self, user_id: int) -> dict[str, Any]:
         """The user settings object."""
         ...
@@ -115,6 +119,8 @@ class ReadyPayloads:
             relationships,
             [self._presences.presence_object(friend) for friend in friends if self._presences.is_online(friend)],
         )
+        for private in data["private_channels"]:
+            named.update(int(recipient["id"]) for recipient in private["recipients"])
         data["users"] = self._accounts.partial_users(sorted(named))
         return data
 
@@ -132,7 +138,7 @@ class ReadyPayloads:
             "version": READY_VERSION,
             "user": self._accounts.private_user(user_id),
             "guilds": guilds,
-            "private_channels": [],
+            "private_channels": self._accounts.private_channels(user_id),
             "relationships": relationships,
             "presences": presences,
             "users": [],

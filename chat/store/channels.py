@@ -55,10 +55,12 @@ class Channel:
     overwrites: tuple[Overwrite, ...] = ()
 
 
-_FIELDS: Final = tuple(field.name for field in attrs.fields(Channel) if field.name != "overwrites")
-_COLUMNS: Final = ", ".join(_FIELDS)
+FIELDS: Final = tuple(field.name for field in attrs.fields(Channel) if field.name != "overwrites")
+"""The columns of `channels`, in the order of the attributes."""
+
+_COLUMNS: Final = ", ".join(FIELDS)
 _OF_GUILD: Final = f"SELECT {_COLUMNS} FROM channels WHERE guild_id = ? ORDER BY position, id"  # noqa: S608 - our own names
-_INSERT: Final = f"INSERT INTO channels ({_COLUMNS}) VALUES ({', '.join('?' * len(_FIELDS))})"  # noqa: S608
+_INSERT: Final = f"INSERT INTO channels ({_COLUMNS}) VALUES ({', '.join('?' * len(FIELDS))})"  # noqa: S608
 
 
 def of_guild(connection: sqlite3.Connection, guild_id: int) -> list[Channel]:
@@ -87,7 +89,7 @@ def guild_of(connection: sqlite3.Connection, channel_id: int) -> int | None:
 def insert(connection: sqlite3.Connection, channels: Iterable[Channel]) -> None:
     """Add channels, categories before what they hold."""
     for channel in channels:
-        connection.execute(_INSERT, tuple(getattr(channel, name) for name in _FIELDS))
+        connection.execute(_INSERT, tuple(getattr(channel, name) for name in FIELDS))
         put_overwrites(connection, channel.id, channel.overwrites)
 
 

@@ -17,6 +17,7 @@ from chat.errors import OperatorError
 from chat.store.connections import connect
 from chat.store.schema import ACCOUNTS, ADMIN_API_KEYS, GUILDS, MESSAGES, OPERATION, RELATIONSHIPS, RETAINED_EVENTS
 from chat.store.schema_credentials import CREDENTIALS
+from chat.store.schema_private_channels import PRIVATE_CHANNELS
 
 if TYPE_CHECKING:
     import sqlite_utils
@@ -54,12 +55,19 @@ def credentials(database: sqlite_utils.Database) -> None:
         database.execute(statement)
 
 
+def private_channels(database: sqlite_utils.Database) -> None:
+    """Conversations outside of guilds."""
+    for statement in PRIVATE_CHANNELS:
+        database.execute(statement)
+
+
 MIGRATIONS: Final[Sequence[Migration]] = (
     accounts_guilds_messages,
     relationships,
     admin_api_keys,
     retained_events,
     credentials,
+    private_channels,
 )
 """In the order in which they run; the name of the function is the name in the record."""
 

@@ -19,6 +19,7 @@ from chat.domain.instance_policy import InstancePolicy
 from chat.domain.invites import Invites
 from chat.domain.memberships import Memberships
 from chat.domain.messages import Messages
+from chat.domain.private_channels import PrivateChannels
 from chat.domain.typing_indicators import TypingIndicators
 from chat.errors import ApiError, InvalidFormBody
 from chat.registries.events import EventName
@@ -74,7 +75,10 @@ class GuildWorld:
         self.snowflakes = SnowflakeGenerator(self.clock)
         self.guild_states = GuildStates(database, self.clock)
         self.online: dict[int, int] = {}
-        access = Access(self.guild_states)
+        self.private_channels = PrivateChannels(
+            database, self.bus, self.snowflakes, settings, partial_user_of=lambda user_id: {"id": str(user_id)}
+        )
+        access = Access(self.guild_states, self.private_channels.find)
         policy = InstancePolicy(settings)
         self.access = access
         self.guilds = Guilds(
@@ -93,7 +97,7 @@ class GuildWorld:
         )
         self.channels = Channels(access)
         self.messages = Messages(
-            database, self.guild_states, access, self.bus, self.clock, self.snowflakes, settings, policy
+            database, access, self.private_channels, self.bus, self.clock, self.snowflakes, settings, policy
         )
         self.invites = Invites(
             database,

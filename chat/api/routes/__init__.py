@@ -16,6 +16,7 @@ from chat.api.routes import (
     invites,
     members,
     messages,
+    private_channels,
     relationships,
     user_settings,
 )
@@ -29,6 +30,7 @@ ROUTES: Final[tuple[Routes, ...]] = tuple(
         accounts,
         user_settings,
         relationships,
+        private_channels,
         applications,
         guilds,
         members,

@@ -1,0 +1,197 @@
+"""Conversations outside of guilds (wire facts 5.2, 6.5; appendix D, DMs).
+
+Two accounts have one conversation with each other. Whoever opens it has it in the list at once, the other from the
+first message on. Writing in it asks whether the other takes messages: neither has blocked the other, and they are
+friends, or share a guild that the other has not restricted.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+import attrs
+
+from chat.auth.principal import Principal
+from chat.bus.audience import Audience, ToAccounts
+from chat.bus.bus import Bus, Event
+from chat.clock import iso_timestamp
+from chat.config import Settings
+from chat.domain.access import ChannelAccess
+from chat.domain.objects.user_settings import user_settings_object
+from chat.domain.relationships import RelationshipType
+from chat.domain.verification import has_verified_address, is_unclaimed
+from chat.errors import ApiError, InvalidFormBody
+from chat.registries.events import EventName
+from chat.registries.permissions import Permission
+from chat.snowflake import SnowflakeGenerator
+from chat.store import accounts, guilds, private_channels, relationships, user_settings
+from chat.store.accounts import Account
+from chat.store.database import Database
+from chat.store.private_channels import PrivateChannel
+
+PRIVATE_PERMISSIONS: Final = int(
+    Permission.VIEW_CHANNEL
+    | Permission.SEND_MESSAGES
+    | Permission.READ_MESSAGE_HISTORY
+    | Permission.ADD_REACTIONS
+    | Permission.EMBED_LINKS
+    | Permission.ATTACH_FILES
+    | Permission.SEND_TTS_MESSAGES
+)
+"""What everybody may do in a conversation of their own."""
+
+
+@attrs.frozen
+class PrivateChannelAccess(ChannelAccess):
+    """A conversation of the caller. `recipients` are its accounts, the caller included."""
+
+    recipients: tuple[int, ...]
+    rendered: Callable[[PrivateChannelAccess], dict[str, Any]] = attrs.field(repr=False, eq=False)
+
+    def sees(self, user_id: int) -> bool:
+        """Whether the account is in the conversation."""
+        return user_id in self.recipients
+
+    def audience(self, message_id: int | None = None) -> Audience:
+        """Everybody in the conversation."""
+        return ToAccounts(self.recipients)
+
+    def channel_object(self) -> dict[str, Any]:
+        """The channel object as the caller sees it."""
+        return self.rendered(self)
+
+
+class PrivateChannels:
+    """Opens, lists and finds conversations. `partial_user_of` gives the user object of an account."""
+
+    def __init__(
+        self,
+        database: Database,
+        bus: Bus,
+        snowflakes: SnowflakeGenerator,
+        settings: Settings,
+        *,
+        partial_user_of: Callable[[int], Mapping[str, Any]],
+    ) -> None:
+        self._database = database
+        self._bus = bus
+        self._snowflakes = snowflakes
+        self._settings = settings
+        self._partial_user_of = partial_user_of
+
+    def find(self, user_id: int, channel_id: int) -> PrivateChannelAccess | None:
+        """The account's access to a conversation; None where there is none, or it is not in it."""
+        private = private_channels.by_id(self._database.reader, channel_id)
+        if private is None or user_id not in private.recipient_ids:
+            return None
+        return PrivateChannelAccess(
+            user_id,
+            private.channel,
+            PRIVATE_PERMISSIONS,
+            private.recipient_ids,
+            lambda access: self._object(PrivateChannel(access.channel, access.recipients), access.user_id),
+        )
+
+    def of_account(self, user_id: int) -> list[dict[str, Any]]:
+        """The conversations in the account's list, the one with the newest message first; as many as the instance's
+        limit, an older one stands in it again when something is written there."""
+        shown = private_channels.shown_to(self._database.reader, user_id, self._settings.limits.max_private_channels)
+        return [self._object(private, user_id) for private in shown]
+
+    async def open(self, principal: Principal, recipient_id: int) -> dict[str, Any]:
+        """The conversation with an account, made or put back into the caller's list where needed.
+
+        :raises ApiError: DIRECT_MESSAGES_DISABLED, UNKNOWN_USER, UNCLAIMED_ACCOUNT_CANNOT_SEND_DIRECT_MESSAGES,
+            DIRECT_MESSAGE_EMAIL_VERIFICATION_REQUIRED, CANNOT_SEND_MESSAGES_TO_USER; ACCOUNT_LIMITED for a limited
+            account, towards one with whom nothing was ever written (design 7, account-limited operations).
+        :raises InvalidFormBody: CANNOT_DM_YOURSELF at `recipient_id`.
+        """
+        account = principal.account
+        if recipient_id == account.id:
+            raise InvalidFormBody.at("recipient_id", "CANNOT_DM_YOURSELF")
+        channel_id = self._snowflakes()
+
+        def unit(connection: sqlite3.Connection) -> tuple[PrivateChannel, bool]:
+            known = private_channels.between(connection, account.id, recipient_id)
+            if account.is_limited and not (known and private_channels.has_written(connection, known.channel.id)):
+                raise ApiError("ACCOUNT_LIMITED")
+            self._require_writable(connection, account, recipient_id)
+            is_new = known is None or bool(private_channels.show(connection, known.channel.id, account.id))
+            if known is None:
+                known = private_channels.insert_direct(connection, channel_id, account.id, recipient_id)
+            return known, is_new
+
+        def then(opened: tuple[PrivateChannel, bool]) -> None:
+            private, is_new = opened
+            if is_new:
+                self._publish_created(private, account.id)
+
+        private, _ = await self._database.write(unit, then)
+        return self._object(private, account.id)
+
+    def require_may_write(self, access: PrivateChannelAccess, account: Account) -> None:
+        """Raise as `open` does, unless everybody else in the conversation takes messages from the account now."""
+        for recipient_id in access.recipients:
+            if recipient_id != account.id:
+                self._require_writable(self._database.reader, account, recipient_id)
+
+    def show_in(self, connection: sqlite3.Connection, access: PrivateChannelAccess) -> list[int]:
+        """In the unit that writes a message: put the conversation into everybody's list; returns whose it is new
+        to."""
+        return private_channels.show(connection, access.channel.id, *access.recipients)
+
+    def shown(self, access: PrivateChannelAccess, user_ids: list[int]) -> None:
+        """After that commit: tell those to whom it is new."""
+        private = PrivateChannel(access.channel, access.recipients)
+        for user_id in user_ids:
+            self._publish_created(private, user_id)
+
+    def _require_writable(self, connection: sqlite3.Connection, account: Account, recipient_id: int) -> None:
+        if self._settings.direct_messages_disabled:
+            raise ApiError("DIRECT_MESSAGES_DISABLED")
+        recipient = accounts.by_id(connection, recipient_id)
+        if recipient is None:
+            raise ApiError("UNKNOWN_USER")
+        if is_unclaimed(account):
+            raise ApiError("UNCLAIMED_ACCOUNT_CANNOT_SEND_DIRECT_MESSAGES")
+        if not account.bot and not has_verified_address(account):
+            raise ApiError("DIRECT_MESSAGE_EMAIL_VERIFICATION_REQUIRED")
+        if recipient.is_deleted or not _takes_messages(connection, account, recipient):
+            raise ApiError("CANNOT_SEND_MESSAGES_TO_USER")
+
+    def _publish_created(self, private: PrivateChannel, user_id: int) -> None:
+        self._bus.publish(Event(EventName.CHANNEL_CREATE, self._object(private, user_id), ToAccounts((user_id,))))
+
+    def _object(self, private: PrivateChannel, user_id: int) -> dict[str, Any]:
+        """The channel object; `recipients` are the others (wire facts 5.2, type 1)."""
+        channel = private.channel
+        pinned_at = channel.last_pin_timestamp
+        return {
+            "id": str(channel.id),
+            "type": channel.type,
+            "last_message_id": None if channel.last_message_id is None else str(channel.last_message_id),
+            "last_pin_timestamp": None if pinned_at is None else iso_timestamp(pinned_at),
+            "recipients": [self._partial_user_of(other) for other in private.recipient_ids if other != user_id],
+        }
+
+
+def _takes_messages(connection: sqlite3.Connection, account: Account, recipient: Account) -> bool:
+    """Whether the recipient takes messages from the account: not blocked either way; friends, or in a guild together
+    that the recipient lets strangers write from (`restricted_guilds`, wire facts 5.4)."""
+    own = relationships.by_id(connection, account.id, recipient.id)
+    theirs = relationships.by_id(connection, recipient.id, account.id)
+    kinds = {relationship.type for relationship in (own, theirs) if relationship is not None}
+    if RelationshipType.BLOCKED in kinds:
+        return False
+    if RelationshipType.FRIEND in kinds:
+        return True
+    if recipient.bot:
+        restricted: set[int] = set()
+    else:
+        settings = user_settings_object(user_settings.of_user(connection, recipient.id))
+        names = settings["bot_restricted_guilds" if account.bot else "restricted_guilds"]
+        restricted = {int(guild_id) for guild_id in names}
+    common = set(guilds.ids_of_user(connection, account.id)) & set(guilds.ids_of_user(connection, recipient.id))
+    return bool(common - restricted)
