@@ -111,7 +111,16 @@ class Endpoint:
             self._note_use(exchange, caller)
         if self._changes:
             await services.bus.wait_for_room()
-        request = Request(services, exchange.id, exchange.address, exchange.headers, caller, exchange.receive)
+        request = Request(
+            services,
+            exchange.id,
+            exchange.address,
+            exchange.headers,
+            caller,
+            exchange.receive,
+            query_string=exchange.query_string,
+            authorizations=exchange.authorizations,
+        )
         if self._precondition is not None:
             self._precondition(request)
         arguments = await self._arguments(exchange)

@@ -7,7 +7,7 @@ snowflakes, the rest is text), and `body` and `query` where the declaration name
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Hashable, Mapping
+from collections.abc import Awaitable, Callable, Hashable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import attrs
@@ -37,7 +37,7 @@ SUDO_HEADER: Final = "X-Service-Sudo-Mode-JWT"
 class Request:
     """What a handler knows of the request beside its path, query and body."""
 
-    __slots__ = ("_proof", "address", "caller", "headers", "id", "receive", "services")
+    __slots__ = ("_proof", "address", "authorizations", "caller", "headers", "id", "query_string", "receive", "services")
 
     def __init__(
         self,
@@ -47,6 +47,9 @@ class Request:
         headers: Mapping[str, str],
         caller: Principal | None,
         receive: Receive,
+        *,
+        query_string: bytes = b"",
+        authorizations: Sequence[str] = (),
     ) -> None:
         self.services: Final = services
         self.id: Final = request_id
@@ -59,6 +62,10 @@ class Request:
         """Whomever the credential stands for; None only under Policy.NONE and Policy.GATEWAY_BOT."""
         self.receive: Final = receive
         """The body as it arrives (ASGI's), for an operation that is declared as `streamed`."""
+        self.query_string: Final = query_string
+        """As it was sent, for an operation that has to see all of it."""
+        self.authorizations: Final = authorizations
+        """Every value of Authorization, for the operations where it is not one of this program's credentials."""
         self._proof: SudoProof | None = None
 
     @property
