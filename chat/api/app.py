@@ -8,10 +8,10 @@ refused.
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 import structlog
-from quart import Response, request
+from quart import Blueprint, Request, Response, request
 from quart_trio import QuartTrio
 from werkzeug.exceptions import HTTPException
 
@@ -27,16 +27,31 @@ UNKNOWN_TO_PEOPLE: Final = frozenset({404, 405})
 """Statuses that are 404 NOT_FOUND here: the API does not tell which methods a path would take (wire facts 3.2)."""
 
 
+class Pages(Protocol):
+    """The pages for people, which live beside the API (`chat.web`)."""
+
+    @property
+    def blueprint(self) -> Blueprint:
+        """Their routes."""
+
+    def not_found(self, asked: Request) -> Response | None:
+        """What a person sees who followed a link to nowhere; None for a client that wants JSON."""
+
+
 class ChatApp(QuartTrio):
     """The whole HTTP side of one server as an ASGI application."""
 
-    def __init__(self, kernel: Kernel) -> None:
+    def __init__(self, kernel: Kernel, pages: Pages | None = None) -> None:
         super().__init__("chat.api", static_folder=None, template_folder=None)
         self._kernel = kernel
+        self._pages = pages
         self.config["MAX_CONTENT_LENGTH"] = BODY_LIMIT
         self.url_map.redirect_defaults = False
         self.register_error_handler(HTTPException, self._refuse)
+        self.register_error_handler(ApiError, self._explain)
         self.register_error_handler(Exception, self._fail)
+        if pages is not None:
+            self.register_blueprint(pages.blueprint)
 
     async def asgi_app(self, scope: Any, receive: Receive, send: Send) -> None:
         """ASGI's entry: the kernel first, then Quart."""
@@ -49,7 +64,11 @@ class ChatApp(QuartTrio):
 
     async def _refuse(self, error: HTTPException) -> Response:
         status = 404 if error.code in UNKNOWN_TO_PEOPLE else error.code or 500
-        return self._response(refusal(ApiError(STATUS_FALLBACKS.get(status, "GENERAL_ERROR"), status=status)))
+        return self._explain(ApiError(STATUS_FALLBACKS.get(status, "GENERAL_ERROR"), status=status))
+
+    def _explain(self, error: ApiError) -> Response:
+        page = self._pages.not_found(request) if self._pages is not None and error.status == 404 else None
+        return self._response(refusal(error)) if page is None else page
 
     async def _fail(self, error: Exception) -> Response:
         log.error("page failed", path=request.path, exc_info=error)

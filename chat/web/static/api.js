@@ -1,0 +1,69 @@
+// Calls to the HTTP API. Every failure is an ApiError with a sentence that can be shown to a person.
+
+const TIMEOUT_MS = 30_000;
+
+export class ApiError extends Error {
+  // `status` 0 stands for no answer at all; `body` is the error object as the API sent it.
+  constructor(status, code, message, body = {}) {
+    super(message);
+    this.status = status;
+    this.code = code;
+    this.body = body;
+    this.fields = Array.isArray(body.errors) ? body.errors : [];
+  }
+
+  hasField(code) {
+    return this.fields.some((field) => field.code === code);
+  }
+}
+
+// Sends one request. Gives {status, data, sudo}: `data` is null without a body, `sudo` the token of sudo mode, if any.
+export async function exchange(method, path, { body, token, sudo } = {}) {
+  const headers = new Headers({ Accept: "application/json" });
+  if (token) headers.set("Authorization", token);
+  if (sudo) headers.set("X-Service-Sudo-Mode-JWT", sudo);
+  if (body !== undefined) headers.set("Content-Type", "application/json");
+  let response;
+  let data;
+  try {
+    response = await fetch(path, {
+      method,
+      headers,
+      body: body === undefined ? undefined : JSON.stringify(body),
+      cache: "no-store",
+      credentials: "omit",
+      redirect: "error",
+      referrerPolicy: "no-referrer",
+      signal: AbortSignal.timeout(TIMEOUT_MS),
+    });
+    const text = await response.text();
+    data = text === "" ? null : JSON.parse(text);
+  } catch {
+    throw new ApiError(0, "NO_ANSWER", "The server could not be reached. Check your connection and try again.");
+  }
+  if (!response.ok) throw refusal(response.status, data ?? {});
+  return { status: response.status, data, sudo: response.headers.get("X-Service-Sudo-Mode-JWT") };
+}
+
+export async function call(method, path, options) {
+  return (await exchange(method, path, options)).data;
+}
+
+function refusal(status, body) {
+  if (status === 429 && body.code === "RATE_LIMITED") {
+    return new ApiError(status, body.code, `That was tried too often. Wait ${span(body.retry_after)} and try again.`, body);
+  }
+  if (status >= 500) {
+    return new ApiError(status, body.code, "The server could not do that just now. Try again in a moment.", body);
+  }
+  // OAuth2's own failures are named `error` and `error_description` (RFC 6749).
+  const message = body.message ?? body.error_description ?? body.error ?? "The server refused this.";
+  return new ApiError(status, body.code ?? body.error ?? "UNKNOWN", message, body);
+}
+
+function span(seconds) {
+  const whole = Math.max(1, Math.ceil(Number(seconds) || 1));
+  if (whole < 90) return whole === 1 ? "a second" : `${whole} seconds`;
+  const minutes = Math.ceil(whole / 60);
+  return minutes < 90 ? `${minutes} minutes` : `${Math.ceil(minutes / 60)} hours`;
+}

@@ -1,0 +1,15 @@
+// Asking for a reset link. The answer is the same whether or not the address has an account.
+
+import "./page.js";
+import { call } from "./api.js";
+import { byId, showStep } from "./dom.js";
+import { onSubmit } from "./forms.js";
+
+const form = byId("forgot-form");
+if (form) {
+  onSubmit(form, async ({ email }) => {
+    await call("POST", "/v1/auth/forgot", { body: { email: email.trim() } });
+    byId("sent-to").textContent = email.trim();
+    showStep("step-sent");
+  });
+}

@@ -1,0 +1,3 @@
+// Nothing but what every page does.
+
+import "./page.js";

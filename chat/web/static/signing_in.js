@@ -1,0 +1,140 @@
+// From a password, a passkey or a new password to a session: the second factor and the wait for a mailed link lie on
+// the way where the API asks for them. Pages include `_steps.html`, whose sections these are.
+
+import { ApiError, call } from "./api.js";
+import { byId, fill, h, showStep } from "./dom.js";
+import { clearErrors, onClick, onSubmit, showErrors } from "./forms.js";
+import { keep } from "./session.js";
+import { passkeysWorkHere, prove } from "./webauthn.js";
+
+const POLL_MS = 3_000;
+
+// `stays()` says whether the session outlives the tab; `done(answer)` is called with the token response, once kept.
+export function signingIn({ stays = () => true, done }) {
+  let ticket = null;
+
+  // `send` makes the request that may sign in; whatever is not one of the two detours is thrown.
+  async function attempt(send) {
+    let outcome;
+    try {
+      outcome = await send();
+    } catch (error) {
+      if (!(error instanceof ApiError) || error.code !== "IP_AUTHORIZATION_REQUIRED") throw error;
+      await waitForMail(error.body);
+      return;
+    }
+    if (outcome.token) await finish(outcome);
+    else if (outcome.mfa) askForSecondFactor(outcome);
+    else if (outcome.registration_pending_approval) showStep("step-approval");
+  }
+
+  async function finish(answer) {
+    keep(answer, stays());
+    await done(answer);
+  }
+
+  function askForSecondFactor(challenge) {
+    ticket = challenge.ticket;
+    const passkey = challenge.webauthn && passkeysWorkHere();
+    byId("factor-passkey").hidden = !passkey;
+    byId("factor-or").hidden = !passkey;
+    askForBackupCode(!challenge.totp);
+    byId("factor-other").hidden = !challenge.totp;
+    showStep("step-factor");
+  }
+
+  function askForBackupCode(backup) {
+    const input = byId("factor-code");
+    input.value = "";
+    input.inputMode = backup ? "text" : "numeric";
+    input.autocomplete = backup ? "off" : "one-time-code";
+    input.dataset.missing = backup ? "Enter one of your backup codes." : "Enter the code from your app.";
+    byId("factor-code-label").textContent = backup ? "Backup code" : "Code from your authenticator app";
+    byId("factor-code-hint").textContent = backup
+      ? "One of the ten codes that you kept, like 3fk2-9xqa. Each works once."
+      : "Six digits; a new code every half minute.";
+    const other = byId("factor-other");
+    other.textContent = backup ? "Use the code from your app" : "Lost your phone? Use a backup code";
+    other.dataset.backup = String(backup);
+  }
+
+  async function waitForMail({ ticket: waiting, email, resend_available_in: seconds }) {
+    fill(byId("waiting-address"), email ?? "your address");
+    byId("waiting-again").hidden = true;
+    byId("waiting-state").textContent = "Waiting for you to open the link …";
+    showStep("step-waiting");
+    offerToMailAgain(waiting, seconds ?? 30);
+    for (;;) {
+      await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+      let poll;
+      try {
+        poll = await call("GET", `/v1/auth/ip-authorization/poll?${new URLSearchParams({ ticket: waiting })}`);
+      } catch (error) {
+        if (error instanceof ApiError && (error.status === 0 || error.status === 429 || error.status >= 500)) continue;
+        byId("waiting-state").textContent = "This sign-in has expired. Start again to get a new link.";
+        byId("waiting-resend").hidden = true;
+        byId("waiting-again").hidden = false;
+        return;
+      }
+      if (poll.token) return finish(poll);
+    }
+  }
+
+  function offerToMailAgain(waiting, seconds) {
+    const button = byId("waiting-resend");
+    button.hidden = true;
+    setTimeout(() => (button.hidden = false), seconds * 1_000);
+    button.onclick = async () => {
+      button.hidden = true;
+      try {
+        await call("POST", "/v1/auth/ip-authorization/resend", { body: { ticket: waiting } });
+        byId("waiting-state").textContent = "Sent again. Waiting for you to open the link …";
+      } catch (error) {
+        byId("waiting-state").textContent = error.message;
+      }
+    };
+  }
+
+  const form = byId("factor-form");
+  onSubmit(form, ({ code }) => {
+    const backup = byId("factor-other").dataset.backup === "true";
+    const given = backup ? code.trim() : code.replaceAll(/\s/g, "");
+    return attempt(() => call("POST", "/v1/auth/login/mfa/totp", { body: { ticket, code: given } }));
+  });
+  byId("factor-other").addEventListener("click", () => {
+    clearErrors(form);
+    askForBackupCode(byId("factor-other").dataset.backup !== "true");
+    byId("factor-code").focus();
+  });
+  onClick(
+    byId("factor-passkey"),
+    async () => {
+      clearErrors(form);
+      const options = await call("POST", "/v1/auth/login/mfa/webauthn/authentication-options", { body: { ticket } });
+      const response = await prove(options);
+      const body = { ticket, response, challenge: options.challenge };
+      await attempt(() => call("POST", "/v1/auth/login/mfa/webauthn", { body }));
+    },
+    (error) => showErrors(form, [{ message: error.message }]),
+  );
+
+  return { attempt };
+}
+
+// Signing in with a passkey that the browser finds by itself.
+export async function passkeyAnswer() {
+  const options = await call("POST", "/v1/auth/webauthn/authentication-options", { body: {} });
+  const response = await prove(options);
+  return { response, challenge: options.challenge };
+}
+
+// Where passkeys do not work, a link to where they do.
+export function explainPasskeys(button, note, elsewhere) {
+  if (passkeysWorkHere()) return true;
+  button.hidden = true;
+  if (elsewhere !== null) {
+    fill(note, "Passkeys need a name instead of an IP address: ", h("a", { href: elsewhere }, new URL(elsewhere).host));
+    note.hidden = false;
+  }
+  return false;
+}

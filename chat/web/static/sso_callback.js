@@ -1,0 +1,34 @@
+// Back from the identity provider, with a code to exchange.
+
+import "./page.js";
+import { ApiError, call } from "./api.js";
+import { byId, showStep } from "./dom.js";
+import { signingIn } from "./signing_in.js";
+import { endSingleSignOn } from "./single_sign_on.js";
+
+const answer = new URLSearchParams(location.search);
+history.replaceState(null, "", location.pathname);
+
+const next = endSingleSignOn(answer.get("state"));
+const { attempt } = signingIn({ stays: () => true, done: () => location.replace(next) });
+
+function fail(text) {
+  byId("failure").textContent = text;
+  showStep("step-failed");
+}
+
+if (answer.get("error") !== null) {
+  const refused = answer.get("error") === "access_denied";
+  fail(refused ? "You cancelled the sign-in." : "The identity provider could not sign you in.");
+} else if (next === null || answer.get("code") === null) {
+  fail("This sign-in was not begun in this tab, or it has been used already.");
+} else {
+  try {
+    const body = { code: answer.get("code"), state: answer.get("state") };
+    await attempt(() => call("POST", "/v1/auth/sso/complete", { body }));
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    const unknown = error.code === "SSO_REQUIRED";
+    fail(unknown ? "You have no account here, and this instance makes none by itself. Ask its operator." : error.message);
+  }
+}

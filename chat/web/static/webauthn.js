@@ -1,0 +1,87 @@
+// Passkeys: the API speaks JSON with base64url, the browser bytes (WebAuthn level 3, 5.1).
+
+import { ApiError } from "./api.js";
+
+export function toBytes(text) {
+  const padded = text.replaceAll("-", "+").replaceAll("_", "/");
+  return Uint8Array.from(atob(padded), (character) => character.charCodeAt(0));
+}
+
+export function toText(buffer) {
+  const characters = Array.from(new Uint8Array(buffer), (byte) => String.fromCharCode(byte)).join("");
+  return btoa(characters).replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "");
+}
+
+// Whether passkeys of this instance can be used on this page: the host has to belong to the relying party.
+export function passkeysWorkHere() {
+  const party = document.body.dataset.relyingParty;
+  const host = location.hostname;
+  return Boolean(window.PublicKeyCredential) && (host === party || host.endsWith(`.${party}`));
+}
+
+// Where they work instead, for somebody who came by an IP address of this machine; null where there is no such place.
+export function whereTheyWork() {
+  const party = document.body.dataset.relyingParty;
+  if (!window.PublicKeyCredential || passkeysWorkHere() || party !== "localhost") return null;
+  const port = location.port === "" ? "" : `:${location.port}`;
+  return `${location.protocol}//localhost${port}${location.pathname}${location.search}`;
+}
+
+export async function prove(options) {
+  const publicKey = { ...options, challenge: toBytes(options.challenge) };
+  if (options.allowCredentials) publicKey.allowCredentials = options.allowCredentials.map(withBytes);
+  const credential = await ask(() => navigator.credentials.get({ publicKey }), "No passkey was used.");
+  const { authenticatorData, clientDataJSON, signature, userHandle } = credential.response;
+  return described(credential, {
+    authenticatorData: toText(authenticatorData),
+    clientDataJSON: toText(clientDataJSON),
+    signature: toText(signature),
+    ...(userHandle ? { userHandle: toText(userHandle) } : {}),
+  });
+}
+
+export async function create(options) {
+  const publicKey = {
+    ...options,
+    challenge: toBytes(options.challenge),
+    user: { ...options.user, id: toBytes(options.user.id) },
+    excludeCredentials: (options.excludeCredentials ?? []).map(withBytes),
+  };
+  const credential = await ask(() => navigator.credentials.create({ publicKey }), "No passkey was made.");
+  return described(credential, {
+    attestationObject: toText(credential.response.attestationObject),
+    clientDataJSON: toText(credential.response.clientDataJSON),
+    transports: credential.response.getTransports?.() ?? [],
+  });
+}
+
+function withBytes(descriptor) {
+  return { ...descriptor, id: toBytes(descriptor.id) };
+}
+
+function described(credential, response) {
+  return {
+    id: credential.id,
+    rawId: toText(credential.rawId),
+    type: credential.type,
+    ...(credential.authenticatorAttachment ? { authenticatorAttachment: credential.authenticatorAttachment } : {}),
+    clientExtensionResults: credential.getClientExtensionResults(),
+    response,
+  };
+}
+
+// What the browser refuses is one of few things; the names are the standard's.
+const REFUSALS = {
+  InvalidStateError: "This authenticator already holds a passkey of this account.",
+  SecurityError: "Passkeys do not work at this address.",
+};
+
+async function ask(act, otherwise) {
+  try {
+    const credential = await act();
+    if (credential) return credential;
+  } catch (error) {
+    throw new ApiError(0, error.name, REFUSALS[error.name] ?? `${otherwise} Try again when you are ready.`);
+  }
+  throw new ApiError(0, "NotAllowedError", otherwise);
+}
