@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import random
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import attrs
 
 from chat.api.rate_limit import RateLimiter
 from chat.api.services import Services
+from chat.auth.address_bans import AddressBans
 from chat.auth.captcha import Captcha
 from chat.auth.keys import Keys
 from chat.auth.outgoing_http import OutgoingHttp
@@ -38,6 +39,9 @@ from chat.domain.guild_states import GuildStates
 from chat.domain.guilds import Guilds
 from chat.domain.instance_policy import InstancePolicy
 from chat.domain.invites import Invites
+from chat.domain.ip_authorization import IpAuthorization
+from chat.domain.login_tickets import LoginTickets
+from chat.domain.mail_bounces import MailBounces
 from chat.domain.memberships import Memberships
 from chat.domain.messages import Messages
 from chat.domain.presences import Presences
@@ -55,6 +59,9 @@ from chat.mail.mailer import Mailer
 from chat.snowflake import SnowflakeGenerator
 from chat.store.database import Database
 
+if TYPE_CHECKING:
+    from chat.mail.outbox import Outbox
+
 
 @attrs.frozen(kw_only=True)
 class Foundations:
@@ -68,6 +75,7 @@ class Foundations:
     snowflakes: SnowflakeGenerator
     mint: TokenMint
     keys: Keys
+    address_bans: AddressBans
     passwords: Passwords
     guild_states: GuildStates
     relationships: Relationships
@@ -83,6 +91,8 @@ class Foundations:
             takes_self=True,
         )
     )
+    outbox: Outbox | None = attrs.field(default=attrs.Factory(lambda self: _outbox(self), takes_self=True))
+    """Where mail waits for the SMTP server; None where none is sent."""
 
 
 @attrs.frozen(kw_only=True)
@@ -92,6 +102,8 @@ class Credentials:
     usernames: Usernames
     rules: ProfileRules
     sign_ins: SignIns
+    ip_authorization: IpAuthorization
+    authentication: Authentication
     mailer: Mailer
     verification: EmailVerification
     factors: SecondFactors
@@ -113,6 +125,7 @@ def build_services(base: Foundations) -> Services:
         bus=bus,
         rate_limiter=RateLimiter(enabled=settings.rate_limits),
         captcha=Captcha(settings.captcha, outgoing),
+        address_bans=base.address_bans,
         admin_api_keys=AdminApiKeys(database, clock, base.snowflakes, base.mint),
         accounts=Accounts(
             database,
@@ -125,7 +138,8 @@ def build_services(base: Foundations) -> Services:
             settings,
         ),
         user_settings=UserSettings(database, bus),
-        authentication=Authentication(database, clock, base.passwords, credentials.sign_ins, settings),
+        authentication=credentials.authentication,
+        ip_authorization=credentials.ip_authorization,
         sign_ins=credentials.sign_ins,
         factors=credentials.factors,
         sudo=credentials.sudo,
@@ -187,14 +201,30 @@ def build_services(base: Foundations) -> Services:
 
 def _credentials(base: Foundations) -> Credentials:
     settings, database, clock = base.settings, base.database, base.clock
-    mailer = Mailer(settings.mail.mode, clock)
+    mailer = Mailer(settings.mail.mode, clock, base.outbox)
     factors = SecondFactors(database, clock, base.keys)
+    sign_ins = SignIns(database, clock, base.mint, base.account_events)
+    tickets = LoginTickets(database, clock, base.mint, sign_ins)
+    ip_authorization = IpAuthorization(database, clock, base.mint, base.keys, mailer, sign_ins, settings)
     return Credentials(
         usernames=Usernames(settings, base.chance),
         rules=ProfileRules(clock, settings),
-        sign_ins=SignIns(database, clock, base.mint, base.account_events),
+        sign_ins=sign_ins,
+        ip_authorization=ip_authorization,
+        authentication=Authentication(database, base.passwords, sign_ins, tickets, ip_authorization, settings),
         mailer=mailer,
         verification=EmailVerification(database, clock, mailer, base.mint, base.account_events, settings),
         factors=factors,
         sudo=SudoMode(base.passwords, factors, SudoTokens(base.keys, clock)),
     )
+
+
+def _outbox(base: Foundations) -> Outbox | None:
+    """The outbox of an instance that sends mail."""
+    if base.settings.mail.mode != "smtp":
+        return None
+    from chat.mail.outbox import Outbox, Sender  # an instance that sends none starts without smtplib and its like
+
+    sender = Sender.of(base.settings)
+    bounces = MailBounces(base.account_events)
+    return Outbox(base.database, base.clock, base.chance, base.keys, sender, bounces, in_threads=base.in_threads)

@@ -8,6 +8,7 @@ import attrs
 
 if TYPE_CHECKING:
     from chat.api.rate_limit import RateLimiter
+    from chat.auth.address_bans import AddressBans
     from chat.auth.captcha import Captcha
     from chat.bus.bus import Bus
     from chat.clock import Clock
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from chat.domain.friendships import Friendships
     from chat.domain.guilds import Guilds
     from chat.domain.invites import Invites
+    from chat.domain.ip_authorization import IpAuthorization
     from chat.domain.memberships import Memberships
     from chat.domain.messages import Messages
     from chat.domain.private_channels import PrivateChannels
@@ -44,12 +46,14 @@ class Services:
     bus: Bus
     rate_limiter: RateLimiter
     captcha: Captcha
+    address_bans: AddressBans
     admin_api_keys: AdminApiKeys
     accounts: Accounts
     user_settings: UserSettings
     registration: Registration
     verification: EmailVerification
     authentication: Authentication
+    ip_authorization: IpAuthorization
     sign_ins: SignIns
     factors: SecondFactors
     sudo: SudoMode

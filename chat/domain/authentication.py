@@ -1,41 +1,103 @@
-"""Password login and logout (wire facts 6.1, 6.2; document 002, States and transitions)."""
+"""Password login, logout, and what every way of signing in has in common (wire facts 6.1, 6.2; document 002, States and
+transitions).
+
+Whatever proves somebody to be the holder of an account (a password, a second factor, a passkey, a mailed link, a
+provider), the sign-in itself is made by `complete`, or by `proceed` where a second factor may still be asked for.
+"""
 
 from __future__ import annotations
 
 import sqlite3
-from typing import Final
+from collections.abc import Callable
+from typing import Any, Final
 
 import attrs
 import structlog
 
 from chat.auth.passwords import Passwords
 from chat.auth.principal import Principal
-from chat.clock import Clock
 from chat.config import Settings
+from chat.domain.ip_authorization import IpAuthorization
+from chat.domain.login_tickets import LoginTickets, MfaChallenge
 from chat.domain.sign_ins import Client, SignIn, SignIns
 from chat.errors import ApiError, FieldError, InvalidFormBody
-from chat.registries.user_flags import UserFlag
-from chat.store import accounts, auth_sessions
+from chat.store import accounts
 from chat.store.accounts import Account
 from chat.store.database import Database
 
 log: Final = structlog.get_logger("chat.accounts")
 
 WRONG: Final = "INVALID_EMAIL_OR_PASSWORD"
-CLOSED_BY_HOLDER: Final = UserFlag.DISABLED | UserFlag.SELF_DELETED
-"""What the holder's own password takes back at login (wire facts 6.2)."""
+
+Change = Callable[[sqlite3.Connection, Account], Account]
+"""What a way of signing in does in the unit of writing, before the sign-in: given the account as it is at that moment,
+it returns the account as it is to be written, or raises to refuse."""
+
+Then = Callable[[Account, Account], None]
+"""After the commit, with the account before and after: what is to be published."""
+
+
+def _as_it_is(connection: sqlite3.Connection, account: Account) -> Account:
+    return account
+
+
+def _nothing(before: Account, after: Account) -> None:
+    """Nobody needs to be told."""
+
+
+@attrs.frozen
+class SignedIn:
+    """A sign-in that is written."""
+
+    account: Account
+    sign_in: SignIn
+    invite_code: str | None = None
+    """What the login asked to join."""
+
+    def answer(self) -> dict[str, Any]:
+        """The token response (wire facts 6.2)."""
+        return self.sign_in.answer(self.account)
+
+
+@attrs.frozen
+class _Way:
+    """How somebody signs in: the arguments of `complete` and `proceed`."""
+
+    refused: ApiError
+    change: Change
+    then: Then
+    address_is_proved: bool
+    invite_code: str | None
+    asks_factor: bool
+
+
+@attrs.frozen
+class _Outcome:
+    """What a unit of writing came to: `refused` is raised once what goes with it is committed."""
+
+    before: Account
+    after: Account
+    challenge: MfaChallenge | None = None
+    refused: ApiError | None = None
 
 
 class Authentication:
-    """Signs accounts in with their password, and out."""
+    """Signs accounts in, and out."""
 
     def __init__(
-        self, database: Database, clock: Clock, passwords: Passwords, sign_ins: SignIns, settings: Settings
+        self,
+        database: Database,
+        passwords: Passwords,
+        sign_ins: SignIns,
+        tickets: LoginTickets,
+        addresses: IpAuthorization,
+        settings: Settings,
     ) -> None:
         self._database = database
-        self._clock = clock
         self._passwords = passwords
         self._sign_ins = sign_ins
+        self._tickets = tickets
+        self._addresses = addresses
         self._by_username = settings.sign_in == "username"
 
     @property
@@ -43,11 +105,13 @@ class Authentication:
         """The member of the login body that names the account (design 7)."""
         return "username" if self._by_username else "email"
 
-    async def login(self, login: str, password: str, client: Client) -> tuple[Account, SignIn]:
+    async def login(
+        self, login: str, password: str, client: Client, invite_code: str | None = None
+    ) -> SignedIn | MfaChallenge:
         """Sign in the account with this address, or on a username instance with this username.
 
         :raises InvalidFormBody: INVALID_EMAIL_OR_PASSWORD at both fields, whatever of the two is wrong.
-        :raises ApiError: BOT_USER_AUTH_ENDPOINT_ACCESS_DENIED, ACCOUNT_SUSPENDED_TEMPORARILY, RATE_LIMITED.
+        :raises ApiError: as `complete`; RATE_LIMITED.
         """
         found = self._find(login)
         if found is not None and found.bot:
@@ -57,27 +121,98 @@ class Authentication:
             log.info("login refused", user_id=None if found is None else found.id, address=client.address)
             raise self._wrong()
         renewed = await self._passwords.hash(password) if self._passwords.is_outdated(known) else known
-        sign_in = self._sign_ins.new(found.id, client)
 
-        def unit(connection: sqlite3.Connection) -> Account:
-            account = accounts.by_id(connection, found.id)
+        def change(connection: sqlite3.Connection, account: Account) -> Account:
             # Between the check of the password and this moment it may have been changed.
-            if account is None or account.is_deleted or account.password_hash != known:
+            if account.password_hash != known:
                 raise self._wrong()
-            opened = attrs.evolve(self._reopened(account), password_hash=renewed)
-            if opened != account:
-                accounts.replace(connection, opened)
-            auth_sessions.insert(connection, sign_in.session)
-            return opened
+            return attrs.evolve(account, password_hash=renewed)
 
-        account = await self._database.write(unit)
-        log.info("login", user_id=account.id, address=client.address)
-        return account, sign_in
+        return await self.proceed(found, client, refused=self._wrong(), change=change, invite_code=invite_code)
+
+    async def complete(
+        self,
+        account: Account,
+        client: Client,
+        *,
+        refused: ApiError,
+        change: Change = _as_it_is,
+        then: Then = _nothing,
+        address_is_proved: bool = False,
+        invite_code: str | None = None,
+    ) -> SignedIn:
+        """Sign in somebody who has proved all there is to prove: `change`, the sign-in and what follows, in one unit.
+
+        `refused` is what a deleted account gets. `address_is_proved` where the way itself makes IP authorisation
+        superfluous: a mailed link brought the person here, or a provider answers for them.
+
+        :raises ApiError: BOT_USER_AUTH_ENDPOINT_ACCESS_DENIED, ACCOUNT_SUSPENDED_TEMPORARILY,
+            REGISTRATION_PENDING_APPROVAL, REGISTRATION_REJECTED: nothing is written. IP_AUTHORIZATION_REQUIRED: what
+            `change` did stands, and the sign-in waits for a mailed link to be followed.
+        """
+        way = _Way(refused, change, then, address_is_proved, invite_code, asks_factor=False)
+        outcome = await self._sign_in(account, client, way)
+        if not isinstance(outcome, SignedIn):
+            raise TypeError("no factor was asked for")
+        return outcome
+
+    async def proceed(
+        self,
+        account: Account,
+        client: Client,
+        *,
+        refused: ApiError,
+        change: Change = _as_it_is,
+        then: Then = _nothing,
+        address_is_proved: bool = False,
+        invite_code: str | None = None,
+    ) -> SignedIn | MfaChallenge:
+        """As `complete`, for somebody who has proved a first factor only: an account that has a second one gets a
+        challenge instead, once `change` is written.
+
+        :raises ApiError: as `complete`.
+        """
+        way = _Way(refused, change, then, address_is_proved, invite_code, asks_factor=True)
+        return await self._sign_in(account, client, way)
 
     async def logout(self, principal: Principal) -> None:
         """End the sign-in that the request came with; a bot token has none, so nothing happens."""
         if principal.session_id_hash is not None:
             await self._sign_ins.end(principal.user_id, [principal.session_id_hash])
+
+    async def _sign_in(self, account: Account, client: Client, way: _Way) -> SignedIn | MfaChallenge:
+        sign_in = self._sign_ins.new(account.id, client)
+        ticket = self._tickets.secret() if way.asks_factor else None
+        demand = None if way.address_is_proved else self._addresses.demand()
+
+        def unit(connection: sqlite3.Connection) -> _Outcome:
+            before = accounts.by_id(connection, account.id)
+            if before is None or before.is_deleted:
+                raise way.refused
+            after = way.change(connection, before)
+            self._sign_ins.admitted(connection, after)
+            if after != before:
+                accounts.replace(connection, after)
+            if way.address_is_proved:
+                self._addresses.remember(connection, after, client.address)
+            if ticket is not None:
+                challenge = self._tickets.issue(connection, after, ticket, way.invite_code)
+                if challenge is not None:
+                    return _Outcome(before, after, challenge=challenge)
+            if demand is not None and not self._addresses.is_authorized(connection, after, client.address):
+                waits = self._addresses.ask(connection, after, client, demand, way.invite_code)
+                return _Outcome(before, after, refused=waits)
+            self._addresses.remember(connection, after, client.address)
+            return _Outcome(before, self._sign_ins.enter(connection, after, sign_in))
+
+        outcome = await self._database.write(unit, lambda outcome: way.then(outcome.before, outcome.after))
+        if outcome.refused is not None:
+            log.info("login waits", user_id=account.id, address=client.address)
+            raise outcome.refused
+        if outcome.challenge is not None:
+            return outcome.challenge
+        log.info("login", user_id=account.id, address=client.address)
+        return SignedIn(outcome.after, sign_in, way.invite_code)
 
     def _find(self, login: str) -> Account | None:
         reader = self._database.reader
@@ -85,15 +220,6 @@ class Authentication:
             return accounts.by_email_key(reader, login)
         holders = sorted(accounts.by_username(reader, login), key=lambda account: account.bot)
         return holders[0] if holders else None
-
-    def _reopened(self, account: Account) -> Account:
-        """The account as a login leaves it: a ban that is over is lifted, and what the holder closed is open.
-
-        :raises ApiError: ACCOUNT_SUSPENDED_TEMPORARILY while a ban stands.
-        """
-        if account.temp_banned_until is not None and account.temp_banned_until > self._clock.now_ms():
-            raise ApiError("ACCOUNT_SUSPENDED_TEMPORARILY")
-        return attrs.evolve(account, flags=account.flags & ~int(CLOSED_BY_HOLDER), temp_banned_until=None)
 
     def _wrong(self) -> InvalidFormBody:
         return InvalidFormBody([FieldError(self.login_field, WRONG), FieldError("password", WRONG)])

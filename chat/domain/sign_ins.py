@@ -1,9 +1,12 @@
-"""Sign-ins: making them, listing them, ending them, and noting when they were last used."""
+"""Sign-ins: making them, listing them, ending them, and noting when they were last used.
+
+Whichever way somebody proves who they are, a sign-in begins in `SignIns.enter`, where the account's state is judged.
+"""
 
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 import attrs
@@ -15,8 +18,9 @@ from chat.clock import Clock, iso_timestamp
 from chat.domain.account_events import AccountEvents
 from chat.domain.client_info import client_info, masked_address
 from chat.domain.objects.users import partial_user
-from chat.errors import StorageUnavailable
-from chat.store import accounts, auth_sessions
+from chat.errors import ApiError, StorageUnavailable
+from chat.registries.user_flags import UserFlag
+from chat.store import accounts, auth_sessions, pending_registrations
 from chat.store.accounts import Account
 from chat.store.auth_sessions import AuthSession
 from chat.store.database import Database
@@ -26,6 +30,9 @@ USE_NOTED_EVERY_SECONDS: Final = 60
 
 USES_LIMIT: Final = 100_000
 """Sign-ins used within that time of which a note is kept; the use of further ones is not noted."""
+
+CLOSED_BY_HOLDER: Final = int(UserFlag.DISABLED | UserFlag.SELF_DELETED)
+"""What the holder's own sign-in takes back (wire facts 6.2)."""
 
 
 @attrs.frozen
@@ -48,6 +55,41 @@ class SignIn:
     def answer(self, account: Account) -> dict[str, Any]:
         """The token response (wire facts 6.2)."""
         return {"token": self.token, "user_id": str(account.id), "user": partial_user(account)}
+
+
+@attrs.frozen
+class Standing:
+    """How an account stood when somebody proved a part of what it takes to sign in.
+
+    What was proved counts for nothing once the password is another one, or the holder has closed the account since.
+    """
+
+    password: str
+    """The SHA-256, in hexadecimal digits, of the password's stored hash."""
+    closed: int
+    """Those flags of CLOSED_BY_HOLDER that were set."""
+
+    @classmethod
+    def of(cls, account: Account) -> Standing:
+        """How the account stands."""
+        return cls(token_hash(account.password_hash or "").hex(), account.flags & CLOSED_BY_HOLDER)
+
+    @classmethod
+    def from_members(cls, members: Mapping[str, Any]) -> Standing:
+        """The reverse of `as_members`."""
+        return cls(members["password"], members["closed"])
+
+    def as_members(self) -> dict[str, Any]:
+        """Members for the body of a ticket."""
+        return {"password": self.password, "closed": self.closed}
+
+    def has_password_of(self, account: Account) -> bool:
+        """Whether the account's password is the same still."""
+        return Standing.of(account).password == self.password
+
+    def was_closed_since(self, account: Account) -> bool:
+        """Whether the holder has closed the account in the meantime."""
+        return bool(account.flags & CLOSED_BY_HOLDER & ~self.closed)
 
 
 class SignIns:
@@ -75,6 +117,35 @@ class SignIns:
             client_platform=client.platform,
         )
         return SignIn(token, session)
+
+    def admitted(self, connection: sqlite3.Connection, account: Account) -> Account:
+        """The account as a sign-in leaves it: a ban that is over is lifted, and what the holder closed is open.
+
+        Asked only after somebody has proved to be the holder: a refusal tells how the account stands.
+
+        :raises ApiError: BOT_USER_AUTH_ENDPOINT_ACCESS_DENIED; ACCOUNT_SUSPENDED_TEMPORARILY while a ban stands
+            (document 002, States and transitions); REGISTRATION_PENDING_APPROVAL, REGISTRATION_REJECTED.
+        """
+        if account.bot:
+            raise ApiError("BOT_USER_AUTH_ENDPOINT_ACCESS_DENIED")
+        if account.temp_banned_until is not None and account.temp_banned_until > self._clock.now_ms():
+            raise ApiError("ACCOUNT_SUSPENDED_TEMPORARILY")
+        pending = pending_registrations.of_user(connection, account.id)
+        if pending is not None:
+            decided = pending.rejected_at is not None
+            raise ApiError("REGISTRATION_REJECTED" if decided else "REGISTRATION_PENDING_APPROVAL")
+        return attrs.evolve(account, flags=account.flags & ~CLOSED_BY_HOLDER, temp_banned_until=None)
+
+    def enter(self, connection: sqlite3.Connection, account: Account, sign_in: SignIn) -> Account:
+        """In a unit of writing: begin the sign-in, and write the account, `account`, as it leaves it.
+
+        :raises ApiError: as `admitted`.
+        """
+        opened = self.admitted(connection, account)
+        if opened != accounts.by_id(connection, account.id):
+            accounts.replace(connection, opened)
+        auth_sessions.insert(connection, sign_in.session)
+        return opened
 
     async def of_account(self, principal: Principal) -> list[dict[str, Any]]:
         """The account's auth session objects, the most recently used first (wire facts 5.4)."""

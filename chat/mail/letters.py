@@ -18,3 +18,86 @@ def verification(recipient: str, *, service_name: str, public_url: str, token: s
         closing=("If it was not you, do nothing: the address stays unconfirmed.",),
     )
     return Mail(recipient, letter, MailKind.VERIFICATION, token)
+
+
+def ip_authorization(recipient: str, *, service_name: str, public_url: str, address: str, token: str) -> Mail:
+    """Asks the holder of an account whether it is them who signs in from an address never seen before."""
+    letter = Letter(
+        subject=f"Confirm a new place you sign in to {service_name} from",
+        paragraphs=(
+            f"Somebody with your password signs in to {service_name} from the address {address}, "
+            "which your account has not used before.",
+            "If it is you, confirm it within 15 minutes.",
+        ),
+        action=Action("Sign in from this address", f"{public_url}/authorize-ip#token={token}"),
+        closing=("If it is not you, do not follow the link, and change your password: somebody else knows it.",),
+    )
+    return Mail(recipient, letter, MailKind.IP_AUTHORIZATION, token)
+
+
+def password_reset(recipient: str, *, service_name: str, public_url: str, token: str) -> Mail:
+    """Lets the holder of an address choose a new password."""
+    letter = Letter(
+        subject=f"Reset your password for {service_name}",
+        paragraphs=(
+            f"Somebody, hopefully you, asked to reset the password of your account at {service_name}.",
+            "Choose a new one within an hour. It signs you out everywhere.",
+        ),
+        action=Action("Choose a new password", f"{public_url}/reset#token={token}"),
+        closing=("If it was not you, do nothing: your password stays what it is.",),
+    )
+    return Mail(recipient, letter, MailKind.PASSWORD_RESET, token)
+
+
+def password_change(recipient: str, *, service_name: str, code: str) -> Mail:
+    """Gives somebody signed in the code for changing the password."""
+    letter = Letter(
+        subject=f"Your code for changing your password for {service_name}",
+        paragraphs=("Somebody who is signed in to your account wants to change its password. The code for it:",),
+        code=code,
+        closing=(
+            "It works for ten minutes.",
+            "If it was not you, tell nobody this code, and change your password yourself: somebody else is signed in.",
+        ),
+    )
+    return Mail(recipient, letter, MailKind.PASSWORD_CHANGE, code)
+
+
+def email_change_from(recipient: str, *, service_name: str, code: str) -> Mail:
+    """Asks the holder of an account's address whether the account may leave it."""
+    letter = Letter(
+        subject=f"Your code for changing your address for {service_name}",
+        paragraphs=("Somebody who is signed in to your account wants to give it another address. The code for it:",),
+        code=code,
+        closing=(
+            "It works for ten minutes.",
+            "If it was not you, tell nobody this code, and change your password: somebody else is signed in.",
+        ),
+    )
+    return Mail(recipient, letter, MailKind.EMAIL_CHANGE, code)
+
+
+def email_change_to(recipient: str, *, service_name: str, code: str) -> Mail:
+    """Asks the holder of an address whether an account may have it."""
+    letter = Letter(
+        subject=f"Your code for using this address with {service_name}",
+        paragraphs=(f"Somebody, hopefully you, wants to use this address at {service_name}. The code for it:",),
+        code=code,
+        closing=("It works for ten minutes.", "If it was not you, do nothing: the address is not used."),
+    )
+    return Mail(recipient, letter, MailKind.EMAIL_CHANGE, code)
+
+
+def email_revert(recipient: str, *, service_name: str, public_url: str, token: str) -> Mail:
+    """Tells the holder of an address that the account has left it, and takes it back if that was wrong."""
+    letter = Letter(
+        subject=f"Your address for {service_name} was changed",
+        paragraphs=(
+            f"Your account at {service_name} has another address now; this one no longer belongs to it.",
+            "If you changed it yourself, you are done.",
+            "If you did not, take your account back within 72 hours: this address is restored, you choose a new "
+            "password, and everybody is signed out.",
+        ),
+        action=Action("It was not me", f"{public_url}/email-revert#token={token}"),
+    )
+    return Mail(recipient, letter, MailKind.EMAIL_REVERT, token)

@@ -16,8 +16,10 @@ from chat.api.operation import Policy, Request, Routes
 from chat.api.sudo import SudoFields
 from chat.auth.client_address import network_of, subnet_of
 from chat.auth.principal import CredentialKind, Principal
+from chat.domain.authentication import SignedIn
+from chat.domain.login_tickets import MfaChallenge
 from chat.domain.registration import Applicant
-from chat.domain.sign_ins import Client, SignIn
+from chat.domain.sign_ins import Client
 from chat.errors import ApiError, InvalidFormBody
 from chat.registries.error_codes import ERROR_CODES
 from chat.store.accounts import Account, email_key, username_key
@@ -95,7 +97,7 @@ async def register(request: Request, body: Register) -> object:
         locale=preferred_locale(request.headers.get("accept-language")),
     )
     account, sign_in = await request.services.registration.register(applicant, client_of(request))
-    return await _signed_in(request, account, sign_in, body.invite_code)
+    return await answer_to_sign_in(request, SignedIn(account, sign_in, body.invite_code))
 
 
 @routes.operation(
@@ -113,8 +115,8 @@ async def login(request: Request, body: Login) -> object:
     key = email_key(name) if by_email else username_key(name)
     request.limit(buckets.LOGINS_OF_NAME, key)
     request.limit(buckets.LOGINS_OF_ADDRESS, network_of(request.address))
-    account, sign_in = await authentication.login(name, body.password, client_of(request))
-    return await _signed_in(request, account, sign_in, body.invite_code)
+    outcome = await authentication.login(name, body.password, client_of(request), body.invite_code)
+    return await answer_to_sign_in(request, outcome)
 
 
 @routes.operation("POST", "/v1/auth/logout", policy=Policy.USER, bucket=buckets.AUTH_LOGOUT)
@@ -165,14 +167,21 @@ async def resend_verification(request: Request) -> None:
     await request.services.verification.resend(request.principal.account)
 
 
-async def _signed_in(request: Request, account: Account, sign_in: SignIn, invite_code: str | None) -> dict[str, Any]:
-    """The token response, after joining what the invite leads to; an invite that leads nowhere is no obstacle."""
-    if invite_code is not None:
-        try:
-            await request.services.invites.accept(Principal(account, CredentialKind.SESSION), invite_code)
-        except ApiError as refused:
-            log.info("invite not accepted", user_id=account.id, code=refused.code)
-    return sign_in.answer(account)
+async def answer_to_sign_in(request: Request, outcome: SignedIn | MfaChallenge) -> dict[str, Any]:
+    """The token response, after joining what the login's invite leads to, or the MFA challenge."""
+    if isinstance(outcome, SignedIn):
+        await accept_invite(request, outcome.account, outcome.invite_code)
+    return outcome.answer()
+
+
+async def accept_invite(request: Request, account: Account, invite_code: str | None) -> None:
+    """Join what the invite of a login leads to; one that leads nowhere is no obstacle."""
+    if invite_code is None:
+        return
+    try:
+        await request.services.invites.accept(Principal(account, CredentialKind.SESSION), invite_code)
+    except ApiError as refused:
+        log.info("invite not accepted", user_id=account.id, code=refused.code)
 
 
 _LANGUAGE: Final = re.compile(r"[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8}){0,3}", re.ASCII)
