@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Final
+from typing import Any, Final
 
 import orjson
 
@@ -27,6 +27,7 @@ _AUTHORITY: Final = re.compile(rb"[A-Za-z]+://[^/?]*")
 
 _STATUS_TEXTS: Final[Mapping[int, str]] = {
     400: "Bad Request",
+    403: "Forbidden",
     408: "Request Timeout",
     426: "Upgrade Required",
     500: "Internal Server Error",
@@ -79,9 +80,15 @@ def target_path(target: bytes) -> bytes:
     return target.partition(b"?")[0]
 
 
-def refusal(status: int, code: str, message: str, headers: Mapping[str, str] | None = None) -> bytes:
+def refusal(
+    status: int,
+    code: str,
+    message: str,
+    headers: Mapping[str, str] | None = None,
+    members: Mapping[str, Any] | None = None,
+) -> bytes:
     """A whole response with the API's error body, after which the connection closes."""
-    body = orjson.dumps({"code": code, "message": message})
+    body = orjson.dumps({"code": code, "message": message, **(members or {})})
     lines = [
         f"HTTP/1.1 {status} {_STATUS_TEXTS[status]}",
         "Content-Type: application/json",

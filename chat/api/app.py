@@ -60,7 +60,7 @@ class ChatApp(QuartTrio):
         if scope["type"] == "websocket":
             await _refuse_websocket(scope, receive, send)
             return
-        await super().asgi_app(scope, receive, send)
+        await super().asgi_app(scope, receive, self._kernel.noting_failures(scope, receive, send))
 
     async def _refuse(self, error: HTTPException) -> Response:
         status = 404 if error.code in UNKNOWN_TO_PEOPLE else error.code or 500

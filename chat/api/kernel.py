@@ -251,6 +251,7 @@ class Kernel:
         in_threads: bool = True,
     ) -> None:
         self._addresses = addresses
+        self._bans = services.address_bans
         self._chance = chance
         self._faults = faults
         self._table: RouteTable[Endpoint] = RouteTable()
@@ -265,11 +266,12 @@ class Kernel:
         """
         path = _raw_path(scope)
         found = self._table.find(path)
-        if found is None and self._faults is None:
+        if found is None and self._faults is None and not self._bans:
             return False
         exchange = Exchange(scope, receive, self._addresses)
         exchange.id = self.request_id(exchange.headers.get("x-request-id"))
         try:
+            self._bans.refuse(exchange.address)
             if self._faults is not None:
                 self._faults.raise_due(scope["method"], scope["path"])
             if found is None:
@@ -280,9 +282,21 @@ class Kernel:
             status, headers, body = encode(refusal(error), exchange.id)
         except ClientGone:
             return True
+        if status == 401:
+            self._bans.note_failure(exchange.address)
         await send({"type": "http.response.start", "status": status, "headers": headers})
         await send({"type": "http.response.body", "body": b"" if scope["method"] == "HEAD" else body})
         return True
+
+    def noting_failures(self, scope: Mapping[str, Any], receive: Receive, send: Send) -> Send:
+        """`send` for an answer that is made elsewhere: a 401 counts towards the ban of the client's address."""
+
+        async def noted(event: Any) -> None:
+            if event["type"] == "http.response.start" and event["status"] == 401:
+                self._bans.note_failure(Exchange(scope, receive, self._addresses).address)
+            await send(event)
+
+        return noted
 
     async def _answer(self, method: str, targets: Mapping[str, Endpoint], exchange: Exchange) -> Encoded:
         endpoint = targets.get("GET" if method == "HEAD" else method)

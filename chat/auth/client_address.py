@@ -32,15 +32,15 @@ class ClientAddresses:
         """The client's address. `forwarded` are the values of X-Forwarded-For, in the order of arrival."""
         if not self._trusted and (test_address is None or not self._test_header):
             return peer
-        address = _parsed(peer)
+        address = parse_address(peer)
         if address is None:
             return peer
         if self._test_header and test_address is not None and address.is_loopback:
-            named = _parsed(test_address)
+            named = parse_address(test_address)
             return peer if named is None else str(named)
         hops = [hop.strip() for value in forwarded for hop in value.split(",")]
         while hops and self._is_trusted(address):
-            hop = _parsed(hops.pop())
+            hop = parse_address(hops.pop())
             if hop is None:
                 break
             address = hop
@@ -52,21 +52,23 @@ class ClientAddresses:
 
 def network_of(address: str) -> str:
     """What counts as one client where addresses are limited: an IPv4 address, or an IPv6 network of 64 bits."""
-    parsed = _parsed(address)
-    if parsed is None or isinstance(parsed, ipaddress.IPv4Address):
+    parsed = parse_address(address)
+    if parsed is None:
         return address
+    if isinstance(parsed, ipaddress.IPv4Address):
+        return str(parsed)
     return str(ipaddress.ip_network((parsed.packed[:8] + bytes(8), 64)))
 
 
 def subnet_of(address: str) -> str:
     """The wider neighbourhood of a client: 24 bits of an IPv4 address, 48 of an IPv6 address (wire facts 3.4)."""
-    parsed = _parsed(address)
+    parsed = parse_address(address)
     if parsed is None:
         return address
     return str(ipaddress.ip_network((parsed, 24 if parsed.version == 4 else 48), strict=False))
 
 
-def _parsed(text: str) -> _Address | None:
+def parse_address(text: str) -> _Address | None:
     """The address in text, IPv4 inside IPv6 unwrapped; None for anything else."""
     try:
         address = ipaddress.ip_address(text)

@@ -44,6 +44,7 @@ def _forget(services: DevelopmentServices) -> None:
     services.messages.forget_recent()
     services.sign_ins.forget_uses()
     services.admin_api_keys.forget_uses()
+    services.address_bans.forget_all()
     for forget in development.forget:
         forget()
     development.clock.set_back()

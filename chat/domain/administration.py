@@ -5,7 +5,6 @@ A running server learns of it from notes that are written with the change (`chat
 
 from __future__ import annotations
 
-import re
 import sqlite3
 from collections.abc import Sequence
 from typing import Final
@@ -18,13 +17,14 @@ from chat.config import Settings
 from chat.domain import account_rules
 from chat.domain.usernames import Usernames
 from chat.errors import InvalidFormBody, OperatorError
+from chat.registries.acls import ACLS
 from chat.snowflake import MAXIMUM, SnowflakeGenerator
 from chat.store import accounts, auth_sessions, outside_changes
 from chat.store.accounts import Account
 from chat.store.database import Database
 from chat.store.outside_changes import ACCOUNT_CHANGED, CREDENTIALS_REVOKED
 
-_ACL: Final = re.compile(r"\*|[a-z_]+(:[a-z_]+)+", re.ASCII)
+_ACLS: Final = frozenset(ACLS)
 
 
 @attrs.frozen
@@ -89,7 +89,7 @@ class Administration:
     async def create(self, wanted: NewAccount) -> Account:
         """Make an account; the operator vouches for its address.
 
-        Raises InvalidFormBody for what is wrong with it, OperatorError for an ACL that cannot be one.
+        Raises InvalidFormBody for what is wrong with it, OperatorError for an ACL that is none.
         """
         username = account_rules.username(wanted.username, service_name=self._settings.service_name)
         email = None if wanted.email is None else account_rules.email(wanted.email)
@@ -142,7 +142,7 @@ class Administration:
         return await self._database.write(unit)
 
     async def set_acls(self, user_id: int, acls: Sequence[str]) -> Account:
-        """Give the account exactly these ACLs. Raises OperatorError for text that cannot be one."""
+        """Give the account exactly these ACLs. Raises OperatorError for text that is none."""
         wanted = require_acls(acls)
         now = self._clock.now_ms()
 
@@ -161,9 +161,9 @@ def tag_of(account: Account) -> str:
 
 
 def require_acls(acls: Sequence[str]) -> tuple[str, ...]:
-    """The ACLs, sorted and each once. Raises OperatorError for text that cannot be one."""
+    """The ACLs, sorted and each once. Raises OperatorError for text that is none."""
     for acl in acls:
-        if _ACL.fullmatch(acl) is None:
+        if acl not in _ACLS:
             raise OperatorError(f"{acl!r} is no ACL: expected one such as user:view:email, or *")
     return tuple(sorted(set(acls)))
 

@@ -420,7 +420,7 @@ class Connection:
     # Resume
 
     def _resume(self, resume: Resume) -> None:
-        outcome = self._parts.starts.find(resume)
+        outcome = self._parts.starts.find(resume, self.address)
         match outcome:
             case GatewaySession():
                 self._attach(outcome, resume.seq)

@@ -56,6 +56,7 @@ class Gateway:
         voice_states: VoiceStates,
         accounts: AccountState,
         resolve_token: Callable[[str], Principal | None],
+        note_failure: Callable[[str], None],
         storage_failing: Callable[[], bool],
         random_hex: Callable[[int], str],
         random_between: Callable[[int, int], int],
@@ -84,6 +85,7 @@ class Gateway:
             ready=ReadyPayloads(accounts, guild_payloads, presences),
             guild_payloads=guild_payloads,
             resolve_token=resolve_token,
+            note_failure=note_failure,
             random_hex=random_hex,
             storage_failing=storage_failing,
         )

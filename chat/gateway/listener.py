@@ -17,6 +17,7 @@ import trio
 
 from chat import request_head
 from chat.auth.client_address import ClientAddresses
+from chat.errors import ApiError
 from chat.gateway.transport import Connection, GatewayTransport, SocketTransport
 from chat.gateway.upgrade import UpgradeRefused, UpgradeRequest, open_websocket
 from chat.registries.limits import REQUEST_HEADER_BYTES, REQUEST_HEADER_MS
@@ -104,7 +105,8 @@ def connections_maximum() -> int:
 class Port:
     """The open port. `serve` runs it; `drain` ends it in good order.
 
-    `maximum_connections` counts gateway and HTTP connections together; one more is told 503 and closed.
+    `maximum_connections` counts gateway and HTTP connections together; one more is told 503 and closed. `refuse` raises
+    an ApiError for a client's address that may not open a WebSocket.
     """
 
     def __init__(
@@ -115,11 +117,13 @@ class Port:
         http: HttpHandler,
         addresses: ClientAddresses,
         maximum_connections: int,
+        refuse: Callable[[str], None] = lambda _: None,
     ) -> None:
         self._listeners = listeners
         self._gateway = gateway
         self._http = http
         self._addresses = addresses
+        self._refuse_address = refuse
         self._maximum = maximum_connections
         self._refusing = 0
         self._accepting = trio.CancelScope()
@@ -196,6 +200,9 @@ class Port:
             await self._refuse(connection, request_head.refusal(400, "BAD_REQUEST", str(refused)))
         except UpgradeRefused as refused:
             await self._refuse(connection, refused.answer)
+        except ApiError as error:
+            answer = request_head.refusal(error.status, error.code, error.message, error.headers, error.members)
+            await self._refuse(connection, answer)
 
     async def _is_for_http(self, connection: Connection) -> bool:
         head = await _read_head(connection)
@@ -206,7 +213,9 @@ class Port:
         received = await _read_head(connection)
         length = request_head.head_length(received)
         connection.unread(received[length:])
-        request, answer = open_websocket(received[:length], connection.address, self._addresses)
+        request, answer = open_websocket(
+            received[:length], connection.address, self._addresses, self._refuse_address
+        )
         with trio.move_on_after(REFUSAL_SECONDS):
             await connection.send_all(answer)
             return request

@@ -78,6 +78,7 @@ class SessionStarts:
         ready: ReadyPayloads,
         guild_payloads: GuildPayloads,
         resolve_token: Callable[[str], Principal | None],
+        note_failure: Callable[[str], None],
         random_hex: Callable[[int], str],
         storage_failing: Callable[[], bool],
     ) -> None:
@@ -89,6 +90,7 @@ class SessionStarts:
         self._ready = ready
         self._guild_payloads = guild_payloads
         self._resolve_token = resolve_token
+        self._note_failure = note_failure
         self._random_hex = random_hex
         self._storage_failing = storage_failing
         self.turns = trio.CapacityLimiter(STARTS_AT_ONCE)
@@ -107,6 +109,7 @@ class SessionStarts:
             return close_codes.FAILED_TO_START_SESSION
         principal = self._resolve_token(identify.token)
         if principal is None:
+            self._note_failure(address)
             return close_codes.INVALID_TOKEN
         if not self._node.admits(principal.user_id):
             return StartFailure.POSTPONED
@@ -167,17 +170,19 @@ class SessionStarts:
             return self._guild_payloads.on_joining(room, session)
         return EventName.GUILD_CREATE, self._guild_payloads.whole(room.state, session, full_users=False)
 
-    def find(self, resume: Resume) -> GatewaySession | ResumeFailure | Close:
+    def find(self, resume: Resume, address: str) -> GatewaySession | ResumeFailure | Close:
         """The session that a Resume names, if the token owns it and it accepts the sequence."""
         if self._node.rpc_failing:
             return close_codes.SESSION_UNAVAILABLE
         principal = self._resolve_token(resume.token)
         if principal is None:
+            self._note_failure(address)
             return close_codes.INVALID_TOKEN
         session = self._table.get(resume.session_id)
         if session is None or session.starting is not None:
             return ResumeFailure.UNKNOWN
         if session.user_id != principal.user_id:
+            self._note_failure(address)
             return close_codes.INVALID_TOKEN
         match session.numbering.judge_resume(resume.seq):
             case ResumeVerdict.OUT_OF_BOUNDS:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import base64
 import binascii
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Final
 
 import attrs
@@ -66,8 +66,12 @@ class UpgradeRefused(Exception):
         self.answer = refusal(status, "BAD_REQUEST", message, headers)
 
 
-def open_websocket(head: bytes, peer: str, addresses: ClientAddresses) -> tuple[UpgradeRequest, bytes]:
+def open_websocket(
+    head: bytes, peer: str, addresses: ClientAddresses, refuse: Callable[[str], None] = lambda _: None
+) -> tuple[UpgradeRequest, bytes]:
     """What a complete request head asks for, and the 101 response to it.
+
+    `refuse` raises an ApiError for a client's address that is turned away, before anything else is looked at.
 
     Raises UpgradeRefused when the head is no proper opening handshake: 426 when it does not ask for a WebSocket of
     version 13, 400 otherwise.
@@ -76,6 +80,7 @@ def open_websocket(head: bytes, peer: str, addresses: ClientAddresses) -> tuple[
     path, _, query_string = parsed.target.decode("latin-1").partition("?")
     headers = tuple(parsed.headers)
     request = UpgradeRequest(path, query_string, headers, _client_address(headers, peer, addresses))
+    refuse(request.address)
     if b"upgrade" not in request.tokens(b"connection") or b"websocket" not in request.tokens(b"upgrade"):
         raise UpgradeRefused(426, "The gateway speaks WebSocket only.", {"Upgrade": "websocket"})
     if parsed.method != b"GET" or parsed.http_version != b"1.1" or request.has_body:

@@ -241,7 +241,7 @@ class Acl(enum.StrEnum):
     USER_CANCEL_BULK_MESSAGE_DELETION = "user:cancel:bulk_message_deletion"
     """Cancel an account's own bulk deletion of messages."""
 
-    USER_CREATE_PASSWORD_RESET_LINK = "user:create:password_reset_link"
+    USER_CREATE_PASSWORD_RESET_LINK = "user:create:password_reset_link"  # noqa: S105 - a name
     """Make a link that resets a password."""
 
     USER_DELETE = "user:delete"

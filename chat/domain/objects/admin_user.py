@@ -5,11 +5,14 @@ from __future__ import annotations
 from typing import Any, Final
 
 from chat.clock import iso_timestamp
-from chat.registries.user_flags import AuthenticatorType
+from chat.domain.objects.users import authenticator_types
+from chat.registries.acls import ACLS
 from chat.store.accounts import Account
 
 TRAITS_MAXIMUM: Final = 100
 """Traits that the object names at most."""
+
+_ACLS: Final = frozenset(ACLS)
 
 
 def admin_user(account: Account, *, locale: str | None, now_ms: int) -> dict[str, Any]:
@@ -41,10 +44,10 @@ def admin_user(account: Account, *, locale: str | None, now_ms: int) -> dict[str
         **_premium(account),
         "temp_banned_until": _timestamp(_ban_end(account, now_ms)),
         **_deletion(account),
-        "acls": list(account.acls),
+        "acls": [acl for acl in account.acls if acl in _ACLS],
         "traits": sorted(account.traits)[:TRAITS_MAXIMUM],
         "has_totp": account.totp_secret is not None,
-        "authenticator_types": _authenticator_types(account),
+        "authenticator_types": authenticator_types(account),
         "last_active_at": _timestamp(account.last_active_at),
         "last_active_ip": account.last_active_ip,
         "last_active_ip_reverse": None,
@@ -78,15 +81,6 @@ def _ban_end(account: Account, now_ms: int) -> int | None:
     """The end of the ban; one that has passed is none."""
     until = account.temp_banned_until
     return until if until is not None and until > now_ms else None
-
-
-def _authenticator_types(account: Account) -> list[int]:
-    types = []
-    if account.totp_secret is not None:
-        types.append(int(AuthenticatorType.TOTP))
-    if account.passkey_second_factor:
-        types.append(int(AuthenticatorType.WEBAUTHN))
-    return types
 
 
 def _timestamp(milliseconds: int | None) -> str | None:

@@ -1,0 +1,68 @@
+"""One declaration per administrative operation: what `chat.api.operation` has, with the ACLs it asks for and the action
+under which the audit log knows it.
+
+    @routes.admin_operation("GET", "/v1/admin/users/{user_id}", acls=[Acl.USER_LOOKUP], audit="get_user", ...)
+
+`admin:authenticate` or the wildcard is asked of every caller and never named (document 002, Authentication 1). Each
+entry of `acls` is needed; one that is a tuple is satisfied by any of its members, as in `(Acl.APPLICATION_LOOKUP,
+Acl.APPLICATION_LIST_BY_OWNER)`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
+
+import attrs
+
+from chat.api.operation import Handler, Operation, Request, Routes
+from chat.api.rate_limit import Bucket
+from chat.auth.policy import Policy
+from chat.registries.acls import Acl
+
+H = TypeVar("H", bound=Handler)
+
+
+@attrs.frozen(kw_only=True)
+class AdminOperation(Operation):
+    """A declared administrative operation."""
+
+    audit: str | None
+    """The action of its entry in the audit log; None for an operation that leaves none, as the documents name them."""
+
+
+class AdminRoutes(Routes):
+    """The operations of one module of administrative routes."""
+
+    def admin_operation(
+        self,
+        method: str,
+        path: str,
+        *,
+        acls: Sequence[Acl | tuple[Acl, ...]],
+        audit: str | None,
+        bucket: Bucket,
+        precondition: Callable[[Request], None] | None = None,
+        body: type[Any] | None = None,
+        query: type[Any] | None = None,
+    ) -> Callable[[H], H]:
+        """Declare the decorated coroutine function as the operation `method path`; see `Routes.operation`."""
+
+        def declare(handler: H) -> H:
+            self.operations.append(
+                AdminOperation(
+                    method=method,
+                    path=path,
+                    handler=handler,
+                    policy=Policy.ADMIN,
+                    acls=[frozenset(acl) if isinstance(acl, tuple) else frozenset({acl}) for acl in acls],
+                    audit=audit,
+                    bucket=bucket,
+                    precondition=precondition,
+                    body=body,
+                    query=query,
+                )
+            )
+            return handler
+
+        return declare

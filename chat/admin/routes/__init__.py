@@ -1,0 +1,11 @@
+"""The administrative operations, one module per family."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from chat.admin.routes import acls, api_keys, own_account
+from chat.api.operation import Routes
+
+ADMIN_ROUTES: Final[tuple[Routes, ...]] = tuple(module.routes for module in (own_account, acls, api_keys))
+"""Every operation below /v1/admin."""

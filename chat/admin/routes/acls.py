@@ -1,0 +1,16 @@
+"""GET /v1/admin/acls (wire facts 7.2)."""
+
+from __future__ import annotations
+
+from chat.admin import buckets
+from chat.admin.operation import AdminRoutes
+from chat.api.operation import Request
+from chat.registries.acls import ACLS
+
+routes = AdminRoutes()
+
+
+@routes.admin_operation("GET", "/v1/admin/acls", acls=[], audit=None, bucket=buckets.LOOKUP)
+async def list_acls(request: Request) -> object:
+    """Every ACL there is."""
+    return {"acls": [str(acl) for acl in ACLS]}

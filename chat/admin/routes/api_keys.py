@@ -1,0 +1,87 @@
+"""Operations on admin API keys (wire facts 7.4)."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import attrs
+
+from chat.admin import buckets
+from chat.admin.operation import AdminRoutes
+from chat.api.fields import Items, Length, Range
+from chat.api.operation import Request
+from chat.domain.admin_api_keys import LIFETIME_DAYS_MAXIMUM, NAME_LENGTH, NewKey
+from chat.registries.acls import ACLS_MAXIMUM, Acl
+
+routes = AdminRoutes()
+
+Name = Annotated[str, Length(1, NAME_LENGTH)]
+KeyAcls = Annotated[tuple[Acl, ...], Items(0, ACLS_MAXIMUM)]
+
+
+@attrs.frozen(kw_only=True)
+class CreateKey:
+    """The body of POST /v1/admin/api-keys."""
+
+    name: Name
+    acls: KeyAcls
+    expires_in_days: Annotated[int, Range(1, LIFETIME_DAYS_MAXIMUM)] | None = None
+
+
+@attrs.frozen(kw_only=True)
+class ChangeKey:
+    """The body of PATCH /v1/admin/api-keys/{key_id}."""
+
+    name: Name | None = None
+    acls: KeyAcls | None = None
+
+
+@routes.admin_operation("GET", "/v1/admin/api-keys", acls=[Acl.ADMIN_API_KEY_MANAGE], audit=None, bucket=buckets.LOOKUP)
+async def list_keys(request: Request) -> object:
+    """The keys of the caller's account."""
+    return await request.services.admin_api_keys.of_account(request.principal)
+
+
+@routes.admin_operation(
+    "POST",
+    "/v1/admin/api-keys",
+    acls=[Acl.ADMIN_API_KEY_MANAGE],
+    audit=None,
+    bucket=buckets.CODE_GENERATION,
+    body=CreateKey,
+)
+async def create_key(request: Request, body: CreateKey) -> object:
+    """Make a key; tells it this once."""
+    new = NewKey(body.name, tuple(map(str, body.acls)), body.expires_in_days)
+    return await request.services.admin_api_keys.create(request.principal, new)
+
+
+@routes.admin_operation(
+    "GET", "/v1/admin/api-keys/{key_id}", acls=[Acl.ADMIN_API_KEY_MANAGE], audit=None, bucket=buckets.LOOKUP
+)
+async def get_key(request: Request, key_id: int) -> object:
+    """One of the caller's keys."""
+    return await request.services.admin_api_keys.get(request.principal, key_id)
+
+
+@routes.admin_operation(
+    "PATCH",
+    "/v1/admin/api-keys/{key_id}",
+    acls=[Acl.ADMIN_API_KEY_MANAGE],
+    audit=None,
+    bucket=buckets.MODIFY,
+    body=ChangeKey,
+)
+async def change_key(request: Request, key_id: int, body: ChangeKey) -> object:
+    """Give one of the caller's keys another name or other ACLs."""
+    acls = None if body.acls is None else tuple(map(str, body.acls))
+    return await request.services.admin_api_keys.change(request.principal, key_id, name=body.name, acls=acls)
+
+
+@routes.admin_operation(
+    "DELETE", "/v1/admin/api-keys/{key_id}", acls=[Acl.ADMIN_API_KEY_MANAGE], audit=None, bucket=buckets.MODIFY
+)
+async def delete_key(request: Request, key_id: int) -> object:
+    """Take one of the caller's keys back."""
+    await request.services.admin_api_keys.delete(request.principal, key_id)
+    return {"success": True}

@@ -1,0 +1,176 @@
+"""Networks from which credentials were tried in vain too often are refused for a while (document 000, Outcomes; design
+7, repeated authentication failures).
+
+What counts is an answer of 401 kind over HTTP and 4004 over the gateway. An IPv4 address counts by itself, an IPv6
+address with the 64 bits of its network. Failures are remembered in memory, in a table that an attacker cannot grow
+beyond its bounds; a ban is a row of the store too, so that a restart does not lift it.
+"""
+
+from __future__ import annotations
+
+import array
+import collections
+import ipaddress
+import sqlite3
+from typing import Final
+
+import structlog
+import trio
+
+from chat.auth.client_address import network_of, parse_address
+from chat.clock import Clock, iso_timestamp
+from chat.config.settings import IpBanSettings
+from chat.errors import ApiError, StorageUnavailable
+from chat.store import address_bans
+from chat.store.address_bans import AddressBan
+from chat.store.database import Database
+
+NETWORKS_MAXIMUM: Final = 65_536
+"""Networks whose failures are remembered; beyond it those go that have failed least recently."""
+
+FAILURES_MAXIMUM: Final = 1_000_000
+"""Failures that are remembered in all, 8 bytes each; beyond it likewise."""
+
+BANS_MAXIMUM: Final = 100_000
+"""Bans that stand at a time; beyond it the oldest is lifted."""
+
+RETRY_SECONDS: Final = 5.0
+"""When what could not be written is tried again."""
+
+REASON: Final = "authentication failures"
+KIND: Final = "temporary"
+
+log: Final = structlog.get_logger("chat.auth")
+
+
+class AddressBans:
+    """Counts failures, bans and lifts bans."""
+
+    def __init__(self, database: Database, clock: Clock, settings: IpBanSettings) -> None:
+        self._database = database
+        self._clock = clock
+        self._allowed = settings.failures
+        self._window_ms = settings.window_seconds * 1_000
+        self._duration_ms = settings.duration_seconds * 1_000
+        self._exempt = tuple(ipaddress.ip_network(network) for network in settings.exempt)
+        self._failures: collections.OrderedDict[str, array.array[int]] = collections.OrderedDict()
+        self._remembered = 0
+        self._bans: dict[str, AddressBan] = {}
+        self._unwritten: dict[str, AddressBan] = {}
+        self._to_write = trio.Event()
+
+    def __len__(self) -> int:
+        """How many bans there are, those included that have run out since they were last looked at."""
+        return len(self._bans)
+
+    @property
+    def failures_remembered(self) -> int:
+        """How many failures are held in memory."""
+        return self._remembered
+
+    def refuse(self, address: str) -> None:
+        """Turn away whoever comes from a banned network.
+
+        :raises ApiError: GLOBAL_IP_TEMPORARILY_BANNED.
+        """
+        if not self._bans:
+            return
+        network = network_of(address)
+        ban = self._bans.get(network)
+        if ban is None:
+            return
+        if ban.expires_at <= self._clock.now_ms():
+            del self._bans[network]
+        elif not self._is_exempt(address):
+            raise ApiError(
+                "GLOBAL_IP_TEMPORARILY_BANNED",
+                members={
+                    "ip_address": address,
+                    "ban_kind": KIND,
+                    "expires_at": iso_timestamp(ban.expires_at),
+                    "appeals_supported": False,
+                    "appeal_email": None,
+                },
+            )
+
+    def note_failure(self, address: str) -> None:
+        """Count a credential that was refused; the one that is too many bans the network from now on."""
+        if self._is_exempt(address):
+            return
+        network, now = network_of(address), self._clock.now_ms()
+        moments = self._failures.setdefault(network, array.array("q"))
+        moments.append(now)
+        self._remembered += 1
+        self._failures.move_to_end(network)
+        while moments[0] <= now - self._window_ms:
+            moments.pop(0)
+            self._remembered -= 1
+        if len(moments) >= self._allowed:
+            self._ban(network, now)
+        while self._remembered > FAILURES_MAXIMUM or len(self._failures) > NETWORKS_MAXIMUM:
+            _, forgotten = self._failures.popitem(last=False)
+            self._remembered -= len(forgotten)
+
+    def _ban(self, network: str, now: int) -> None:
+        self._remembered -= len(self._failures.pop(network))
+        ban = AddressBan(network, REASON, now, now + self._duration_ms)
+        self._bans.pop(network, None)
+        self._bans[network] = ban
+        self._unwritten[network] = ban
+        while len(self._bans) > BANS_MAXIMUM:
+            del self._bans[next(iter(self._bans))]
+        self._to_write.set()
+        log.warning("network banned", network=network, reason=REASON, until=iso_timestamp(ban.expires_at))
+
+    def _is_exempt(self, address: str) -> bool:
+        parsed = parse_address(address)
+        if parsed is None:
+            return True  # there is no network to ban
+        return any(parsed in network for network in self._exempt if network.version == parsed.version)
+
+    def lift(self, network: str) -> None:
+        """Forget a ban that the store does not hold any more, and what led to it."""
+        self._bans.pop(network, None)
+        self._unwritten.pop(network, None)
+        self._remembered -= len(self._failures.pop(network, ()))
+
+    def forget_all(self) -> None:
+        """Forget every ban and every failure (`/v1/_dev/reset`)."""
+        self._bans.clear()
+        self._unwritten.clear()
+        self._failures.clear()
+        self._remembered = 0
+
+    # The store
+
+    async def load(self) -> None:
+        """Take over the bans that stand."""
+        now = self._clock.now_ms()
+        for ban in await self._database.read(lambda connection: address_bans.every(connection, now)):
+            self._bans[ban.network] = ban
+
+    async def run(self) -> None:
+        """Write bans as they are made, for ever."""
+        while True:
+            await self._to_write.wait()
+            self._to_write = trio.Event()
+            await self.write()
+            if self._unwritten:
+                await trio.sleep(RETRY_SECONDS)
+                self._to_write.set()
+
+    async def write(self) -> None:
+        """Write the bans that are not written yet; they wait where the store cannot be written."""
+        if not self._unwritten:
+            return
+        made, self._unwritten = self._unwritten, {}
+        now = self._clock.now_ms()
+
+        def unit(connection: sqlite3.Connection) -> None:
+            address_bans.delete_expired(connection, now)
+            address_bans.insert(connection, made.values())
+
+        try:
+            await self._database.write(unit)
+        except StorageUnavailable:
+            self._unwritten = {**made, **self._unwritten}
