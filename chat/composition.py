@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 import attrs
 
+from chat.api import buckets
 from chat.api.rate_limit import RateLimiter
 from chat.api.services import Services
 from chat.auth.address_bans import AddressBans
@@ -22,6 +23,7 @@ from chat.auth.outgoing_http import OutgoingHttp
 from chat.auth.passwords import Passwords
 from chat.auth.sudo_token import SudoTokens
 from chat.auth.tokens import TokenMint
+from chat.auth.webauthn_options import RelyingParty
 from chat.bus.bus import Bus
 from chat.clock import Clock
 from chat.config import Settings
@@ -31,6 +33,7 @@ from chat.domain.accounts import Accounts
 from chat.domain.admin_api_keys import AdminApiKeys
 from chat.domain.applications import Applications
 from chat.domain.authentication import Authentication
+from chat.domain.backup_codes import BackupCodes
 from chat.domain.channels import Channels
 from chat.domain.discovery import Discovery
 from chat.domain.email_verification import EmailVerification
@@ -44,6 +47,8 @@ from chat.domain.login_tickets import LoginTickets
 from chat.domain.mail_bounces import MailBounces
 from chat.domain.memberships import Memberships
 from chat.domain.messages import Messages
+from chat.domain.passkey_assertions import PasskeyAssertions
+from chat.domain.passkeys import Passkeys
 from chat.domain.presences import Presences
 from chat.domain.private_channels import PrivateChannels
 from chat.domain.profiles import ProfileRules
@@ -52,9 +57,11 @@ from chat.domain.relationships import Relationships
 from chat.domain.second_factors import SecondFactors
 from chat.domain.sign_ins import SignIns
 from chat.domain.sudo import SudoMode
+from chat.domain.totp import Totp
 from chat.domain.typing_indicators import TypingIndicators
 from chat.domain.user_settings import UserSettings
 from chat.domain.usernames import Usernames
+from chat.domain.webauthn_challenges import WebauthnChallenges
 from chat.mail.mailer import Mailer
 from chat.snowflake import SnowflakeGenerator
 from chat.store.database import Database
@@ -107,13 +114,16 @@ class Credentials:
     mailer: Mailer
     verification: EmailVerification
     factors: SecondFactors
+    totp: Totp
+    passkeys: Passkeys
     sudo: SudoMode
 
 
 def build_services(base: Foundations) -> Services:
     """Every service behind the API."""
     settings, database, clock, bus = base.settings, base.database, base.clock, base.bus
-    credentials = _credentials(base)
+    rate_limiter = RateLimiter(enabled=settings.rate_limits)
+    credentials = _credentials(base, rate_limiter)
     outgoing = OutgoingHttp(in_threads=base.in_threads)
     access: Final = Access(base.guild_states, base.private_channels.find)
     policy = InstancePolicy(settings)
@@ -123,7 +133,7 @@ def build_services(base: Foundations) -> Services:
         database=database,
         clock=clock,
         bus=bus,
-        rate_limiter=RateLimiter(enabled=settings.rate_limits),
+        rate_limiter=rate_limiter,
         captcha=Captcha(settings.captcha, outgoing),
         address_bans=base.address_bans,
         admin_api_keys=AdminApiKeys(database, clock, base.snowflakes, base.mint),
@@ -142,6 +152,8 @@ def build_services(base: Foundations) -> Services:
         ip_authorization=credentials.ip_authorization,
         sign_ins=credentials.sign_ins,
         factors=credentials.factors,
+        totp=credentials.totp,
+        passkeys=credentials.passkeys,
         sudo=credentials.sudo,
         registration=Registration(
             database,
@@ -199,10 +211,22 @@ def build_services(base: Foundations) -> Services:
     )
 
 
-def _credentials(base: Foundations) -> Credentials:
+def _credentials(base: Foundations, rate_limiter: RateLimiter) -> Credentials:
     settings, database, clock = base.settings, base.database, base.clock
     mailer = Mailer(settings.mail.mode, clock, base.outbox)
-    factors = SecondFactors(database, clock, base.keys)
+    codes = BackupCodes(base.keys, base.chance)
+    challenges = WebauthnChallenges(database, clock, base.mint)
+    party = RelyingParty.of(settings)
+    factors = SecondFactors(
+        database,
+        clock,
+        base.keys,
+        codes,
+        PasskeyAssertions(database, clock, challenges, party),
+        lambda user_id: not rate_limiter.take(buckets.SUDO_CODES, user_id),
+    )
+    sudo = SudoMode(base.passwords, factors, SudoTokens(base.keys, clock))
+    verification = EmailVerification(database, clock, mailer, base.mint, base.account_events, settings)
     sign_ins = SignIns(database, clock, base.mint, base.account_events)
     tickets = LoginTickets(database, clock, base.mint, sign_ins)
     ip_authorization = IpAuthorization(database, clock, base.mint, base.keys, mailer, sign_ins, settings)
@@ -213,9 +237,20 @@ def _credentials(base: Foundations) -> Credentials:
         ip_authorization=ip_authorization,
         authentication=Authentication(database, base.passwords, sign_ins, tickets, ip_authorization, settings),
         mailer=mailer,
-        verification=EmailVerification(database, clock, mailer, base.mint, base.account_events, settings),
+        verification=verification,
         factors=factors,
-        sudo=SudoMode(base.passwords, factors, SudoTokens(base.keys, clock)),
+        totp=Totp(
+            database,
+            clock,
+            base.keys,
+            codes,
+            factors,
+            sudo,
+            base.account_events,
+            lambda: verification.is_needed,
+        ),
+        passkeys=Passkeys(database, clock, challenges, party, sudo, base.bus, base.account_events),
+        sudo=sudo,
     )
 
 

@@ -35,6 +35,10 @@ RELATIONSHIP_CHANGE: Final = Bucket("relationships:change", 40, MINUTE)
 PRIVATE_CHANNELS: Final = Bucket("user:channels", 60, MINUTE)
 PRIVATE_CHANNEL_OPEN: Final = Bucket("user:channels:open", 20, MINUTE)
 
+MFA: Final = Bucket("user:mfa", 40, MINUTE)
+MFA_CHANGE: Final = Bucket("user:mfa:change", 20, MINUTE)
+SUDO_OPTIONS: Final = Bucket("user:sudo:options", 20, MINUTE)
+
 APPLICATIONS: Final = Bucket("applications", 60, MINUTE)
 APPLICATION_CREATE: Final = Bucket("application:create", 10, MINUTE)
 APPLICATION: Final = Bucket("application::application_id", 60, MINUTE)
@@ -50,5 +54,8 @@ LOGINS_OF_ADDRESS: Final = Bucket("handler:login:address", 10, 30 * MINUTE)
 REGISTRATIONS_OF_EMAIL: Final = Bucket("handler:register:email", 3, 15 * MINUTE)
 REGISTRATIONS_OF_ADDRESS: Final = Bucket("handler:register:address", 3, HOUR)
 REGISTRATIONS_OF_SUBNET: Final = Bucket("handler:register:subnet", 15, HOUR)
+SUDO_CODES: Final = Bucket("handler:sudo:code", 10, 15 * MINUTE)
+"""Codes that an account gives in sudo mode, right or wrong. Beyond it 400 with INVALID_MFA_CODE instead of 429."""
+
 USERNAME_CHANGES: Final = Bucket("handler:username:change", 5, 3 * HOUR)
 """Beyond it 400 with USERNAME_CHANGED_TOO_MANY_TIMES instead of 429."""

@@ -26,11 +26,13 @@ if TYPE_CHECKING:
     from chat.domain.ip_authorization import IpAuthorization
     from chat.domain.memberships import Memberships
     from chat.domain.messages import Messages
+    from chat.domain.passkeys import Passkeys
     from chat.domain.private_channels import PrivateChannels
     from chat.domain.registration import Registration
     from chat.domain.second_factors import SecondFactors
     from chat.domain.sign_ins import SignIns
     from chat.domain.sudo import SudoMode
+    from chat.domain.totp import Totp
     from chat.domain.typing_indicators import TypingIndicators
     from chat.domain.user_settings import UserSettings
     from chat.store.database import Database
@@ -56,6 +58,8 @@ class Services:
     ip_authorization: IpAuthorization
     sign_ins: SignIns
     factors: SecondFactors
+    totp: Totp
+    passkeys: Passkeys
     sudo: SudoMode
     applications: Applications
     discovery: Discovery

@@ -9,6 +9,7 @@ from typing import Any
 from chat.clock import Clock, iso_timestamp
 from chat.domain.objects.user_settings import user_settings_object
 from chat.domain.objects.users import partial_user, private_user
+from chat.domain.passkeys import listed
 from chat.domain.private_channels import PrivateChannels
 from chat.domain.relationships import Relationships
 from chat.store import accounts, guilds, read_states, user_guild_settings, user_settings
@@ -54,6 +55,10 @@ class AccountStates:
     def partial_users(self, user_ids: Sequence[int]) -> list[dict[str, Any]]:
         """Accounts as others see them; unknown ids are left out."""
         return [partial_user(account) for account in accounts.by_ids(self._database.reader, user_ids)]
+
+    def webauthn_credentials(self, user_id: int) -> list[dict[str, Any]]:
+        """Passkeys, without those that another one has replaced."""
+        return listed(self._database.reader, user_id)
 
     def relationships(self, user_id: int) -> list[dict[str, Any]]:
         """Relationship objects without `user`."""

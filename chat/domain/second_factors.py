@@ -1,27 +1,129 @@
-"""Second factors of accounts: what they hold, and whether somebody proves to have it."""
+"""Second factors of accounts: what they hold, and whether somebody proves to have it.
+
+This is what sign-in and sudo mode ask; how factors come and go is in `chat.domain.totp` and `chat.domain.passkeys`.
+"""
 
 from __future__ import annotations
 
+import sqlite3
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+import structlog
+
 from chat.auth.keys import Keys
+from chat.auth.totp import matching_step, oldest_step
 from chat.clock import Clock
+from chat.domain.backup_codes import BackupCodes
 from chat.domain.factors import FactorsHeld
+from chat.domain.passkey_assertions import PasskeyAssertions
 from chat.domain.sudo import SudoProof
+from chat.domain.totp_secrets import opened_secret
+from chat.domain.webauthn_challenges import ChallengeContext
+from chat.store import accounts, backup_codes, used_totp_codes, webauthn_credentials
 from chat.store.accounts import Account
 from chat.store.database import Database
 
+log: Final = structlog.get_logger("chat.accounts")
+
+NOTHING: Final = FactorsHeld()
+
 
 class SecondFactors:
-    """TOTP, backup codes and passkeys."""
+    """TOTP, backup codes and passkeys as proofs.
 
-    def __init__(self, database: Database, clock: Clock, keys: Keys) -> None:
+    `may_guess` counts one code of an account in sudo mode and tells whether it is not one too many (wire facts 3.4).
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        clock: Clock,
+        keys: Keys,
+        codes: BackupCodes,
+        assertions: PasskeyAssertions,
+        may_guess: Callable[[int], bool],
+    ) -> None:
         self._database = database
         self._clock = clock
         self._keys = keys
+        self._codes = codes
+        self._assertions = assertions
+        self._may_guess = may_guess
 
     def held(self, account: Account) -> FactorsHeld:
-        """What the account could prove itself with."""
-        return FactorsHeld(totp=account.totp_secret is not None)
+        """What the account could prove itself with in sudo mode."""
+        return self.held_in(self._database.reader, account)
+
+    def held_in(self, connection: sqlite3.Connection, account: Account) -> FactorsHeld:
+        """As `held`, as of a unit of reading or writing."""
+        if account.bot:
+            return NOTHING
+        return FactorsHeld(
+            totp=account.totp_secret is not None,
+            webauthn=webauthn_credentials.is_one_listed(connection, account.id),
+            backup_codes=backup_codes.is_one_left(connection, account.id),
+        )
+
+    def second_factor_needed(self, account: Account) -> FactorsHeld:
+        """What the account may answer a correct password with; `any` is false where the password is enough.
+
+        A passkey is a second factor only where its holder chose that (design 7); TOTP always is one.
+        """
+        held = self.held(account)
+        passkey = held.webauthn and account.passkey_second_factor
+        return FactorsHeld(totp=held.totp, webauthn=passkey, backup_codes=held.backup_codes)
+
+    async def verify_code(self, account: Account, code: str) -> bool:
+        """Whether the code is a present one of the account's authenticator, or an unused backup code; used up if it is.
+
+        How often somebody may guess is for the caller to limit.
+        """
+        return await self._database.write(lambda connection: self.use_code(connection, account.id, code))
+
+    def use_code(self, connection: sqlite3.Connection, user_id: int, code: str) -> bool:
+        """As `verify_code`, inside a unit of writing."""
+        account = accounts.by_id(connection, user_id)
+        now = self._clock.now_ms()
+        if account is None:
+            return False
+        secret = opened_secret(self._keys, account)
+        step = None if secret is None else matching_step(secret, code, now)
+        if step is not None:
+            return used_totp_codes.use(connection, user_id, step, oldest=oldest_step(now))
+        return self._codes.use(connection, user_id, code, now)
+
+    def may_guess(self, user_id: int) -> bool:
+        """Count one code of the account in sudo mode; False when it was one too many."""
+        return self._may_guess(user_id)
+
+    async def authentication_options(self, context: ChallengeContext, user_id: int | None) -> dict[str, Any]:
+        """The options of `navigator.credentials.get` with a new challenge (wire facts 6.4).
+
+        `user_id` is None for ChallengeContext.DISCOVERABLE, and the account's for the others.
+
+        :raises ApiError: NO_PASSKEYS_REGISTERED for an account without any.
+        """
+        return await self._assertions.options(context, user_id)
+
+    async def verify_assertion(
+        self, context: ChallengeContext, response: Mapping[str, Any], challenge: str, user_id: int | None
+    ) -> Account | None:
+        """The account whose passkey answered the challenge, None if none did. The challenge is used up either way."""
+        return await self._assertions.verify(context, response, challenge, user_id)
 
     async def is_proved(self, account: Account, proof: SudoProof) -> bool:
-        """Whether the proof is one of the account's factors."""
-        return False
+        """Whether the proof shows one of the account's factors; what can be used once is used up.
+
+        An account without TOTP gives a backup code as `totp` (document 000, Sudo mode 3).
+        """
+        if proof.mfa_method == "totp" and proof.mfa_code is not None:
+            proved = self._may_guess(account.id) and await self.verify_code(account, proof.mfa_code)
+            proof.used_code = proof.mfa_code if proved else None
+        elif proof.mfa_method == "webauthn" and proof.webauthn_response and proof.webauthn_challenge:
+            response, challenge = proof.webauthn_response, proof.webauthn_challenge
+            proved = await self.verify_assertion(ChallengeContext.SUDO, response, challenge, account.id) is not None
+        else:
+            proved = False
+        log.info("second factor in sudo mode", user_id=account.id, method=proof.mfa_method, accepted=proved)
+        return proved

@@ -33,6 +33,8 @@ class SudoProof:
     """The value of X-Service-Sudo-Mode-JWT."""
     answered: str | None = attrs.field(default=None, repr=False, init=False)
     """The token that a successful answer carries: set by `SudoMode.require`."""
+    used_code: str | None = attrs.field(default=None, repr=False, init=False)
+    """The code that proved a factor in this request, and is used up."""
 
 
 class Factors(Protocol):

@@ -56,6 +56,10 @@ class AccountState(Protocol):
         """Read state objects."""
         ...
 
+    def webauthn_credentials(self, user_id: int) -> list[dict[str, Any]]:
+        """Passkeys, without those that another one has replaced."""
+        ...
+
 
 class ReadyPayloads:
     """Makes sessions and what they are told first."""
@@ -149,7 +153,7 @@ class ReadyPayloads:
             "notes": {},
             "pinned_dms": [],
             "favorite_memes": [],
-            "webauthn_credentials": [],
+            "webauthn_credentials": self._accounts.webauthn_credentials(user_id),
             "rtc_regions": list(RTC_REGIONS),
             "country_code": "US",
         }

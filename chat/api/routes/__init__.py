@@ -18,6 +18,7 @@ from chat.api.routes import (
     messages,
     private_channels,
     relationships,
+    second_factors,
     user_settings,
 )
 
@@ -28,6 +29,7 @@ ROUTES: Final[tuple[Routes, ...]] = tuple(
         gateway_bot,
         authentication,
         accounts,
+        second_factors,
         user_settings,
         relationships,
         private_channels,

@@ -83,7 +83,7 @@ def private_user(account: Account, *, now_ms: int, premium_for_everyone: bool) -
         accent_color=account.accent_color,
         banner=account.banner,
         banner_color=account.banner_color,
-        mfa_enabled=account.totp_secret is not None,
+        mfa_enabled=bool(authenticator_types(account)),
         verified=account.email_verified,
         nsfw_allowed=account.bot or is_adult(account, now_ms),
         required_actions=[],
@@ -96,11 +96,22 @@ def private_user(account: Account, *, now_ms: int, premium_for_everyone: bool) -
     data.update(_premium_members(account, flags, premium))
     if account.email is not None:
         data["email_bounced"] = account.email_bounced
-    if account.totp_secret is not None:
-        data["authenticator_types"] = [int(AuthenticatorType.TOTP)]
+    if data["mfa_enabled"]:
+        data["authenticator_types"] = authenticator_types(account)
     if UserFlag.AGE_VERIFIED_ADULT in flags:
         data["age_verified_adult"] = True
     return data
+
+
+def authenticator_types(account: Account) -> list[int]:
+    """The account's second factors; a passkey is one only while its holder wants it (document 002, Admin user
+    object)."""
+    types = []
+    if account.totp_secret is not None:
+        types.append(int(AuthenticatorType.TOTP))
+    if account.passkey_second_factor:
+        types.append(int(AuthenticatorType.WEBAUTHN))
+    return types
 
 
 def _premium_members(account: Account, flags: UserFlag, premium: bool) -> dict[str, Any]:

@@ -1,0 +1,65 @@
+"""One-time codes of an authenticator app (RFC 6238): SHA-1, six digits, a step of thirty seconds, one step of tolerance
+to each side (wire facts 6.3).
+
+The secret comes from the client, in Base32; the server makes none. Nothing here keeps anything: that no code counts
+twice is for whoever calls (`chat.domain.second_factors`).
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hmac
+import re
+from typing import Final
+
+STEP_MS: Final = 30_000
+TOLERANCE: Final = 1
+"""Steps before and after the present one whose code is taken."""
+
+SECRET_CHARACTERS: Final = (16, 128)
+"""Bounds on the Base32 characters of a secret, padding aside: 80 bits at least."""
+
+_SECRET: Final = re.compile(r"[A-Z2-7]+={0,6}", re.ASCII)
+_CODE: Final = re.compile(r"[0-9]{6}", re.ASCII)
+
+
+def normalised_secret(text: str) -> str | None:
+    """The secret in upper case, without the blanks and the padding that people and programs write; None for text that
+    is no Base32 of a fitting length."""
+    written = text.replace(" ", "").replace("-", "").upper()
+    if _SECRET.fullmatch(written) is None:
+        return None
+    secret = written.rstrip("=")
+    shortest, longest = SECRET_CHARACTERS
+    if not shortest <= len(secret) <= longest:
+        return None
+    try:
+        base64.b32decode(secret + "=" * (-len(secret) % 8))
+    except binascii.Error:
+        return None
+    return secret
+
+
+def matching_step(secret: str, code: str, now_ms: int) -> int | None:
+    """The step that the code belongs to, as of this moment (Unix milliseconds); None for a wrong code.
+
+    A code may be written with blanks in it. Where two steps have the same code, the earlier one is named.
+    """
+    import pyotp  # a start of the server does not pay for it
+
+    digits = code.replace(" ", "")
+    if _CODE.fullmatch(digits) is None:
+        return None
+    generator = pyotp.TOTP(secret)
+    present = now_ms // STEP_MS
+    matching = None
+    for step in range(present + TOLERANCE, present - TOLERANCE - 1, -1):  # all of them, whichever it is
+        if hmac.compare_digest(generator.generate_otp(step), digits):
+            matching = step
+    return matching
+
+
+def oldest_step(now_ms: int) -> int:
+    """The first step whose code is still taken at this moment."""
+    return now_ms // STEP_MS - TOLERANCE

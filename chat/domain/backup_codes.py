@@ -1,0 +1,83 @@
+"""Backup codes: ten one-time codes for whoever has lost the authenticator (wire facts 6.3).
+
+They have to be shown again, so they are stored sealed, not hashed. People copy them by hand: letter case and
+everything that is no letter or digit do not count.
+"""
+
+from __future__ import annotations
+
+import hmac
+import random
+import re
+import sqlite3
+import string
+from collections.abc import Sequence
+from typing import Any, Final
+
+from chat.auth.keys import Keys
+from chat.store import backup_codes
+
+CODES: Final = 10
+HALF_CHARACTERS: Final = 4
+"""Characters on each side of the hyphen."""
+
+KEY_PURPOSE: Final = "backup codes"
+
+_ALPHABET: Final = string.ascii_lowercase + string.digits
+_INSIGNIFICANT: Final = re.compile(r"[^a-z0-9]", re.ASCII)
+
+
+class BackupCodes:
+    """Makes codes and knows them again. All but `fresh` work inside a unit of reading or writing."""
+
+    def __init__(self, keys: Keys, chance: random.Random) -> None:
+        self._keys = keys
+        self._chance = chance
+
+    def fresh(self) -> list[str]:
+        """Ten different codes, `xxxx-xxxx`."""
+        codes: dict[str, None] = {}
+        while len(codes) < CODES:
+            codes[f"{self._half()}-{self._half()}"] = None
+        return list(codes)
+
+    def replace(self, connection: sqlite3.Connection, user_id: int, codes: Sequence[str]) -> None:
+        """Give the account these codes; the ones before count no longer."""
+        sealed = [self._keys.seal(KEY_PURPOSE, code.encode(), _context(user_id)) for code in codes]
+        backup_codes.replace_all(connection, user_id, sealed)
+
+    def of_user(self, connection: sqlite3.Connection, user_id: int) -> list[dict[str, Any]]:
+        """The account's codes as the wire has them, used ones included."""
+        rows = backup_codes.of_user(connection, user_id)
+        return [{"code": self._opened(row), "consumed": row.consumed_at is not None} for row in rows]
+
+    def use(self, connection: sqlite3.Connection, user_id: int, code: str, now: int) -> bool:
+        """Use an unused code of the account up; False when it is none."""
+        wanted = significant(code)
+        position = None
+        for row in backup_codes.of_user(connection, user_id):  # all of them, whichever it is
+            matches = hmac.compare_digest(significant(self._opened(row)), wanted)
+            if matches and row.consumed_at is None:
+                position = row.position
+        return position is not None and backup_codes.consume(connection, user_id, position, now)
+
+    def _half(self) -> str:
+        return "".join(self._chance.choice(_ALPHABET) for _ in range(HALF_CHARACTERS))
+
+    def _opened(self, row: backup_codes.BackupCode) -> str:
+        plain = self._keys.open(KEY_PURPOSE, row.sealed_code, _context(row.user_id))
+        return "" if plain is None else plain.decode()  # the instance's secret was exchanged: a code that nobody has
+
+
+def public_codes(codes: Sequence[str]) -> list[dict[str, Any]]:
+    """Codes that nobody has used yet, as the wire has them."""
+    return [{"code": code, "consumed": False} for code in codes]
+
+
+def significant(code: str) -> str:
+    """What counts of a code as somebody wrote it."""
+    return _INSIGNIFICANT.sub("", code.lower())
+
+
+def _context(user_id: int) -> bytes:
+    return str(user_id).encode()

@@ -1,0 +1,148 @@
+"""TOTP on and off, and its backup codes anew (wire facts 6.4; design 7)."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable
+from typing import Any, Final
+
+import attrs
+import structlog
+
+from chat.auth.keys import Keys
+from chat.auth.totp import matching_step, normalised_secret
+from chat.clock import Clock
+from chat.domain.account_events import AccountEvents
+from chat.domain.backup_codes import BackupCodes, public_codes
+from chat.domain.second_factors import SecondFactors
+from chat.domain.sudo import SudoMode, SudoProof
+from chat.domain.totp_secrets import sealed_secret
+from chat.errors import ApiError, InvalidFormBody
+from chat.store import accounts, backup_codes
+from chat.store.accounts import Account
+from chat.store.database import Database
+
+log: Final = structlog.get_logger("chat.accounts")
+
+
+class Totp:
+    """An account's authenticator app and its backup codes.
+
+    `verifies_addresses` tells whether an address of this instance counts only once it is verified.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        clock: Clock,
+        keys: Keys,
+        codes: BackupCodes,
+        factors: SecondFactors,
+        sudo: SudoMode,
+        events: AccountEvents,
+        verifies_addresses: Callable[[], bool],
+    ) -> None:
+        self._database = database
+        self._clock = clock
+        self._keys = keys
+        self._codes = codes
+        self._factors = factors
+        self._sudo = sudo
+        self._events = events
+        self._verifies_addresses = verifies_addresses
+
+    async def enable(self, account: Account, secret: str, code: str, proof: SudoProof) -> list[dict[str, Any]]:
+        """Make the secret the account's own; returns its backup codes. The first factor needs no proof (design 7).
+
+        The code shows that the authenticator works. It proves nobody, since the secret came with it, so it may be used
+        once more to sign in.
+
+        :raises ApiError: TWO_FA_NOT_ENABLED when there is one already, MFA_EMAIL_VERIFICATION_REQUIRED,
+            SUDO_MODE_REQUIRED for an account that has passkeys.
+        :raises InvalidFormBody: INVALID_FORMAT at `secret`, INVALID_CODE at `code`, and as SudoMode.require.
+        """
+        if account.totp_secret is not None:
+            raise ApiError("TWO_FA_NOT_ENABLED")
+        if self._verifies_addresses() and not account.email_verified:
+            raise ApiError("MFA_EMAIL_VERIFICATION_REQUIRED")
+        plain = normalised_secret(secret)
+        if plain is None:
+            raise InvalidFormBody.at("secret", "INVALID_FORMAT")
+        if self._factors.held(account).any:
+            await self._sudo.require(account, proof)
+        if matching_step(plain, code, self._clock.now_ms()) is None:
+            raise InvalidFormBody.at("code", "INVALID_CODE")
+        fresh = self._codes.fresh()
+        sealed = sealed_secret(self._keys, account.id, plain)
+
+        def unit(connection: sqlite3.Connection) -> tuple[Account, Account]:
+            before = _present(connection, account.id)
+            if before.totp_secret is not None:
+                raise ApiError("TWO_FA_NOT_ENABLED")
+            after = attrs.evolve(before, totp_secret=sealed)
+            accounts.replace(connection, after)
+            self._codes.replace(connection, account.id, fresh)
+            return before, after
+
+        await self._database.write(unit, lambda changed: self._events.changed(*changed))
+        log.info("totp enabled", user_id=account.id)
+        return public_codes(fresh)
+
+    async def disable(self, account: Account, code: str, proof: SudoProof) -> None:
+        """Forget the account's secret and its backup codes.
+
+        `code` is one of the authenticator or a backup code; the one that proved sudo mode in this very request is good
+        for both.
+
+        :raises ApiError: TWO_FA_NOT_ENABLED without a secret, SUDO_MODE_REQUIRED.
+        :raises InvalidFormBody: INVALID_CODE at `code`, and as SudoMode.require.
+        """
+        if account.totp_secret is None:
+            raise ApiError("TWO_FA_NOT_ENABLED")
+        await self._sudo.require(account, proof)
+        is_used = code == proof.used_code
+        if not is_used and not self._factors.may_guess(account.id):
+            raise InvalidFormBody.at("code", "INVALID_CODE")
+
+        def unit(connection: sqlite3.Connection) -> tuple[Account, Account]:
+            before = _present(connection, account.id)
+            if before.totp_secret is None:
+                raise ApiError("TWO_FA_NOT_ENABLED")
+            if not is_used and not self._factors.use_code(connection, account.id, code):
+                raise InvalidFormBody.at("code", "INVALID_CODE")
+            after = attrs.evolve(before, totp_secret=None)
+            accounts.replace(connection, after)
+            backup_codes.delete_of_user(connection, account.id)
+            return before, after
+
+        await self._database.write(unit, lambda changed: self._events.changed(*changed))
+        log.info("totp disabled", user_id=account.id)
+
+    async def backup_codes(self, account: Account, *, regenerate: bool, proof: SudoProof) -> list[dict[str, Any]]:
+        """The account's backup codes, or new ones in their place.
+
+        :raises ApiError: TWO_FA_NOT_ENABLED for an account that has no factor, SUDO_MODE_REQUIRED.
+        :raises InvalidFormBody: as SudoMode.require.
+        """
+        if not self._factors.held(account).any:
+            raise ApiError("TWO_FA_NOT_ENABLED")
+        await self._sudo.require(account, proof)
+        if not regenerate:
+            return self._codes.of_user(self._database.reader, account.id)
+        fresh = self._codes.fresh()
+
+        def unit(connection: sqlite3.Connection) -> None:
+            if not self._factors.held_in(connection, _present(connection, account.id)).any:
+                raise ApiError("TWO_FA_NOT_ENABLED")
+            self._codes.replace(connection, account.id, fresh)
+
+        await self._database.write(unit)
+        log.info("backup codes regenerated", user_id=account.id)
+        return public_codes(fresh)
+
+
+def _present(connection: sqlite3.Connection, user_id: int) -> Account:
+    account = accounts.by_id(connection, user_id)
+    if account is None:
+        raise ApiError("UNAUTHORIZED")
+    return account
