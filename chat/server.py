@@ -22,6 +22,7 @@ import attrs
 import structlog
 import trio
 
+from chat.admin.routes import ADMIN_ROUTES
 from chat.api.app import ChatApp
 from chat.api.faults import HttpFaults
 from chat.api.http_server import HttpServer
@@ -29,6 +30,7 @@ from chat.api.kernel import Kernel
 from chat.api.operation import Routes
 from chat.api.routes import ROUTES
 from chat.api.services import Services
+from chat.auth.address_bans import AddressBans
 from chat.auth.client_address import ClientAddresses
 from chat.auth.keys import Keys
 from chat.auth.passwords import CHEAP, STRONG, HashCost, Passwords
@@ -127,6 +129,7 @@ class Server:
         self.guild_states = guild_states = GuildStates(database, clock)
         self.passwords = passwords = Passwords(chance, surroundings.hash_cost, in_threads=surroundings.work_in_threads)
         mint = TokenMint(chance)
+        self.address_bans = address_bans = AddressBans(database, clock, settings.ip_ban)
         partial_user_of = partial(find_partial_user, database)
         self.relationships = relationships = Relationships(database, bus, clock, partial_user_of=partial_user_of)
         private_channels = PrivateChannels(database, bus, snowflakes, settings, partial_user_of=partial_user_of)
@@ -169,6 +172,7 @@ class Server:
             voice_states=voice_states,
             accounts=account_states,
             resolve_token=lambda token: resolve_gateway_token(database.reader, token),
+            note_failure=address_bans.note_failure,
             storage_failing=lambda: database.failing,
             random_hex=random_hex,
             random_between=chance.randint,
@@ -184,6 +188,7 @@ class Server:
             snowflakes=snowflakes,
             mint=mint,
             keys=Keys(surroundings.secret, chance),
+            address_bans=address_bans,
             passwords=passwords,
             guild_states=guild_states,
             relationships=relationships,
@@ -193,12 +198,13 @@ class Server:
             in_threads=surroundings.work_in_threads,
         )
         self.account_events = foundations.account_events
+        self.outbox = foundations.outbox
         self.services = build_services(foundations)
         self.addresses = ClientAddresses(
             settings.trusted_proxies, test_header=settings.gateway.address_header_for_tests
         )
         self.world: SeededWorld | None = None
-        self._routes: list[Routes] = list(ROUTES)
+        self._routes: list[Routes] = [*ROUTES, *ADMIN_ROUTES]
         self._faults: HttpFaults | None = None
         self.port: Port
 
@@ -240,13 +246,18 @@ class Server:
             http=http,
             addresses=self.addresses,
             maximum_connections=maximum_connections,
+            refuse=self.address_bans.refuse,
         )
+        await self.address_bans.load()
         async with http.running(), self.gateway.running(), trio.open_nursery() as nursery:
             await self._adopt_retained()
             nursery.start_soon(self._follow_outside_changes)
             nursery.start_soon(self.services.sign_ins.run)
             nursery.start_soon(self.services.admin_api_keys.run)
+            nursery.start_soon(self.address_bans.run)
             nursery.start_soon(self.presences.expire_custom_statuses)
+            if self.outbox is not None:
+                nursery.start_soon(self.outbox.run)
             nursery.start_soon(self.port.serve)
             yield
             nursery.cancel_scope.cancel()
@@ -270,8 +281,11 @@ class Server:
             async with trio.open_nursery() as nursery:
                 nursery.start_soon(self.gateway.finish)
                 nursery.start_soon(self.port.drain, seconds)
+                if self.outbox is not None:
+                    nursery.start_soon(self.outbox.finish)
         await self.services.sign_ins.write_uses()
         await self.services.admin_api_keys.write_uses()
+        await self.address_bans.write()
         await self._retain_sessions()
 
     async def _retain_sessions(self) -> None:
@@ -295,6 +309,8 @@ class Server:
     async def _act(self, change: outside_changes.OutsideChange) -> None:
         if change.kind == outside_changes.CREDENTIALS_REVOKED:
             self.bus.publish(CredentialsRevoked(int(change.body["user_id"])))
+        elif change.kind == outside_changes.ADDRESS_BAN_LIFTED:
+            self.address_bans.lift(str(change.body["network"]))
         elif change.kind == outside_changes.ACCOUNT_CHANGED:
             account = accounts.by_id(self.database.reader, int(change.body["user_id"]))
             if account is not None:

@@ -124,15 +124,14 @@ CREDENTIALS: Final = (
         expires_at INTEGER NOT NULL
     ) STRICT, WITHOUT ROWID
     """,
-    # Mail on its way: written with the change that it tells of, gone once the SMTP server has it.
+    # Mail on its way: written with the change that it tells of, gone once the SMTP server has it. What it says is
+    # sealed, because its link carries a secret. Numbers are never used twice: the Message-ID is made from them.
     """
     CREATE TABLE mail_outbox (
-        id              INTEGER PRIMARY KEY,
+        id              INTEGER PRIMARY KEY AUTOINCREMENT,
         recipient       TEXT    NOT NULL,
-        subject         TEXT    NOT NULL,
-        text            TEXT    NOT NULL,
-        html            TEXT    NOT NULL,
         kind            TEXT    NOT NULL,
+        sealed_letter   BLOB    NOT NULL,
         attempts        INTEGER NOT NULL DEFAULT 0,
         next_attempt_at INTEGER NOT NULL,
         created_at      INTEGER NOT NULL

@@ -8,7 +8,6 @@ import pytest
 
 from chat.clock import SystemClock
 from chat.domain.mail_sink import MailSink
-from chat.errors import OperatorError
 from chat.mail.letters import verification
 from chat.mail.mailer import Mailer
 from chat.store.database import Database, open_database
@@ -56,8 +55,8 @@ async def test_a_change_that_fails_sends_no_mail(tmp_path: Path) -> None:
         assert await MailSink(database).kept() == []
 
 
-def test_a_mode_that_this_version_does_not_have_stops_the_start() -> None:
-    with pytest.raises(OperatorError, match=r"mail\.mode"):
+def test_an_outbox_belongs_to_smtp() -> None:
+    with pytest.raises(TypeError, match="outbox"):
         mailer("smtp")
 
 

@@ -1,0 +1,321 @@
+"""The outbox: mail waits in the store until the SMTP server has it, through failures, restarts and `kill -9`.
+
+A mail is written in the transaction of the change that it tells of, tried at once, and forgotten in a transaction of
+its own as soon as the server has taken it. Between those two a crash means that it is sent again, with the same
+Message-ID: at least once, and rarely twice. A server that is away is asked again after ever longer pauses; a mail that
+it will not have for now likewise, up to three days.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import json
+import random
+import sqlite3
+from collections.abc import Callable
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
+from urllib.parse import urlsplit
+
+import attrs
+import structlog
+import trio
+
+from chat.clock import Clock
+from chat.errors import StorageUnavailable
+from chat.mail import smtp
+from chat.mail.letter import Action, Letter
+from chat.mail.message import message_of, require_sender
+from chat.mail.smtp import Refused, ServerUnusable, SmtpConnection
+from chat.store import mail_outbox
+from chat.store.mail_outbox import OutgoingMail
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from chat.config import Settings
+    from chat.config.settings import MailSettings
+    from chat.store.database import Database
+
+T = TypeVar("T")
+
+BATCH: Final = 50
+"""Mails sent over one connection before we look again who is waiting."""
+
+LONGEST_WAIT_SECONDS: Final = 30.0
+"""How long the outbox sleeps at most: commands beside the server write mail too, and cannot wake it."""
+
+GIVEN_UP_AFTER_MS: Final = 3 * 24 * 3_600_000
+
+FIRST_PAUSE_SECONDS: Final = 30.0
+LONGEST_PAUSE_SECONDS: Final = 4 * 3_600.0
+"""Between two attempts at one mail: doubled each time."""
+
+FIRST_SERVER_PAUSE_SECONDS: Final = 1.0
+LONGEST_SERVER_PAUSE_SECONDS: Final = 15 * 60.0
+"""Between two attempts at reaching the server: doubled each time."""
+
+JITTER: Final = 0.25
+"""Share of a pause by which it is longer or shorter, so that not all come back at once."""
+
+log: Final = structlog.get_logger("chat.mail")
+
+
+class Sealing(Protocol):
+    """What the links in waiting mail are protected with; `chat.auth.keys.Keys` is one."""
+
+    def seal(self, purpose: str, plain: bytes, context: bytes = b"") -> bytes: ...
+    def open(self, purpose: str, sealed: bytes, context: bytes = b"") -> bytes | None: ...
+
+
+class Bounces(Protocol):
+    """Who wants to know of addresses that do not exist."""
+
+    def note(self, connection: sqlite3.Connection, recipient: str) -> Any:
+        """In a unit of writing: the address takes no mail. What it returns goes to `announce`."""
+        ...
+
+    def announce(self, noted: Any) -> None:
+        """After the commit."""
+        ...
+
+
+PURPOSE: Final = "mail outbox"
+
+
+@attrs.frozen
+class Sender:
+    """Who writes: the settings of mail, and how the instance calls itself."""
+
+    settings: MailSettings
+    service_name: str
+    own_name: str
+    """The instance's name towards the SMTP server."""
+
+    @classmethod
+    def of(cls, settings: Settings) -> Sender:
+        """The instance as its settings describe it.
+
+        :raises OperatorError: when `mail.from` is no address that mail can come from.
+        """
+        require_sender(settings.mail.from_ or "")
+        host = urlsplit(settings.public_url).hostname or "localhost"
+        try:
+            ipaddress.ip_address(host)
+        except ValueError:
+            return cls(settings.mail, settings.service_name, host)
+        return cls(settings.mail, settings.service_name, f"[IPv6:{host}]" if ":" in host else f"[{host}]")
+
+    @property
+    def address(self) -> str:
+        """Of every mail."""
+        return self.settings.from_ or ""
+
+    def connect(self) -> SmtpConnection:
+        """Blocks. A connection to the server; raises ServerUnusable."""
+        return smtp.connect(self.settings, self.own_name)
+
+    def send(self, connection: SmtpConnection, recipient: str, letter: Letter, number: str, written_at: int) -> None:
+        """Blocks. Make a message of the letter and hand it over. `number` is the same for each attempt at one mail.
+
+        :raises Refused: also for a recipient that is no address.
+        :raises ServerUnusable: as SmtpConnection.send.
+        """
+        try:
+            deliverable = address_for_smtp(recipient)
+            message = message_of(
+                letter,
+                recipient=deliverable,
+                sender=self.address,
+                service_name=self.service_name,
+                message_id=f"{number}@{self.address.rpartition('@')[2]}",
+                written_at=written_at,
+            )
+        except ValueError as error:
+            raise Refused("this is not a mail address", permanent=True, bad_address=True) from error
+        connection.send(message, sender=self.address, recipient=deliverable)
+
+
+class Outbox:
+    """Takes mail, and sends it while `run` runs.
+
+    `in_threads` False talks to the server on the loop's thread, for runs on virtual time. `bounces` hears of addresses
+    that the server does not know.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        clock: Clock,
+        chance: random.Random,
+        sealing: Sealing,
+        sender: Sender,
+        bounces: Bounces,
+        *,
+        in_threads: bool = True,
+    ) -> None:
+        self._database = database
+        self._clock = clock
+        self._chance = chance
+        self._sealing = sealing
+        self._sender = sender
+        self._bounces = bounces
+        self._in_threads = in_threads
+        self._posted = trio.Event()
+        self._token: trio.lowlevel.TrioToken | None = None
+        self._stopping = False
+        self._over = trio.Event()
+        self._server_failures = 0
+
+    def put(self, connection: sqlite3.Connection, recipient: str, kind: str, letter: Letter) -> None:
+        """In a unit of writing: take a mail. It goes out once the unit is committed."""
+        plain = json.dumps(attrs.asdict(letter)).encode()
+        sealed = self._sealing.seal(PURPOSE, plain, recipient.encode())
+        mail_outbox.insert(connection, recipient, kind, sealed, self._clock.now_ms())
+        if self._token is not None:
+            # The unit runs in the writer's thread. Whoever is woken by this asks that same thread what is due, which
+            # is after this unit's commit.
+            self._token.run_sync_soon(self._wake)
+
+    def _wake(self) -> None:
+        self._posted.set()
+
+    # Delivery
+
+    async def run(self) -> None:
+        """Send what waits, for ever, or until `finish`."""
+        self._token = trio.lowlevel.current_trio_token()
+        try:
+            while not self._stopping:
+                self._posted = trio.Event()
+                pause = await self._round()
+                with trio.move_on_after(pause):
+                    if not self._stopping:
+                        await self._posted.wait()
+        finally:
+            self._token = None
+            self._over.set()
+
+    async def finish(self) -> None:
+        """Send the mail that is on its way and no other; returns when that is done."""
+        if self._token is None:
+            return
+        self._stopping = True
+        self._posted.set()
+        await self._over.wait()
+
+    async def _round(self) -> float:
+        """Try what is due; how many seconds to wait before the next round."""
+        try:
+            mails = await self._database.write(self._due)
+            if mails:
+                pause = await self._deliver(mails)
+                if pause is not None:
+                    return pause
+            moment = await self._database.write(mail_outbox.next_due)
+        except StorageUnavailable:
+            return FIRST_PAUSE_SECONDS
+        if moment is None:
+            return LONGEST_WAIT_SECONDS
+        return min(max((moment - self._clock.now_ms()) / 1_000, 0.0), LONGEST_WAIT_SECONDS)
+
+    def _due(self, connection: sqlite3.Connection) -> list[OutgoingMail]:
+        now = self._clock.now_ms()
+        for mail in mail_outbox.delete_older(connection, now - GIVEN_UP_AFTER_MS):
+            log.error("mail given up: the server did not take it for three days", mail=mail.id, kind=mail.kind)
+        return mail_outbox.due(connection, now, BATCH)
+
+    async def _deliver(self, mails: list[OutgoingMail]) -> float | None:
+        """Send the mails, in order; after a failure of the server, how long to leave it alone."""
+        try:
+            async with self._connected() as connection:
+                self._server_failures = 0
+                for mail in mails:
+                    if self._stopping:
+                        break
+                    await self._deliver_one(connection, mail)
+        except ServerUnusable as error:
+            self._server_failures += 1
+            pause = self._pause(self._server_failures, FIRST_SERVER_PAUSE_SECONDS, LONGEST_SERVER_PAUSE_SECONDS)
+            log.warning("the SMTP server cannot be used", problem=str(error), next_attempt_seconds=round(pause))
+            return pause
+        return None
+
+    @asynccontextmanager
+    async def _connected(self) -> AsyncIterator[SmtpConnection]:
+        connection = await self._blocking(self._sender.connect)
+        try:
+            yield connection
+        finally:
+            with trio.CancelScope(shield=True), trio.move_on_after(1):
+                await self._blocking(connection.close)
+
+    async def _deliver_one(self, connection: SmtpConnection, mail: OutgoingMail) -> None:
+        opened = self._sealing.open(PURPOSE, mail.sealed_letter, mail.recipient.encode())
+        if opened is None:
+            log.error("a mail was sealed with another key and is dropped", mail=mail.id, kind=mail.kind)
+            await self._database.write(lambda store: mail_outbox.delete(store, mail.id))
+            return
+        try:
+            letter, number = letter_from(opened), f"{mail.id}.{mail.created_at}"
+            await self._blocking(lambda: self._sender.send(connection, mail.recipient, letter, number, mail.created_at))
+        except Refused as refused:
+            await self._refused(mail, refused)
+        except ServerUnusable:
+            # It may be this mail that it stumbles over: let the others go first next time.
+            await self._postpone(mail)
+            raise
+        except Exception:  # one mail that we cannot make is no reason to stop the others, or the server
+            log.exception("a mail could not be made", mail=mail.id, kind=mail.kind)
+            await self._postpone(mail)
+        else:
+            await self._database.write(lambda store: mail_outbox.delete(store, mail.id))
+            log.info("mail sent", mail=mail.id, kind=mail.kind)
+
+    async def _refused(self, mail: OutgoingMail, refused: Refused) -> None:
+        if not refused.permanent:
+            log.info("mail put off", mail=mail.id, kind=mail.kind, reply=refused.reply)
+            await self._postpone(mail)
+            return
+        log.warning(
+            "mail refused for good", mail=mail.id, kind=mail.kind, reply=refused.reply, bounced=refused.bad_address
+        )
+
+        def unit(store: sqlite3.Connection) -> Any:
+            mail_outbox.delete(store, mail.id)
+            return self._bounces.note(store, mail.recipient) if refused.bad_address else None
+
+        await self._database.write(unit, lambda noted: None if noted is None else self._bounces.announce(noted))
+
+    async def _postpone(self, mail: OutgoingMail) -> None:
+        pause = self._pause(mail.attempts + 1, FIRST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS)
+        moment = self._clock.now_ms() + round(pause * 1_000)
+        await self._database.write(lambda store: mail_outbox.postpone(store, mail.id, moment))
+
+    def _pause(self, failures: int, first: float, longest: float) -> float:
+        pause = min(first * 2.0 ** min(failures - 1, 30), longest)
+        return pause * self._chance.uniform(1 - JITTER, 1 + JITTER)
+
+    async def _blocking(self, work: Callable[[], T]) -> T:
+        if not self._in_threads:
+            return work()
+        return await trio.to_thread.run_sync(work, abandon_on_cancel=True)
+
+
+def letter_from(plain: bytes) -> Letter:
+    """The reverse of what `Outbox.put` seals."""
+    members = json.loads(plain)
+    action = members.pop("action")
+    return Letter(
+        subject=members["subject"],
+        paragraphs=tuple(members["paragraphs"]),
+        action=None if action is None else Action(**action),
+        code=members["code"],
+        closing=tuple(members["closing"]),
+    )
+
+
+def address_for_smtp(address: str) -> str:
+    """The address as SMTP wants it: its domain in ASCII."""
+    local, _, domain = address.rpartition("@")
+    return address if domain.isascii() else f"{local}@{domain.encode('idna').decode('ascii')}"

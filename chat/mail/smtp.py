@@ -1,0 +1,139 @@
+"""The SMTP server that takes our mail: one connection, many messages. Everything here blocks: call it in a thread.
+
+What can go wrong is sorted by who has to do something about it: `ServerUnusable` concerns every mail (try again later,
+or an operator must mend the settings), `Refused` this one.
+"""
+
+from __future__ import annotations
+
+import re
+import smtplib
+import ssl
+from email.message import EmailMessage
+from typing import Final
+
+import attrs
+
+from chat.config.settings import MailSettings
+
+STEP_SECONDS: Final = 20.0
+"""How long the server may take for one step of the dialogue."""
+
+REPLY_LENGTH: Final = 300
+"""Characters kept of what the server said."""
+
+BAD_ADDRESS: Final = re.compile(r"\b5\.(1\.[0-9]{1,3}|2\.1)\b")
+"""Enhanced status codes that blame the recipient's address (RFC 3463): bad addresses, and mailboxes closed for good."""
+
+ENHANCED: Final = re.compile(r"\b[245]\.[0-9]{1,3}\.[0-9]{1,3}\b")
+BAD_ADDRESS_REPLIES: Final = frozenset({550, 551, 553, 556})
+"""Replies to RCPT that mean the same where the server gives no enhanced status code (RFC 5321 4.2.3, RFC 7504)."""
+
+PERMANENT: Final = 500
+
+
+class ServerUnusable(Exception):
+    """The server cannot be reached, or will not deal with us; the text says why."""
+
+
+@attrs.frozen
+class Refused(Exception):
+    """The server will not have this one mail: for now, or (`permanent`) for ever.
+
+    `bad_address` is whether it is the recipient's address that is wrong.
+    """
+
+    reply: str
+    permanent: bool
+    bad_address: bool = False
+
+    def __str__(self) -> str:
+        return self.reply
+
+
+class SmtpConnection:
+    """A connection that is ready for messages. To be closed."""
+
+    def __init__(self, client: smtplib.SMTP) -> None:
+        self._client = client
+
+    def send(self, message: EmailMessage, *, sender: str, recipient: str) -> None:
+        """Hand one message over; once this returns the server is responsible for it.
+
+        :raises Refused: by the server, for this message or recipient.
+        :raises ServerUnusable: when the dialogue broke, or the server does not take mail from us at all.
+        """
+        try:
+            self._client.send_message(message, from_addr=sender, to_addrs=[recipient])
+        except smtplib.SMTPRecipientsRefused as error:
+            code, reply = next(iter(error.recipients.values()))
+            text = _text(code, reply)
+            raise Refused(text, code >= PERMANENT, _blames_address(code, text)) from error
+        except smtplib.SMTPDataError as error:
+            reply = _text(error.smtp_code, error.smtp_error)
+            raise Refused(reply, error.smtp_code >= PERMANENT) from error
+        except smtplib.SMTPNotSupportedError as error:
+            raise Refused(f"the server cannot deliver to this address: {error}", permanent=True) from error
+        except smtplib.SMTPResponseException as error:
+            raise ServerUnusable(_text(error.smtp_code, error.smtp_error)) from error
+        except (smtplib.SMTPException, OSError) as error:
+            raise ServerUnusable(_said(error)) from error
+
+    def close(self) -> None:
+        """Take leave, if the server still listens."""
+        try:
+            self._client.quit()
+        except (smtplib.SMTPException, OSError):
+            self._client.close()
+
+
+def connect(settings: MailSettings, own_name: str) -> SmtpConnection:
+    """Connect, protect the connection as `mail.tls` says, and sign in. `own_name` is what we call ourselves.
+
+    The certificate is checked against the machine's authorities (OpenSSL's SSL_CERT_FILE names others), and nothing
+    goes over an unprotected connection unless `mail.tls` is `off`.
+
+    :raises ServerUnusable: whatever goes wrong.
+    """
+    host = settings.host or ""
+    try:
+        client = _client(settings, host, own_name)
+    except (smtplib.SMTPException, OSError, ValueError) as error:
+        raise ServerUnusable(_said(error)) from error
+    try:
+        if settings.tls == "starttls":
+            client.starttls(context=ssl.create_default_context())
+        if settings.username is not None:
+            client.ehlo_or_helo_if_needed()
+            client.login(settings.username, settings.password or "")
+    except smtplib.SMTPResponseException as error:
+        client.close()
+        raise ServerUnusable(_text(error.smtp_code, error.smtp_error)) from error
+    except (smtplib.SMTPException, OSError, ValueError) as error:
+        client.close()
+        raise ServerUnusable(_said(error)) from error
+    return SmtpConnection(client)
+
+
+def _client(settings: MailSettings, host: str, own_name: str) -> smtplib.SMTP:
+    if settings.tls == "implicit":
+        context = ssl.create_default_context()
+        return smtplib.SMTP_SSL(host, settings.port, own_name, timeout=STEP_SECONDS, context=context)
+    return smtplib.SMTP(host, settings.port, own_name, timeout=STEP_SECONDS)
+
+
+def _blames_address(code: int, reply: str) -> bool:
+    if code < PERMANENT:
+        return False
+    if ENHANCED.search(reply):
+        return BAD_ADDRESS.search(reply) is not None
+    return code in BAD_ADDRESS_REPLIES
+
+
+def _text(code: int, reply: bytes | str) -> str:
+    text = reply.decode("utf-8", "replace") if isinstance(reply, bytes) else reply
+    return f"{code} {' '.join(text.split())}"[:REPLY_LENGTH]
+
+
+def _said(error: Exception) -> str:
+    return (" ".join(str(error).split()) or type(error).__name__)[:REPLY_LENGTH]

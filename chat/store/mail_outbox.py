@@ -1,0 +1,73 @@
+"""Mail on its way to the SMTP server: the rows of `mail_outbox`."""
+
+from __future__ import annotations
+
+import sqlite3
+from typing import Final
+
+import attrs
+
+
+@attrs.frozen
+class OutgoingMail:
+    """One row of `mail_outbox`. Times are Unix milliseconds."""
+
+    id: int
+    """Given by the database, ascending, never twice."""
+    recipient: str
+    kind: str
+    sealed_letter: bytes = attrs.field(repr=False)
+    attempts: int
+    """How often the server has refused it for the time being."""
+    next_attempt_at: int
+    created_at: int
+
+
+_COLUMNS: Final = ", ".join(field.name for field in attrs.fields(OutgoingMail))
+
+
+def insert(connection: sqlite3.Connection, recipient: str, kind: str, sealed_letter: bytes, now: int) -> None:
+    """Add a mail; it is due at once."""
+    connection.execute(
+        """
+        INSERT INTO mail_outbox (recipient, kind, sealed_letter, next_attempt_at, created_at)
+        VALUES (?, ?, ?, ?, ?)
+        """,
+        (recipient, kind, sealed_letter, now, now),
+    )
+
+
+def due(connection: sqlite3.Connection, now: int, limit: int) -> list[OutgoingMail]:
+    """The mails to be tried now, the oldest first."""
+    rows = connection.execute(
+        f"SELECT {_COLUMNS} FROM mail_outbox WHERE next_attempt_at <= ? ORDER BY id LIMIT ?",  # noqa: S608
+        (now, limit),
+    )
+    return [OutgoingMail(*row) for row in rows]
+
+
+def next_due(connection: sqlite3.Connection) -> int | None:
+    """When the next mail is to be tried; None when none waits."""
+    moment: int | None = connection.execute("SELECT min(next_attempt_at) FROM mail_outbox").fetchone()[0]
+    return moment
+
+
+def postpone(connection: sqlite3.Connection, mail_id: int, next_attempt_at: int) -> None:
+    """Note that the server would not take a mail now, and when to try again."""
+    connection.execute(
+        "UPDATE mail_outbox SET attempts = attempts + 1, next_attempt_at = ? WHERE id = ?", (next_attempt_at, mail_id)
+    )
+
+
+def delete(connection: sqlite3.Connection, mail_id: int) -> None:
+    """Forget a mail: it has been sent, or never will be."""
+    connection.execute("DELETE FROM mail_outbox WHERE id = ?", (mail_id,))
+
+
+def delete_older(connection: sqlite3.Connection, created_before: int) -> list[OutgoingMail]:
+    """Forget mails that nobody waits for any more; which they were."""
+    rows = connection.execute(
+        f"DELETE FROM mail_outbox WHERE created_at < ? RETURNING {_COLUMNS}",  # noqa: S608
+        (created_before,),
+    )
+    return [OutgoingMail(*row) for row in rows]
