@@ -13,7 +13,7 @@ from chat.auth.keys import Keys
 from chat.auth.totp import matching_step, normalised_secret
 from chat.clock import Clock
 from chat.domain.account_events import AccountEvents
-from chat.domain.backup_codes import BackupCodes, public_codes
+from chat.domain.backup_codes import BackupCodes, public_codes, significant
 from chat.domain.second_factors import SecondFactors
 from chat.domain.sudo import SudoMode, SudoProof
 from chat.domain.totp_secrets import sealed_secret
@@ -100,7 +100,7 @@ class Totp:
         if account.totp_secret is None:
             raise ApiError("TWO_FA_NOT_ENABLED")
         await self._sudo.require(account, proof)
-        is_used = code == proof.used_code
+        is_used = proof.used_code is not None and significant(code) == significant(proof.used_code)
         if not is_used and not self._factors.may_guess(account.id):
             raise InvalidFormBody.at("code", "INVALID_CODE")
 

@@ -11,6 +11,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
     from chat.testing import strategies as strategies
+    from chat.testing.authenticator import Lie as Lie
+    from chat.testing.authenticator import NotAllowed as NotAllowed
+    from chat.testing.authenticator import SoftwareAuthenticator as SoftwareAuthenticator
     from chat.testing.gateway_client import GatewayClient as GatewayClient
     from chat.testing.gateway_machine import GatewayMachine as GatewayMachine
     from chat.testing.network import MemoryNetwork as MemoryNetwork
@@ -24,9 +27,12 @@ __all__ = [
     "ChatServer",
     "GatewayClient",
     "GatewayMachine",
+    "Lie",
     "MemoryNetwork",
+    "NotAllowed",
     "Response",
     "RestClient",
+    "SoftwareAuthenticator",
     "World",
     "open_chat_server",
     "strategies",
@@ -36,9 +42,12 @@ _HOMES: Final = {
     "ChatServer": "server",
     "GatewayClient": "gateway_client",
     "GatewayMachine": "gateway_machine",
+    "Lie": "authenticator",
     "MemoryNetwork": "network",
+    "NotAllowed": "authenticator",
     "Response": "rest_client",
     "RestClient": "rest_client",
+    "SoftwareAuthenticator": "authenticator",
     "World": "world",
     "open_chat_server": "server",
 }
