@@ -34,6 +34,7 @@ from chat.domain.admin_api_keys import AdminApiKeys
 from chat.domain.applications import Applications
 from chat.domain.authentication import Authentication
 from chat.domain.backup_codes import BackupCodes
+from chat.domain.bot_installation import BotInstallation
 from chat.domain.channels import Channels
 from chat.domain.discovery import Discovery
 from chat.domain.email_verification import EmailVerification
@@ -43,12 +44,19 @@ from chat.domain.guilds import Guilds
 from chat.domain.instance_policy import InstancePolicy
 from chat.domain.invites import Invites
 from chat.domain.ip_authorization import IpAuthorization
+from chat.domain.login_completion import LoginCompletion
 from chat.domain.login_tickets import LoginTickets
 from chat.domain.mail_bounces import MailBounces
 from chat.domain.memberships import Memberships
 from chat.domain.messages import Messages
 from chat.domain.passkey_assertions import PasskeyAssertions
+from chat.domain.passkey_bridge import PasskeyBridge
 from chat.domain.passkeys import Passkeys
+from chat.domain.pending_registrations import PendingRegistrations
+from chat.domain.oauth2_authorization import OAuth2Authorization
+from chat.domain.oauth2_clients import OAuth2Clients
+from chat.domain.oauth2_identity import OAuth2Identity
+from chat.domain.oauth2_tokens import OAuth2Tokens
 from chat.domain.presences import Presences
 from chat.domain.private_channels import PrivateChannels
 from chat.domain.profiles import ProfileRules
@@ -57,6 +65,8 @@ from chat.domain.relationships import Relationships
 from chat.domain.second_factors import SecondFactors
 from chat.domain.sign_ins import SignIns
 from chat.domain.sudo import SudoMode
+from chat.domain.thread_access import ThreadLookup
+from chat.domain.threads import Threads
 from chat.domain.totp import Totp
 from chat.domain.typing_indicators import TypingIndicators
 from chat.domain.user_settings import UserSettings
@@ -88,6 +98,7 @@ class Foundations:
     relationships: Relationships
     presences: Presences
     private_channels: PrivateChannels
+    thread_lookup: ThreadLookup
     directory: Path
     """The data directory: uploads lie below it."""
     in_threads: bool
@@ -111,6 +122,8 @@ class Credentials:
     sign_ins: SignIns
     ip_authorization: IpAuthorization
     authentication: Authentication
+    login_completion: LoginCompletion
+    passkey_bridge: PasskeyBridge
     mailer: Mailer
     verification: EmailVerification
     factors: SecondFactors
@@ -125,8 +138,9 @@ def build_services(base: Foundations) -> Services:
     rate_limiter = RateLimiter(enabled=settings.rate_limits)
     credentials = _credentials(base, rate_limiter)
     outgoing = OutgoingHttp(in_threads=base.in_threads)
-    access: Final = Access(base.guild_states, base.private_channels.find)
+    access: Final = Access(base.guild_states, base.private_channels.find, base.thread_lookup.find)
     policy = InstancePolicy(settings)
+    clients = OAuth2Clients(settings)
     memberships = Memberships(database, base.guild_states, access, bus, clock, base.snowflakes, settings, policy)
     return Services(
         settings=settings,
@@ -149,7 +163,10 @@ def build_services(base: Foundations) -> Services:
         ),
         user_settings=UserSettings(database, bus),
         authentication=credentials.authentication,
+        login_completion=credentials.login_completion,
+        passkey_bridge=credentials.passkey_bridge,
         ip_authorization=credentials.ip_authorization,
+        pending_registrations=PendingRegistrations(database, clock),
         sign_ins=credentials.sign_ins,
         factors=credentials.factors,
         totp=credentials.totp,
@@ -163,6 +180,7 @@ def build_services(base: Foundations) -> Services:
             credentials.usernames,
             credentials.sign_ins,
             credentials.verification,
+            credentials.ip_authorization,
             base.mint,
             settings,
         ),
@@ -180,7 +198,18 @@ def build_services(base: Foundations) -> Services:
             settings,
         ),
         private_channels=base.private_channels,
+        threads=Threads(database, access, base.thread_lookup, bus, clock, base.snowflakes, policy),
         friendships=Friendships(database, clock, base.relationships, settings),
+        oauth2_authorization=OAuth2Authorization(
+            database,
+            clock,
+            base.mint,
+            clients,
+            BotInstallation(database, access, memberships, base.snowflakes, settings),
+            settings,
+        ),
+        oauth2_tokens=OAuth2Tokens(database, clock, base.snowflakes, base.mint, clients),
+        oauth2_identity=OAuth2Identity(database, clock, clients),
         discovery=Discovery(settings, credentials.mailer),
         guilds=Guilds(
             database,
@@ -230,12 +259,15 @@ def _credentials(base: Foundations, rate_limiter: RateLimiter) -> Credentials:
     sign_ins = SignIns(database, clock, base.mint, base.account_events)
     tickets = LoginTickets(database, clock, base.mint, sign_ins)
     ip_authorization = IpAuthorization(database, clock, base.mint, base.keys, mailer, sign_ins, settings)
+    authentication = Authentication(database, base.passwords, sign_ins, tickets, ip_authorization, settings)
     return Credentials(
         usernames=Usernames(settings, base.chance),
         rules=ProfileRules(clock, settings),
         sign_ins=sign_ins,
         ip_authorization=ip_authorization,
-        authentication=Authentication(database, base.passwords, sign_ins, tickets, ip_authorization, settings),
+        authentication=authentication,
+        login_completion=LoginCompletion(authentication, tickets, factors),
+        passkey_bridge=PasskeyBridge(database, clock, base.mint, authentication, sign_ins, factors, settings),
         mailer=mailer,
         verification=verification,
         factors=factors,

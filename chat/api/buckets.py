@@ -17,6 +17,20 @@ APPLICATION_OWN: Final = Bucket("application:own", 60, MINUTE)
 
 AUTH_REGISTER: Final = Bucket("auth:register", 50, MINUTE)
 AUTH_LOGIN: Final = Bucket("auth:login", 50, MINUTE)
+AUTH_LOGIN_MFA: Final = Bucket("auth:login:mfa", 50, MINUTE)
+AUTH_LOGIN_MFA_OPTIONS: Final = Bucket("auth:login:mfa:options", 50, MINUTE)
+AUTH_WEBAUTHN_OPTIONS: Final = Bucket("auth:webauthn:options", 50, MINUTE)
+AUTH_WEBAUTHN: Final = Bucket("auth:webauthn:authenticate", 50, MINUTE)
+AUTH_BRIDGE_START: Final = Bucket("auth:passkey_bridge:start", 20, MINUTE)
+AUTH_BRIDGE_COMPLETE: Final = Bucket("auth:passkey_bridge:complete", 40, MINUTE)
+AUTH_BRIDGE_REDEEM: Final = Bucket("auth:passkey_bridge:redeem", 120, MINUTE)
+"""A program asks every second or so."""
+
+AUTH_IP_AUTHORIZE: Final = Bucket("auth:ip_authorization:authorize", 20, MINUTE)
+AUTH_IP_RESEND: Final = Bucket("auth:ip_authorization:resend", 20, MINUTE)
+AUTH_IP_POLL: Final = Bucket("auth:ip_authorization:poll", 120, MINUTE)
+"""As redeem."""
+
 AUTH_LOGOUT: Final = Bucket("auth:logout", 20, MINUTE)
 AUTH_SESSIONS: Final = Bucket("auth:sessions", 40, MINUTE)
 AUTH_SESSIONS_LOGOUT: Final = Bucket("auth:sessions:logout", 20, MINUTE)
@@ -26,6 +40,7 @@ AUTH_VERIFY_RESEND: Final = Bucket("auth:verify:resend", 10, MINUTE)
 USER_OWN: Final = Bucket("user:own", 100, 10_000)
 USER_OWN_CHANGE: Final = Bucket("user:own:change", 20, MINUTE)
 USER: Final = Bucket("user", 100, 10_000)
+USER_AUTHORIZED_IPS: Final = Bucket("user:authorized_ips", 10, MINUTE)
 USER_SETTINGS: Final = Bucket("user:settings", 60, MINUTE)
 USER_SETTINGS_CHANGE: Final = Bucket("user:settings:change", 60, MINUTE)
 
@@ -39,11 +54,25 @@ MFA: Final = Bucket("user:mfa", 40, MINUTE)
 MFA_CHANGE: Final = Bucket("user:mfa:change", 20, MINUTE)
 SUDO_OPTIONS: Final = Bucket("user:sudo:options", 20, MINUTE)
 
+THREADS: Final = Bucket("guild:threads::guild_id", 20, 10_000)
+THREAD_START: Final = Bucket("channel:threads:start::channel_id", 10, MINUTE)
+THREAD_MEMBERS: Final = Bucket("thread:members::thread_id", 40, 10_000)
+THREAD_MEMBER_CHANGE: Final = Bucket("thread:members:change::thread_id", 20, 10_000)
+
 APPLICATIONS: Final = Bucket("applications", 60, MINUTE)
 APPLICATION_CREATE: Final = Bucket("application:create", 10, MINUTE)
 APPLICATION: Final = Bucket("application::application_id", 60, MINUTE)
 APPLICATION_CHANGE: Final = Bucket("application:change::application_id", 20, MINUTE)
 APPLICATION_SECRETS: Final = Bucket("application:secrets::application_id", 10, MINUTE)
+
+OAUTH2_AUTHORIZE: Final = Bucket("oauth2:authorize", 60, MINUTE)
+OAUTH2_CONSENT: Final = Bucket("oauth2:consent", 20, MINUTE)
+OAUTH2_TOKEN: Final = Bucket("oauth2:token", 120, MINUTE)
+OAUTH2_REVOKE: Final = Bucket("oauth2:revoke", 120, MINUTE)
+OAUTH2_INTROSPECT: Final = Bucket("oauth2:introspect", 300, MINUTE)
+OAUTH2_IDENTITY: Final = Bucket("oauth2:identity", 60, MINUTE)
+OAUTH2_AUTHORIZATIONS: Final = Bucket("oauth2:authorizations", 40, MINUTE)
+OAUTH2_AUTHORIZATIONS_END: Final = Bucket("oauth2:authorizations:end", 20, MINUTE)
 
 # Limits of handlers: what is counted is named in the key, not in the path.
 
@@ -51,6 +80,9 @@ LOGINS_OF_NAME: Final = Bucket("handler:login:name", 5, 15 * MINUTE)
 """Logins on one address or username, right or wrong."""
 
 LOGINS_OF_ADDRESS: Final = Bucket("handler:login:address", 10, 30 * MINUTE)
+MFA_LOGINS_OF_ACCOUNT: Final = Bucket("handler:login:mfa:account", 10, 15 * MINUTE)
+"""Second steps of logins into one account; beyond it codes are wrong and passkeys fail instead of 429."""
+
 REGISTRATIONS_OF_EMAIL: Final = Bucket("handler:register:email", 3, 15 * MINUTE)
 REGISTRATIONS_OF_ADDRESS: Final = Bucket("handler:register:address", 3, HOUR)
 REGISTRATIONS_OF_SUBNET: Final = Bucket("handler:register:subnet", 15, HOUR)

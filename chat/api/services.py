@@ -24,14 +24,21 @@ if TYPE_CHECKING:
     from chat.domain.guilds import Guilds
     from chat.domain.invites import Invites
     from chat.domain.ip_authorization import IpAuthorization
+    from chat.domain.login_completion import LoginCompletion
     from chat.domain.memberships import Memberships
     from chat.domain.messages import Messages
+    from chat.domain.oauth2_authorization import OAuth2Authorization
+    from chat.domain.oauth2_identity import OAuth2Identity
+    from chat.domain.oauth2_tokens import OAuth2Tokens
+    from chat.domain.passkey_bridge import PasskeyBridge
     from chat.domain.passkeys import Passkeys
+    from chat.domain.pending_registrations import PendingRegistrations
     from chat.domain.private_channels import PrivateChannels
     from chat.domain.registration import Registration
     from chat.domain.second_factors import SecondFactors
     from chat.domain.sign_ins import SignIns
     from chat.domain.sudo import SudoMode
+    from chat.domain.threads import Threads
     from chat.domain.totp import Totp
     from chat.domain.typing_indicators import TypingIndicators
     from chat.domain.user_settings import UserSettings
@@ -55,16 +62,23 @@ class Services:
     registration: Registration
     verification: EmailVerification
     authentication: Authentication
+    login_completion: LoginCompletion
+    passkey_bridge: PasskeyBridge
     ip_authorization: IpAuthorization
+    pending_registrations: PendingRegistrations
     sign_ins: SignIns
     factors: SecondFactors
     totp: Totp
     passkeys: Passkeys
     sudo: SudoMode
     applications: Applications
+    oauth2_authorization: OAuth2Authorization
+    oauth2_tokens: OAuth2Tokens
+    oauth2_identity: OAuth2Identity
     discovery: Discovery
     friendships: Friendships
     private_channels: PrivateChannels
+    threads: Threads
     guilds: Guilds
     memberships: Memberships
     channels: Channels

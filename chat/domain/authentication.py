@@ -29,9 +29,10 @@ log: Final = structlog.get_logger("chat.accounts")
 
 WRONG: Final = "INVALID_EMAIL_OR_PASSWORD"
 
-Change = Callable[[sqlite3.Connection, Account], Account]
+Change = Callable[[sqlite3.Connection, Account], Account | ApiError]
 """What a way of signing in does in the unit of writing, before the sign-in: given the account as it is at that moment,
-it returns the account as it is to be written, or raises to refuse."""
+it returns the account as it is to be written. It raises to refuse with nothing written, and returns an error to refuse
+with what it wrote itself standing, such as a wrong attempt that is counted."""
 
 Then = Callable[[Account, Account], None]
 """After the commit, with the account before and after: what is to be published."""
@@ -190,6 +191,8 @@ class Authentication:
             if before is None or before.is_deleted:
                 raise way.refused
             after = way.change(connection, before)
+            if isinstance(after, ApiError):
+                return _Outcome(before, before, refused=after)
             self._sign_ins.admitted(connection, after)
             if after != before:
                 accounts.replace(connection, after)
@@ -207,7 +210,7 @@ class Authentication:
 
         outcome = await self._database.write(unit, lambda outcome: way.then(outcome.before, outcome.after))
         if outcome.refused is not None:
-            log.info("login waits", user_id=account.id, address=client.address)
+            log.info("login refused", user_id=account.id, address=client.address, code=outcome.refused.code)
             raise outcome.refused
         if outcome.challenge is not None:
             return outcome.challenge

@@ -98,14 +98,18 @@ class LoginTickets:
         self._require_unchanged(reader, ticket, account)
         return ticket, account
 
-    def use(self, connection: sqlite3.Connection, ticket: Ticket, account: Account) -> None:
-        """In a unit of writing: use the ticket up for the account as it is now.
+    def require(self, connection: sqlite3.Connection, ticket: Ticket, account: Account) -> None:
+        """In a unit of writing: check that the ticket is still good, for the account as it is now.
 
         :raises ApiError: as `holder_of`.
         """
-        if tickets.take(connection, KIND, ticket.secret_hash, self._clock.now_ms()) is None:
+        if tickets.find(connection, KIND, ticket.secret_hash, self._clock.now_ms()) is None:
             raise timed_out()
         self._require_unchanged(connection, ticket, account)
+
+    def use_up(self, connection: sqlite3.Connection, ticket: Ticket) -> None:
+        """In a unit of writing: nobody signs in with the ticket again."""
+        tickets.delete(connection, ticket.secret_hash)
 
     def count_wrong(self, connection: sqlite3.Connection, ticket: Ticket) -> None:
         """In a unit of writing: something else than the factor was shown; with the fifth the ticket is gone."""

@@ -14,15 +14,18 @@ from chat.auth.tokens import TokenMint
 from chat.clock import Clock
 from chat.config import Settings
 from chat.domain import account_rules
+from chat.domain.authentication import SignedIn
 from chat.domain.email_verification import EmailVerification
+from chat.domain.ip_authorization import IpAuthorization
 from chat.domain.objects.users import ADULT_YEARS, age_years
-from chat.domain.sign_ins import Client, SignIn, SignIns
+from chat.domain.sign_ins import Client, SignIns
 from chat.domain.usernames import Usernames
 from chat.errors import ApiError, InvalidFormBody
 from chat.snowflake import SnowflakeGenerator
-from chat.store import accounts, auth_sessions, user_settings
+from chat.store import accounts, pending_registrations, user_settings
 from chat.store.accounts import Account
 from chat.store.database import Database
+from chat.store.pending_registrations import PendingRegistration
 
 log: Final = structlog.get_logger("chat.accounts")
 
@@ -45,6 +48,19 @@ class Applicant:
     consent: bool = False
     theme: str | None = None
     locale: str | None = None
+    invite_code: str | None = None
+    registration_url_code: str | None = attrs.field(default=None, repr=False)
+
+
+@attrs.frozen
+class AwaitsApproval:
+    """An account that is made, and cannot sign in until an administrator has approved it."""
+
+    account: Account
+
+    def answer(self) -> dict[str, Any]:
+        """The answer to such a registration (wire facts 6.1)."""
+        return {"registration_pending_approval": True, "user_id": str(self.account.id)}
 
 
 class Registration:
@@ -59,6 +75,7 @@ class Registration:
         usernames: Usernames,
         sign_ins: SignIns,
         verification: EmailVerification,
+        ip_authorization: IpAuthorization,
         mint: TokenMint,
         settings: Settings,
     ) -> None:
@@ -69,18 +86,22 @@ class Registration:
         self._usernames = usernames
         self._sign_ins = sign_ins
         self._verification = verification
+        self._ip_authorization = ip_authorization
         self._mint = mint
         self._settings = settings
 
-    async def register(self, applicant: Applicant, client: Client) -> tuple[Account, SignIn]:
-        """Make the account and sign it in.
+    async def register(self, applicant: Applicant, client: Client) -> SignedIn | AwaitsApproval:
+        """Make the account and sign it in, or let it wait where an administrator approves accounts.
 
-        :raises ApiError: REGISTRATION_CLOSED.
+        :raises ApiError: REGISTRATION_CLOSED; REGISTRATION_URL_INVALID for the code of a registration link, since this
+            instance gives none out.
         :raises InvalidFormBody: with the fields that cannot be taken.
         """
-        # An account that waits for approval needs an administrator, whom this version does not have.
-        if self._settings.registration != "open":
+        if applicant.registration_url_code is not None:
+            raise ApiError("REGISTRATION_URL_INVALID")
+        if self._settings.registration == "closed":
             raise ApiError("REGISTRATION_CLOSED")
+        waits = self._settings.registration == "approval"
         account = await self._account(applicant)
         sign_in = self._sign_ins.new(account.id, client)
         mail_token = self._mint.mail_token()
@@ -93,14 +114,19 @@ class Registration:
             made = attrs.evolve(account, username=username, discriminator=number)
             accounts.insert(connection, made)
             user_settings.put(connection, made.id, settings)
-            auth_sessions.insert(connection, sign_in.session)
+            self._ip_authorization.remember(connection, made, client.address)
+            if waits:
+                pending = PendingRegistration(made.id, client.address, made.created_at)
+                pending_registrations.insert(connection, pending)
+            else:
+                self._sign_ins.enter(connection, made, sign_in)
             if not made.email_verified:
                 self._verification.send(connection, made, mail_token)
             return made
 
         made = await self._database.write(unit)
-        log.info("registered", user_id=made.id, address=client.address)
-        return made, sign_in
+        log.info("registered", user_id=made.id, address=client.address, waits=waits)
+        return AwaitsApproval(made) if waits else SignedIn(made, sign_in, applicant.invite_code)
 
     async def _account(self, applicant: Applicant) -> Account:
         """The account as it is to be, without its discriminator. The password is hashed last: it costs most."""

@@ -25,6 +25,9 @@ class ChallengeContext(enum.StrEnum):
     DISCOVERABLE = "discoverable"
     """Signing in with nothing but a passkey."""
 
+    BRIDGE = "bridge"
+    """Signing in elsewhere, over the passkey bridge."""
+
     MFA = "mfa"
     """The second step of signing in."""
 

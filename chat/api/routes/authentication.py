@@ -18,7 +18,7 @@ from chat.auth.client_address import network_of, subnet_of
 from chat.auth.principal import CredentialKind, Principal
 from chat.domain.authentication import SignedIn
 from chat.domain.login_tickets import MfaChallenge
-from chat.domain.registration import Applicant
+from chat.domain.registration import Applicant, AwaitsApproval
 from chat.domain.sign_ins import Client
 from chat.errors import ApiError, InvalidFormBody
 from chat.registries.error_codes import ERROR_CODES
@@ -45,6 +45,7 @@ class Register:
     date_of_birth: str | None = None
     consent: bool = False
     invite_code: InviteCode | None = None
+    registration_url_code: Annotated[str, Length(1, 256)] | None = attrs.field(default=None, repr=False)
     theme: Literal["dark", "dark_legacy", "coal", "light", "system"] | None = None
 
 
@@ -95,9 +96,10 @@ async def register(request: Request, body: Register) -> object:
         consent=body.consent,
         theme=body.theme,
         locale=preferred_locale(request.headers.get("accept-language")),
+        invite_code=body.invite_code,
+        registration_url_code=body.registration_url_code,
     )
-    account, sign_in = await request.services.registration.register(applicant, client_of(request))
-    return await answer_to_sign_in(request, SignedIn(account, sign_in, body.invite_code))
+    return await answer_to_sign_in(request, await request.services.registration.register(applicant, client_of(request)))
 
 
 @routes.operation(
@@ -167,8 +169,8 @@ async def resend_verification(request: Request) -> None:
     await request.services.verification.resend(request.principal.account)
 
 
-async def answer_to_sign_in(request: Request, outcome: SignedIn | MfaChallenge) -> dict[str, Any]:
-    """The token response, after joining what the login's invite leads to, or the MFA challenge."""
+async def answer_to_sign_in(request: Request, outcome: SignedIn | MfaChallenge | AwaitsApproval) -> dict[str, Any]:
+    """The token response, after joining what the login's invite leads to, or what has to come before it."""
     if isinstance(outcome, SignedIn):
         await accept_invite(request, outcome.account, outcome.invite_code)
     return outcome.answer()

@@ -1,0 +1,128 @@
+"""The second step of a login, and sign-in with a passkey alone (wire facts 6.1)."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import attrs
+
+from chat.api import buckets
+from chat.api.fields import Length
+from chat.api.operation import Policy, Request, Routes
+from chat.api.routes.authentication import NO_BOTS, answer_to_sign_in, client_of
+from chat.domain.login_completion import passkey_failed, wrong_code
+
+routes = Routes()
+
+LoginTicket = Annotated[str, Length(1, 256)]
+Challenge = Annotated[str, Length(1, 1_024)]
+
+
+@attrs.frozen
+class CompleteWithCode:
+    """The body of login/mfa/totp: a code of the authenticator or a backup code."""
+
+    code: Annotated[str, Length(1, 32)] = attrs.field(repr=False)
+    ticket: LoginTicket = attrs.field(repr=False)
+
+
+@attrs.frozen
+class GetOptions:
+    """The body of login/mfa/webauthn/authentication-options."""
+
+    ticket: LoginTicket = attrs.field(repr=False)
+
+
+@attrs.frozen
+class CompleteWithPasskey:
+    """The body of login/mfa/webauthn: an assertion."""
+
+    response: dict[str, Any] = attrs.field(repr=False)
+    challenge: Challenge = attrs.field(repr=False)
+    ticket: LoginTicket = attrs.field(repr=False)
+
+
+@attrs.frozen
+class Authenticate:
+    """The body of webauthn/authenticate: an assertion."""
+
+    response: dict[str, Any] = attrs.field(repr=False)
+    challenge: Challenge = attrs.field(repr=False)
+
+
+@routes.operation(
+    "POST",
+    "/v1/auth/login/mfa/totp",
+    policy=Policy.NONE,
+    bots_refused_with=NO_BOTS,
+    bucket=buckets.AUTH_LOGIN_MFA,
+    body=CompleteWithCode,
+)
+async def complete_with_code(request: Request, body: CompleteWithCode) -> object:
+    """Complete a login with a code."""
+    completion = request.services.login_completion
+    if not _may_try(request, completion.user_of(body.ticket)):
+        raise wrong_code()
+    return await answer_to_sign_in(request, await completion.totp(body.ticket, body.code, client_of(request)))
+
+
+@routes.operation(
+    "POST",
+    "/v1/auth/login/mfa/webauthn/authentication-options",
+    policy=Policy.NONE,
+    bots_refused_with=NO_BOTS,
+    bucket=buckets.AUTH_LOGIN_MFA_OPTIONS,
+    body=GetOptions,
+)
+async def get_login_options(request: Request, body: GetOptions) -> object:
+    """What to ask the account's passkeys for."""
+    return await request.services.login_completion.webauthn_options(body.ticket)
+
+
+@routes.operation(
+    "POST",
+    "/v1/auth/login/mfa/webauthn",
+    policy=Policy.NONE,
+    bots_refused_with=NO_BOTS,
+    bucket=buckets.AUTH_LOGIN_MFA,
+    body=CompleteWithPasskey,
+)
+async def complete_with_passkey(request: Request, body: CompleteWithPasskey) -> object:
+    """Complete a login with a passkey."""
+    completion = request.services.login_completion
+    if not _may_try(request, completion.user_of(body.ticket)):
+        raise passkey_failed()
+    signed_in = await completion.webauthn(body.ticket, body.response, body.challenge, client_of(request))
+    return await answer_to_sign_in(request, signed_in)
+
+
+@routes.operation(
+    "POST",
+    "/v1/auth/webauthn/authentication-options",
+    policy=Policy.NONE,
+    bots_refused_with=NO_BOTS,
+    bucket=buckets.AUTH_WEBAUTHN_OPTIONS,
+)
+async def get_options(request: Request) -> object:
+    """What to ask whichever passkey the person has for."""
+    return await request.services.login_completion.passkey_options()
+
+
+@routes.operation(
+    "POST",
+    "/v1/auth/webauthn/authenticate",
+    policy=Policy.NONE,
+    bots_refused_with=NO_BOTS,
+    bucket=buckets.AUTH_WEBAUTHN,
+    body=Authenticate,
+)
+async def authenticate(request: Request, body: Authenticate) -> object:
+    """Sign in with a passkey."""
+    completion = request.services.login_completion
+    signed_in = await completion.passkey(body.response, body.challenge, client_of(request))
+    return await answer_to_sign_in(request, signed_in)
+
+
+def _may_try(request: Request, user_id: int) -> bool:
+    """Count one attempt at the account's second factor; False when it is one too many (wire facts 3.4)."""
+    return not request.services.rate_limiter.take(buckets.MFA_LOGINS_OF_ACCOUNT, user_id)
