@@ -46,6 +46,7 @@ from chat.domain.presences import Presences
 from chat.domain.private_channels import PrivateChannels
 from chat.domain.relationships import Relationships
 from chat.domain.rosters import Rosters
+from chat.domain.thread_access import ThreadLookup
 from chat.domain.voice_states import VoiceStates
 from chat.errors import OperatorError
 from chat.gateway.commands.handler import CommandHandler
@@ -132,6 +133,7 @@ class Server:
         self.address_bans = address_bans = AddressBans(database, clock, settings.ip_ban)
         partial_user_of = partial(find_partial_user, database)
         self.relationships = relationships = Relationships(database, bus, clock, partial_user_of=partial_user_of)
+        thread_lookup = ThreadLookup(database)
         private_channels = PrivateChannels(database, bus, snowflakes, settings, partial_user_of=partial_user_of)
         self.account_states = account_states = AccountStates(
             database, clock, relationships, private_channels, premium_for_everyone=settings.premium_mode == "everyone"
@@ -177,6 +179,7 @@ class Server:
             random_hex=random_hex,
             random_between=chance.randint,
             make_commands=make_commands,
+            threads_shown=thread_lookup.shown_to,
         )
 
         foundations = Foundations(
@@ -194,6 +197,7 @@ class Server:
             relationships=relationships,
             presences=presences,
             private_channels=private_channels,
+            thread_lookup=thread_lookup,
             directory=surroundings.directory,
             in_threads=surroundings.work_in_threads,
         )

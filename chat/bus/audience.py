@@ -46,6 +46,20 @@ class ToChannel:
 
 
 @attrs.frozen
+class ToThread:
+    """Every session with thread access that sees a thread below this channel.
+
+    `member_ids` narrows it to the members of a private thread and to those who manage threads there; with `message_id`
+    to those who may read that message.
+    """
+
+    guild_id: int
+    parent_id: int
+    member_ids: frozenset[int] | None = None
+    message_id: int | None = None
+
+
+@attrs.frozen
 class ToPresenceSubscribers:
     """Sessions that asked, by Lazy Request, to be told of this account's presence in a guild they share with it.
 
@@ -56,7 +70,7 @@ class ToPresenceSubscribers:
     without: tuple[int, ...] = ()
 
 
-Audience = ToPresenceSubscribers | ToSession | ToAccounts | ToGuild | ToChannel
+Audience = ToPresenceSubscribers | ToSession | ToAccounts | ToGuild | ToChannel | ToThread
 
 
 @attrs.frozen

@@ -15,6 +15,7 @@ from chat.auth.principal import Principal
 from chat.bus.audience import Audience, ToChannel
 from chat.domain.guild_states import Channel, GuildState, GuildStates, Member
 from chat.errors import ApiError
+from chat.registries.channel_types import THREAD_CHANNEL_TYPES
 from chat.registries.permissions import Permission
 from chat.registries.user_flags import UserFlag
 from chat.snowflake import snowflake_at
@@ -151,16 +152,19 @@ class GuildChannelAccess(ChannelAccess):
 class Access:
     """Gives access to guilds and channels, or refuses it.
 
-    `private_channel` finds the conversation of an account with a channel's id (`chat.domain.private_channels`).
+    `private_channel` finds the conversation of an account with a channel's id (`chat.domain.private_channels`),
+    `thread` a thread that a member sees (`chat.domain.thread_access`).
     """
 
     def __init__(
         self,
         guild_states: GuildStates,
         private_channel: Callable[[int, int], ChannelAccess | None] = lambda user_id, channel_id: None,
+        thread: Callable[[GuildState, Member, int], GuildChannelAccess | None] = lambda state, member, channel_id: None,
     ) -> None:
         self._guild_states = guild_states
         self._private_channel = private_channel
+        self._thread = thread
 
     def guild(self, principal: Principal, guild_id: int, permission: int = 0) -> GuildAccess:
         """A guild that the caller is in, with every bit of `permission`.
@@ -194,13 +198,17 @@ class Access:
     def guild_channel(self, principal: Principal, channel_id: int, permission: int = 0) -> GuildChannelAccess:
         """As `channel`, for what only channels of guilds have.
 
-        :raises ApiError: as `channel`; CANNOT_EXECUTE_ON_DM for a conversation of the caller.
+        :raises ApiError: as `channel`; CANNOT_EXECUTE_ON_DM for a conversation of the caller, INVALID_CHANNEL_TYPE for
+            a thread.
         """
         guild_id = self._guild_states.guild_of_channel(channel_id)
         if guild_id is None:
             private = self._private_channel(principal.user_id, channel_id)
             raise ApiError("UNKNOWN_CHANNEL" if private is None else "CANNOT_EXECUTE_ON_DM")
-        return self._guild_channel(principal, guild_id, channel_id, permission)
+        access = self._guild_channel(principal, guild_id, channel_id, permission)
+        if access.channel.type in THREAD_CHANNEL_TYPES:
+            raise ApiError("INVALID_CHANNEL_TYPE")
+        return access
 
     def renewed(self, access: ChannelAccess) -> ChannelAccess | None:
         """After a commit: the same access on what memory holds now; None when the guild is gone."""
@@ -215,9 +223,15 @@ class Access:
         self, principal: Principal, guild_id: int, channel_id: int, permission: int
     ) -> GuildChannelAccess:
         state = self._guild_states.get(guild_id)
-        channel = None if state is None else state.channels.get(channel_id)
-        if state is None or channel is None:
+        if state is None:
             raise ApiError("UNKNOWN_CHANNEL")
+        channel = state.channels.get(channel_id)
+        if channel is None:
+            thread = self._thread(state, self._membership(principal, state), channel_id)
+            if thread is None:
+                raise ApiError("UNKNOWN_CHANNEL")
+            thread.require(permission)
+            return thread
         member = self._membership(principal, state)
         permissions = state.member_permissions(member, channel_id)
         if not (permissions & VIEW_CHANNEL or state.can_view(principal.user_id, channel_id)):

@@ -7,11 +7,17 @@ from typing import Final
 import attrs
 
 from chat.errors import ApiError, InvalidFormBody
-from chat.registries.channel_types import ChannelType
+from chat.registries.channel_types import THREAD_CHANNEL_TYPES, ChannelType
 from chat.store.channels import Channel
 
 MESSAGE_CHANNEL_TYPES: Final = frozenset(
-    {ChannelType.GUILD_TEXT, ChannelType.GUILD_VOICE, ChannelType.GUILD_ANNOUNCEMENT, ChannelType.DM}
+    {
+        ChannelType.GUILD_TEXT,
+        ChannelType.GUILD_VOICE,
+        ChannelType.GUILD_ANNOUNCEMENT,
+        ChannelType.DM,
+        *THREAD_CHANNEL_TYPES,
+    }
 )
 """Channels that hold messages of their own."""
 

@@ -30,13 +30,14 @@ from chat.domain.objects.messages import answering_message_object, message_objec
 from chat.domain.objects.users import partial_user
 from chat.domain.private_channels import PrivateChannelAccess, PrivateChannels
 from chat.domain.slowmode import Slowmode
+from chat.domain.thread_access import ThreadAccess
 from chat.domain.verification import require_verification
 from chat.errors import ApiError, InvalidFormBody
 from chat.registries.guild_values import DisabledOperation
 from chat.registries.message_types import SENDABLE_MESSAGE_FLAGS, MessageReferenceType, MessageType
 from chat.registries.permissions import Permission
 from chat.snowflake import SnowflakeGenerator
-from chat.store import channels, messages, read_states
+from chat.store import channels, messages, read_states, threads
 from chat.store.accounts import Account
 from chat.store.database import Database
 from chat.store.messages import Message, MessageReference
@@ -116,6 +117,8 @@ class MessageSending:
             raise ApiError("FEATURE_TEMPORARILY_DISABLED")
         now_ms = self._clock.now_ms()
         access.require_voice(now_ms)
+        if isinstance(access, ThreadAccess) and access.thread.locked:
+            raise ApiError("THREAD_LOCKED")
         if isinstance(access, GuildChannelAccess):
             require_verification(access.state, access.member, principal.account, now_ms)
         elif isinstance(access, PrivateChannelAccess):
@@ -173,6 +176,8 @@ class MessageSending:
                 read_states.add_mention(connection, message.channel_id, notified)
             if isinstance(access, PrivateChannelAccess):
                 return self._private_channels.show_in(connection, access)
+            if isinstance(access, ThreadAccess):
+                threads.count_message(connection, access.thread.id)
             return []
 
         return unit

@@ -23,7 +23,7 @@ from chat.errors import ApiError
 from chat.registries.events import EventName
 from chat.registries.permissions import Permission
 from chat.snowflake import SnowflakeGenerator
-from chat.store import messages, read_states
+from chat.store import messages, read_states, threads
 from chat.store.database import Database
 
 MANAGE_MESSAGES: Final = Permission.MANAGE_MESSAGES.value
@@ -98,6 +98,7 @@ class Messages:
         def unit(connection: sqlite3.Connection) -> None:
             if not messages.delete(connection, channel_id, message_id):
                 raise ApiError("UNKNOWN_MESSAGE")
+            threads.discount_messages(connection, channel_id, 1)
 
         def then(_: None) -> None:
             self._bus.publish(message_deleted(access, message))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
 
 from chat.domain.guild_states import GuildState, GuildStates
 from chat.domain.objects.guild_ready import guild_ready_object, unavailable_guild
@@ -13,13 +14,31 @@ from chat.gateway.session import GatewaySession
 from chat.registries.events import EventName
 
 
+class ThreadsShown(Protocol):
+    """Gives the active threads of a guild that an account sees, or of those the ones it is in."""
+
+    def __call__(self, state: GuildState, user_id: int, *, joined_only: bool) -> Sequence[Mapping[str, Any]]: ...
+
+
+def no_threads(state: GuildState, user_id: int, *, joined_only: bool) -> Sequence[Mapping[str, Any]]:
+    """For those who know of no threads."""
+    return ()
+
+
 class GuildPayloads:
     """Builds the guild objects of wire facts 1.6 for one session at a time."""
 
-    def __init__(self, guild_states: GuildStates, presences: Presences, voice_states: VoiceStates) -> None:
+    def __init__(
+        self,
+        guild_states: GuildStates,
+        presences: Presences,
+        voice_states: VoiceStates,
+        threads_shown: ThreadsShown = no_threads,
+    ) -> None:
         self._guild_states = guild_states
         self._presences = presences
         self._voice_states = voice_states
+        self._threads_shown = threads_shown
 
     def is_open_to(self, state: GuildState, session: GatewaySession) -> bool:
         """Whether the guild is available to the session's account, and known to this node at all."""
@@ -28,10 +47,12 @@ class GuildPayloads:
     def whole(self, state: GuildState, session: GatewaySession, *, full_users: bool) -> dict[str, Any]:
         """The guild ready object; members' users are cut to their id unless `full_users`."""
         guild_id = state.guild.id
+        threads = self._threads_shown(state, session.user_id, joined_only=not session.bot) if session.threads else ()
         return guild_ready_object(
             state,
             user_id=session.user_id,
             threads=session.threads,
+            shown_threads=threads,
             full_users=full_users,
             voice_states=self._voice_states.of_guild(guild_id),
             online_count=self._presences.online_count(guild_id),

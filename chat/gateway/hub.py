@@ -11,7 +11,7 @@ from collections.abc import Iterable
 
 import orjson
 
-from chat.bus.audience import Mentions, ToAccounts, ToChannel, ToGuild, ToPresenceSubscribers, ToSession
+from chat.bus.audience import Mentions, ToAccounts, ToChannel, ToGuild, ToPresenceSubscribers, ToSession, ToThread
 from chat.bus.bus import (
     CredentialsRevoked,
     Event,
@@ -152,6 +152,21 @@ class Hub:
                 else:
                     recipients = room.in_channel(channel_id, permission)
                 return self._without_decliners(guild_id, self._with_passive(room, recipients, event), event)
+            case ToThread(guild_id, parent_id, member_ids, message_id):
+                room = self._room(guild_id, event.name)
+                if room is None:
+                    return ()
+                recipients = (
+                    room.in_channel(parent_id)
+                    if message_id is None
+                    else room.readers(parent_id, snowflake_time_ms(message_id))
+                )
+                receivers = self._without_decliners(guild_id, self._with_passive(room, recipients, event), event)
+                return tuple(
+                    session
+                    for session in receivers
+                    if session.threads and room.is_in_thread(session, parent_id, member_ids)
+                )
             case ToGuild(guild_id, permission):
                 room = self._room(guild_id, event.name)
                 return () if room is None else self._with_passive(room, room.in_guild(permission), event)

@@ -18,6 +18,7 @@ from chat.registries.limits import PASSIVE_GUILD_MEMBERS
 from chat.registries.permissions import Permission
 
 READ_MESSAGE_HISTORY = Permission.READ_MESSAGE_HISTORY.value
+MANAGE_THREADS = Permission.MANAGE_THREADS.value
 
 
 @attrs.frozen
@@ -88,6 +89,12 @@ class GuildRoom:
         if cutoff is not None and message_created_at >= cutoff:
             return self._cached(channel_id, 0)
         return self._cached(channel_id, READ_MESSAGE_HISTORY)
+
+    def is_in_thread(self, session: GatewaySession, parent_id: int, member_ids: frozenset[int] | None) -> bool:
+        """Whether a session that sees the channel above sees the thread too; None for a public thread."""
+        if member_ids is None or session.user_id in member_ids:
+            return True
+        return bool(self.state.permissions(session.user_id, parent_id) & MANAGE_THREADS)
 
     def _cached(self, channel_id: int, permission: int) -> Recipients:
         large = self.state.member_count > PASSIVE_GUILD_MEMBERS

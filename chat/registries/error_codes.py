@@ -95,6 +95,7 @@ _BY_STATUS: Final[Mapping[int, Mapping[str, str]]] = {
         "MAX_PINNED_THREADS_IN_FORUM": "The forum has as many pinned posts as it may have.",
         "MAX_REACTIONS": "The message has as many different reactions as it may have.",
         "MAX_STICKERS": "The guild has as many stickers as it may have.",
+        "MAX_THREAD_MEMBERS": "The thread has as many members as it may have.",
         "MAX_WEBHOOKS_PER_CHANNEL": "The channel has as many webhooks as it may have.",
         "MAX_WEBHOOKS_PER_GUILD": "The guild has as many webhooks as it may have.",
         "MEDIA_METADATA_ERROR": "The file's description could not be read.",

@@ -246,6 +246,12 @@ REACTION_DEBOUNCE_ADDITIONS: Final = 512
 THREAD_MEMBER_COUNT_MAXIMUM: Final = 50
 """Counting of a thread's members ends here (wire facts 1.8)."""
 
+ACTIVE_THREADS_PER_GUILD: Final = 1_000
+"""Active threads of a guild; one more gets MAX_ACTIVE_THREADS (wire facts 5.6)."""
+
+THREAD_MEMBERS_MAXIMUM: Final = 1_000
+"""Members of a thread; one more gets MAX_THREAD_MEMBERS (wire facts 5.6)."""
+
 THREAD_MEMBER_LIST_MEMBERS: Final = 1_000
 """Members in one THREAD_MEMBER_LIST_UPDATE (wire facts 1.8)."""
 

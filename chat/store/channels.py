@@ -9,6 +9,8 @@ from typing import Final
 
 import attrs
 
+from chat.registries.channel_types import THREAD_CHANNEL_TYPES
+
 
 def _optional_truth(value: int | None) -> bool | None:
     return None if value is None else bool(value)
@@ -59,12 +61,18 @@ FIELDS: Final = tuple(field.name for field in attrs.fields(Channel) if field.nam
 """The columns of `channels`, in the order of the attributes."""
 
 _COLUMNS: Final = ", ".join(FIELDS)
-_OF_GUILD: Final = f"SELECT {_COLUMNS} FROM channels WHERE guild_id = ? ORDER BY position, id"  # noqa: S608 - our own names
+_THREADS: Final = ", ".join(str(int(kind)) for kind in sorted(THREAD_CHANNEL_TYPES))
+_OF_GUILD: Final = f"""
+    SELECT {_COLUMNS}
+      FROM channels
+     WHERE guild_id = ? AND type NOT IN ({_THREADS})
+     ORDER BY position, id
+"""  # noqa: S608 - our own names
 _INSERT: Final = f"INSERT INTO channels ({_COLUMNS}) VALUES ({', '.join('?' * len(FIELDS))})"  # noqa: S608
 
 
 def of_guild(connection: sqlite3.Connection, guild_id: int) -> list[Channel]:
-    """Every channel of the guild with its overwrites, lowest position first."""
+    """Every channel of the guild with its overwrites, lowest position first; threads are no such channels."""
     overwrites: dict[int, list[Overwrite]] = defaultdict(list)
     for channel_id, *overwrite in connection.execute(
         """

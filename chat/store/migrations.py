@@ -18,6 +18,8 @@ from chat.store.connections import connect
 from chat.store.schema import ACCOUNTS, ADMIN_API_KEYS, GUILDS, MESSAGES, OPERATION, RELATIONSHIPS, RETAINED_EVENTS
 from chat.store.schema_credentials import CREDENTIALS
 from chat.store.schema_private_channels import PRIVATE_CHANNELS
+from chat.store.schema_recovery import RECOVERY
+from chat.store.schema_threads import THREADS
 
 if TYPE_CHECKING:
     import sqlite_utils
@@ -61,6 +63,18 @@ def private_channels(database: sqlite_utils.Database) -> None:
         database.execute(statement)
 
 
+def recovery(database: sqlite_utils.Database) -> None:
+    """When accounts are to be erased; tokens of mails by address."""
+    for statement in RECOVERY:
+        database.execute(statement)
+
+
+def threads(database: sqlite_utils.Database) -> None:
+    """Threads and their members."""
+    for statement in THREADS:
+        database.execute(statement)
+
+
 MIGRATIONS: Final[Sequence[Migration]] = (
     accounts_guilds_messages,
     relationships,
@@ -68,6 +82,8 @@ MIGRATIONS: Final[Sequence[Migration]] = (
     retained_events,
     credentials,
     private_channels,
+    threads,
+    recovery,
 )
 """In the order in which they run; the name of the function is the name in the record."""
 

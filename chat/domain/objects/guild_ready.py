@@ -21,15 +21,17 @@ def guild_ready_object(
     *,
     user_id: int,
     threads: bool,
+    shown_threads: Iterable[Mapping[str, Any]],
     full_users: bool,
     voice_states: Iterable[Mapping[str, Any]],
     online_count: int,
 ) -> dict[str, Any]:
     """The guild for a session of `user_id`.
 
-    `threads` says whether the session has thread access; `voice_states` are the wire objects of everyone in voice in
-    this guild; with `full_users` false the `user` of each member is reduced to its id. `members` holds the receiver's
-    own member and every participant in voice. The result is the caller's; what hangs below it must not be altered.
+    `threads` says whether the session has thread access, `shown_threads` are the threads that it is told of;
+    `voice_states` are the wire objects of everyone in voice in this guild; with `full_users` false the `user` of each
+    member is reduced to its id. `members` holds the receiver's own member and every participant in voice. The result is
+    the caller's; what hangs below it must not be altered.
     """
     properties = state.guild_object()
     own = state.member(user_id)
@@ -47,7 +49,7 @@ def guild_ready_object(
         "presences": [],
         "voice_states": participants,
         "joined_at": None if own is None else iso_timestamp(own.joined_at),
-        "threads": [],
+        "threads": list(shown_threads),
     }
 
 
