@@ -34,7 +34,7 @@ class Policy(enum.Enum):
     """A bot token."""
 
     OAUTH2 = "oauth2"
-    """`Bearer` with an access token that carries the operation's scope; nothing else."""
+    """`Bearer` with an access token that carries the operation's scope, or any where it names none; nothing else."""
 
     GATEWAY_BOT = "gateway_bot"
     """GET /v1/gateway/bot: `Bot` in any letter case before something of bot token form, known or not."""
@@ -47,6 +47,10 @@ class Policy(enum.Enum):
 
     ADMIN = "admin"
     """A session, an access token of the Admin application or an admin API key, with the operation's ACLs."""
+
+    URL = "url"
+    """Whoever knows the address. Authorization is not looked at, whatever it holds: webhooks by their token, media
+    (document 000, Gateway and other surfaces 2 and 3)."""
 
 
 BOT_IN_ANY_CASE: Final = frozenset({Policy.GATEWAY_BOT, Policy.OWN_APPLICATION})
@@ -85,6 +89,8 @@ def admit(
         MISSING_PERMISSIONS, MISSING_ACL, NOT_FOUND or `bots_refused_with`.
     """
     match policy:
+        case Policy.URL:
+            pass
         case Policy.GATEWAY_BOT:
             _admit_bot_token_form(credential)
         case Policy.THREADS:
@@ -151,6 +157,8 @@ def _admit_kind(policy: Policy, principal: Principal, scope: Scope | None) -> No
         if policy is Policy.NONE:
             return
         if scope is None:
+            if policy is Policy.OAUTH2:
+                return
             raise ApiError("ACCESS_DENIED")
         if scope not in principal.scopes:
             raise ApiError("MISSING_OAUTH_SCOPE", members={"required_scope": str(scope)})

@@ -10,16 +10,17 @@ import attrs
 import structlog
 
 from chat.auth.passwords import Passwords
-from chat.auth.principal import Principal
+from chat.auth.principal import CredentialKind, Principal
 from chat.clock import Clock
 from chat.config import Settings
 from chat.domain import account_rules
 from chat.domain.account_events import AccountEvents
-from chat.domain.objects.users import partial_user, private_user
+from chat.domain.objects.users import bearer_user, partial_user, private_user
 from chat.domain.profiles import KEEP_TAG, ProfileRules, TagChange
 from chat.domain.sudo import SudoMode, SudoProof
 from chat.domain.usernames import Usernames
 from chat.errors import ApiError, InvalidFormBody
+from chat.registries.scopes import Scope
 from chat.store import accounts, auth_sessions
 from chat.store.accounts import Account
 from chat.store.database import Database
@@ -62,6 +63,13 @@ class Accounts:
         """The private user object, as the account sees itself."""
         everyone = self._settings.premium_mode == "everyone"
         return private_user(account, now_ms=self._clock.now_ms(), premium_for_everyone=everyone)
+
+    def of_caller(self, principal: Principal) -> dict[str, Any]:
+        """The private user object of the caller's account; behind an access token only as much as its scopes show."""
+        account = self.own(principal.account)
+        if principal.kind is not CredentialKind.OAUTH2:
+            return account
+        return bearer_user(principal.account, account, with_email=Scope.EMAIL in principal.scopes)
 
     def get(self, user_id: int) -> dict[str, Any]:
         """The partial user object of any account.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sqlite3
 from typing import Any, Final
-from urllib.parse import urlsplit
 
 import attrs
 
@@ -93,12 +92,3 @@ def deleted_bot(bot: Account) -> Account:
         bio=None,
         pronouns=None,
     )
-
-
-def is_redirect(address: str) -> bool:
-    """Whether somebody can be sent there with a code: an absolute address without a fragment."""
-    try:
-        parts = urlsplit(address)
-    except ValueError:
-        return False
-    return bool(parts.scheme) and bool(parts.netloc or parts.path) and "#" not in address

@@ -17,7 +17,6 @@ from chat.domain.account_events import AccountEvents
 from chat.domain.application_rows import (
     bot_of,
     deleted_bot,
-    is_redirect,
     new_bot,
     owned,
     required_bot_of,
@@ -27,6 +26,7 @@ from chat.domain.application_rows import (
 from chat.domain.memberships import Memberships
 from chat.domain.objects.applications import application_object, bot_object, own_application
 from chat.domain.profiles import KEEP_TAG, ProfileRules, TagChange
+from chat.domain.redirects import is_redirect
 from chat.domain.sudo import SudoMode, SudoProof
 from chat.domain.usernames import Usernames
 from chat.domain.verification import is_unclaimed
@@ -278,7 +278,7 @@ class Applications:
         return {"client_secret": secret}
 
     def _require_redirects(self, addresses: Sequence[str]) -> None:
-        """Raise InvalidFormBody unless each is an absolute address without fragment, and there are not too many."""
+        """Raise InvalidFormBody unless each is an address to be sent back to, and there are not too many."""
         if len(addresses) > self._settings.limits.max_redirect_uris_per_application:
             raise InvalidFormBody.at("redirect_uris", "INVALID_FORMAT")
         wrong = [position for position, address in enumerate(addresses) if not is_redirect(address)]

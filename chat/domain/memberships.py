@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import sqlite3
+import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -16,11 +17,12 @@ from chat.clock import Clock
 from chat.config import Settings
 from chat.domain import guild_folders
 from chat.domain.access import Access, GuildChannelAccess
-from chat.domain.guild_states import GuildState, GuildStates, Member
+from chat.domain.guild_states import GuildState, GuildStates, Member, Role
 from chat.domain.instance_policy import InstancePolicy
 from chat.domain.limits import limits_of, max_guild_members
 from chat.domain.message_events import message_created
 from chat.domain.objects.messages import author_object, message_object
+from chat.domain.objects.roles import role_object
 from chat.domain.objects.users import partial_user
 from chat.domain.system_messages import write_join_message
 from chat.errors import ApiError, InvalidFormBody
@@ -41,6 +43,7 @@ class _Joined:
     member_count: int
     message: Message | None
     settings: dict[str, Any] | None
+    role: Role | None
 
 
 @attrs.frozen
@@ -98,9 +101,10 @@ class Memberships:
         source: JoinSource,
         *,
         inviter_id: int | None = None,
-        first: Callable[[sqlite3.Connection], None] | None = None,
+        first: Callable[[sqlite3.Connection], Role | None] | None = None,
     ) -> bool:
-        """Make the account a member. `first` runs in the same transaction before anything is written, and may refuse.
+        """Make the account a member. `first` runs in the same transaction before anything is written, and may refuse;
+        a role that it has made for the newcomer is given and announced.
 
         Returns False, and nothing happens, for an account that is a member already.
 
@@ -114,7 +118,8 @@ class Memberships:
             join_source=source.value,
             inviter_id=inviter_id,
         )
-        max_guilds = limits_of(self._settings, account, now).max_guilds
+        # How many guilds a bot is in is bounded by its shards (document 000, Identify and sharding).
+        max_guilds = sys.maxsize if account.bot else limits_of(self._settings, account, now).max_guilds
         message_id = self._snowflakes()
 
         def unit(connection: sqlite3.Connection) -> _Joined | None:
@@ -123,18 +128,19 @@ class Memberships:
             guild = guilds.by_id(connection, guild_id)
             if guild is None:
                 raise ApiError("UNKNOWN_GUILD")
-            if first is not None:
-                first(connection)
+            role = None if first is None else first(connection)
             if guilds.count_of_user(connection, account.id) >= max_guilds:
                 raise ApiError("MAX_GUILDS")
             if guild.member_count >= max_guild_members(self._settings, guild):
                 raise ApiError("MAX_GUILD_MEMBERS")
-            members.insert(connection, member)
+            joined = member if role is None else attrs.evolve(member, role_ids=frozenset({role.id}))
+            members.insert(connection, joined)
             return _Joined(
-                member,
+                joined,
                 guilds.add_to_member_count(connection, guild_id, 1),
                 write_join_message(connection, guild, account.id, message_id),
                 guild_folders.enter_guild(connection, account, guild_id),
+                role,
             )
 
         def then(joined: _Joined | None) -> None:
@@ -175,6 +181,9 @@ class Memberships:
         state = self._guild_states.get(guild_id)
         if state is None:
             return
+        if joined.role is not None:
+            state.put_role(joined.role)
+            self._bus.publish(_role_created(joined.role))
         state.put_member(joined.member)
         state.member_count = joined.member_count
         member = {**state.member_object(joined.member, partial_user(account)), "guild_id": str(guild_id)}
@@ -208,6 +217,13 @@ class Memberships:
         )
         if left.settings is not None:
             self._bus.publish(guild_folders.settings_changed(user_id, left.settings))
+
+
+def _role_created(role: Role) -> Event:
+    plain, whole = (
+        {"guild_id": str(role.guild_id), "role": role_object(role, threads=threads)} for threads in (False, True)
+    )
+    return Event(EventName.GUILD_ROLE_CREATE, plain, ToGuild(role.guild_id), thread_data=whole)
 
 
 def _members_with_accounts(

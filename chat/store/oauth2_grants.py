@@ -77,6 +77,11 @@ def delete_of_application(connection: sqlite3.Connection, user_id: int, applicat
     return cursor.rowcount
 
 
+def delete_of_user_since(connection: sqlite3.Connection, user_id: int, since: int) -> None:
+    """End what the account has granted from a moment (Unix milliseconds) on."""
+    connection.execute("DELETE FROM oauth2_grants WHERE user_id = ? AND created_at >= ?", (user_id, since))
+
+
 def delete_of_user(connection: sqlite3.Connection, user_id: int) -> None:
     """End everything that the account has granted (document 002, schedule deletion)."""
     connection.execute("DELETE FROM oauth2_grants WHERE user_id = ?", (user_id,))

@@ -1,4 +1,4 @@
-"""OAuth2 access and refresh tokens: the rows of `oauth2_tokens`. A token itself is never stored, its SHA-256 is the key.
+"""OAuth2 access and refresh tokens: the rows of `oauth2_tokens`. A token itself is never stored, its SHA-256 is.
 
 A refresh token that was exchanged stays until its time is over: presented again it gives away that two parties hold it.
 """
@@ -45,9 +45,12 @@ class Bearer:
 
 
 _TOKEN: Final = tuple(field.name for field in attrs.fields(Token))
-_GRANT: Final = tuple(field.name for field in attrs.fields(Grant))
+_FIELDS: Final = (
+    *(f"oauth2_tokens.{name}" for name in _TOKEN),
+    *(f"oauth2_grants.{field.name}" for field in attrs.fields(Grant)),
+)
 _FIND: Final = f"""
-    SELECT {", ".join(f"oauth2_tokens.{name}" for name in _TOKEN)}, {", ".join(f"oauth2_grants.{name}" for name in _GRANT)}
+    SELECT {", ".join(_FIELDS)}
       FROM oauth2_tokens
       JOIN oauth2_grants ON oauth2_grants.id = oauth2_tokens.grant_id
      WHERE oauth2_tokens.token_hash = ?

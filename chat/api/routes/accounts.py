@@ -14,6 +14,7 @@ from chat.api.sudo import SudoFields
 from chat.domain.accounts import PasswordChange
 from chat.domain.profiles import TagChange
 from chat.errors import InvalidFormBody, RateLimited
+from chat.registries.scopes import Scope
 
 routes = Routes()
 
@@ -70,10 +71,10 @@ def profile_of(body: Any) -> dict[str, Any]:
     return {name: value for name, value in values.items() if value is not OMITTED}
 
 
-@routes.operation("GET", "/v1/users/@me", policy=Policy.USER, bucket=buckets.USER_OWN)
+@routes.operation("GET", "/v1/users/@me", policy=Policy.USER, scope=Scope.IDENTIFY, bucket=buckets.USER_OWN)
 async def get_own_account(request: Request) -> object:
     """The caller's account, as it sees itself."""
-    return request.services.accounts.own(request.principal.account)
+    return request.services.accounts.of_caller(request.principal)
 
 
 @routes.operation("PATCH", "/v1/users/@me", policy=Policy.USER, bucket=buckets.USER_OWN_CHANGE, body=ChangeOwnAccount)

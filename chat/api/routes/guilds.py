@@ -107,6 +107,7 @@ async def get_guild(request: Request, guild_id: int) -> object:
     "GET",
     "/v1/guilds/{guild_id}/roles",
     policy=Policy.USER,
+    scope=Scope.GUILDS,
     bucket=Bucket("guild:role:list::guild_id", limit=100, window_ms=10_000),
 )
 async def list_guild_roles(request: Request, guild_id: int) -> object:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from chat.domain.objects.users import partial_user, public_flags
@@ -35,6 +36,28 @@ def bot_object(bot: Account) -> dict[str, Any]:
         "banner": bot.banner,
         "bio": bot.bio,
         "flags": public_flags(bot.flags),
+    }
+
+
+def authorized_application(application: Application) -> dict[str, Any]:
+    """An application as the account sees it that has authorised it."""
+    return {
+        "id": str(application.id),
+        "name": application.name,
+        "icon": application.icon,
+        "description": application.description,
+        "bot_public": application.bot_public,
+        "bot_require_code_grant": application.bot_require_code_grant,
+    }
+
+
+def public_application(application: Application, bot: Account | None, scopes: Sequence[str]) -> dict[str, Any]:
+    """An application as anybody sees it, with the scopes that it can be granted (wire facts 5.7, public view)."""
+    return {
+        **authorized_application(application),
+        "redirect_uris": list(application.redirect_uris),
+        "scopes": list(scopes),
+        "bot": None if bot is None else bot_object(bot),
     }
 
 

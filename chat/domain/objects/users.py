@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+from collections.abc import Mapping
 from typing import Any, Final
 
 from chat.clock import iso_timestamp
@@ -112,6 +113,40 @@ def authenticator_types(account: Account) -> list[int]:
     if account.passkey_second_factor:
         types.append(int(AuthenticatorType.WEBAUTHN))
     return types
+
+
+BEARER_KEEPS: Final = frozenset({"bot", "bio", "pronouns", "accent_color", "banner", "banner_color", "premium_type"})
+"""Members of the private user, beside those of the partial one, that an access token shows as they are: others see
+them too."""
+
+BEARER_WITHOUT: Final = frozenset({"authenticator_types", "email_bounced", "age_verified_adult"})
+"""Members of which even the presence tells something."""
+
+
+def bearer_user(account: Account, private: Mapping[str, Any], *, with_email: bool) -> dict[str, Any]:
+    """The private user as an OAuth2 application sees it (wire facts 5.1, bearer view): lists are empty, truths false,
+    moments and all else that is private null. The address and whether it is verified are there `with_email`."""
+    shown = BEARER_KEEPS | partial_user(account).keys()
+    if with_email:
+        shown |= {"email", "verified"}
+    return {
+        name: value if name in shown else _withheld(value)
+        for name, value in private.items()
+        if name not in BEARER_WITHOUT
+    }
+
+
+def _withheld(value: object) -> object:
+    """What stands in the place of something of this kind."""
+    match value:
+        case bool():
+            return False
+        case int():
+            return 0
+        case list():
+            return []
+        case _:
+            return None
 
 
 def _premium_members(account: Account, flags: UserFlag, premium: bool) -> dict[str, Any]:
