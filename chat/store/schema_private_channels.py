@@ -23,4 +23,6 @@ PRIVATE_CHANNELS: Final = (
         PRIMARY KEY (lower_user_id, higher_user_id)
     ) STRICT, WITHOUT ROWID
     """,
+    "CREATE INDEX direct_messages_of_higher_user ON direct_messages (higher_user_id)",
+    "CREATE INDEX direct_messages_of_channel ON direct_messages (channel_id)",
 )
