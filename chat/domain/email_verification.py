@@ -62,9 +62,9 @@ class EmailVerification:
             return
         now = self._clock.now_ms()
         email_tokens.delete_expired(connection, now)
-        issued = email_tokens.issued_since(connection, KIND, account.id, now - MAILS_WINDOW_MS)
-        if len(issued) >= MAILS_PER_WINDOW:
-            raise RateLimited((issued[-MAILS_PER_WINDOW] + MAILS_WINDOW_MS - now) / 1000)
+        sent = email_tokens.sent_since(connection, KIND, account.email, now - MAILS_WINDOW_MS)
+        if len(sent) >= MAILS_PER_WINDOW:
+            raise RateLimited((sent[-MAILS_PER_WINDOW] + MAILS_WINDOW_MS - now) / 1000)
         email_tokens.insert(
             connection,
             EmailToken(token_hash(token), KIND, account.id, account.email, now, now + TOKEN_LIFETIME_MS),

@@ -7,6 +7,8 @@ from typing import Final
 
 import attrs
 
+from chat.store.accounts import email_key
+
 
 @attrs.frozen
 class EmailToken:
@@ -16,9 +18,11 @@ class EmailToken:
     kind: str
     user_id: int
     email: str | None
-    """The address that the token is about, as it was when the mail went out."""
+    """The address that the token is about, as it was when the mail went out; None for one that no mail carries."""
     created_at: int
     expires_at: int
+    totp_hash: bytes | None = attrs.field(default=None, repr=False)
+    """SHA-256 of the account's sealed TOTP secret at that time, for the tokens that need to know it."""
 
 
 _COLUMNS: Final = ", ".join(field.name for field in attrs.fields(EmailToken))
@@ -26,9 +30,10 @@ _COLUMNS: Final = ", ".join(field.name for field in attrs.fields(EmailToken))
 
 def insert(connection: sqlite3.Connection, token: EmailToken) -> None:
     """Remember a token that goes out."""
+    key = None if token.email is None else email_key(token.email)
     connection.execute(
-        f"INSERT INTO email_tokens ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?)",  # noqa: S608 - the column names are our own
-        attrs.astuple(token),
+        f"INSERT INTO email_tokens ({_COLUMNS}, email_key) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",  # noqa: S608 - our own names
+        (*attrs.astuple(token), key),
     )
 
 
@@ -41,24 +46,40 @@ def by_hash(connection: sqlite3.Connection, kind: str, token_hash: bytes) -> Ema
     return None if row is None else EmailToken(*row)
 
 
-def issued_since(connection: sqlite3.Connection, kind: str, user_id: int, since: int) -> list[int]:
-    """When tokens of this kind were made for the account, from a moment on, oldest first."""
+def sent_since(connection: sqlite3.Connection, kind: str, email: str, since: int) -> list[int]:
+    """When tokens of this kind were mailed to an address, in any letter case, from a moment on, oldest first."""
     rows = connection.execute(
         """
         SELECT created_at FROM email_tokens
-         WHERE user_id = ? AND kind = ? AND created_at > ?
+         WHERE email_key = ? AND kind = ? AND created_at > ?
          ORDER BY created_at
         """,
-        (user_id, kind, since),
+        (email_key(email), kind, since),
     )
     return [row[0] for row in rows]
 
 
-def delete_of_user(connection: sqlite3.Connection, kind: str, user_id: int) -> None:
-    """Make every token of this kind that the account was sent useless."""
-    connection.execute("DELETE FROM email_tokens WHERE user_id = ? AND kind = ?", (user_id, kind))
+def accounts_of(connection: sqlite3.Connection, kind: str, email: str, now: int) -> set[int]:
+    """The accounts that have an unexpired token of this kind about an address, in any letter case."""
+    rows = connection.execute(
+        "SELECT user_id FROM email_tokens WHERE email_key = ? AND kind = ? AND expires_at > ?",
+        (email_key(email), kind, now),
+    )
+    return {row[0] for row in rows}
+
+
+def delete_of_user(connection: sqlite3.Connection, kind: str, user_id: int, since: int = 0) -> None:
+    """Make the tokens of this kind that the account was sent, from a moment on, useless."""
+    connection.execute(
+        "DELETE FROM email_tokens WHERE user_id = ? AND kind = ? AND created_at >= ?", (user_id, kind, since)
+    )
 
 
 def delete_expired(connection: sqlite3.Connection, now: int) -> None:
     """Forget tokens that have expired."""
     connection.execute("DELETE FROM email_tokens WHERE expires_at <= ?", (now,))
+
+
+def delete_all_of_user(connection: sqlite3.Connection, user_id: int) -> None:
+    """Make every token of any kind that the account was sent useless."""
+    connection.execute("DELETE FROM email_tokens WHERE user_id = ?", (user_id,))

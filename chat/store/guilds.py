@@ -143,6 +143,20 @@ def count_of_user(connection: sqlite3.Connection, user_id: int) -> int:
     return int(count)
 
 
+def are_owned_by(connection: sqlite3.Connection, user_id: int) -> bool:
+    """Whether the account owns a guild; owners are members."""
+    row = connection.execute(
+        """
+        SELECT 1
+          FROM members JOIN guilds ON guilds.id = members.guild_id
+         WHERE members.user_id = ? AND guilds.owner_id = ?
+         LIMIT 1
+        """,
+        (user_id, user_id),
+    ).fetchone()
+    return row is not None
+
+
 def add_to_member_count(connection: sqlite3.Connection, guild_id: int, change: int) -> int:
     """Change the stored number of members; returns the new one."""
     (count,) = connection.execute(

@@ -1,0 +1,49 @@
+"""Accounts that are to be erased at a date: the rows of `account_deletions`."""
+
+from __future__ import annotations
+
+import sqlite3
+from typing import Final
+
+import attrs
+
+
+@attrs.frozen
+class AccountDeletion:
+    """One row of `account_deletions`. Times are Unix milliseconds."""
+
+    user_id: int
+    due_at: int
+    reason_code: int
+    """Document 002, Deletion reason codes."""
+    public_reason: str | None
+    audit_log_reason: str | None
+    scheduled_by: int | None
+    """The administrator; None where the holder wants it."""
+    scheduled_at: int
+
+
+_COLUMNS: Final = ", ".join(field.name for field in attrs.fields(AccountDeletion))
+
+
+def put(connection: sqlite3.Connection, deletion: AccountDeletion) -> None:
+    """Schedule an erasure, in place of any that is scheduled for the account."""
+    connection.execute(
+        f"INSERT OR REPLACE INTO account_deletions ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?)",  # noqa: S608
+        attrs.astuple(deletion),
+    )
+
+
+def of_user(connection: sqlite3.Connection, user_id: int) -> AccountDeletion | None:
+    """What is scheduled for the account."""
+    row = connection.execute(
+        f"SELECT {_COLUMNS} FROM account_deletions WHERE user_id = ?",  # noqa: S608 - the column names are our own
+        (user_id,),
+    ).fetchone()
+    return None if row is None else AccountDeletion(*row)
+
+
+def cancel_own(connection: sqlite3.Connection, user_id: int) -> bool:
+    """Take back the erasure that the holder asked for; whether there was one. An administrator's stands."""
+    cursor = connection.execute("DELETE FROM account_deletions WHERE user_id = ? AND scheduled_by IS NULL", (user_id,))
+    return cursor.rowcount > 0
