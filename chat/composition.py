@@ -19,6 +19,7 @@ from chat.api.services import Services
 from chat.auth.address_bans import AddressBans
 from chat.auth.captcha import Captcha
 from chat.auth.keys import Keys
+from chat.auth.openid_connect import OpenIdConnect
 from chat.auth.outgoing_http import OutgoingHttp
 from chat.auth.passwords import Passwords
 from chat.auth.sudo_token import SudoTokens
@@ -49,14 +50,14 @@ from chat.domain.login_tickets import LoginTickets
 from chat.domain.mail_bounces import MailBounces
 from chat.domain.memberships import Memberships
 from chat.domain.messages import Messages
-from chat.domain.passkey_assertions import PasskeyAssertions
-from chat.domain.passkey_bridge import PasskeyBridge
-from chat.domain.passkeys import Passkeys
-from chat.domain.pending_registrations import PendingRegistrations
 from chat.domain.oauth2_authorization import OAuth2Authorization
 from chat.domain.oauth2_clients import OAuth2Clients
 from chat.domain.oauth2_identity import OAuth2Identity
 from chat.domain.oauth2_tokens import OAuth2Tokens
+from chat.domain.passkey_assertions import PasskeyAssertions
+from chat.domain.passkey_bridge import PasskeyBridge
+from chat.domain.passkeys import Passkeys
+from chat.domain.pending_registrations import PendingRegistrations
 from chat.domain.presences import Presences
 from chat.domain.private_channels import PrivateChannels
 from chat.domain.profiles import ProfileRules
@@ -64,6 +65,8 @@ from chat.domain.registration import Registration
 from chat.domain.relationships import Relationships
 from chat.domain.second_factors import SecondFactors
 from chat.domain.sign_ins import SignIns
+from chat.domain.single_sign_on import SingleSignOn
+from chat.domain.sso_accounts import SsoAccounts
 from chat.domain.sudo import SudoMode
 from chat.domain.thread_access import ThreadLookup
 from chat.domain.threads import Threads
@@ -166,6 +169,7 @@ def build_services(base: Foundations) -> Services:
         login_completion=credentials.login_completion,
         passkey_bridge=credentials.passkey_bridge,
         ip_authorization=credentials.ip_authorization,
+        single_sign_on=_single_sign_on(base, credentials, outgoing),
         pending_registrations=PendingRegistrations(database, clock),
         sign_ins=credentials.sign_ins,
         factors=credentials.factors,
@@ -283,6 +287,31 @@ def _credentials(base: Foundations, rate_limiter: RateLimiter) -> Credentials:
         ),
         passkeys=Passkeys(database, clock, challenges, party, sudo, base.bus, base.account_events),
         sudo=sudo,
+    )
+
+
+def _single_sign_on(base: Foundations, credentials: Credentials, outgoing: OutgoingHttp) -> SingleSignOn:
+    settings, database, clock = base.settings, base.database, base.clock
+    key = base.keys.of("single sign-on")
+    connect = OpenIdConnect(settings.sso, settings.sso_redirect_uri, key, outgoing, clock)
+    newcomers = SsoAccounts(
+        database,
+        clock,
+        base.snowflakes,
+        credentials.usernames,
+        credentials.sign_ins,
+        credentials.ip_authorization,
+        settings,
+    )
+    return SingleSignOn(
+        database,
+        clock,
+        base.mint,
+        connect if settings.sso.is_on else None,
+        credentials.authentication,
+        newcomers,
+        base.account_events,
+        settings,
     )
 
 

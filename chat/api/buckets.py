@@ -31,6 +31,10 @@ AUTH_IP_RESEND: Final = Bucket("auth:ip_authorization:resend", 20, MINUTE)
 AUTH_IP_POLL: Final = Bucket("auth:ip_authorization:poll", 120, MINUTE)
 """As redeem."""
 
+AUTH_SSO_STATUS: Final = Bucket("auth:sso:status", 60, MINUTE)
+AUTH_SSO_START: Final = Bucket("auth:sso:start", 20, MINUTE)
+AUTH_SSO_COMPLETE: Final = Bucket("auth:sso:complete", 20, MINUTE)
+
 AUTH_LOGOUT: Final = Bucket("auth:logout", 20, MINUTE)
 AUTH_SESSIONS: Final = Bucket("auth:sessions", 40, MINUTE)
 AUTH_SESSIONS_LOGOUT: Final = Bucket("auth:sessions:logout", 20, MINUTE)

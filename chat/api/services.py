@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from chat.domain.registration import Registration
     from chat.domain.second_factors import SecondFactors
     from chat.domain.sign_ins import SignIns
+    from chat.domain.single_sign_on import SingleSignOn
     from chat.domain.sudo import SudoMode
     from chat.domain.threads import Threads
     from chat.domain.totp import Totp
@@ -65,6 +66,7 @@ class Services:
     login_completion: LoginCompletion
     passkey_bridge: PasskeyBridge
     ip_authorization: IpAuthorization
+    single_sign_on: SingleSignOn
     pending_registrations: PendingRegistrations
     sign_ins: SignIns
     factors: SecondFactors

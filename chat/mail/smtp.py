@@ -66,8 +66,8 @@ class SmtpConnection:
         try:
             self._client.send_message(message, from_addr=sender, to_addrs=[recipient])
         except smtplib.SMTPRecipientsRefused as error:
-            code, reply = next(iter(error.recipients.values()))
-            text = _text(code, reply)
+            code, said = next(iter(error.recipients.values()))
+            text = _text(code, said)
             raise Refused(text, code >= PERMANENT, _blames_address(code, text)) from error
         except smtplib.SMTPDataError as error:
             reply = _text(error.smtp_code, error.smtp_error)

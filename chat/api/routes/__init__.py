@@ -23,6 +23,7 @@ from chat.api.routes import (
     private_channels,
     relationships,
     second_factors,
+    single_sign_on,
     threads,
     user_settings,
 )
@@ -36,6 +37,7 @@ ROUTES: Final[tuple[Routes, ...]] = tuple(
         login_completion,
         passkey_bridge,
         ip_authorization,
+        single_sign_on,
         accounts,
         second_factors,
         user_settings,

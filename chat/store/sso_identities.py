@@ -1,0 +1,29 @@
+"""Which account somebody of an OpenID Connect provider has here: the rows of `sso_identities`."""
+
+from __future__ import annotations
+
+import sqlite3
+
+from chat.store import accounts
+from chat.store.accounts import Account
+
+
+def account_of(connection: sqlite3.Connection, issuer: str, subject: str) -> Account | None:
+    """The account of the provider's subject, deleted ones included."""
+    row = connection.execute(
+        "SELECT user_id FROM sso_identities WHERE issuer = ? AND subject = ?", (issuer, subject)
+    ).fetchone()
+    return None if row is None else accounts.by_id(connection, row[0])
+
+
+def put(connection: sqlite3.Connection, issuer: str, subject: str, user_id: int, now: int) -> None:
+    """The provider's subject has this account from now on, in place of any other."""
+    connection.execute(
+        """
+        INSERT INTO sso_identities (issuer, subject, user_id, created_at)
+        VALUES (?, ?, ?, ?)
+        ON CONFLICT (issuer, subject) DO UPDATE SET user_id = excluded.user_id, created_at = excluded.created_at
+         WHERE user_id != excluded.user_id
+        """,
+        (issuer, subject, user_id, now),
+    )
