@@ -36,11 +36,11 @@ def test_the_version_is_printed(run: Run) -> None:
 def test_help_names_every_command(run: Run) -> None:
     ending = run("--help")
     assert ending.status == cli.DONE
-    for name in ("serve", "dev", "user", "bot", "config"):
+    for name in ("serve", "dev", "user", "bot", "key", "ban", "config"):
         assert f"\n  {name} " in ending.out
 
 
-@pytest.mark.parametrize("name", ["serve", "dev", "user", "bot", "config"])
+@pytest.mark.parametrize("name", ["serve", "dev", "user", "bot", "key", "ban", "config"])
 def test_every_command_explains_itself(run: Run, name: str) -> None:
     ending = run(name, "--help")
     assert (ending.status, ending.err) == (cli.DONE, "")

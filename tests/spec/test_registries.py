@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 import chat.registries
-from chat.registries import close_codes, guild_features, limits, permissions, scopes, statuses, user_flags
+from chat.registries import acls, close_codes, guild_features, limits, permissions, scopes, statuses, user_flags
 from chat.registries.close_codes import CLOSES, Close, CloseCode
 from chat.registries.error_codes import ERROR_CODES, FIELD_CODES, STATUS_FALLBACKS
 from chat.registries.events import EVENTS, Audience, EventName, EventRule
@@ -28,7 +28,7 @@ REGISTRIES = tuple(
     for module in pkgutil.iter_modules(chat.registries.__path__)
 )
 
-WITH_A_TABLE_OF_THEIR_OWN = {"Audience", "CloseCode", "EventName", "Opcode", "Permission"}
+WITH_A_TABLE_OF_THEIR_OWN = {"Acl", "Audience", "CloseCode", "EventName", "Opcode", "Permission"}
 """Enumerations that another fixture than `enumerations.json` holds."""
 
 
@@ -187,6 +187,12 @@ def test_toggleable_guild_features() -> None:
         "TEXT_CHANNEL_FLEXIBLE_NAMES",
         "HIDE_OWNER_CROWN",
     }
+
+
+def test_acls_are_those_of_the_registry_in_its_order() -> None:
+    rows = fixture("acls.json")
+    assert [(acl.value, acl.name) for acl in acls.ACLS] == [(row["acl"], row["name"]) for row in rows]
+    assert len(rows) == acls.ACLS_MAXIMUM == 106
 
 
 def test_statuses_in_their_precedence() -> None:
