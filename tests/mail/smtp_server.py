@@ -65,7 +65,7 @@ class Postbox:
         self, server: SMTP, session: Session, _envelope: Envelope, _mechanism: str, data: Any
     ) -> AuthResult:
         name, password = data.login.decode(), data.password.decode()
-        return AuthResult(success=self.accounts.get(name) == password)
+        return AuthResult(success=self.accounts.get(name) == password, handled=False)
 
     async def wait_for(self, count: int, seconds: float = 10) -> None:
         """Until so many messages have come."""
