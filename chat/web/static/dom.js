@@ -35,9 +35,10 @@ export function showStep(id, { focus = true } = {}) {
   target?.focus();
 }
 
-// Says something without moving the focus: the page's live region reads it out, and it stays to be seen.
-export function say(text, kind = "good") {
-  const status = byId("status");
+// Says something without moving the focus: the live region of the section, else of the page, reads it out, and it stays
+// to be seen.
+export function say(text, kind = "good", section = document) {
+  const status = section.querySelector(".status");
   status.className = `status ${kind}`;
   status.textContent = text;
 }

@@ -5,9 +5,9 @@ import { call } from "./api.js";
 import { byId, say } from "./dom.js";
 import { clearErrors, onClick, onSubmit, showErrors } from "./forms.js";
 import { current, nextPath, withNext } from "./session.js";
-import { explainPasskeys, passkeyAnswer, signingIn } from "./signing_in.js";
+import { passkeyAnswer, signingIn } from "./signing_in.js";
 import { beginSingleSignOn } from "./single_sign_on.js";
-import { whereTheyWork } from "./webauthn.js";
+import { passkeysWorkHere } from "./webauthn.js";
 
 const next = new URLSearchParams(location.search).get("next");
 const arrive = () => location.replace(nextPath());
@@ -26,7 +26,7 @@ if (form) {
     return attempt(() => call("POST", "/v1/auth/login", { body: { ...name, password } }));
   });
   const button = byId("passkey");
-  explainPasskeys(button, byId("passkey-note"), whereTheyWork());
+  byId("passkey-choice").hidden = !passkeysWorkHere();
   onClick(
     button,
     async () => {
@@ -42,3 +42,4 @@ const sso = byId("single-sign-on");
 if (sso) onClick(sso, () => beginSingleSignOn(nextPath()), problem);
 
 if (current() !== null) byId("already").hidden = false;
+if (new URLSearchParams(location.search).has("changed")) say("Your password is changed. Sign in with it.");

@@ -4,11 +4,13 @@ import "./page.js";
 import { call } from "./api.js";
 import { byId, showStep } from "./dom.js";
 import { onSubmit } from "./forms.js";
+import { signingIn } from "./signing_in.js";
 
 const form = byId("recovery-form");
 if (form) {
-  onSubmit(form, async ({ username, code, password }) => {
-    await call("POST", "/v1/auth/recovery", { body: { username: username.trim(), code: code.trim(), password } });
-    showStep("step-done");
+  const { attempt } = signingIn({ done: () => showStep("step-done") });
+  onSubmit(form, ({ username, code, password }) => {
+    const body = { username: username.trim(), code: code.trim(), password };
+    return attempt(() => call("POST", "/v1/auth/recovery", { body }));
   });
 }

@@ -2,7 +2,7 @@
 // the way where the API asks for them. Pages include `_steps.html`, whose sections these are.
 
 import { ApiError, call } from "./api.js";
-import { byId, fill, h, showStep } from "./dom.js";
+import { byId, fill, showStep } from "./dom.js";
 import { clearErrors, onClick, onSubmit, showErrors } from "./forms.js";
 import { keep } from "./session.js";
 import { passkeysWorkHere, prove } from "./webauthn.js";
@@ -126,15 +126,4 @@ export async function passkeyAnswer() {
   const options = await call("POST", "/v1/auth/webauthn/authentication-options", { body: {} });
   const response = await prove(options);
   return { response, challenge: options.challenge };
-}
-
-// Where passkeys do not work, a link to where they do.
-export function explainPasskeys(button, note, elsewhere) {
-  if (passkeysWorkHere()) return true;
-  button.hidden = true;
-  if (elsewhere !== null) {
-    fill(note, "Passkeys need a name instead of an IP address: ", h("a", { href: elsewhere }, new URL(elsewhere).host));
-    note.hidden = false;
-  }
-  return false;
 }

@@ -19,14 +19,6 @@ export function passkeysWorkHere() {
   return Boolean(window.PublicKeyCredential) && (host === party || host.endsWith(`.${party}`));
 }
 
-// Where they work instead, for somebody who came by an IP address of this machine; null where there is no such place.
-export function whereTheyWork() {
-  const party = document.body.dataset.relyingParty;
-  if (!window.PublicKeyCredential || passkeysWorkHere() || party !== "localhost") return null;
-  const port = location.port === "" ? "" : `:${location.port}`;
-  return `${location.protocol}//localhost${port}${location.pathname}${location.search}`;
-}
-
 export async function prove(options) {
   const publicKey = { ...options, challenge: toBytes(options.challenge) };
   if (options.allowCredentials) publicKey.allowCredentials = options.allowCredentials.map(withBytes);

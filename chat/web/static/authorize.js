@@ -1,0 +1,115 @@
+// Consent: an application asks, the person who is signed in agrees or declines. The application's name and those of
+// communities come from strangers and are only ever text.
+
+import "./page.js";
+import { ApiError, call } from "./api.js";
+import { byId, fill, h, showStep } from "./dom.js";
+import { onSubmit } from "./forms.js";
+import { askToSignIn, current, forget, signedIn, withNext } from "./session.js";
+import { SCOPES, mask, mayManage, permissionsIn } from "./words.js";
+
+const PASSED_ON = [
+  "response_type", "client_id", "redirect_uri", "scope", "state", "code_challenge", "code_challenge_method",
+];
+const NEVER_OPENED = ["javascript:", "data:", "vbscript:", "blob:", "file:", "about:", "filesystem:"];
+
+const query = new URLSearchParams(location.search);
+const asked = Object.fromEntries(PASSED_ON.filter((name) => query.has(name)).map((name) => [name, query.get(name)]));
+const scopes = (asked.scope ?? "").split(/[\s+]+/).filter(Boolean);
+const permissions = mask(query.get("permissions"));
+
+function fail(text) {
+  byId("failure").textContent = text;
+  showStep("step-failed");
+}
+
+function leaveFor(address) {
+  if (NEVER_OPENED.includes(new URL(address).protocol)) return fail("The application asked to go to an address that is not opened.");
+  location.assign(address);
+  showStep("step-leaving");
+  return null;
+}
+
+// The address of the application with its answer, if the application really registered it (RFC 6749, 4.1.2.1).
+function declined(application) {
+  if (!asked.redirect_uri || !application.redirect_uris?.includes(asked.redirect_uri)) return null;
+  const address = new URL(asked.redirect_uri);
+  address.searchParams.set("error", "access_denied");
+  address.searchParams.set("error_description", "The request was declined.");
+  if (asked.state) address.searchParams.set("state", asked.state);
+  return address.href;
+}
+
+function present(application, user) {
+  byId("application-name").textContent = application.name;
+  byId("application-initial").textContent = [...application.name][0]?.toUpperCase() ?? "";
+  document.title = `Allow ${application.name}? – ${document.body.dataset.serviceName}`;
+  byId("who-name").textContent = user.global_name || user.username;
+  fill(byId("scopes"), scopes.map((scope) => h("li", {}, SCOPES[scope] ?? scope)));
+  if (asked.redirect_uri && URL.canParse(asked.redirect_uri)) {
+    const { protocol, host } = new URL(asked.redirect_uri);
+    byId("destination").textContent = /^https?:$/.test(protocol) ? host : asked.redirect_uri;
+    byId("destination-line").hidden = false;
+  }
+}
+
+async function offerGuilds() {
+  if (!scopes.includes("bot")) return;
+  const managed = (await signedIn("GET", "/v1/users/@me/guilds")).filter(mayManage);
+  const wanted = query.get("guild_id");
+  const select = byId("guild");
+  fill(
+    select,
+    h("option", { value: "" }, managed.length > 0 ? "Choose a community" : "You manage no community"),
+    managed.map((guild) => h("option", { value: guild.id, selected: guild.id === wanted }, guild.name)),
+  );
+  // With other scopes beside it, the bot may as well be added later.
+  select.required = scopes.length === 1;
+  byId("guild-field").hidden = false;
+  const words = permissionsIn(permissions);
+  byId("permissions-field").hidden = words.length === 0;
+  fill(byId("permissions"), words.map((text) => h("li", {}, text)));
+}
+
+function begin(application) {
+  onSubmit(byId("consent-form"), async ({ guild_id }) => {
+    const body = { ...asked };
+    if (guild_id) body.guild_id = guild_id;
+    if (guild_id && query.has("permissions")) body.permissions = query.get("permissions");
+    const { redirect_to: address } = await signedIn("POST", "/v1/oauth2/authorize/consent", { body });
+    leaveFor(address);
+  });
+  byId("cancel").addEventListener("click", () => {
+    const address = declined(application);
+    if (address === null) showStep("step-declined");
+    else leaveFor(address);
+  });
+  byId("other-account").addEventListener("click", () => {
+    forget();
+    location.assign(withNext("/login", location.pathname + location.search));
+  });
+}
+
+async function run() {
+  if (query.get("done") === "1") return showStep("step-added");
+  if (!asked.client_id) return fail("The address names no application.");
+  if (scopes.length === 0) return fail("The application did not say what it wants to do.");
+  if (current() === null) return askToSignIn();
+  const user = await signedIn("GET", "/v1/users/@me");
+  const path = `/v1/oauth2/applications/${encodeURIComponent(asked.client_id)}/public`;
+  const application = await call("GET", path, { token: current().token });
+  if (asked.redirect_uri && application.redirect_uris && !application.redirect_uris.includes(asked.redirect_uri)) {
+    return fail("The application asked to be answered at an address that it has not registered.");
+  }
+  present(application, user);
+  await offerGuilds();
+  begin(application);
+  return showStep("step-consent", { focus: false });
+}
+
+try {
+  await run();
+} catch (error) {
+  if (!(error instanceof ApiError)) throw error;
+  fail(error.status === 404 ? "There is no such application." : error.message);
+}

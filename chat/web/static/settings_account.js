@@ -1,0 +1,53 @@
+// The recovery kit, and leaving: for a while or for good.
+
+import { byId, say } from "./dom.js";
+import { Cancelled, confirmed } from "./dialogs.js";
+import { onClick } from "./forms.js";
+import { forget } from "./session.js";
+import { proved } from "./sudo.js";
+
+export function showAccountSection() {
+  const section = byId("leaving");
+  const complain = (error) => say(error.message, error instanceof Cancelled ? "good" : "bad", section);
+  leave(byId("account-disable"), complain, "/v1/users/@me/disable", {
+    title: "Disable your account?",
+    text: "You are signed out everywhere. Signing in again brings it back.",
+    action: "Disable",
+  });
+  leave(byId("account-delete"), complain, "/v1/users/@me/delete", {
+    title: "Delete your account?",
+    text: "You are signed out everywhere, and after a while the account is gone for good. Until then, signing in brings it back.",
+    action: "Delete",
+  });
+
+  const kit = byId("kit");
+  if (kit) {
+    onClick(
+      byId("kit-make"),
+      async () => {
+        await confirmed({
+          title: "Make a recovery kit?",
+          text: "An older kit stops working.",
+          action: "Make a kit",
+        });
+        const answer = await proved("POST", "/v1/users/@me/recovery-kit");
+        byId("kit-code").textContent = answer.code;
+        byId("kit-shown").hidden = false;
+      },
+      (error) => say(error.message, error instanceof Cancelled ? "good" : "bad", kit),
+    );
+  }
+}
+
+function leave(button, complain, path, question) {
+  onClick(
+    button,
+    async () => {
+      await confirmed(question);
+      await proved("POST", path);
+      forget();
+      location.replace("/login");
+    },
+    complain,
+  );
+}

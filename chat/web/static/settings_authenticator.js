@@ -1,0 +1,142 @@
+// The authenticator app (TOTP, RFC 6238) and the backup codes. The secret is made here, drawn by the server on request
+// and put into no address.
+
+import { byId, fill, h, say } from "./dom.js";
+import { Cancelled, confirmed } from "./dialogs.js";
+import { onClick, onSubmit } from "./forms.js";
+import { current, signedIn } from "./session.js";
+import { proved } from "./sudo.js";
+
+const SECRET_BYTES = 20;
+const BASE32 = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
+
+let secret = "";
+
+export function showAuthenticator(user) {
+  const section = byId("authenticator");
+  const complain = (error) => say(error.message, error instanceof Cancelled ? "good" : "bad", section);
+  state((user.authenticator_types ?? []).includes(0));
+
+  onClick(byId("totp-set-up"), () => begin(user), complain);
+  byId("totp-cancel").addEventListener("click", () => state(false));
+  onSubmit(byId("totp-enable-form"), async ({ code }) => {
+    const body = { secret, code: code.replaceAll(/\s/g, "") };
+    const { backup_codes: codes } = await proved("POST", "/v1/users/@me/mfa/totp/enable", body);
+    secret = "";
+    state(true);
+    say("The authenticator app is set up. From now on, signing in asks for its code.", "good", section);
+    showCodes(codes);
+  });
+  byId("totp-turn-off").addEventListener("click", () => {
+    byId("totp-disable-form").hidden = false;
+    byId("totp-off-code").focus();
+  });
+  byId("totp-keep").addEventListener("click", () => state(true));
+  onSubmit(byId("totp-disable-form"), async ({ code }) => {
+    const given = code.trim();
+    // The same code serves as the proof of sudo mode.
+    const body = { code: given, mfa_method: "totp", mfa_code: given };
+    await signedIn("POST", "/v1/users/@me/mfa/totp/disable", { body });
+    state(false);
+    hideCodes();
+    say("The authenticator app is turned off, and its backup codes are void.", "good", section);
+  }, { paths: { mfa_code: "code" } });
+
+  const codes = byId("codes-section");
+  const complainAboutCodes = (error) => say(error.message, error instanceof Cancelled ? "good" : "bad", codes);
+  onClick(byId("codes-show"), () => getCodes(false), complainAboutCodes);
+  onClick(
+    byId("codes-renew"),
+    async () => {
+      await confirmed({
+        title: "Make new backup codes?",
+        text: "The codes that you have now stop working.",
+        action: "Make new codes",
+      });
+      await getCodes(true);
+    },
+    complainAboutCodes,
+  );
+  byId("codes-copy").addEventListener("click", async () => {
+    await navigator.clipboard.writeText(codeTexts().join("\n"));
+    say("The codes are copied.", "good", codes);
+  });
+  byId("codes-print").addEventListener("click", () => {
+    document.body.classList.add("printing-codes");
+    window.print();
+    document.body.classList.remove("printing-codes");
+  });
+  byId("codes-done").addEventListener("click", hideCodes);
+}
+
+function state(enabled) {
+  byId("totp-state").textContent = enabled ? "on" : "off";
+  byId("totp-set-up").hidden = enabled;
+  byId("totp-turn-off").hidden = !enabled;
+  byId("totp-enabling").hidden = true;
+  byId("totp-disable-form").hidden = true;
+  byId("totp-disable-form").reset();
+  byId("totp-enable-form").reset();
+  byId("codes-section").hidden = !enabled;
+}
+
+async function begin(user) {
+  secret = randomSecret();
+  const service = document.body.dataset.serviceName;
+  const label = encodeURIComponent(`${service}:${user.email || user.username}`);
+  const uri = `otpauth://totp/${label}?${new URLSearchParams({ secret, issuer: service })}`.replaceAll("+", "%20");
+  const image = byId("totp-image");
+  image.hidden = true;
+  byId("totp-secret").textContent = secret.match(/.{4}/g).join(" ");
+  byId("totp-enabling").hidden = false;
+  byId("totp-set-up").hidden = true;
+  byId("totp-code").focus();
+  const drawn = await draw(uri);
+  if (drawn !== null) {
+    image.src = drawn;
+    image.hidden = false;
+  }
+}
+
+// Without the drawing, the secret can still be typed.
+async function draw(uri) {
+  const response = await fetch("/settings/totp-qr-code", {
+    method: "POST",
+    headers: { Authorization: current()?.token ?? "", "Content-Type": "application/json" },
+    body: JSON.stringify({ uri }),
+    credentials: "omit",
+    cache: "no-store",
+  }).catch(() => null);
+  return response?.ok ? `data:image/svg+xml,${encodeURIComponent(await response.text())}` : null;
+}
+
+function randomSecret() {
+  const bits = Array.from(crypto.getRandomValues(new Uint8Array(SECRET_BYTES)), (byte) =>
+    byte.toString(2).padStart(8, "0"),
+  ).join("");
+  return bits.match(/.{5}/g).map((five) => BASE32[Number.parseInt(five, 2)]).join("");
+}
+
+async function getCodes(regenerate) {
+  const { backup_codes: codes } = await proved("POST", "/v1/users/@me/mfa/backup-codes", { regenerate });
+  showCodes(codes);
+}
+
+function showCodes(codes) {
+  const items = codes.map(({ code, consumed }) =>
+    consumed ? h("li", { class: "code" }, h("s", {}, code), " used") : h("li", { class: "code", "data-code": code }, code),
+  );
+  fill(byId("codes"), items);
+  byId("codes-shown").hidden = false;
+  byId("codes-heading").tabIndex = -1;
+  byId("codes-heading").focus();
+}
+
+function hideCodes() {
+  fill(byId("codes"));
+  byId("codes-shown").hidden = true;
+}
+
+function codeTexts() {
+  return Array.from(document.querySelectorAll("#codes [data-code]"), (item) => item.dataset.code);
+}

@@ -1,0 +1,90 @@
+// Passkeys: their list, a new one, another name, none; and whether signing in with a password asks for one.
+
+import { byId, fill, h, say, when } from "./dom.js";
+import { Cancelled, asked, confirmed } from "./dialogs.js";
+import { onClick } from "./forms.js";
+import { signedIn } from "./session.js";
+import { proved } from "./sudo.js";
+import { create, passkeysWorkHere } from "./webauthn.js";
+
+const PATH = "/v1/users/@me/mfa/webauthn";
+
+const section = byId("passkeys");
+const complain = (error) => say(error.message, error instanceof Cancelled ? "good" : "bad", section);
+
+export async function showPasskeys(user) {
+  byId("passkey-add").hidden = !passkeysWorkHere();
+  byId("passkeys-not-here").hidden = passkeysWorkHere();
+  onClick(byId("passkey-add"), add, complain);
+  const second = byId("passkey-second");
+  second.checked = (user.authenticator_types ?? []).includes(2);
+  second.addEventListener("change", async () => {
+    try {
+      await proved("PUT", PATH, { enabled: second.checked });
+      say(second.checked ? "Signing in with your password now asks for a passkey." : "Your password is enough again.", "good", section);
+    } catch (error) {
+      second.checked = !second.checked;
+      complain(error);
+    }
+  });
+  await list();
+}
+
+async function list() {
+  const passkeys = await signedIn("GET", `${PATH}/credentials`);
+  fill(byId("passkey-list"), passkeys.map(row));
+  byId("passkeys-none").hidden = passkeys.length > 0;
+  byId("passkey-second-line").hidden = passkeys.length === 0;
+}
+
+function row(passkey) {
+  const rename = h("button", { type: "button", "aria-label": `Rename ${passkey.name}` }, "Rename");
+  const remove = h("button", { type: "button", class: "danger", "aria-label": `Remove ${passkey.name}` }, "Remove");
+  const path = `${PATH}/credentials/${encodeURIComponent(passkey.id)}`;
+  onClick(
+    rename,
+    async () => {
+      const name = await asked({ title: "Rename the passkey", label: "Name", value: passkey.name });
+      await signedIn("PATCH", path, { body: { name } });
+      await list();
+      say(`The passkey is now called ${name}.`, "good", section);
+    },
+    complain,
+  );
+  onClick(
+    remove,
+    async () => {
+      await confirmed({
+        title: "Remove the passkey?",
+        text: `${passkey.name} no longer signs you in.`,
+        action: "Remove",
+      });
+      await proved("DELETE", path);
+      await list();
+      say("The passkey is removed.", "good", section);
+      byId("passkey-add").focus();
+    },
+    complain,
+  );
+  const used = passkey.last_used_at ? ["last used ", when(passkey.last_used_at)] : ["never used"];
+  return h(
+    "li",
+    {},
+    h("div", { class: "what" }, h("strong", { class: "from-outside" }, passkey.name), h("p", { class: "muted" }, "Added ", when(passkey.created_at), ", ", used)),
+    h("div", { class: "buttons" }, rename, remove),
+  );
+}
+
+async function add() {
+  const options = await proved("POST", `${PATH}/credentials/registration-options`);
+  const response = await create(options);
+  const name = await asked({ title: "Name the passkey", label: "Name", value: nameOfThisDevice() });
+  await signedIn("POST", `${PATH}/credentials`, { body: { response, challenge: options.challenge, name } });
+  await list();
+  say("The passkey is added.", "good", section);
+}
+
+function nameOfThisDevice() {
+  const platform = navigator.userAgentData?.platform || navigator.platform || "";
+  return platform === "" ? "Passkey" : `Passkey on ${platform}`;
+}

@@ -1,0 +1,76 @@
+// Where the account is signed in.
+
+import { byId, fill, h, say, when } from "./dom.js";
+import { Cancelled, confirmed } from "./dialogs.js";
+import { onClick } from "./forms.js";
+import { forget, signedIn } from "./session.js";
+import { proved } from "./sudo.js";
+
+const section = byId("sessions");
+const complain = (error) => say(error.message, error instanceof Cancelled ? "good" : "bad", section);
+
+export async function showSessions() {
+  const sessions = await signedIn("GET", "/v1/auth/sessions");
+  fill(byId("session-list"), sessions.map(row));
+  const others = sessions.filter(({ current }) => !current).map(({ id_hash }) => id_hash);
+  const all = byId("sessions-end-others");
+  all.hidden = others.length === 0;
+  const fresh = all.cloneNode(true);
+  all.replaceWith(fresh);
+  onClick(
+    fresh,
+    async () => {
+      await confirmed({
+        title: "Sign out everywhere else?",
+        text: "You stay signed in on this page only.",
+        action: "Sign out",
+      });
+      await end(others);
+      say("You are signed out everywhere else.", "good", section);
+    },
+    complain,
+  );
+}
+
+async function end(hashes) {
+  // The API takes up to a hundred at once.
+  for (let start = 0; start < hashes.length; start += 100) {
+    await proved("POST", "/v1/auth/sessions/logout", { session_id_hashes: hashes.slice(start, start + 100) });
+  }
+  await showSessions();
+}
+
+function row(session) {
+  const client = session.client_info;
+  const name = [client?.browser, client?.os].filter(Boolean).join(" on ") || client?.platform || "Unknown device";
+  const facts = [];
+  if (session.masked_ip) facts.push(`from ${session.masked_ip}, `);
+  if (session.approx_last_used_at) facts.push("last used ", when(session.approx_last_used_at));
+  const button = h("button", { type: "button", "aria-label": `Sign out ${name}` }, "Sign out");
+  onClick(
+    button,
+    async () => {
+      await proved("POST", "/v1/auth/sessions/logout", { session_id_hashes: [session.id_hash] });
+      if (session.current) {
+        forget();
+        location.replace("/login");
+        return;
+      }
+      await showSessions();
+      say(`${name} is signed out.`, "good", section);
+    },
+    complain,
+  );
+  return h(
+    "li",
+    {},
+    h(
+      "div",
+      { class: "what" },
+      h("strong", { class: "from-outside" }, name),
+      session.current ? [" ", h("span", { class: "tag" }, "this page")] : null,
+      h("p", { class: "muted" }, facts),
+    ),
+    session.current ? null : h("div", { class: "buttons" }, button),
+  );
+}
