@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from chat.store.accounts import Account
 
 COLUMNS: Final = ("id", "username", "discriminator", "email", "bot", "acls", "created_at")
+PENDING_COLUMNS: Final = ("id", "username", "discriminator", "email", "address", "created_at")
 GENERATED_PASSWORD_BYTES: Final = 15
 
 
@@ -119,6 +120,60 @@ def acl(data: Path, name: str, acls: tuple[str, ...], as_json: bool) -> None:
 
     account = administer(data, command)
     print_object({"id": str(account.id), "username": account.username, "acls": list(account.acls)}, as_json=as_json)
+
+
+@user.command()
+@data_option
+@json_option
+def pending(data: Path, as_json: bool) -> None:
+    """Registrations that wait for approval, the longest waiting first."""
+    from chat.cli.administration import account_fields, administer
+    from chat.domain.pending_registrations import PendingRegistrations
+
+    async def command(instance: Instance) -> list[dict[str, object]]:
+        waiting = await PendingRegistrations(instance.database, instance.clock).waiting()
+        return [{**account_fields(account), "address": pending.address} for account, pending in waiting]
+
+    print_objects(administer(data, command), PENDING_COLUMNS, as_json=as_json)
+
+
+@user.command()
+@data_option
+@click.argument("name", metavar="U")
+@json_option
+def approve(data: Path, name: str, as_json: bool) -> None:
+    """Let account U sign in, whose registration waits for approval or was turned down.
+
+    U is a username, a tag (alice#0001), a mail address or an id.
+    """
+    _decide(data, name, approved=True, as_json=as_json)
+
+
+@user.command()
+@data_option
+@click.argument("name", metavar="U")
+@json_option
+def reject(data: Path, name: str, as_json: bool) -> None:
+    """Turn account U down, whose registration waits for approval. Its name and address stay taken.
+
+    U is a username, a tag (alice#0001), a mail address or an id.
+    """
+    _decide(data, name, approved=False, as_json=as_json)
+
+
+def _decide(data: Path, name: str, *, approved: bool, as_json: bool) -> None:
+    from chat.cli.administration import administer
+    from chat.domain.pending_registrations import PendingRegistrations
+    from chat.errors import OperatorError
+
+    async def command(instance: Instance) -> Account:
+        registrations = PendingRegistrations(instance.database, instance.clock)
+        account = instance.accounts.find(name)
+        if not await (registrations.approve if approved else registrations.reject)(account.id):
+            raise OperatorError(f"{name} does not wait for approval")
+        return account
+
+    _print_account(administer(data, command), None, as_json=as_json)
 
 
 def _print_account(account: Account, generated_password: str | None, *, as_json: bool) -> None:
