@@ -145,7 +145,6 @@ async def test_a_bot_is_nobody_there(chat_world: World, autojump_clock: trio.tes
     "make",
     [
         pytest.param(lambda world: "Admin", id="alone"),
-        pytest.param(lambda world: "Admin ", id="and a blank"),
         pytest.param(lambda world: f"Admin  {world.admin_key}", id="two blanks"),
         pytest.param(lambda world: f"admin {world.admin_key}", id="admin"),
         pytest.param(lambda world: f"ADMIN {world.admin_key}", id="ADMIN"),
