@@ -40,6 +40,24 @@ AUTH_SESSIONS: Final = Bucket("auth:sessions", 40, MINUTE)
 AUTH_SESSIONS_LOGOUT: Final = Bucket("auth:sessions:logout", 20, MINUTE)
 AUTH_VERIFY: Final = Bucket("auth:verify", 20, MINUTE)
 AUTH_VERIFY_RESEND: Final = Bucket("auth:verify:resend", 10, MINUTE)
+AUTH_FORGOT: Final = Bucket("auth:forgot", 20, MINUTE)
+AUTH_RESET: Final = Bucket("auth:reset", 20, MINUTE)
+AUTH_RESET_CHECK: Final = Bucket("auth:reset:check", 40, MINUTE)
+AUTH_EMAIL_REVERT: Final = Bucket("auth:email_revert", 20, MINUTE)
+AUTH_RECOVERY: Final = Bucket("auth:recovery", 20, MINUTE)
+AUTH_USERNAME_SUGGESTIONS: Final = Bucket("auth:username_suggestions", 30, MINUTE)
+
+EMAIL_CHANGE_START: Final = Bucket("user:email_change:start", 5, 15 * MINUTE)
+EMAIL_CHANGE_REQUEST: Final = Bucket("user:email_change:request", 5, 15 * MINUTE)
+EMAIL_CHANGE_RESEND: Final = Bucket("user:email_change:resend", 10, 15 * MINUTE)
+EMAIL_CHANGE_VERIFY: Final = Bucket("user:email_change:verify", 20, 15 * MINUTE)
+EMAIL_CHANGE_APPLY: Final = Bucket("user:email_change:apply", 10, 15 * MINUTE)
+PASSWORD_CHANGE_START: Final = Bucket("user:password_change:start", 5, 15 * MINUTE)
+PASSWORD_CHANGE_RESEND: Final = Bucket("user:password_change:resend", 10, 15 * MINUTE)
+PASSWORD_CHANGE_VERIFY: Final = Bucket("user:password_change:verify", 20, 15 * MINUTE)
+PASSWORD_CHANGE_COMPLETE: Final = Bucket("user:password_change:complete", 10, 15 * MINUTE)
+RECOVERY_KIT: Final = Bucket("user:recovery_kit", 10, 15 * MINUTE)
+ACCOUNT_CLOSING: Final = Bucket("user:closing", 10, 15 * MINUTE)
 
 USER_OWN: Final = Bucket("user:own", 100, 10_000)
 USER_OWN_CHANGE: Final = Bucket("user:own:change", 20, MINUTE)
@@ -92,6 +110,17 @@ REGISTRATIONS_OF_ADDRESS: Final = Bucket("handler:register:address", 3, HOUR)
 REGISTRATIONS_OF_SUBNET: Final = Bucket("handler:register:subnet", 15, HOUR)
 SUDO_CODES: Final = Bucket("handler:sudo:code", 10, 15 * MINUTE)
 """Codes that an account gives in sudo mode, right or wrong. Beyond it 400 with INVALID_MFA_CODE instead of 429."""
+
+RECOVERIES_OF_ADDRESS: Final = Bucket("handler:forgot:address", 20, 30 * MINUTE)
+RECOVERIES_OF_EMAIL: Final = Bucket("handler:forgot:email", 5, 30 * MINUTE)
+"""Reset links asked for, whether an account has the address or not."""
+
+KITS_OF_NAME: Final = Bucket("handler:recovery:name", 5, 15 * MINUTE)
+"""Recovery codes tried on one username, right or wrong; as many as logins."""
+
+KITS_OF_ADDRESS: Final = Bucket("handler:recovery:address", 10, 30 * MINUTE)
+CODES_TO_EMAIL: Final = Bucket("handler:email_change:email", 3, 15 * MINUTE)
+"""Codes to one address, whoever says that it is theirs: nobody's mailbox is filled through this."""
 
 USERNAME_CHANGES: Final = Bucket("handler:username:change", 5, 3 * HOUR)
 """Beyond it 400 with USERNAME_CHANGED_TOO_MANY_TIMES instead of 429."""

@@ -13,12 +13,16 @@ if TYPE_CHECKING:
     from chat.bus.bus import Bus
     from chat.clock import Clock
     from chat.config import Settings
+    from chat.domain.account_closing import AccountClosing
     from chat.domain.accounts import Accounts
     from chat.domain.admin_api_keys import AdminApiKeys
     from chat.domain.applications import Applications
     from chat.domain.authentication import Authentication
     from chat.domain.channels import Channels
     from chat.domain.discovery import Discovery
+    from chat.domain.email_change import EmailChanges
+    from chat.domain.email_replacement import EmailReplacements
+    from chat.domain.email_revert import EmailReverts
     from chat.domain.email_verification import EmailVerification
     from chat.domain.friendships import Friendships
     from chat.domain.guilds import Guilds
@@ -32,8 +36,11 @@ if TYPE_CHECKING:
     from chat.domain.oauth2_tokens import OAuth2Tokens
     from chat.domain.passkey_bridge import PasskeyBridge
     from chat.domain.passkeys import Passkeys
+    from chat.domain.password_change import PasswordChanges
+    from chat.domain.password_recovery import PasswordRecovery
     from chat.domain.pending_registrations import PendingRegistrations
     from chat.domain.private_channels import PrivateChannels
+    from chat.domain.recovery_kit import RecoveryKits
     from chat.domain.registration import Registration
     from chat.domain.second_factors import SecondFactors
     from chat.domain.sign_ins import SignIns
@@ -43,6 +50,7 @@ if TYPE_CHECKING:
     from chat.domain.totp import Totp
     from chat.domain.typing_indicators import TypingIndicators
     from chat.domain.user_settings import UserSettings
+    from chat.domain.username_suggestions import UsernameSuggestions
     from chat.store.database import Database
 
 
@@ -59,6 +67,14 @@ class Services:
     address_bans: AddressBans
     admin_api_keys: AdminApiKeys
     accounts: Accounts
+    account_closing: AccountClosing
+    username_suggestions: UsernameSuggestions
+    password_recovery: PasswordRecovery
+    password_changes: PasswordChanges
+    email_changes: EmailChanges
+    email_replacements: EmailReplacements
+    email_reverts: EmailReverts
+    recovery_kits: RecoveryKits
     user_settings: UserSettings
     registration: Registration
     verification: EmailVerification

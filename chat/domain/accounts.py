@@ -9,31 +9,46 @@ from typing import Any, Final
 import attrs
 import structlog
 
-from chat.auth.passwords import Passwords
 from chat.auth.principal import CredentialKind, Principal
 from chat.clock import Clock
 from chat.config import Settings
-from chat.domain import account_rules
 from chat.domain.account_events import AccountEvents
+from chat.domain.account_gates import present
+from chat.domain.address_wishes import AddressWish, AddressWishes, Move
+from chat.domain.new_passwords import NewPasswords
 from chat.domain.objects.users import bearer_user, partial_user, private_user
 from chat.domain.profiles import KEEP_TAG, ProfileRules, TagChange
 from chat.domain.sudo import SudoMode, SudoProof
 from chat.domain.usernames import Usernames
 from chat.errors import ApiError, InvalidFormBody
 from chat.registries.scopes import Scope
-from chat.store import accounts, auth_sessions
+from chat.store import accounts
 from chat.store.accounts import Account
 from chat.store.database import Database
 
 log: Final = structlog.get_logger("chat.accounts")
 
 
-@attrs.frozen
-class PasswordChange:
-    """A new password, and the proof that it is the holder who sets it."""
+@attrs.frozen(kw_only=True)
+class CredentialChange:
+    """A new password, another address, or both, and the proof that it is the holder who wants it."""
 
-    new: str = attrs.field(repr=False)
+    password: str | None = attrs.field(default=None, repr=False)
+    password_path: str = "new_password"  # noqa: S105 - a member of the body
+    """The member of the body that the password came in."""
+    address: AddressWish | None = None
     proof: SudoProof
+
+
+@attrs.frozen
+class _Checked:
+    """A change of credentials that the holder has proved to want."""
+
+    password_hash: str | None = attrs.field(default=None, repr=False)
+    move: Move | None = None
+
+
+_NOTHING: Final = _Checked()
 
 
 class Accounts:
@@ -43,7 +58,8 @@ class Accounts:
         self,
         database: Database,
         clock: Clock,
-        passwords: Passwords,
+        new_passwords: NewPasswords,
+        addresses: AddressWishes,
         sudo: SudoMode,
         usernames: Usernames,
         rules: ProfileRules,
@@ -52,7 +68,8 @@ class Accounts:
     ) -> None:
         self._database = database
         self._clock = clock
-        self._passwords = passwords
+        self._new_passwords = new_passwords
+        self._addresses = addresses
         self._sudo = sudo
         self._usernames = usernames
         self._rules = rules
@@ -86,19 +103,20 @@ class Accounts:
         principal: Principal,
         profile: Mapping[str, Any],
         tag: TagChange = KEEP_TAG,
-        password: PasswordChange | None = None,
+        credentials: CredentialChange | None = None,
     ) -> Account:
-        """Change the caller's own account. A new password ends every sign-in of the account.
+        """Change the caller's own account. Another password ends every sign-in of the account.
 
         `profile` holds columns and their new values: global_name, bio, pronouns, accent_color.
 
         :raises InvalidFormBody: with the field that cannot be taken; INVALID_PASSWORD at `password`.
-        :raises ApiError: SUDO_MODE_REQUIRED for a new password without proof.
+        :raises ApiError: SUDO_MODE_REQUIRED for other credentials without proof; ACCESS_DENIED for those of a deleted
+            account.
         """
-        changes = self._rules.checked(principal.account, dict(profile), tag)
-        if password is not None:
-            changes.update(await self._new_password(principal.account, password))
-        known_hash = principal.account.password_hash
+        known = principal.account
+        changes = self._rules.checked(known, dict(profile), tag)
+        checked = _NOTHING if credentials is None else await self._checked(known, credentials)
+        ends_sign_ins = checked.password_hash is not None and known.password_hash is not None
 
         def unit(connection: sqlite3.Connection) -> tuple[Account, Account]:
             before = accounts.by_id(connection, principal.user_id)
@@ -107,10 +125,10 @@ class Accounts:
             after = attrs.evolve(before, **changes)
             if tag != KEEP_TAG:
                 after = self._usernames.claimed(connection, after, tag.username, tag.discriminator)
-            if password is not None:
-                if before.password_hash != known_hash:  # it was changed after the proof was checked
+            if checked != _NOTHING:
+                if before.password_hash != known.password_hash:  # it was changed after the proof was checked
                     raise InvalidFormBody.at("password", "INVALID_PASSWORD")
-                auth_sessions.delete_of_user(connection, before.id)
+                after = self._with_credentials(connection, present(after), checked)
             if after != before:
                 accounts.replace(connection, after)
             return before, after
@@ -119,20 +137,39 @@ class Accounts:
             before, after = changed
             if after != before:
                 self._events.changed(before, after)
-            if password is not None:
+            if ends_sign_ins:
                 self._events.signed_out(after.id)
 
         _, account = await self._database.write(unit, then)
-        if password is not None:
+        if checked.password_hash is not None:
             log.info("password changed", user_id=account.id)
+        if checked.move is not None:
+            log.info("address changed", user_id=account.id)
         return account
 
-    async def _new_password(self, account: Account, change: PasswordChange) -> dict[str, Any]:
-        """The columns that a new password changes, once the holder has proved to be one."""
-        names = (account.username, account.global_name, account.email)
-        account_rules.password(change.new, names=names, path="new_password")
+    async def _checked(self, account: Account, change: CredentialChange) -> _Checked:
+        """What is to be written, once the holder has proved to be one."""
+        has_password = account.password_hash is not None or change.password is not None
+        move = None
+        if change.address is not None:
+            move = self._addresses.checked(account, change.address, has_password=has_password)
+        if change.password is None and move is None:
+            return _NOTHING
+        if change.password is not None:
+            self._new_passwords.require_acceptable(present(account), change.password, path=change.password_path)
         await self._sudo.require(account, change.proof)
-        return {
-            "password_hash": await self._passwords.hash(change.new),
-            "password_last_changed_at": self._clock.now_ms(),
-        }
+        if change.password is None:
+            return _Checked(None, move)
+        return _Checked(await self._new_passwords.hashed(account, change.password, path=change.password_path), move)
+
+    def _with_credentials(self, connection: sqlite3.Connection, account: Account, checked: _Checked) -> Account:
+        """The address first: its token is one of the things that go with an old password."""
+        if checked.move is not None:
+            account = checked.move(connection, account)
+        if checked.password_hash is None:
+            return account
+        if account.password_hash is None:  # a first one replaces nothing
+            return attrs.evolve(
+                account, password_hash=checked.password_hash, password_last_changed_at=self._clock.now_ms()
+            )
+        return self._new_passwords.replaced(connection, account, checked.password_hash)

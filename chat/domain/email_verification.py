@@ -11,7 +11,8 @@ from chat.auth.tokens import TokenMint, token_hash
 from chat.clock import Clock
 from chat.config import Settings
 from chat.domain.account_events import AccountEvents
-from chat.errors import InvalidFormBody, RateLimited
+from chat.domain.account_gates import present
+from chat.errors import ApiError, InvalidFormBody, RateLimited
 from chat.mail import letters
 from chat.mail.mailer import Mailer, MailKind
 from chat.store import accounts, email_tokens
@@ -80,13 +81,14 @@ class EmailVerification:
     async def resend(self, account: Account) -> None:
         """Send the mail again; nothing to do for a verified address, and where there is none.
 
+        :raises ApiError: ACCESS_DENIED for a deleted account.
         :raises RateLimited: as `send`.
         """
         token = self._mint.mail_token()
 
         def unit(connection: sqlite3.Connection) -> None:
-            current = accounts.by_id(connection, account.id)
-            if current is not None and not current.email_verified:
+            current = present(accounts.by_id(connection, account.id))
+            if not current.email_verified:
                 self.send(connection, current, token)
 
         await self._database.write(unit)
@@ -94,18 +96,28 @@ class EmailVerification:
     async def verify(self, token: str) -> None:
         """Take a token back: the address that it was sent to is verified.
 
-        :raises InvalidFormBody: INVALID_OR_EXPIRED_VERIFICATION_TOKEN at `token`.
+        :raises InvalidFormBody: INVALID_OR_EXPIRED_VERIFICATION_TOKEN at `token`, for whatever reason it is not good.
+        :raises ApiError: BOT_USER_AUTH_ENDPOINT_ACCESS_DENIED where the account has become a bot's.
         """
         now = self._clock.now_ms()
 
         def unit(connection: sqlite3.Connection) -> tuple[Account, Account]:
             issued = email_tokens.by_hash(connection, KIND, token_hash(token))
             before = None if issued is None else accounts.by_id(connection, issued.user_id)
-            if issued is None or before is None or issued.expires_at <= now or before.email != issued.email:
-                raise InvalidFormBody.at("token", "INVALID_OR_EXPIRED_VERIFICATION_TOKEN")
+            if issued is None or issued.expires_at <= now:
+                raise _refused()
+            if before is None or before.is_deleted or before.email != issued.email:
+                raise _refused()
+            if before.bot:
+                raise ApiError("BOT_USER_AUTH_ENDPOINT_ACCESS_DENIED")
             after = attrs.evolve(before, email_verified=True, email_bounced=False)
             accounts.replace(connection, after)
             email_tokens.delete_of_user(connection, KIND, before.id)
             return before, after
 
         await self._database.write(unit, lambda changed: self._events.changed(*changed))
+
+
+def _refused() -> InvalidFormBody:
+    """What a token gets that is unknown, used, over, or of something else."""
+    return InvalidFormBody.at("token", "INVALID_OR_EXPIRED_VERIFICATION_TOKEN")

@@ -23,13 +23,20 @@ class NewPasswords:
         self._passwords = passwords
         self._events = events
 
+    def require_acceptable(self, account: Account, password: str, *, path: str = "password") -> None:
+        """Return if the account may have the password.
+
+        :raises InvalidFormBody: at `path`.
+        """
+        account_rules.password(password, names=(account.username, account.global_name, account.email), path=path)
+
     async def hashed(self, account: Account, password: str, *, path: str = "password") -> str:
         """The hash of a password that the account may have.
 
-        :raises InvalidFormBody: at `path`.
+        :raises InvalidFormBody: as `require_acceptable`.
         :raises RateLimited: when too many are being hashed.
         """
-        account_rules.password(password, names=(account.username, account.global_name, account.email), path=path)
+        self.require_acceptable(account, password, path=path)
         return await self._passwords.hash(password)
 
     def replaced(self, connection: sqlite3.Connection, account: Account, password_hash: str) -> Account:

@@ -78,8 +78,3 @@ def delete_of_user(connection: sqlite3.Connection, kind: str, user_id: int, sinc
 def delete_expired(connection: sqlite3.Connection, now: int) -> None:
     """Forget tokens that have expired."""
     connection.execute("DELETE FROM email_tokens WHERE expires_at <= ?", (now,))
-
-
-def delete_all_of_user(connection: sqlite3.Connection, user_id: int) -> None:
-    """Make every token of any kind that the account was sent useless."""
-    connection.execute("DELETE FROM email_tokens WHERE user_id = ?", (user_id,))

@@ -11,7 +11,8 @@ from chat.api import buckets
 from chat.api.fields import OMITTED, Length, Maybe, Refusal
 from chat.api.operation import Policy, Request, Routes
 from chat.api.sudo import SudoFields
-from chat.domain.accounts import PasswordChange
+from chat.domain.accounts import CredentialChange
+from chat.domain.address_wishes import AddressWish
 from chat.domain.profiles import TagChange
 from chat.errors import InvalidFormBody, RateLimited
 from chat.registries.scopes import Scope
@@ -62,6 +63,8 @@ class ChangeOwnAccount(SudoFields):
     bio: Maybe[str | None] = OMITTED
     pronouns: Maybe[Pronouns | None] = OMITTED
     accent_color: Maybe[Color | None] = OMITTED
+    email: str | None = None
+    email_token: Annotated[str, Length(1, 256)] | None = attrs.field(default=None, repr=False)
     new_password: str | None = attrs.field(default=None, repr=False)
 
 
@@ -79,16 +82,12 @@ async def get_own_account(request: Request) -> object:
 
 @routes.operation("PATCH", "/v1/users/@me", policy=Policy.USER, bucket=buckets.USER_OWN_CHANGE, body=ChangeOwnAccount)
 async def change_own_account(request: Request, body: ChangeOwnAccount) -> object:
-    """Change the caller's account; a new password (sudo mode) ends all its sign-ins."""
-    password = None
-    if body.new_password is not None:
-        if request.principal.is_bot:  # a bot signs in with its token
-            raise InvalidFormBody.at("new_password", "INVALID_FORMAT")
-        password = PasswordChange(body.new_password, request.proof(body))
+    """Change the caller's account; another password (sudo mode) ends all its sign-ins."""
+    credentials = _credential_change(request, body)
     if body.username is not None and body.username != request.principal.account.username:
         _limit_username_changes(request)
     account = await request.services.accounts.change(
-        request.principal, profile_of(body), TagChange(body.username, body.discriminator), password
+        request.principal, profile_of(body), TagChange(body.username, body.discriminator), credentials
     )
     return request.services.accounts.own(account)
 
@@ -97,6 +96,25 @@ async def change_own_account(request: Request, body: ChangeOwnAccount) -> object
 async def get_account(request: Request, user_id: int) -> object:
     """Any account, as others see it."""
     return request.services.accounts.get(user_id)
+
+
+def _credential_change(request: Request, body: ChangeOwnAccount) -> CredentialChange | None:
+    """What the body wants of password and address. Who claims an account may call its first password `password`."""
+    has_address = body.email is not None or body.email_token is not None
+    if body.new_password is None and not has_address:
+        return None
+    account = request.principal.account
+    if body.new_password is not None and account.bot:  # a bot signs in with its token
+        raise InvalidFormBody.at("new_password", "INVALID_FORMAT")
+    password, path = body.new_password, "new_password"
+    if password is None and account.password_hash is None and account.email is None:
+        password, path = body.password, "password"
+    return CredentialChange(
+        password=password,
+        password_path=path,
+        address=AddressWish(body.email, body.email_token) if has_address else None,
+        proof=request.proof(body),
+    )
 
 
 def _limit_username_changes(request: Request) -> None:

@@ -1,0 +1,15 @@
+"""Operations that go by mail, which a username instance refuses before it looks at anything else (design 7)."""
+
+from __future__ import annotations
+
+from chat.api.operation import Request
+from chat.errors import ApiError
+
+
+def require_email_instance(request: Request) -> None:
+    """The precondition of such an operation.
+
+    :raises ApiError: EMAIL_UNAVAILABLE_ON_INSTANCE.
+    """
+    if request.services.settings.sign_in == "username":
+        raise ApiError("EMAIL_UNAVAILABLE_ON_INSTANCE")
