@@ -18,24 +18,28 @@ TOLERANCE: Final = 1
 """Steps before and after the present one whose code is taken."""
 
 SECRET_CHARACTERS: Final = (16, 128)
-"""Bounds on the Base32 characters of a secret, padding aside: 80 bits at least."""
+"""Bounds on the Base32 characters of a secret, padding aside. Sixteen (80 bits) is what the first authenticator apps
+had, and many programs still make."""
 
-_SECRET: Final = re.compile(r"[A-Z2-7]+={0,6}", re.ASCII)
+_LIBRARY_BYTES: Final = 14
+"""Secrets that are shorter than this pyotp refuses."""
+
+_SECRET: Final = re.compile(r"[A-Za-z2-7]+={0,6}", re.ASCII)
 _CODE: Final = re.compile(r"[0-9]{6}", re.ASCII)
 
 
 def normalised_secret(text: str) -> str | None:
     """The secret in upper case, without the blanks and the padding that people and programs write; None for text that
     is no Base32 of a fitting length."""
-    written = text.replace(" ", "").replace("-", "").upper()
+    written = text.replace(" ", "").replace("-", "")
     if _SECRET.fullmatch(written) is None:
         return None
-    secret = written.rstrip("=")
+    secret = written.rstrip("=").upper()
     shortest, longest = SECRET_CHARACTERS
     if not shortest <= len(secret) <= longest:
         return None
     try:
-        base64.b32decode(secret + "=" * (-len(secret) % 8))
+        _key(secret)
     except binascii.Error:
         return None
     return secret
@@ -51,13 +55,18 @@ def matching_step(secret: str, code: str, now_ms: int) -> int | None:
     digits = code.replace(" ", "")
     if _CODE.fullmatch(digits) is None:
         return None
-    generator = pyotp.TOTP(secret)
+    # To HMAC a key is the same with zeros after it, up to a whole block.
+    generator = pyotp.TOTP(base64.b32encode(_key(secret).ljust(_LIBRARY_BYTES, b"\0")).decode("ascii"))
     present = now_ms // STEP_MS
     matching = None
-    for step in range(present + TOLERANCE, present - TOLERANCE - 1, -1):  # all of them, whichever it is
+    for step in range(present + TOLERANCE, max(present - TOLERANCE, 0) - 1, -1):  # all of them, whichever it is
         if hmac.compare_digest(generator.generate_otp(step), digits):
             matching = step
     return matching
+
+
+def _key(secret: str) -> bytes:
+    return base64.b32decode(secret + "=" * (-len(secret) % 8))
 
 
 def oldest_step(now_ms: int) -> int:

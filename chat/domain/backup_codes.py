@@ -11,11 +11,12 @@ import random
 import re
 import sqlite3
 import string
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 from chat.auth.keys import Keys
 from chat.store import backup_codes
+from chat.store.backup_codes import BackupCode
 
 CODES: Final = 10
 HALF_CHARACTERS: Final = 4
@@ -24,7 +25,7 @@ HALF_CHARACTERS: Final = 4
 KEY_PURPOSE: Final = "backup codes"
 
 _ALPHABET: Final = string.ascii_lowercase + string.digits
-_INSIGNIFICANT: Final = re.compile(r"[^a-z0-9]", re.ASCII)
+_INSIGNIFICANT: Final = re.compile(r"[^A-Za-z0-9]", re.ASCII)
 
 
 class BackupCodes:
@@ -48,15 +49,15 @@ class BackupCodes:
 
     def of_user(self, connection: sqlite3.Connection, user_id: int) -> list[dict[str, Any]]:
         """The account's codes as the wire has them, used ones included."""
-        rows = backup_codes.of_user(connection, user_id)
-        return [{"code": self._opened(row), "consumed": row.consumed_at is not None} for row in rows]
+        rows = self._readable(connection, user_id)
+        return [{"code": code, "consumed": row.consumed_at is not None} for row, code in rows]
 
     def use(self, connection: sqlite3.Connection, user_id: int, code: str, now: int) -> bool:
         """Use an unused code of the account up; False when it is none."""
         wanted = significant(code)
         position = None
-        for row in backup_codes.of_user(connection, user_id):  # all of them, whichever it is
-            matches = hmac.compare_digest(significant(self._opened(row)), wanted)
+        for row, known in self._readable(connection, user_id):  # all of them, whichever it is
+            matches = hmac.compare_digest(significant(known), wanted)
             if matches and row.consumed_at is None:
                 position = row.position
         return position is not None and backup_codes.consume(connection, user_id, position, now)
@@ -64,9 +65,12 @@ class BackupCodes:
     def _half(self) -> str:
         return "".join(self._chance.choice(_ALPHABET) for _ in range(HALF_CHARACTERS))
 
-    def _opened(self, row: backup_codes.BackupCode) -> str:
-        plain = self._keys.open(KEY_PURPOSE, row.sealed_code, _context(row.user_id))
-        return "" if plain is None else plain.decode()  # the instance's secret was exchanged: a code that nobody has
+    def _readable(self, connection: sqlite3.Connection, user_id: int) -> Iterator[tuple[BackupCode, str]]:
+        """The account's codes; those that were sealed for somebody else or with another secret are none."""
+        for row in backup_codes.of_user(connection, user_id):
+            plain = self._keys.open(KEY_PURPOSE, row.sealed_code, _context(user_id))
+            if plain is not None:
+                yield row, plain.decode()
 
 
 def public_codes(codes: Sequence[str]) -> list[dict[str, Any]]:
@@ -76,7 +80,7 @@ def public_codes(codes: Sequence[str]) -> list[dict[str, Any]]:
 
 def significant(code: str) -> str:
     """What counts of a code as somebody wrote it."""
-    return _INSIGNIFICANT.sub("", code.lower())
+    return _INSIGNIFICANT.sub("", code).lower()
 
 
 def _context(user_id: int) -> bytes:

@@ -11,16 +11,12 @@ from typing import Any, Final
 
 import structlog
 
-from chat.auth.keys import Keys
-from chat.auth.totp import matching_step, oldest_step
-from chat.clock import Clock
-from chat.domain.backup_codes import BackupCodes
 from chat.domain.factors import FactorsHeld
+from chat.domain.mfa_codes import MfaCodes
 from chat.domain.passkey_assertions import PasskeyAssertions
 from chat.domain.sudo import SudoProof
-from chat.domain.totp_secrets import opened_secret
 from chat.domain.webauthn_challenges import ChallengeContext
-from chat.store import accounts, backup_codes, used_totp_codes, webauthn_credentials
+from chat.store import backup_codes, webauthn_credentials
 from chat.store.accounts import Account
 from chat.store.database import Database
 
@@ -38,15 +34,11 @@ class SecondFactors:
     def __init__(
         self,
         database: Database,
-        clock: Clock,
-        keys: Keys,
-        codes: BackupCodes,
+        codes: MfaCodes,
         assertions: PasskeyAssertions,
         may_guess: Callable[[int], bool],
     ) -> None:
         self._database = database
-        self._clock = clock
-        self._keys = keys
         self._codes = codes
         self._assertions = assertions
         self._may_guess = may_guess
@@ -79,19 +71,7 @@ class SecondFactors:
 
         How often somebody may guess is for the caller to limit.
         """
-        return await self._database.write(lambda connection: self.use_code(connection, account.id, code))
-
-    def use_code(self, connection: sqlite3.Connection, user_id: int, code: str) -> bool:
-        """As `verify_code`, inside a unit of writing."""
-        account = accounts.by_id(connection, user_id)
-        now = self._clock.now_ms()
-        if account is None:
-            return False
-        secret = opened_secret(self._keys, account)
-        step = None if secret is None else matching_step(secret, code, now)
-        if step is not None:
-            return used_totp_codes.use(connection, user_id, step, oldest=oldest_step(now))
-        return self._codes.use(connection, user_id, code, now)
+        return await self._database.write(lambda connection: self._codes.use(connection, account.id, code))
 
     def may_guess(self, user_id: int) -> bool:
         """Count one code of the account in sudo mode; False when it was one too many."""

@@ -14,6 +14,7 @@ from chat.auth.totp import matching_step, normalised_secret
 from chat.clock import Clock
 from chat.domain.account_events import AccountEvents
 from chat.domain.backup_codes import BackupCodes, public_codes, significant
+from chat.domain.mfa_codes import MfaCodes
 from chat.domain.second_factors import SecondFactors
 from chat.domain.sudo import SudoMode, SudoProof
 from chat.domain.totp_secrets import sealed_secret
@@ -36,7 +37,8 @@ class Totp:
         database: Database,
         clock: Clock,
         keys: Keys,
-        codes: BackupCodes,
+        backup_codes: BackupCodes,
+        codes: MfaCodes,
         factors: SecondFactors,
         sudo: SudoMode,
         events: AccountEvents,
@@ -45,6 +47,7 @@ class Totp:
         self._database = database
         self._clock = clock
         self._keys = keys
+        self._backup_codes = backup_codes
         self._codes = codes
         self._factors = factors
         self._sudo = sudo
@@ -72,7 +75,7 @@ class Totp:
             await self._sudo.require(account, proof)
         if matching_step(plain, code, self._clock.now_ms()) is None:
             raise InvalidFormBody.at("code", "INVALID_CODE")
-        fresh = self._codes.fresh()
+        fresh = self._backup_codes.fresh()
         sealed = sealed_secret(self._keys, account.id, plain)
 
         def unit(connection: sqlite3.Connection) -> tuple[Account, Account]:
@@ -81,7 +84,7 @@ class Totp:
                 raise ApiError("TWO_FA_NOT_ENABLED")
             after = attrs.evolve(before, totp_secret=sealed)
             accounts.replace(connection, after)
-            self._codes.replace(connection, account.id, fresh)
+            self._backup_codes.replace(connection, account.id, fresh)
             return before, after
 
         await self._database.write(unit, lambda changed: self._events.changed(*changed))
@@ -108,7 +111,7 @@ class Totp:
             before = _present(connection, account.id)
             if before.totp_secret is None:
                 raise ApiError("TWO_FA_NOT_ENABLED")
-            if not is_used and not self._factors.use_code(connection, account.id, code):
+            if not is_used and not self._codes.use(connection, account.id, code):
                 raise InvalidFormBody.at("code", "INVALID_CODE")
             after = attrs.evolve(before, totp_secret=None)
             accounts.replace(connection, after)
@@ -128,13 +131,13 @@ class Totp:
             raise ApiError("TWO_FA_NOT_ENABLED")
         await self._sudo.require(account, proof)
         if not regenerate:
-            return self._codes.of_user(self._database.reader, account.id)
-        fresh = self._codes.fresh()
+            return self._backup_codes.of_user(self._database.reader, account.id)
+        fresh = self._backup_codes.fresh()
 
         def unit(connection: sqlite3.Connection) -> None:
             if not self._factors.held_in(connection, _present(connection, account.id)).any:
                 raise ApiError("TWO_FA_NOT_ENABLED")
-            self._codes.replace(connection, account.id, fresh)
+            self._backup_codes.replace(connection, account.id, fresh)
 
         await self._database.write(unit)
         log.info("backup codes regenerated", user_id=account.id)
