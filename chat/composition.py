@@ -24,13 +24,16 @@ from chat.auth.outgoing_http import OutgoingHttp
 from chat.auth.passwords import Passwords
 from chat.auth.sudo_token import SudoTokens
 from chat.auth.tokens import TokenMint
+from chat.auth.typed_codes import TypedCodes
 from chat.auth.webauthn_options import RelyingParty
 from chat.bus.bus import Bus
 from chat.clock import Clock
 from chat.config import Settings
 from chat.domain.access import Access
+from chat.domain.account_closing import AccountClosing
 from chat.domain.account_events import AccountEvents
 from chat.domain.accounts import Accounts
+from chat.domain.address_wishes import AddressWishes
 from chat.domain.admin_api_keys import AdminApiKeys
 from chat.domain.applications import Applications
 from chat.domain.authentication import Authentication
@@ -38,6 +41,10 @@ from chat.domain.backup_codes import BackupCodes
 from chat.domain.bot_installation import BotInstallation
 from chat.domain.channels import Channels
 from chat.domain.discovery import Discovery
+from chat.domain.email_addresses import EmailAddresses
+from chat.domain.email_change import EmailChanges
+from chat.domain.email_replacement import EmailReplacements
+from chat.domain.email_revert import EmailReverts
 from chat.domain.email_verification import EmailVerification
 from chat.domain.friendships import Friendships
 from chat.domain.guild_states import GuildStates
@@ -48,9 +55,11 @@ from chat.domain.ip_authorization import IpAuthorization
 from chat.domain.login_completion import LoginCompletion
 from chat.domain.login_tickets import LoginTickets
 from chat.domain.mail_bounces import MailBounces
+from chat.domain.mailed_codes import MailedCodes
 from chat.domain.memberships import Memberships
 from chat.domain.messages import Messages
 from chat.domain.mfa_codes import MfaCodes
+from chat.domain.new_passwords import NewPasswords
 from chat.domain.oauth2_authorization import OAuth2Authorization
 from chat.domain.oauth2_clients import OAuth2Clients
 from chat.domain.oauth2_identity import OAuth2Identity
@@ -58,10 +67,13 @@ from chat.domain.oauth2_tokens import OAuth2Tokens
 from chat.domain.passkey_assertions import PasskeyAssertions
 from chat.domain.passkey_bridge import PasskeyBridge
 from chat.domain.passkeys import Passkeys
+from chat.domain.password_change import PasswordChanges
+from chat.domain.password_recovery import PasswordRecovery
 from chat.domain.pending_registrations import PendingRegistrations
 from chat.domain.presences import Presences
 from chat.domain.private_channels import PrivateChannels
 from chat.domain.profiles import ProfileRules
+from chat.domain.recovery_kit import RecoveryKits
 from chat.domain.registration import Registration
 from chat.domain.relationships import Relationships
 from chat.domain.second_factors import SecondFactors
@@ -74,6 +86,7 @@ from chat.domain.threads import Threads
 from chat.domain.totp import Totp
 from chat.domain.typing_indicators import TypingIndicators
 from chat.domain.user_settings import UserSettings
+from chat.domain.username_suggestions import UsernameSuggestions
 from chat.domain.usernames import Usernames
 from chat.domain.webauthn_challenges import WebauthnChallenges
 from chat.mail.mailer import Mailer
@@ -136,11 +149,26 @@ class Credentials:
     sudo: SudoMode
 
 
+@attrs.frozen(kw_only=True)
+class Recovery:
+    """The services by which people change what they prove themselves with, and get back in."""
+
+    new_passwords: NewPasswords
+    address_wishes: AddressWishes
+    password_recovery: PasswordRecovery
+    password_changes: PasswordChanges
+    email_changes: EmailChanges
+    email_replacements: EmailReplacements
+    email_reverts: EmailReverts
+    recovery_kits: RecoveryKits
+
+
 def build_services(base: Foundations) -> Services:
     """Every service behind the API."""
     settings, database, clock, bus = base.settings, base.database, base.clock, base.bus
     rate_limiter = RateLimiter(enabled=settings.rate_limits)
     credentials = _credentials(base, rate_limiter)
+    recovery = _recovery(base, credentials)
     outgoing = OutgoingHttp(in_threads=base.in_threads)
     access: Final = Access(base.guild_states, base.private_channels.find, base.thread_lookup.find)
     policy = InstancePolicy(settings)
@@ -158,13 +186,22 @@ def build_services(base: Foundations) -> Services:
         accounts=Accounts(
             database,
             clock,
-            base.passwords,
+            recovery.new_passwords,
+            recovery.address_wishes,
             credentials.sudo,
             credentials.usernames,
             credentials.rules,
             base.account_events,
             settings,
         ),
+        account_closing=AccountClosing(database, clock, credentials.sudo, base.account_events),
+        username_suggestions=UsernameSuggestions(database, credentials.usernames, settings),
+        password_recovery=recovery.password_recovery,
+        password_changes=recovery.password_changes,
+        email_changes=recovery.email_changes,
+        email_replacements=recovery.email_replacements,
+        email_reverts=recovery.email_reverts,
+        recovery_kits=recovery.recovery_kits,
         user_settings=UserSettings(database, bus),
         authentication=credentials.authentication,
         login_completion=credentials.login_completion,
@@ -313,6 +350,32 @@ def _single_sign_on(base: Foundations, credentials: Credentials, outgoing: Outgo
         newcomers,
         base.account_events,
         settings,
+    )
+
+
+def _recovery(base: Foundations, credentials: Credentials) -> Recovery:
+    settings, database, clock = base.settings, base.database, base.clock
+    mailer, sudo, authentication = credentials.mailer, credentials.sudo, credentials.authentication
+    typed = TypedCodes(base.keys, base.chance)
+    codes = MailedCodes(clock, base.mint, typed)
+    new_passwords = NewPasswords(clock, base.passwords, base.account_events)
+    addresses = EmailAddresses(clock, mailer, base.mint, settings)
+    email_changes = EmailChanges(
+        database, clock, mailer, base.mint, codes, addresses, sudo, base.account_events, settings
+    )
+    return Recovery(
+        new_passwords=new_passwords,
+        address_wishes=AddressWishes(
+            database, mailer, base.mint, email_changes, addresses, credentials.verification, settings
+        ),
+        password_recovery=PasswordRecovery(database, clock, mailer, base.mint, authentication, new_passwords, settings),
+        password_changes=PasswordChanges(
+            database, mailer, codes, credentials.factors, sudo, authentication, new_passwords, settings
+        ),
+        email_changes=email_changes,
+        email_replacements=EmailReplacements(database, codes, addresses, sudo, base.account_events),
+        email_reverts=EmailReverts(database, clock, authentication, new_passwords),
+        recovery_kits=RecoveryKits(database, clock, typed, sudo, authentication, new_passwords, settings),
     )
 
 
