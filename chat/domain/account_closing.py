@@ -1,6 +1,6 @@
 """An account's holder closes it: for a while, or for good (wire facts 6.5; document 002, Deletion reason codes).
 
-Either way every sign-in ends, and signing in again takes it back (`SignIns.admitted`). What is closed for good is
+Either way every sign-in ends, and signing in again takes it back (`SignIns.enter`). What is closed for good is
 erased once its date has come.
 """
 

@@ -15,6 +15,7 @@ from chat.clock import Clock
 from chat.config import Settings
 from chat.domain import account_rules
 from chat.domain.authentication import SignedIn
+from chat.domain.email_addresses import require_free_address
 from chat.domain.email_verification import EmailVerification
 from chat.domain.ip_authorization import IpAuthorization
 from chat.domain.objects.users import ADULT_YEARS, age_years
@@ -108,8 +109,8 @@ class Registration:
         settings = self._first_settings(applicant, account)
 
         def unit(connection: sqlite3.Connection) -> Account:
-            if account.email is not None and accounts.by_email_key(connection, account.email) is not None:
-                raise InvalidFormBody.at("email", "EMAIL_ALREADY_IN_USE")
+            if account.email is not None:
+                require_free_address(connection, account.email, None, account.created_at)
             username, number = self._tag(connection, applicant, account)
             made = attrs.evolve(account, username=username, discriminator=number)
             accounts.insert(connection, made)

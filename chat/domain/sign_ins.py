@@ -20,7 +20,7 @@ from chat.domain.client_info import client_info, masked_address
 from chat.domain.objects.users import partial_user
 from chat.errors import ApiError, StorageUnavailable
 from chat.registries.user_flags import UserFlag
-from chat.store import accounts, auth_sessions, pending_registrations
+from chat.store import account_deletions, accounts, auth_sessions, pending_registrations
 from chat.store.accounts import Account
 from chat.store.auth_sessions import AuthSession
 from chat.store.database import Database
@@ -142,6 +142,8 @@ class SignIns:
         :raises ApiError: as `admitted`.
         """
         opened = self.admitted(connection, account)
+        if account.flags & UserFlag.SELF_DELETED:
+            account_deletions.cancel_own(connection, account.id)
         if opened != accounts.by_id(connection, account.id):
             accounts.replace(connection, opened)
         auth_sessions.insert(connection, sign_in.session)

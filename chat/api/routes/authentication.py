@@ -11,6 +11,7 @@ import orjson
 import structlog
 
 from chat.api import buckets
+from chat.api.email_instances import require_email_instance
 from chat.api.fields import Items, Length
 from chat.api.operation import Policy, Request, Routes
 from chat.api.sudo import SudoFields
@@ -150,7 +151,13 @@ async def end_sessions(request: Request, body: EndSessions) -> None:
 
 
 @routes.operation(
-    "POST", "/v1/auth/verify", policy=Policy.NONE, bots_refused_with=NO_BOTS, bucket=buckets.AUTH_VERIFY, body=Verify
+    "POST",
+    "/v1/auth/verify",
+    policy=Policy.NONE,
+    bots_refused_with=NO_BOTS,
+    bucket=buckets.AUTH_VERIFY,
+    precondition=require_email_instance,
+    body=Verify,
 )
 async def verify(request: Request, body: Verify) -> None:
     """Verify the address that the token was mailed to."""
@@ -163,6 +170,7 @@ async def verify(request: Request, body: Verify) -> None:
     policy=Policy.USER_ONLY,
     bots_refused_with=NO_BOTS,
     bucket=buckets.AUTH_VERIFY_RESEND,
+    precondition=require_email_instance,
 )
 async def resend_verification(request: Request) -> None:
     """Mail the caller's address a new token."""
