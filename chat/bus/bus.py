@@ -72,9 +72,16 @@ class GuildLeft:
 
 @attrs.frozen
 class GuildStateChanged:
-    """Roles, overwrites, channels or members' roles changed: who may see what is computed afresh."""
+    """Roles, overwrites, channels or members' roles changed: who may see what is computed afresh.
+
+    Sessions hear of channels that they see now (Channel Create) or no longer (Channel Delete), so whoever makes or
+    deletes a channel publishes this and no event of its own. `user_id` names the only account that it can be about;
+    `deleted` holds the channel objects of channels that there are no more, by id.
+    """
 
     guild_id: int
+    user_id: int | None = None
+    deleted: Mapping[int, Mapping[str, Any]] = attrs.field(factory=dict, eq=False)
 
 
 @attrs.frozen

@@ -6,6 +6,7 @@ availability, membership, permission. Each method raises the refusal of the firs
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any, Final
 
@@ -16,9 +17,11 @@ from chat.bus.audience import Audience, ToChannel
 from chat.domain.guild_states import Channel, GuildState, GuildStates, Member
 from chat.errors import ApiError
 from chat.registries.channel_types import THREAD_CHANNEL_TYPES
-from chat.registries.permissions import Permission
+from chat.registries.guild_values import MfaLevel
+from chat.registries.permissions import ELEVATED, Permission
 from chat.registries.user_flags import UserFlag
 from chat.snowflake import snowflake_at
+from chat.store.accounts import Account
 
 CHANNEL_THREADS: Final = "channel_threads"
 """The client capability that lets a user session see threads (wire facts 3.3)."""
@@ -51,9 +54,17 @@ class ChannelAccess:
         return bool(self.permissions & permission)
 
     def require(self, permission: int) -> None:
-        """Raise MISSING_PERMISSIONS unless the caller holds every one of these bits in the channel."""
+        """Raise MISSING_PERMISSIONS unless the caller holds every one of these bits in the channel, and
+        TWO_FACTOR_REQUIRED where one of them is elevated and cannot be used (document 001, MFA levels)."""
         if self.permissions & permission != permission:
             raise ApiError("MISSING_PERMISSIONS")
+        if permission & ELEVATED and not self.may_moderate:
+            raise ApiError("TWO_FACTOR_REQUIRED")
+
+    @property
+    def may_moderate(self) -> bool:
+        """Whether the caller can use the elevated permissions that it holds."""
+        return True
 
     @property
     def guild_id(self) -> int | None:
@@ -102,6 +113,14 @@ class GuildChannelAccess(ChannelAccess):
 
     state: GuildState
     member: Member
+    has_factor: Callable[[], bool] = attrs.field(default=lambda: True, repr=False, eq=False, kw_only=True)
+    """Whether the caller has a second factor; asked only where that matters."""
+
+    @property
+    def may_moderate(self) -> bool:
+        """Always, unless the guild's MFA level is ELEVATED: then the owner, and whoever has a second factor."""
+        guild = self.state.guild
+        return guild.mfa_level != MfaLevel.ELEVATED or self.user_id == guild.owner_id or self.has_factor()
 
     def require_voice(self, now_ms: int) -> None:
         """Raise COMMUNICATION_DISABLED for a member whose voice a moderator has taken."""
@@ -153,7 +172,8 @@ class Access:
     """Gives access to guilds and channels, or refuses it.
 
     `private_channel` finds the conversation of an account with a channel's id (`chat.domain.private_channels`),
-    `thread` a thread that a member sees (`chat.domain.thread_access`).
+    `thread` a thread that a member sees (`chat.domain.thread_access`). `has_factor` tells whether an account, or the
+    owner of a bot, has enrolled a second factor (document 001, MFA levels).
     """
 
     def __init__(
@@ -161,16 +181,19 @@ class Access:
         guild_states: GuildStates,
         private_channel: Callable[[int, int], ChannelAccess | None] = lambda user_id, channel_id: None,
         thread: Callable[[GuildState, Member, int], GuildChannelAccess | None] = lambda state, member, channel_id: None,
+        has_factor: Callable[[Account], bool] = lambda account: True,
     ) -> None:
         self._guild_states = guild_states
         self._private_channel = private_channel
         self._thread = thread
+        self._has_factor = has_factor
 
     def guild(self, principal: Principal, guild_id: int, permission: int = 0) -> GuildAccess:
         """A guild that the caller is in, with every bit of `permission`.
 
         :raises ApiError: UNKNOWN_GUILD, ACCESS_DENIED (stored, but not known to this node), MISSING_ACCESS
-            (unavailable), MISSING_PERMISSIONS (not a member, or lacking a bit); document 001, Endpoints.
+            (unavailable), MISSING_PERMISSIONS (not a member, or lacking a bit), TWO_FACTOR_REQUIRED (an elevated bit
+            is held and cannot be used); document 001, Endpoints.
         """
         state = self._guild_states.get(guild_id)
         if state is None:
@@ -179,6 +202,8 @@ class Access:
         permissions = state.member_permissions(member)
         if permissions & permission != permission:
             raise ApiError("MISSING_PERMISSIONS")
+        if permission & ELEVATED and not self._may_moderate(principal, state):
+            raise ApiError("TWO_FACTOR_REQUIRED")
         return GuildAccess(state, member, permissions)
 
     def channel(self, principal: Principal, channel_id: int, permission: int = 0) -> ChannelAccess:
@@ -230,15 +255,23 @@ class Access:
             thread = self._thread(state, self._membership(principal, state), channel_id)
             if thread is None:
                 raise ApiError("UNKNOWN_CHANNEL")
+            thread = attrs.evolve(thread, has_factor=functools.partial(self._has_factor, principal.account))
             thread.require(permission)
             return thread
         member = self._membership(principal, state)
         permissions = state.member_permissions(member, channel_id)
         if not (permissions & VIEW_CHANNEL or state.can_view(principal.user_id, channel_id)):
             raise ApiError("MISSING_PERMISSIONS")
-        if permissions & permission != permission:
-            raise ApiError("MISSING_PERMISSIONS")
-        return GuildChannelAccess(principal.user_id, channel, permissions, state, member)
+        access = GuildChannelAccess(
+            principal.user_id,
+            channel,
+            permissions,
+            state,
+            member,
+            has_factor=functools.partial(self._has_factor, principal.account),
+        )
+        access.require(permission)
+        return access
 
     def require_open(self, principal: Principal, state: GuildState) -> None:
         """Raise ACCESS_DENIED or MISSING_ACCESS for a guild that nobody, or not this account, may enter now."""
@@ -246,6 +279,14 @@ class Access:
             raise ApiError("ACCESS_DENIED")
         if state.unavailable_for(bool(principal.account.flags & STAFF)):
             raise ApiError("MISSING_ACCESS")
+
+    def _may_moderate(self, principal: Principal, state: GuildState) -> bool:
+        guild = state.guild
+        return (
+            guild.mfa_level != MfaLevel.ELEVATED
+            or principal.user_id == guild.owner_id
+            or self._has_factor(principal.account)
+        )
 
     def _membership(self, principal: Principal, state: GuildState) -> Member:
         self.require_open(principal, state)

@@ -7,7 +7,7 @@ lost sight of a channel still receives what was said before.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 
 import orjson
 
@@ -26,12 +26,13 @@ from chat.domain.presences import Presences
 from chat.domain.voice_states import VoiceStates
 from chat.gateway.fanout import Delivery, Fanout
 from chat.gateway.guild_payloads import GuildPayloads
-from chat.gateway.rooms import GuildRoom, Recipients
+from chat.gateway.rooms import GuildRoom, Recipients, Sight
 from chat.gateway.session import GatewaySession
 from chat.gateway.session_table import SessionTable
 from chat.gateway.subscriptions import Subscriptions
 from chat.protocol.payload import OutgoingEvent
 from chat.protocol.sharding import shard_of
+from chat.registries.channel_types import CHANNEL_THREADS_TYPES, ChannelType
 from chat.registries.events import EVENTS, SHARD_ZERO_EXEMPT, EventName
 from chat.registries.limits import PASSIVE_ROLE_MENTIONS
 from chat.snowflake import snowflake_time_ms
@@ -75,8 +76,8 @@ class Hub:
                 self._connect_account(guild_id, user_id)
             case GuildLeft():
                 self._disconnect_account(signal)
-            case GuildStateChanged(guild_id):
-                self._refresh(guild_id)
+            case GuildStateChanged():
+                self._refresh(signal)
             case GuildAvailabilityChanged(guild_id):
                 self._change_availability(guild_id)
             case CredentialsRevoked(user_id, session_id_hash):
@@ -241,23 +242,74 @@ class Hub:
             self.disconnect(session, left.guild_id)
         self.send(sessions, EventName.GUILD_DELETE, data)
 
-    def _refresh(self, guild_id: int) -> None:
-        room = self.rooms.get(guild_id)
+    def _refresh(self, changed: GuildStateChanged) -> None:
+        room = self._room_renewed(changed.guild_id)
         if room is None:
             return
-        # The state may have been read afresh from the store.
-        room.state = self._guild_states.get(guild_id) or room.state
-        room.forget_recipients()
-        self._subscriptions.guild_changed(guild_id)
+        sights = room.look_again(changed.user_id)
+        self._subscriptions.guild_changed(changed.guild_id)
+        if room.available_to_members:
+            self._tell_sights(room, sights, changed.deleted)
+
+    def _room_renewed(self, guild_id: int) -> GuildRoom | None:
+        """The room, with the state that may have been read afresh from the store."""
+        room = self.rooms.get(guild_id)
+        if room is not None:
+            room.state = self._guild_states.get(guild_id) or room.state
+        return room
+
+    def _tell_sights(
+        self, room: GuildRoom, sights: Sequence[Sight], deleted: Mapping[int, Mapping[str, object]]
+    ) -> None:
+        """Channel Delete for what accounts no longer see, what is inside a category first; Channel Create for what
+        they see now, categories first."""
+        lost: dict[int, list[GatewaySession]] = {}
+        gained: dict[int, list[GatewaySession]] = {}
+        for sight in sights:
+            sessions = room.sessions_by_user.get(sight.user_id, ())
+            for told, channel_ids in ((lost, sight.lost), (gained, sight.gained)):
+                for channel_id in channel_ids:
+                    told.setdefault(channel_id, []).extend(sessions)
+        for channel_id in sorted(lost, key=lambda channel_id: (_is_category(room, channel_id, deleted), channel_id)):
+            self._tell_channel(room, EventName.CHANNEL_DELETE, channel_id, lost[channel_id], deleted)
+        for channel_id in sorted(gained, key=lambda channel_id: (not _is_category(room, channel_id, {}), channel_id)):
+            self._tell_channel(room, EventName.CHANNEL_CREATE, channel_id, gained[channel_id], {})
+
+    def _tell_channel(
+        self,
+        room: GuildRoom,
+        name: EventName,
+        channel_id: int,
+        sessions: Sequence[GatewaySession],
+        deleted: Mapping[int, Mapping[str, object]],
+    ) -> None:
+        if channel_id in room.state.channels:
+            whole: Mapping[str, object] = room.state.channel_object(channel_id, threads=True)
+            without: Mapping[str, object] = room.state.channel_object(channel_id, threads=False)
+        elif channel_id in deleted:
+            whole = without = deleted[channel_id]
+        else:
+            return
+        if whole["type"] in CHANNEL_THREADS_TYPES:
+            sessions = [session for session in sessions if session.threads]
+        if sessions:
+            self._fanout.queue(Delivery(outgoing(name, without), tuple(sessions), thread_event=outgoing(name, whole)))
 
     def _change_availability(self, guild_id: int) -> None:
-        self._refresh(guild_id)
-        room = self.rooms.get(guild_id)
+        room = self._room_renewed(guild_id)
         if room is None:
             return
+        room.look_again()  # nobody is told of single channels: the guild comes whole
+        self._subscriptions.guild_changed(guild_id)
         for session in room.sessions:
             name, data = self._guild_payloads.on_joining(room, session)
             self.send((session,), name, data)
+
+
+def _is_category(room: GuildRoom, channel_id: int, deleted: Mapping[int, Mapping[str, object]]) -> bool:
+    channel = room.state.channels.get(channel_id)
+    kind = deleted.get(channel_id, {}).get("type") if channel is None else channel.type
+    return kind == ChannelType.GUILD_CATEGORY
 
 
 def _names_guild(event: Event) -> bool:

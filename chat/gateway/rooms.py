@@ -22,6 +22,15 @@ MANAGE_THREADS = Permission.MANAGE_THREADS.value
 
 
 @attrs.frozen
+class Sight:
+    """What an account sees differently from before, as channel ids."""
+
+    user_id: int
+    gained: frozenset[int]
+    lost: frozenset[int]
+
+
+@attrs.frozen
 class Recipients:
     """Sessions that receive an event whole, and those of passive members that only hear some kinds of it."""
 
@@ -40,6 +49,7 @@ class GuildRoom:
         self._presences = presences
         self._voice_states = voice_states
         self._recipients: dict[tuple[int, int], Recipients] = {}
+        self._shown: dict[int, frozenset[int]] = {}
         self._large = False
 
     def connect(self, session: GatewaySession) -> None:
@@ -48,6 +58,7 @@ class GuildRoom:
         of_user = self.sessions_by_user.setdefault(session.user_id, {})
         if not of_user:
             self._presences.account_connected(self.guild_id, session.user_id)
+            self._shown[session.user_id] = self._sight(session.user_id)
         of_user[session] = None
         session.guild_ids.add(self.guild_id)
         self._recipients.clear()
@@ -61,14 +72,41 @@ class GuildRoom:
         del of_user[session]
         if not of_user:
             del self.sessions_by_user[session.user_id]
+            del self._shown[session.user_id]
             self._presences.account_disconnected(self.guild_id, session.user_id)
         session.guild_ids.discard(self.guild_id)
         session.active_guilds.discard(self.guild_id)
         self._recipients.clear()
 
     def forget_recipients(self) -> None:
-        """What may be seen changed: compute afresh."""
+        """Which sessions are passive changed: list receivers afresh."""
         self._recipients.clear()
+
+    def look_again(self, user_id: int | None = None) -> list[Sight]:
+        """What may be seen changed, for one account or for all: compute afresh; returns who sees what differently."""
+        self._recipients.clear()
+        differences: dict[tuple[int, int], tuple[frozenset[int], frozenset[int]]] = {}
+        changed: list[Sight] = []
+        for seeing in list(self._shown) if user_id is None else [user_id] * (user_id in self._shown):
+            before, after = self._shown[seeing], self._sight(seeing)
+            if after is before:
+                continue
+            # Most accounts share few sets of channels, and each pair of them is compared once.
+            pair = id(before), id(after)
+            if pair not in differences:
+                differences[pair] = after - before, before - after
+            gained, lost = differences[pair]
+            self._shown[seeing] = after
+            if gained or lost:
+                changed.append(Sight(seeing, gained, lost))
+        return changed
+
+    def _sight(self, user_id: int) -> frozenset[int]:
+        """The channels that an account sees; being in a voice channel is seeing it (wire facts 1.9, gate 2)."""
+        visible = self.state.visible_channels(user_id)
+        shown = self._shown.get(user_id, frozenset())
+        heard = {channel for channel in shown - visible if self._voice_states.is_in_channel(user_id, channel)}
+        return visible | heard if heard else visible
 
     @property
     def available_to_members(self) -> bool:

@@ -16,10 +16,13 @@ from typing import TYPE_CHECKING, Final
 from chat.errors import OperatorError
 from chat.store.connections import connect
 from chat.store.schema import ACCOUNTS, ADMIN_API_KEYS, GUILDS, MESSAGES, OPERATION, RELATIONSHIPS, RETAINED_EVENTS
+from chat.store.schema_audit_log import AUDIT_LOG
 from chat.store.schema_credentials import CREDENTIALS
+from chat.store.schema_media import MEDIA
 from chat.store.schema_private_channels import PRIVATE_CHANNELS
 from chat.store.schema_recovery import RECOVERY
 from chat.store.schema_threads import THREADS
+from chat.store.schema_webhooks import WEBHOOKS
 
 if TYPE_CHECKING:
     import sqlite_utils
@@ -75,6 +78,18 @@ def threads(database: sqlite_utils.Database) -> None:
         database.execute(statement)
 
 
+def webhooks_and_media(database: sqlite_utils.Database) -> None:
+    """Webhooks; attachments and other uploaded files."""
+    for statement in (*MEDIA, *WEBHOOKS):
+        database.execute(statement)
+
+
+def guild_audit_log(database: sqlite_utils.Database) -> None:
+    """The audit logs of guilds."""
+    for statement in AUDIT_LOG:
+        database.execute(statement)
+
+
 MIGRATIONS: Final[Sequence[Migration]] = (
     accounts_guilds_messages,
     relationships,
@@ -83,7 +98,9 @@ MIGRATIONS: Final[Sequence[Migration]] = (
     credentials,
     private_channels,
     threads,
+    guild_audit_log,
     recovery,
+    webhooks_and_media,
 )
 """In the order in which they run; the name of the function is the name in the record."""
 

@@ -1,0 +1,145 @@
+"""The audit log of a guild: who changed what, why, and from what to what (wire facts 5.5).
+
+An entry is written in the same unit as the change that it tells of, and told after the commit.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+import attrs
+
+from chat.auth.principal import Principal
+from chat.bus.audience import ToGuild
+from chat.bus.bus import Bus, Event
+from chat.clock import Clock
+from chat.domain.access import Access
+from chat.domain.objects.audit_log import audit_log_entry_object
+from chat.domain.objects.users import partial_user
+from chat.registries.audit_actions import AuditAction
+from chat.registries.events import EventName
+from chat.registries.permissions import Permission
+from chat.snowflake import SnowflakeGenerator
+from chat.store import accounts, guild_audit_log
+from chat.store.database import Database
+from chat.store.guild_audit_log import AuditLogEntry, AuditLogPage
+
+VIEW_AUDIT_LOG: Final = Permission.VIEW_AUDIT_LOG.value
+
+
+@attrs.frozen
+class Actor:
+    """Who does something to a guild, and the reason given (X-Audit-Log-Reason)."""
+
+    user_id: int
+    reason: str | None = None
+
+
+class AuditLog:
+    """Writes, tells and reads the audit logs of guilds."""
+
+    def __init__(
+        self, database: Database, access: Access, bus: Bus, clock: Clock, snowflakes: SnowflakeGenerator
+    ) -> None:
+        self._database = database
+        self._access = access
+        self._bus = bus
+        self._clock = clock
+        self._snowflakes = snowflakes
+
+    def record(
+        self,
+        connection: sqlite3.Connection,
+        guild_id: int,
+        action: AuditAction,
+        actor: Actor,
+        *,
+        target_id: int | str | None = None,
+        options: Mapping[str, Any] | None = None,
+        changes: Sequence[Mapping[str, Any]] = (),
+    ) -> AuditLogEntry:
+        """In a unit of writing: add an entry; hand it to `publish` after the commit."""
+        entry = AuditLogEntry(
+            id=self._snowflakes(),
+            guild_id=guild_id,
+            action_type=action.value,
+            user_id=actor.user_id,
+            target_id=None if target_id is None else str(target_id),
+            reason=actor.reason,
+            options=options or None,
+            changes=list(changes) or None,
+        )
+        guild_audit_log.insert(connection, entry)
+        return entry
+
+    def publish(self, *entries: AuditLogEntry | None) -> None:
+        """Tell those who may read the log; None stands for a change that is not worth an entry."""
+        for entry in entries:
+            if entry is not None:
+                data = {**audit_log_entry_object(entry), "guild_id": str(entry.guild_id)}
+                audience = ToGuild(entry.guild_id, VIEW_AUDIT_LOG)
+                self._bus.publish(Event(EventName.GUILD_AUDIT_LOG_ENTRY_CREATE, data, audience))
+
+    async def read(self, principal: Principal, guild_id: int, page: AuditLogPage) -> dict[str, Any]:
+        """A page of the log, the newest entries first, with the accounts that it names.
+
+        :raises ApiError: as `Access.guild`, with VIEW_AUDIT_LOG.
+        """
+        self._access.guild(principal, guild_id, VIEW_AUDIT_LOG)
+        now = self._clock.now_ms()
+
+        def query(connection: sqlite3.Connection) -> dict[str, Any]:
+            entries = guild_audit_log.page(connection, guild_id, page, now)
+            named = {entry.user_id for entry in entries}
+            named.update(account_id for entry in entries if (account_id := _named_account(entry)) is not None)
+            return {
+                "audit_log_entries": [audit_log_entry_object(entry) for entry in entries],
+                "users": [partial_user(account) for account in accounts.by_ids(connection, sorted(named))],
+                "webhooks": [],
+            }
+
+        return await self._database.read(query)
+
+
+_ABOUT_ACCOUNTS: Final = frozenset(
+    {
+        AuditAction.MEMBER_KICK,
+        AuditAction.MEMBER_BAN_ADD,
+        AuditAction.MEMBER_BAN_REMOVE,
+        AuditAction.MEMBER_UPDATE,
+        AuditAction.MEMBER_ROLE_UPDATE,
+        AuditAction.MEMBER_MOVE,
+        AuditAction.MEMBER_DISCONNECT,
+        AuditAction.BOT_ADD,
+        AuditAction.MESSAGE_DELETE,
+        AuditAction.MESSAGE_PIN,
+        AuditAction.MESSAGE_UNPIN,
+    }
+)
+
+
+def _named_account(entry: AuditLogEntry) -> int | None:
+    """The account that an entry is about."""
+    return int(entry.target_id) if entry.target_id is not None and entry.action_type in _ABOUT_ACCOUNTS else None
+
+
+_ABSENT: Final = object()
+
+
+def changes_between(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """What differs, as an entry's `changes`: keys in order, values as the wire has them. A key that one side lacks has
+    no value there."""
+    changes = []
+    for key in sorted(before.keys() | after.keys()):
+        old, new = before.get(key, _ABSENT), after.get(key, _ABSENT)
+        if old == new:
+            continue
+        change: dict[str, Any] = {"key": key}
+        if old is not _ABSENT:
+            change["old_value"] = old
+        if new is not _ABSENT:
+            change["new_value"] = new
+        changes.append(change)
+    return changes
