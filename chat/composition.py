@@ -36,6 +36,7 @@ from chat.domain.accounts import Accounts
 from chat.domain.address_wishes import AddressWishes
 from chat.domain.admin_api_keys import AdminApiKeys
 from chat.domain.applications import Applications
+from chat.domain.audit_log import AuditLog
 from chat.domain.authentication import Authentication
 from chat.domain.backup_codes import BackupCodes
 from chat.domain.bot_installation import BotInstallation
@@ -56,6 +57,7 @@ from chat.domain.login_completion import LoginCompletion
 from chat.domain.login_tickets import LoginTickets
 from chat.domain.mail_bounces import MailBounces
 from chat.domain.mailed_codes import MailedCodes
+from chat.domain.media_library import MediaLibrary
 from chat.domain.memberships import Memberships
 from chat.domain.messages import Messages
 from chat.domain.mfa_codes import MfaCodes
@@ -85,11 +87,15 @@ from chat.domain.thread_access import ThreadLookup
 from chat.domain.threads import Threads
 from chat.domain.totp import Totp
 from chat.domain.typing_indicators import TypingIndicators
+from chat.domain.uploads import Uploads
 from chat.domain.user_settings import UserSettings
 from chat.domain.username_suggestions import UsernameSuggestions
 from chat.domain.usernames import Usernames
 from chat.domain.webauthn_challenges import WebauthnChallenges
+from chat.domain.webhooks import Webhooks
 from chat.mail.mailer import Mailer
+from chat.media.signing import MediaAddresses
+from chat.media.storage import MediaStorage
 from chat.snowflake import SnowflakeGenerator
 from chat.store.database import Database
 
@@ -174,6 +180,21 @@ def build_services(base: Foundations) -> Services:
     policy = InstancePolicy(settings)
     clients = OAuth2Clients(settings)
     memberships = Memberships(database, base.guild_states, access, bus, clock, base.snowflakes, settings, policy)
+    addresses = MediaAddresses(settings.public_url, base.keys, clock)
+    storage = MediaStorage(base.directory / "uploads", in_threads=base.in_threads)
+    media = MediaLibrary(database, clock, base.snowflakes, storage, addresses, settings)
+    messages = Messages(
+        database,
+        access,
+        base.private_channels,
+        bus,
+        clock,
+        base.snowflakes,
+        settings,
+        policy,
+        addresses.attachment,
+    )
+    uploads = Uploads(database, clock, base.snowflakes, base.mint, media, messages, settings)
     return Services(
         settings=settings,
         database=database,
@@ -240,6 +261,7 @@ def build_services(base: Foundations) -> Services:
             settings,
         ),
         private_channels=base.private_channels,
+        audit_log=AuditLog(database, access, bus, clock, base.snowflakes),
         threads=Threads(database, access, base.thread_lookup, bus, clock, base.snowflakes, policy),
         friendships=Friendships(database, clock, base.relationships, settings),
         oauth2_authorization=OAuth2Authorization(
@@ -266,7 +288,21 @@ def build_services(base: Foundations) -> Services:
         ),
         memberships=memberships,
         channels=Channels(access),
-        messages=Messages(database, access, base.private_channels, bus, clock, base.snowflakes, settings, policy),
+        messages=messages,
+        media=media,
+        uploads=uploads,
+        webhooks=Webhooks(
+            database,
+            base.guild_states,
+            access,
+            messages,
+            media,
+            bus,
+            base.snowflakes,
+            base.mint,
+            base.keys,
+            settings,
+        ),
         invites=Invites(
             database,
             base.guild_states,
@@ -307,7 +343,7 @@ def _credentials(base: Foundations, rate_limiter: RateLimiter) -> Credentials:
         sign_ins=sign_ins,
         ip_authorization=ip_authorization,
         authentication=authentication,
-        login_completion=LoginCompletion(authentication, tickets, factors),
+        login_completion=LoginCompletion(authentication, tickets, factors, codes),
         passkey_bridge=PasskeyBridge(database, clock, base.mint, authentication, sign_ins, factors, settings),
         mailer=mailer,
         verification=verification,

@@ -24,8 +24,12 @@ _SECRETS: Final[tuple[tuple[re.Pattern[str], str], ...]] = (
     (re.compile(r"(?<![0-9])([0-9]{1,20}\.)[A-Za-z0-9_-]{43}(?![A-Za-z0-9_-])"), rf"\g<1>{REDACTED}"),
     (re.compile(r"eyJ[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]*"), REDACTED),
     (re.compile(r"\$argon2[a-z]{1,2}\$[A-Za-z0-9$=,+/]+"), REDACTED),
+    (re.compile(r"(/webhooks/[0-9]+/)[^/?#\s'\"]+"), rf"\g<1>{REDACTED}"),
+    (re.compile(r"(/media/(?:relay|external)/)[^?#\s'\"]+"), rf"\g<1>{REDACTED}"),
+    (re.compile(r"(/media/attachments/[^?#\s'\"]*\?)[^#\s'\"]+"), rf"\g<1>{REDACTED}"),
 )
-"""Session tokens, admin keys, bot tokens, JSON web tokens and password hashes, wherever they stand in a text."""
+"""Session tokens, admin keys, bot tokens, JSON web tokens, password hashes, and what is secret of the addresses of
+webhooks, uploads and media, wherever they stand in a text."""
 
 _HEADER: Final = re.compile(
     r"""(\b(?:proxy-)?authorization|\bx-service-sudo-mode-jwt|\bcookie)   # the name,

@@ -7,7 +7,7 @@ its visitor did not hand it. Referrers and content sniffing are off everywhere, 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Mapping
 from typing import Any, Final
 
 import attrs
@@ -35,6 +35,8 @@ PREFLIGHT_HEADERS: Final = {
         (
             "Authorization",
             "Content-Type",
+            "If-None-Match",
+            "Range",
             "X-Audit-Log-Reason",
             "X-Captcha-Token",
             "X-Captcha-Type",
@@ -58,6 +60,19 @@ class Answer:
     headers: Mapping[str, str] = attrs.field(factory=dict)
 
 
+@attrs.frozen(kw_only=True)
+class Streamed(Answer):
+    """An answer whose body is made while it is sent; `body` stays None.
+
+    `pieces` starts making it; ending in OSError or EOFError it breaks the answer off. `length` is None where nobody
+    knows it beforehand. The headers name its type. `aclose` is called when the answer is over, sent or not.
+    """
+
+    pieces: Callable[[], AsyncGenerator[bytes, None]]
+    length: int | None
+    aclose: Callable[[], Awaitable[None]] | None = None
+
+
 def answer_of(result: object) -> Answer:
     """What a handler's result stands for: nothing is 204, an object 200."""
     if isinstance(result, Answer):
@@ -77,9 +92,13 @@ Encoded = tuple[int, RawHeaders, bytes]
 def encode(answer: Answer, request_id: str) -> Encoded:
     """An answer as ASGI sends it."""
     headers: RawHeaders = []
-    if answer.body is None:
+    if isinstance(answer, Streamed):
         body = b""
-        if answer.status != 204:
+        if answer.length is not None:
+            headers.append((b"content-length", b"%d" % answer.length))
+    elif answer.body is None:
+        body = b""
+        if answer.status not in {204, 304}:
             headers.append((b"content-length", b"0"))
     else:
         body = orjson.dumps(answer.body)

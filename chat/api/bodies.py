@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from typing import Any, Final
 
 from chat.errors import ApiError
@@ -27,8 +27,7 @@ async def read_body(receive: Receive, announced: str | None, limit: int = BODY_L
     :raises ApiError: PAYLOAD_TOO_LARGE as soon as it is known to exceed `limit` bytes.
     :raises ClientGone: when the connection ends first.
     """
-    if announced is not None and announced.isdecimal() and (len(announced) > DIGITS_LIMIT or int(announced) > limit):
-        raise _too_large()
+    _refuse_announced(announced, limit)
     body = bytearray()
     more = True
     while more:
@@ -40,6 +39,40 @@ async def read_body(receive: Receive, announced: str | None, limit: int = BODY_L
         if len(body) > limit:
             raise _too_large()
     return bytes(body)
+
+
+async def body_chunks(receive: Receive, announced: str | None, limit: int) -> AsyncGenerator[bytes, None]:
+    """As `read_body`, piece by piece as it comes; raises the same."""
+    _refuse_announced(announced, limit)
+    size = 0
+    more = True
+    while more:
+        event = await receive()
+        if event["type"] == "http.disconnect":
+            raise ClientGone
+        chunk = event.get("body", b"")
+        more = event.get("more_body", False)
+        size += len(chunk)
+        if size > limit:
+            raise _too_large()
+        if chunk:
+            yield chunk
+
+
+def announces_little(headers: Mapping[str, str]) -> bool:
+    """Whether the head of a request (lower-case names) promises a body within BODY_LIMIT."""
+    announced = headers.get("content-length", "")
+    return announced.isdecimal() and len(announced) <= DIGITS_LIMIT and int(announced) <= BODY_LIMIT
+
+
+def comes_in_parts(headers: Mapping[str, str]) -> bool:
+    """Whether the body is a form with files."""
+    return headers.get("content-type", "").lower().startswith("multipart/form-data")
+
+
+def _refuse_announced(announced: str | None, limit: int) -> None:
+    if announced is not None and announced.isdecimal() and (len(announced) > DIGITS_LIMIT or int(announced) > limit):
+        raise _too_large()
 
 
 def _too_large() -> ApiError:

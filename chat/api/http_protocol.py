@@ -277,5 +277,6 @@ def error_answer(status: int, message: str | None = None) -> tuple[list[tuple[by
         (b"content-type", b"application/json"),
         (b"content-length", b"%d" % len(body)),
         (b"connection", b"close"),
+        (b"referrer-policy", b"no-referrer"),
     ]
     return headers, body

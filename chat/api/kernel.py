@@ -21,12 +21,13 @@ from collections.abc import Awaitable, Callable, Hashable, Iterable, Mapping
 from typing import Any, Final
 from urllib.parse import urlsplit
 
+import attrs
 import structlog
 import trio
 
 from chat.api.account_limits import ACCOUNT_LIMITED_OPERATIONS
-from chat.api.answers import PREFLIGHT_HEADERS, Answer, Encoded, answer_of, encode, refusal
-from chat.api.bodies import ClientGone, Receive, read_body
+from chat.api.answers import PREFLIGHT_HEADERS, Answer, Encoded, Streamed, answer_of, encode, refusal
+from chat.api.bodies import ClientGone, Receive, announces_little, body_chunks, comes_in_parts, read_body
 from chat.api.captcha import CAPTCHA_OPERATIONS, require_captcha
 from chat.api.exchange import Exchange
 from chat.api.faults import HttpFaults
@@ -37,6 +38,7 @@ from chat.api.rate_limit import GLOBAL, HIGH_GLOBAL, limit_headers
 from chat.api.routing import RouteTable
 from chat.api.services import Services
 from chat.api.sso_enforcement import SSO_ENFORCED_OPERATIONS
+from chat.api.streaming import send_streamed
 from chat.api.structuring import body_structure, query_structure
 from chat.auth.client_address import ClientAddresses, network_of
 from chat.auth.credentials import Credential, parse_authorization
@@ -44,6 +46,7 @@ from chat.auth.policy import ADMITTED_BEFORE_BUCKET, ADMITTED_UNCOUNTED, BOT_IN_
 from chat.auth.principal import CredentialKind, Principal
 from chat.auth.resolve import resolve
 from chat.errors import ApiError, InvalidFormBody, RateLimited, StorageUnavailable
+from chat.registries.limits import IMAGE_BODY_BYTES
 from chat.registries.user_flags import UserFlag
 
 Send = Callable[[Any], Awaitable[None]]
@@ -73,7 +76,9 @@ class Endpoint:
         self._gated: Final = name in ACCOUNT_LIMITED_OPERATIONS
         self._closed_by_sso: Final = name in SSO_ENFORCED_OPERATIONS and services.settings.sso.is_enforced
         self._asks_captcha: Final = name in CAPTCHA_OPERATIONS and services.captcha.is_on
-        self._reads_accounts: Final = operation.policy not in (Policy.NONE, Policy.GATEWAY_BOT)
+        self._reads_accounts: Final = operation.policy not in (Policy.NONE, Policy.GATEWAY_BOT, Policy.URL)
+        self._ignores_authorization: Final = operation.policy is Policy.URL
+        self._exempt_from_global: Final = operation.bucket is not None and operation.bucket.exempt_from_global
         self._bot_in_any_case: Final = operation.policy in BOT_IN_ANY_CASE
         self._takes_admin_keys: Final = operation.policy is Policy.ADMIN
         self._admitted_uncounted: Final = operation.policy in ADMITTED_UNCOUNTED
@@ -95,7 +100,9 @@ class Endpoint:
             raise ApiError("SSO_REQUIRED")
         if self._reads_accounts and services.database.failing:
             raise StorageUnavailable
-        credential = parse_authorization(exchange.authorizations, bot_in_any_case=self._bot_in_any_case)
+        credential = None
+        if not self._ignores_authorization:
+            credential = parse_authorization(exchange.authorizations, bot_in_any_case=self._bot_in_any_case)
         caller = self._caller(exchange, credential)
         if self._admitted_uncounted:
             self._admit(credential, caller)
@@ -123,19 +130,38 @@ class Endpoint:
         )
         if self._precondition is not None:
             self._precondition(request)
-        arguments = await self._arguments(exchange)
-        if self._changes:
-            services.bus.causes += 1
-            try:
-                answer = answer_of(await self._handler(request, **arguments))
-            finally:
-                services.bus.causes -= 1
+        if self.operation.images and not announces_little(exchange.headers):
+            answer = await self._handled_with_image(request, exchange)
         else:
-            answer = answer_of(await self._handler(request, **arguments))
+            answer = await self._handled(request, exchange)
         headers = {**headers, **request.sudo_headers}
         if headers:
-            answer = Answer(answer.status, answer.body, {**headers, **answer.headers})
+            answer = attrs.evolve(answer, headers={**headers, **answer.headers})
         return answer
+
+    async def _handled(self, request: Request, exchange: Exchange) -> Answer:
+        """What the handler makes of the request."""
+        arguments = await self._arguments(exchange)
+        if not self._changes or self.operation.streamed or ("body" in arguments and arguments["body"] is None):
+            # What is still to be received takes its time: nobody shall wait for the events that come of it.
+            return answer_of(await self._handler(request, **arguments))
+        bus = self._services.bus
+        bus.causes += 1
+        try:
+            return answer_of(await self._handler(request, **arguments))
+        finally:
+            bus.causes -= 1
+
+    async def _handled_with_image(self, request: Request, exchange: Exchange) -> Answer:
+        """As `_handled`, for a body that may hold images: it comes in on the disk, and few are in memory at a time."""
+        storage = self._services.media.storage
+        announced = exchange.headers.get("content-length")
+        async with storage.receiving() as spooled:
+            async for chunk in body_chunks(exchange.receive, announced, IMAGE_BODY_BYTES):
+                await spooled.write(chunk)
+            async with storage.large_bodies:
+                exchange.body = await spooled.content()
+                return await self._handled(request, exchange)
 
     def _caller(self, exchange: Exchange, credential: Credential | None) -> Principal | None:
         """Whom the credential stands for. An admin API key stands for nobody outside /v1/admin (design 7)."""
@@ -180,7 +206,7 @@ class Endpoint:
                 return None
             identity = (caller.user_id, caller.kind, caller.application_id)
             limit_of_all = HIGH_GLOBAL if caller.account.flags & _HIGH_LIMIT else GLOBAL
-        retry_after = limiter.take(limit_of_all, identity)
+        retry_after = 0.0 if self._exempt_from_global else limiter.take(limit_of_all, identity)
         if retry_after:
             if caller is not None and caller.session_id_hash is not None:
                 # Wire facts 3.4: the denial ends the sign-in.
@@ -199,7 +225,7 @@ class Endpoint:
         limiter = self._services.rate_limiter
         key = (identity, *(exchange.members[position] for position in self._counted)) if self._counted else identity
         retry_after = limiter.take(bucket, key)
-        if not retry_after and (caller is None or not caller.is_bot):
+        if not retry_after and not bucket.told_to_everyone and (caller is None or not caller.is_bot):
             return _NO_HEADERS
         headers = limit_headers(bucket, limiter.standing(bucket, key), self._services.clock.now_ms())
         if retry_after:
@@ -219,14 +245,18 @@ class Endpoint:
         if self._read_query is not None:
             arguments["query"] = self._read_query(parse_query(exchange.query_string))
         if self._read_body is not None:
-            arguments["body"] = self._read_body(await self._parsed_body(exchange))
+            # A form with files is the handler's to read, once it knows that it may come.
+            in_parts = self.operation.multipart and comes_in_parts(exchange.headers)
+            arguments["body"] = None if in_parts else self._read_body(await self._parsed_body(exchange))
         elif self._read_form is not None:
             form = await read_body(exchange.receive, exchange.headers.get("content-length"))
             arguments["body"] = self._read_form(parse_query(form))
         return arguments
 
     async def _parsed_body(self, exchange: Exchange) -> object:
-        body = await read_body(exchange.receive, exchange.headers.get("content-length"))
+        body = exchange.body
+        if body is None:
+            body = await read_body(exchange.receive, exchange.headers.get("content-length"))
         to_null = self.operation.empty_strings_are_null
         if len(body) < LARGE_BODY or not self._in_threads:
             return parse_json(body, empty_strings_are_null=to_null)
@@ -270,6 +300,7 @@ class Kernel:
             return False
         exchange = Exchange(scope, receive, self._addresses)
         exchange.id = self.request_id(exchange.headers.get("x-request-id"))
+        streamed = None
         try:
             self._bans.refuse(exchange.address)
             if self._faults is not None:
@@ -277,15 +308,19 @@ class Kernel:
             if found is None:
                 return False
             targets, exchange.members = found
-            status, headers, body = await self._answer(scope["method"], targets, exchange)
+            (status, headers, body), streamed = await self._answer(scope["method"], targets, exchange)
         except ApiError as error:
             status, headers, body = encode(refusal(error), exchange.id)
         except ClientGone:
             return True
         if status == 401:
             self._bans.note_failure(exchange.address)
+        head_only = scope["method"] == "HEAD"
+        if streamed is not None:
+            await send_streamed(streamed, headers, receive, send, head_only=head_only)
+            return True
         await send({"type": "http.response.start", "status": status, "headers": headers})
-        await send({"type": "http.response.body", "body": b"" if scope["method"] == "HEAD" else body})
+        await send({"type": "http.response.body", "body": b"" if head_only else body})
         return True
 
     def noting_failures(self, scope: Mapping[str, Any], receive: Receive, send: Send) -> Send:
@@ -298,14 +333,17 @@ class Kernel:
 
         return noted
 
-    async def _answer(self, method: str, targets: Mapping[str, Endpoint], exchange: Exchange) -> Encoded:
+    async def _answer(
+        self, method: str, targets: Mapping[str, Endpoint], exchange: Exchange
+    ) -> tuple[Encoded, Streamed | None]:
         endpoint = targets.get("GET" if method == "HEAD" else method)
         if endpoint is None:
             if method == "OPTIONS" and "access-control-request-method" in exchange.headers:
-                return encode(Answer(204, headers=PREFLIGHT_HEADERS), exchange.id)
+                return encode(Answer(204, headers=PREFLIGHT_HEADERS), exchange.id), None
             raise ApiError("NOT_FOUND")
         try:
-            return encode(await endpoint(exchange), exchange.id)
+            answer = await endpoint(exchange)
+            return encode(answer, exchange.id), answer if isinstance(answer, Streamed) else None
         except (ApiError, ClientGone):
             raise
         except Exception as error:

@@ -37,7 +37,17 @@ SUDO_HEADER: Final = "X-Service-Sudo-Mode-JWT"
 class Request:
     """What a handler knows of the request beside its path, query and body."""
 
-    __slots__ = ("_proof", "address", "authorizations", "caller", "headers", "id", "query_string", "receive", "services")
+    __slots__ = (
+        "_proof",
+        "address",
+        "authorizations",
+        "caller",
+        "headers",
+        "id",
+        "query_string",
+        "receive",
+        "services",
+    )
 
     def __init__(
         self,
@@ -140,6 +150,8 @@ class Operation:
     body: type[Any] | None = None
     form: type[Any] | None = None
     streamed: bool = False
+    multipart: bool = False
+    images: bool = False
     query: type[Any] | None = None
     empty_strings_are_null: bool = True
 
@@ -169,6 +181,8 @@ class Routes:
         body: type[Any] | None = None,
         form: type[Any] | None = None,
         streamed: bool = False,
+        multipart: bool = False,
+        images: bool = False,
         query: type[Any] | None = None,
         empty_strings_are_null: bool = True,
     ) -> Callable[[H], H]:
@@ -177,8 +191,10 @@ class Routes:
         A handler returns an object (200 with JSON), None (204) or an `Answer`. `scope` lets OAuth2 access tokens in;
         `bots_refused_with` is the code bots get where they may not call. `precondition` raises what is refused before
         path, query and body are looked at. `form` is a body in `application/x-www-form-urlencoded`, handed over as
-        `body`; a `streamed` operation reads `request.receive` itself. `empty_strings_are_null=False` switches the
-        normalisation of wire facts 3.2 off (message create and edit, webhook execute).
+        `body`; a `streamed` operation reads `request.receive` itself, and so does a `multipart` one when the body comes
+        in `multipart/form-data`, which a `body` of None tells it. `images` lets bodies be as large as images are.
+        `empty_strings_are_null=False` switches the normalisation of wire facts 3.2 off (message create and edit,
+        webhook execute).
         """
 
         def declare(handler: H) -> H:
@@ -195,6 +211,8 @@ class Routes:
                     body=body,
                     form=form,
                     streamed=streamed,
+                    multipart=multipart,
+                    images=images,
                     query=query,
                     empty_strings_are_null=empty_strings_are_null,
                 )

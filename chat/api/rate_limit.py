@@ -34,6 +34,10 @@ class Bucket:
     name: str
     limit: int
     window_ms: int
+    exempt_from_global: bool = False
+    """Its requests do not count among all of their caller (wire facts 3.4)."""
+    told_to_everyone: bool = False
+    """Who makes a request learns how the bucket stands even without being a bot (wire facts 3.4)."""
     step_us: int = attrs.field(init=False)
     """Microseconds in which one request leaks away."""
     public_name: str = attrs.field(init=False)

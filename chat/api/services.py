@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from chat.domain.accounts import Accounts
     from chat.domain.admin_api_keys import AdminApiKeys
     from chat.domain.applications import Applications
+    from chat.domain.audit_log import AuditLog
     from chat.domain.authentication import Authentication
     from chat.domain.channels import Channels
     from chat.domain.discovery import Discovery
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from chat.domain.invites import Invites
     from chat.domain.ip_authorization import IpAuthorization
     from chat.domain.login_completion import LoginCompletion
+    from chat.domain.media_library import MediaLibrary
     from chat.domain.memberships import Memberships
     from chat.domain.messages import Messages
     from chat.domain.oauth2_authorization import OAuth2Authorization
@@ -49,8 +51,10 @@ if TYPE_CHECKING:
     from chat.domain.threads import Threads
     from chat.domain.totp import Totp
     from chat.domain.typing_indicators import TypingIndicators
+    from chat.domain.uploads import Uploads
     from chat.domain.user_settings import UserSettings
     from chat.domain.username_suggestions import UsernameSuggestions
+    from chat.domain.webhooks import Webhooks
     from chat.store.database import Database
 
 
@@ -97,9 +101,13 @@ class Services:
     friendships: Friendships
     private_channels: PrivateChannels
     threads: Threads
+    audit_log: AuditLog
     guilds: Guilds
     memberships: Memberships
     channels: Channels
     messages: Messages
+    media: MediaLibrary
+    uploads: Uploads
+    webhooks: Webhooks
     invites: Invites
     typing: TypingIndicators

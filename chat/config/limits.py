@@ -80,6 +80,7 @@ class Limits:
     attachment_max_size: int = _bytes(25 * MEBIBYTE, "one attached file")
     attachment_max_size_premium: int = _bytes(500 * MEBIBYTE, "the same with premium", follows="attachment_max_size")
     attachment_max_size_bot: int = _bytes(50 * MEBIBYTE, "the same for bots", follows="attachment_max_size")
+    user_storage: int = _bytes(20_480 * MEBIBYTE, "files that an account has uploaded, all together")
 
     max_applications_per_user: int = _count(25, "applications of an account")
     max_redirect_uris_per_application: int = _count(10, "redirect addresses of an application")

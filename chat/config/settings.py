@@ -157,6 +157,15 @@ class WebauthnSettings:
 
 
 @attrs.frozen(kw_only=True)
+class MediaSettings:
+    """Pictures, films and sounds that lie elsewhere."""
+
+    private_networks_allowed: tuple[str, ...] = setting(
+        (), "networks that media may be fetched from although they are not public", accepts=_is_network, form="networks"
+    )
+
+
+@attrs.frozen(kw_only=True)
 class BillingSettings:
     """Purchases; only where self_hosted is false."""
 
@@ -214,6 +223,7 @@ class Settings:
     webauthn: WebauthnSettings = attrs.field(factory=WebauthnSettings)
     ip_ban: IpBanSettings = attrs.field(factory=IpBanSettings)
     gateway: GatewaySettings = attrs.field(factory=GatewaySettings)
+    media: MediaSettings = attrs.field(factory=MediaSettings)
     billing: BillingSettings = attrs.field(factory=BillingSettings)
 
     def limits_for(self, *, premium: bool) -> Limits:

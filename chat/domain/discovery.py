@@ -51,7 +51,7 @@ class Discovery:
                 "voice_enabled": False,
                 "stripe_enabled": False,
                 "self_hosted": settings.self_hosted,
-                "presigned_attachment_uploads": False,
+                "presigned_attachment_uploads": True,
                 "emails_enabled": mailer.is_on,
             },
             "gif": {"provider": "klipy", "display_name": "Klipy", "attribution_required": False},

@@ -8,6 +8,7 @@ import attrs
 
 from chat.errors import ApiError, InvalidFormBody
 from chat.registries.channel_types import THREAD_CHANNEL_TYPES, ChannelType
+from chat.store.attachments import Attachment
 from chat.store.channels import Channel
 
 MESSAGE_CHANNEL_TYPES: Final = frozenset(
@@ -59,6 +60,15 @@ class ReplyTo:
 
 
 @attrs.frozen
+class AttachmentDraft:
+    """A file that is on the disk and shall become part of the message. `is_promised` tells that its row is there
+    already, from an upload before."""
+
+    attachment: Attachment
+    is_promised: bool
+
+
+@attrs.frozen
 class MessageDraft:
     """A message to be sent."""
 
@@ -68,15 +78,17 @@ class MessageDraft:
     flags: int = 0
     reply_to: ReplyTo | None = None
     allowed_mentions: AllowedMentions = ALL_MENTIONS
+    attachments: tuple[AttachmentDraft, ...] = ()
 
 
 @attrs.frozen
 class MessageEdit:
-    """Changes to a message; None keeps what is there."""
+    """Changes to a message; None keeps what is there. `kept_attachment_ids` are those that stay."""
 
     content: str | None = None
     flags: int | None = None
     allowed_mentions: AllowedMentions = ALL_MENTIONS
+    kept_attachment_ids: frozenset[int] | None = None
 
 
 def require_message_channel(channel: Channel) -> None:
@@ -85,13 +97,13 @@ def require_message_channel(channel: Channel) -> None:
         raise ApiError("CANNOT_SEND_MESSAGES_IN_NON_TEXT_CHANNEL")
 
 
-def require_content(content: str, maximum: int) -> None:
-    """Check a message's text against the limit of its author, in characters.
+def require_content(content: str, maximum: int, *, needed: bool = True) -> None:
+    """Check a message's text against the limit of its author, in characters; `needed` unless there is something else.
 
     :raises ApiError: CANNOT_SEND_EMPTY_MESSAGE for nothing but white space.
     :raises InvalidFormBody: CONTENT_EXCEEDS_MAX_LENGTH at `content`.
     """
     if len(content) > maximum:
         raise InvalidFormBody.at("content", "CONTENT_EXCEEDS_MAX_LENGTH")
-    if not content or content.isspace():
+    if needed and (not content or content.isspace()):
         raise ApiError("CANNOT_SEND_EMPTY_MESSAGE")

@@ -8,7 +8,7 @@ from typing import Any
 
 import attrs
 
-from chat.domain.objects.messages import account_ids, answering_message_object
+from chat.domain.objects.messages import AddressOf, account_ids, answering_message_object
 from chat.store import accounts, messages
 from chat.store.accounts import Account
 from chat.store.messages import Message
@@ -32,13 +32,13 @@ class StoredMessages:
     referenced: Mapping[int, Message]
     accounts: Mapping[int, Account]
 
-    def wire(self, message: Message, floor: int = 0) -> dict[str, Any]:
+    def wire(self, message: Message, address_of: AddressOf, floor: int = 0) -> dict[str, Any]:
         """The wire object; an answered message under `floor` is not shown."""
         reference = message.reference
         referenced = None
         if reference is not None and reference.message_id >= floor:
             referenced = self.referenced.get(reference.message_id)
-        return answering_message_object(message, referenced, self.accounts)
+        return answering_message_object(message, referenced, self.accounts, address_of)
 
 
 def one_message(channel_id: int, message_id: int, connection: sqlite3.Connection) -> StoredMessages | None:

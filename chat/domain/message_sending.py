@@ -21,12 +21,18 @@ from chat.domain.access import Access, ChannelAccess, GuildChannelAccess
 from chat.domain.instance_policy import InstancePolicy
 from chat.domain.limits import limits_of
 from chat.domain.mention_parsing import parse_mentions
-from chat.domain.message_drafts import MessageDraft, ReplyTo, require_content, require_message_channel
+from chat.domain.message_drafts import AttachmentDraft, MessageDraft, ReplyTo, require_content, require_message_channel
 from chat.domain.message_events import message_created
 from chat.domain.message_mentions import NOTHING_COUNTED, CountedMentions, count_mentions
 from chat.domain.message_reading import StoredMessages, accounts_by_id, one_message, with_context
+from chat.domain.message_senders import Sender, account_sender
 from chat.domain.nonces import NonceKey, Nonces
-from chat.domain.objects.messages import answering_message_object, message_object
+from chat.domain.objects.messages import (
+    AddressOf,
+    answering_message_object,
+    attachment_objects,
+    message_object,
+)
 from chat.domain.objects.users import partial_user
 from chat.domain.private_channels import PrivateChannelAccess, PrivateChannels
 from chat.domain.slowmode import Slowmode
@@ -37,13 +43,14 @@ from chat.registries.guild_values import DisabledOperation
 from chat.registries.message_types import SENDABLE_MESSAGE_FLAGS, MessageReferenceType, MessageType
 from chat.registries.permissions import Permission
 from chat.snowflake import SnowflakeGenerator
-from chat.store import channels, messages, read_states, threads
+from chat.store import attachments, channels, messages, read_states, threads
 from chat.store.accounts import Account
 from chat.store.database import Database
-from chat.store.messages import Message, MessageReference
+from chat.store.messages import Message, MessageExtra, MessageReference
 
 SEND_MESSAGES: Final = Permission.SEND_MESSAGES.value
 SEND_TTS_MESSAGES: Final = Permission.SEND_TTS_MESSAGES.value
+ATTACH_FILES: Final = Permission.ATTACH_FILES.value
 BYPASS_SLOWMODE: Final = Permission.BYPASS_SLOWMODE.value
 SEND_MESSAGE_DISABLED: Final = DisabledOperation.SEND_MESSAGE.value
 SENDABLE_FLAGS: Final = SENDABLE_MESSAGE_FLAGS.value
@@ -71,6 +78,7 @@ class MessageSending:
         snowflakes: SnowflakeGenerator,
         settings: Settings,
         policy: InstancePolicy,
+        address_of: AddressOf,
     ) -> None:
         self._database = database
         self._access = access
@@ -80,6 +88,7 @@ class MessageSending:
         self._snowflakes = snowflakes
         self._settings = settings
         self._policy = policy
+        self._address_of = address_of
         self._slowmode = Slowmode()
         self._nonces = Nonces(clock)
 
@@ -93,16 +102,51 @@ class MessageSending:
         """
         access = self._access.channel(principal, channel_id)
         self._require_may_send(principal, access, draft)
+        sender = account_sender(principal)
         if draft.nonce is None:
-            return await self._send(principal, access, draft, None)
-        key = (principal.user_id, channel_id, draft.nonce)
+            return await self._send(sender, access, draft, None)
+        return await self._send_once(sender, access, draft, draft.nonce)
+
+    async def create_of_webhook(
+        self, sender: Sender, access: GuildChannelAccess, draft: MessageDraft
+    ) -> dict[str, Any]:
+        """Send a webhook's message. Slow mode and the rules for members do not concern it.
+
+        :raises ApiError: CANNOT_SEND_MESSAGES_IN_NON_TEXT_CHANNEL, FEATURE_TEMPORARILY_DISABLED,
+            CANNOT_SEND_EMPTY_MESSAGE, CONTENT_BLOCKED.
+        :raises InvalidFormBody: CONTENT_EXCEEDS_MAX_LENGTH at `content`.
+        """
+        require_message_channel(access.channel)
+        if access.disables(SEND_MESSAGE_DISABLED):
+            raise ApiError("FEATURE_TEMPORARILY_DISABLED")
+        limits = self._settings.limits_for(premium=False)
+        require_content(draft.content, limits.max_message_length, needed=not draft.attachments)
+        self._policy.require_unblocked(draft.content)
+        if draft.nonce is None:
+            return await self._send(sender, access, draft, None)
+        return await self._send_once(sender, access, draft, draft.nonce)
+
+    def require_may_attach(self, principal: Principal, channel_id: int) -> ChannelAccess:
+        """The channel, if the caller may send files to it.
+
+        :raises ApiError: as `create`, as far as the content has no part in it.
+        """
+        access = self._access.channel(principal, channel_id)
+        self._require_may_write(principal, access, SEND_MESSAGES | ATTACH_FILES)
+        return access
+
+    async def _send_once(
+        self, sender: Sender, access: ChannelAccess, draft: MessageDraft, nonce: str
+    ) -> dict[str, Any]:
+        channel_id = access.channel.id
+        key = (sender.id, channel_id, nonce)
         while True:
             async with self._nonces.sending(key) as sending:
                 if sending.message_id is None:
-                    return await self._send(principal, access, draft, key)
+                    return await self._send(sender, access, draft, key)
                 stored = await self._database.read(functools.partial(one_message, channel_id, sending.message_id))
             if stored is not None:
-                return stored.wire(stored.messages[0])
+                return stored.wire(stored.messages[0], self._address_of)
             self._nonces.forget(key)
 
     def forget_recent(self) -> None:
@@ -111,8 +155,15 @@ class MessageSending:
         self._slowmode.forget()
 
     def _require_may_send(self, principal: Principal, access: ChannelAccess, draft: MessageDraft) -> None:
+        needed = SEND_MESSAGES | SEND_TTS_MESSAGES if draft.tts else SEND_MESSAGES
+        self._require_may_write(principal, access, needed | ATTACH_FILES if draft.attachments else needed)
+        limits = limits_of(self._settings, principal.account, self._clock.now_ms())
+        require_content(draft.content, limits.max_message_length, needed=not draft.attachments)
+        self._policy.require_unblocked(draft.content)
+
+    def _require_may_write(self, principal: Principal, access: ChannelAccess, permissions: int) -> None:
         require_message_channel(access.channel)
-        access.require(SEND_MESSAGES | SEND_TTS_MESSAGES if draft.tts else SEND_MESSAGES)
+        access.require(permissions)
         if access.disables(SEND_MESSAGE_DISABLED):
             raise ApiError("FEATURE_TEMPORARILY_DISABLED")
         now_ms = self._clock.now_ms()
@@ -123,19 +174,17 @@ class MessageSending:
             require_verification(access.state, access.member, principal.account, now_ms)
         elif isinstance(access, PrivateChannelAccess):
             self._private_channels.require_may_write(access, principal.account)
-        require_content(draft.content, limits_of(self._settings, principal.account, now_ms).max_message_length)
-        self._policy.require_unblocked(draft.content)
 
     async def _send(
-        self, principal: Principal, access: ChannelAccess, draft: MessageDraft, nonce: NonceKey | None
+        self, sender: Sender, access: ChannelAccess, draft: MessageDraft, nonce: NonceKey | None
     ) -> dict[str, Any]:
         context = await self._context(access, draft)
-        user_id, channel = principal.user_id, access.channel
+        user_id, channel = sender.id, access.channel
         slow = channel.rate_limit_per_user > 0 and not access.may(BYPASS_SLOWMODE)
         if slow:
             self._slowmode.take_turn(user_id, channel.id, channel.rate_limit_per_user, self._clock.now_ms())
-        message = self._message(principal, access, draft, context)
-        wire = _wire(principal.account, message, context)
+        message = self._message(sender, access, draft, context)
+        wire = self._wire(sender, message, context)
         committed = False
 
         def then(shown: list[int]) -> None:
@@ -150,7 +199,7 @@ class MessageSending:
                     self._private_channels.shown(renewed, shown)
                 self._bus.publish(message_created(renewed, message, wire, here=context.counted.here))
 
-        insertion = self._insertion(access, message, principal, _notified(access, context.counted))
+        insertion = self._insertion(access, message, sender, draft.attachments, _notified(access, context.counted))
         try:
             await self._database.write(insertion, then)
         finally:
@@ -159,7 +208,12 @@ class MessageSending:
         return wire
 
     def _insertion(
-        self, access: ChannelAccess, message: Message, principal: Principal, notified: Sequence[int]
+        self,
+        access: ChannelAccess,
+        message: Message,
+        sender: Sender,
+        files: Sequence[AttachmentDraft],
+        notified: Sequence[int],
     ) -> Callable[[sqlite3.Connection], list[int]]:
         """The unit that writes a message, with what it means for the channel and for read states.
 
@@ -170,8 +224,10 @@ class MessageSending:
             if not messages.insert(connection, message):
                 raise ApiError("UNKNOWN_CHANNEL")
             channels.set_last_message(connection, message.channel_id, message.id)
-            if not principal.is_bot:
-                read_states.acknowledge(connection, principal.user_id, message.channel_id, message.id, 0)
+            if files:
+                put_into_message(connection, message, files, self._settings.limits.user_storage, self._clock.now_ms())
+            if sender.keeps_read_state:
+                read_states.acknowledge(connection, sender.id, message.channel_id, message.id, 0)
             if notified:
                 read_states.add_mention(connection, message.channel_id, notified)
             if isinstance(access, PrivateChannelAccess):
@@ -201,12 +257,15 @@ class MessageSending:
         replied_to = None if answered is None else stored.accounts.get(answered.author_id)
         return _Context(count_mentions(access, parsed, draft.allowed_mentions, named, replied_to), stored, answered)
 
-    def _message(self, principal: Principal, access: ChannelAccess, draft: MessageDraft, context: _Context) -> Message:
-        answered, counted = context.answered, context.counted
+    def _message(self, sender: Sender, access: ChannelAccess, draft: MessageDraft, context: _Context) -> Message:
+        answered, counted, extra = context.answered, context.counted, sender.extra
+        if draft.attachments:
+            extra = attrs.evolve(extra or MessageExtra(), attachments=len(draft.attachments))
         return Message(
             id=self._snowflakes(),
             channel_id=access.channel.id,
-            author_id=principal.user_id,
+            author_id=sender.id,
+            webhook_id=sender.webhook_id,
             type=MessageType.DEFAULT.value if answered is None else MessageType.REPLY.value,
             content=draft.content,
             flags=draft.flags & SENDABLE_FLAGS,
@@ -214,9 +273,44 @@ class MessageSending:
             tts=draft.tts,
             nonce=draft.nonce,
             reference=None if answered is None else _reference(access, answered),
+            extra=extra,
             mentioned_user_ids=counted.user_ids,
             mentioned_role_ids=counted.role_ids,
+            attachments=tuple(file.attachment for file in draft.attachments) if draft.attachments else (),
         )
+
+    def _wire(self, sender: Sender, message: Message, context: _Context) -> dict[str, Any]:
+        wire = message_object(
+            message,
+            author=sender.wire,
+            mentions=[partial_user(account) for account in context.counted.users],
+            attachments=attachment_objects(message, self._address_of) if message.attachments else (),
+        )
+        if context.stored is not None and context.answered is not None:
+            # An answered message is shown without the one that it answered itself.
+            alone = attrs.evolve(context.answered, reference=None)
+            accounts = context.stored.accounts
+            wire["referenced_message"] = answering_message_object(alone, None, accounts, self._address_of)
+        return wire
+
+
+def put_into_message(
+    connection: sqlite3.Connection, message: Message, files: Sequence[AttachmentDraft], quota: int, now_ms: int
+) -> None:
+    """Make files part of a message; part of the unit that writes it.
+
+    :raises ApiError: FILE_SIZE_TOO_LARGE when their owner then has more than `quota` bytes.
+    :raises InvalidFormBody: for an upload that is gone, or part of another message.
+    """
+    for index, file in enumerate(files):
+        attachment = attrs.evolve(file.attachment, message_id=message.id)
+        put = attachments.put_into_message(connection, attachment, now_ms) if file.is_promised else None
+        if put is None:
+            put = attachments.insert(connection, attachment)
+        if not put:
+            raise InvalidFormBody.at(f"attachments.{index}", "INVALID_FORMAT")
+    if attachments.usage(connection, files[0].attachment.user_id).bytes > quota:
+        raise ApiError("FILE_SIZE_TOO_LARGE")
 
 
 def _answered_id(access: ChannelAccess, reply_to: ReplyTo) -> int | None:
@@ -241,16 +335,3 @@ def _reference(access: ChannelAccess, answered: Message) -> MessageReference:
         guild_id=access.guild_id,
         type=MessageReferenceType.REPLY.value,
     )
-
-
-def _wire(author: Account, message: Message, context: _Context) -> dict[str, Any]:
-    wire = message_object(
-        message,
-        author=partial_user(author),
-        mentions=[partial_user(account) for account in context.counted.users],
-    )
-    if context.stored is not None and context.answered is not None:
-        # An answered message is shown without the one that it answered itself.
-        alone = attrs.evolve(context.answered, reference=None)
-        wire["referenced_message"] = answering_message_object(alone, None, context.stored.accounts)
-    return wire

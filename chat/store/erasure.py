@@ -5,7 +5,8 @@ from __future__ import annotations
 import sqlite3
 from typing import Final
 
-KEPT: Final = frozenset({"instance"})
+KEPT: Final = frozenset({"instance", "media_garbage"})
+"""Tables that keep their rows. What is in `media_garbage` afterwards are the files whose rows went."""
 
 
 def erase_everything(connection: sqlite3.Connection) -> None:

@@ -11,6 +11,8 @@ from typing import Any, Final
 import attrs
 
 from chat.snowflake import MAXIMUM
+from chat.store import attachments
+from chat.store.attachments import Attachment
 
 
 @attrs.frozen
@@ -29,8 +31,23 @@ def _reference(value: str | MessageReference | None) -> MessageReference | None:
 
 
 @attrs.frozen
+class MessageExtra:
+    """What few messages have: the name and avatar that a webhook spoke under, and how many attachments there are."""
+
+    webhook_name: str | None = None
+    webhook_avatar: str | None = None
+    attachments: int = 0
+
+
+def _extra(value: str | MessageExtra | None) -> MessageExtra | None:
+    """A column that holds it as JSON, or the thing itself."""
+    return MessageExtra(**json.loads(value)) if isinstance(value, str) else value
+
+
+@attrs.frozen
 class Message:
-    """One row of `messages` with whom it mentions, in ascending order of id. `edited_at` is Unix milliseconds."""
+    """One row of `messages` with whom it mentions, in ascending order of id, and its attachments. `edited_at` is Unix
+    milliseconds."""
 
     id: int
     channel_id: int
@@ -45,11 +62,16 @@ class Message:
     tts: bool = attrs.field(default=False, converter=bool)
     nonce: str | None = None
     reference: MessageReference | None = attrs.field(default=None, converter=_reference)
+    extra: MessageExtra | None = attrs.field(default=None, converter=_extra)
     mentioned_user_ids: tuple[int, ...] = ()
     mentioned_role_ids: tuple[int, ...] = ()
+    attachments: tuple[Attachment, ...] = ()
 
 
-_FIELDS: Final = tuple(field.name for field in attrs.fields(Message) if not field.name.startswith("mentioned_"))
+_ELSEWHERE: Final = frozenset({"mentioned_user_ids", "mentioned_role_ids", "attachments"})
+"""What other tables hold."""
+
+_FIELDS: Final = tuple(field.name for field in attrs.fields(Message) if field.name not in _ELSEWHERE)
 _COLUMNS: Final = ", ".join(_FIELDS)
 _SELECT: Final = f"SELECT {_COLUMNS} FROM messages"  # noqa: S608 - our own names, here and below
 _BY_ID: Final = f"{_SELECT} WHERE id = ? AND channel_id = ?"
@@ -104,6 +126,7 @@ def insert(connection: sqlite3.Connection, message: Message) -> bool:
                 message.tts,
                 message.nonce,
                 None if message.reference is None else json.dumps(attrs.asdict(message.reference)),
+                _extra_text(message),
             ),
         )
     except sqlite3.IntegrityError:
@@ -114,10 +137,18 @@ def insert(connection: sqlite3.Connection, message: Message) -> bool:
 
 
 def update(connection: sqlite3.Connection, message: Message) -> bool:
-    """Write what an edit may change: text, flags, moment of the edit, mentions. False when the message is gone."""
+    """Write what an edit may change: text, flags, moment of the edit, mentions, how many attachments are left. False
+    when the message is gone."""
     cursor = connection.execute(
-        "UPDATE messages SET content = ?, flags = ?, edited_at = ?, mention_everyone = ? WHERE id = ?",
-        (message.content, message.flags, message.edited_at, message.mention_everyone, message.id),
+        "UPDATE messages SET content = ?, flags = ?, edited_at = ?, mention_everyone = ?, extra = ? WHERE id = ?",
+        (
+            message.content,
+            message.flags,
+            message.edited_at,
+            message.mention_everyone,
+            _extra_text(message),
+            message.id,
+        ),
     )
     if cursor.rowcount == 0:
         return False
@@ -131,6 +162,10 @@ def delete(connection: sqlite3.Connection, channel_id: int, message_id: int) -> 
     """Remove a message and its mentions; returns whether there was one."""
     cursor = connection.execute("DELETE FROM messages WHERE id = ? AND channel_id = ?", (message_id, channel_id))
     return cursor.rowcount > 0
+
+
+def _extra_text(message: Message) -> str | None:
+    return None if message.extra is None else json.dumps(attrs.asdict(message.extra))
 
 
 def _insert_mentions(connection: sqlite3.Connection, message: Message) -> None:
@@ -169,4 +204,9 @@ def _with_mentions(connection: sqlite3.Connection, rows: Sequence[tuple[Any, ...
         (ids,),
     ):
         roles[message_id].append(role_id)
-    return [Message(*(*row, tuple(users.get(row[0], ())), tuple(roles.get(row[0], ())))) for row in rows]
+    found = [Message(*(*row, tuple(users.get(row[0], ())), tuple(roles.get(row[0], ())))) for row in rows]
+    with_files = [message.id for message in found if message.extra is not None and message.extra.attachments]
+    if not with_files:
+        return found
+    files = attachments.of_messages(connection, with_files)
+    return [attrs.evolve(message, attachments=files.get(message.id, ())) for message in found]

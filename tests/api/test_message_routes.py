@@ -82,7 +82,7 @@ async def test_pages(chat_world: World) -> None:
         ({"content": "x", "allowed_mentions": {"parse": ["all"]}}, "allowed_mentions.parse.0", "INVALID_FORMAT"),
         ({"content": "x", "allowed_mentions": {"users": ["1"] * 101}}, "allowed_mentions.users", "INVALID_FORMAT"),
         ({"content": "x", "embeds": [{"title": "t"}]}, "embeds", "INVALID_FORMAT"),
-        ({"content": "x", "attachments": [{"id": 0}]}, "attachments", "INVALID_FORMAT"),
+        ({"content": "x", "attachments": [{"id": 0}]}, "attachments.0.uploaded_filename", "INVALID_FORMAT"),
         ({"content": "x", "sticker_ids": ["1"]}, "sticker_ids", "INVALID_FORMAT"),
         ([], "root", "INVALID_FORMAT"),
     ],

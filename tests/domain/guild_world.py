@@ -97,7 +97,15 @@ class GuildWorld:
         )
         self.channels = Channels(access)
         self.messages = Messages(
-            database, access, self.private_channels, self.bus, self.clock, self.snowflakes, settings, policy
+            database,
+            access,
+            self.private_channels,
+            self.bus,
+            self.clock,
+            self.snowflakes,
+            settings,
+            policy,
+            lambda attachment: f"https://chat.example/{attachment.id}",
         )
         self.invites = Invites(
             database,

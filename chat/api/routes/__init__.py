@@ -9,6 +9,7 @@ from chat.api.routes import (
     account_closing,
     accounts,
     applications,
+    audit_log,
     authentication,
     channels,
     discovery,
@@ -18,6 +19,7 @@ from chat.api.routes import (
     invites,
     ip_authorization,
     login_completion,
+    media,
     members,
     messages,
     oauth2,
@@ -29,7 +31,9 @@ from chat.api.routes import (
     second_factors,
     single_sign_on,
     threads,
+    uploads,
     user_settings,
+    webhooks,
 )
 
 ROUTES: Final[tuple[Routes, ...]] = tuple(
@@ -55,9 +59,13 @@ ROUTES: Final[tuple[Routes, ...]] = tuple(
         applications,
         oauth2,
         guilds,
+        audit_log,
         members,
         channels,
         messages,
+        uploads,
+        media,
+        webhooks,
         invites,
     )
 )

@@ -1,0 +1,188 @@
+"""What is stored and what is served: images that belong to somebody, attachments, media from outside.
+
+Whoever knows the address gets the file (document 000, Gateway and other surfaces 3). Rows say what there is, files hold
+the bytes (`chat.media.storage`); a file is written before its row and deleted after it, so a row never lacks its file.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from functools import partial
+from typing import Final
+
+import structlog
+import trio
+
+from chat.clock import Clock
+from chat.config import Settings
+from chat.errors import ApiError, InvalidFormBody, StorageUnavailable
+from chat.media.data_uris import decoded
+from chat.media.external import ExternalMedia
+from chat.media.image_header import image_header
+from chat.media.signing import MediaAddresses
+from chat.media.storage import MediaStorage
+from chat.snowflake import SnowflakeGenerator
+from chat.store import assets, attachments
+from chat.store.assets import Asset
+from chat.store.attachments import Attachment
+from chat.store.database import Database
+
+AVATARS: Final = "avatars"
+"""The kind of images that stand for an account or a webhook."""
+
+ANIMATED_PREFIX: Final = "a_"
+"""Of the hash of a moving image (wire facts 8)."""
+
+HASH_CHARACTERS: Final = 32
+
+SWEEP_SECONDS: Final = 600.0
+"""How often what nobody needs any more is deleted."""
+
+FILES_AT_ONCE: Final = 1_000
+"""Files that are looked up together at a start."""
+
+log: Final = structlog.get_logger("chat.media")
+
+
+class MediaLibrary:
+    """Stored files and the ways to them."""
+
+    def __init__(
+        self,
+        database: Database,
+        clock: Clock,
+        snowflakes: SnowflakeGenerator,
+        storage: MediaStorage,
+        addresses: MediaAddresses,
+        settings: Settings,
+    ) -> None:
+        self._database = database
+        self._clock = clock
+        self._snowflakes = snowflakes
+        self._settings = settings
+        self.storage: Final = storage
+        self.addresses: Final = addresses
+        self.external: Final = ExternalMedia(settings.media.private_networks_allowed)
+
+    # Finding
+
+    def asset(self, kind: str, owner_id: int, name: str) -> Asset:
+        """An image of somebody by its hash.
+
+        :raises ApiError: NOT_FOUND.
+        """
+        found = assets.find(self._database.reader, kind, owner_id, name)
+        if found is None:
+            raise ApiError("NOT_FOUND")
+        return found
+
+    def attachment(
+        self, channel_id: int, attachment_id: int, filename: str, ex: str | None, hm: str | None
+    ) -> tuple[Attachment, int]:
+        """An attachment by its whole address, and for how many seconds that holds.
+
+        :raises ApiError: NOT_FOUND, the same for a wrong signature, an expired one and a file that is gone.
+        """
+        seconds = self.addresses.seconds_left(channel_id, attachment_id, ex, hm)
+        found = None if seconds is None else attachments.by_id(self._database.reader, attachment_id)
+        if seconds is None or found is None or not found.stored:
+            raise ApiError("NOT_FOUND")
+        if found.channel_id != channel_id or found.filename != filename:
+            raise ApiError("NOT_FOUND")
+        return found, seconds
+
+    # Images that belong to somebody
+
+    @asynccontextmanager
+    async def new_image(self, kind: str, owner_id: int, text: str, *, path: str) -> AsyncIterator[Asset]:
+        """An image out of a JSON body, for a unit in the block that inserts its row.
+
+        The file is there before the block; if the row is not there after it, the file goes.
+
+        :raises InvalidFormBody: INVALID_IMAGE_FORMAT or IMAGE_SIZE_EXCEEDS_LIMIT at `path`.
+        """
+        try:
+            data = await self.storage.computed(decoded, text, self._settings.limits.avatar_max_size)
+        except OverflowError:
+            raise InvalidFormBody.at(path, "IMAGE_SIZE_EXCEEDS_LIMIT") from None
+        header = None if data is None else image_header(data)
+        if data is None or header is None or not header.is_bearable:
+            raise InvalidFormBody.at(path, "INVALID_IMAGE_FORMAT")
+        digest = hashlib.sha256(data).hexdigest()[:HASH_CHARACTERS]
+        asset = Asset(
+            kind=kind,
+            owner_id=owner_id,
+            hash=ANIMATED_PREFIX + digest if header.animated else digest,
+            id=self._snowflakes(),
+            content_type=header.content_type,
+            size=len(data),
+            width=header.width,
+            height=header.height,
+        )
+        async with self.storage.receiving() as incoming:
+            await incoming.write(data)
+            await incoming.keep(asset.key)
+        async with self.settled(asset.key):
+            yield asset
+
+    def outside_image(self, kind: str, owner_id: int, url: str) -> Asset:
+        """An image that stays where it is; it is fetched when somebody wants to see it."""
+        digest = hashlib.sha256(f"{owner_id} {url}".encode()).hexdigest()[:HASH_CHARACTERS]
+        return Asset(kind, owner_id, digest, self._snowflakes(), "", source_url=url)
+
+    # Files and rows
+
+    @asynccontextmanager
+    async def settled(self, *keys: str) -> AsyncIterator[None]:
+        """After the block these files stay if rows refer to them, and go if not.
+
+        When the block was cancelled nobody knows yet; the next start of the server looks.
+        """
+        try:
+            yield
+        except Exception:
+            await self._delete_unreferenced(keys)
+            raise
+        await self._delete_unreferenced(keys)
+
+    async def _delete_unreferenced(self, keys: tuple[str, ...]) -> None:
+        unneeded = attachments.unreferenced(self._database.reader, keys)
+        if unneeded:
+            await self.storage.delete(unneeded)
+
+    async def run(self) -> None:
+        """Keep the disk tidy for as long as the server runs."""
+        await self._tolerant(self._clear_up_after_the_last_run)
+        while True:
+            await self._tolerant(self.sweep)
+            await trio.sleep(SWEEP_SECONDS)
+
+    async def _tolerant(self, work: Callable[[], Awaitable[None]]) -> None:
+        try:
+            await work()
+        except StorageUnavailable:
+            log.warning("files could not be tidied up")
+
+    async def sweep(self) -> None:
+        """Delete uploads that no message has taken in time, and files whose rows are gone."""
+        now = self._clock.now_ms()
+        reader = self._database.reader
+        while attachments.any_expired(reader, now):
+            await self._database.write(lambda connection: attachments.delete_expired(connection, now))
+        while keys := attachments.garbage(reader):
+            await self.storage.delete(keys)
+            await self._database.write(lambda connection: attachments.forget_garbage(connection, keys))
+
+    async def _clear_up_after_the_last_run(self) -> None:
+        """Delete what a process that was killed left half received, or received and not yet noted down."""
+        await self.storage.clear_incoming()
+        newest = self._snowflakes()
+        async for keys in self.storage.keys(FILES_AT_ONCE):
+            # What is written from now on is not meant, whatever the reader sees of it.
+            old = [key for key in keys if int(key.partition("/")[2]) < newest]
+            unneeded = await self._database.read(partial(attachments.unreferenced, keys=old))
+            if unneeded:
+                log.info("files without an owner deleted", count=len(unneeded))
+                await self.storage.delete(unneeded)

@@ -1,0 +1,365 @@
+"""Webhooks: who may manage them, and what their own token is good for (wire facts 5.2, appendices A, B and D).
+
+The token is sealed with the instance's key rather than hashed: those who manage webhooks see it again. Whoever shows
+the id and the token of a webhook is taken for the webhook, whatever else the request carries (document 000, Gateway and
+other surfaces 2).
+"""
+
+from __future__ import annotations
+
+import hmac
+import sqlite3
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any, Final
+
+import attrs
+
+from chat.auth.keys import Keys
+from chat.auth.principal import Principal
+from chat.auth.tokens import TokenMint
+from chat.bus.audience import ToChannel
+from chat.bus.bus import Bus, Event
+from chat.config import Settings
+from chat.domain.access import Access, GuildChannelAccess
+from chat.domain.account_rules import tidy
+from chat.domain.guild_states import GuildStates, Member
+from chat.domain.media_library import AVATARS, MediaLibrary
+from chat.domain.message_drafts import MessageDraft, MessageEdit, require_message_channel
+from chat.domain.message_senders import webhook_sender
+from chat.domain.messages import Messages
+from chat.domain.objects.webhooks import webhook_object
+from chat.errors import ApiError, InvalidFormBody
+from chat.media.outside_addresses import OutsideRefused, parsed
+from chat.registries.events import EventName
+from chat.registries.permissions import Permission
+from chat.snowflake import SnowflakeGenerator
+from chat.store import accounts, assets, webhooks
+from chat.store.assets import Asset
+from chat.store.database import Database
+from chat.store.webhooks import Webhook
+
+NAME_CHARACTERS: Final = 80
+MANAGE_WEBHOOKS: Final = Permission.MANAGE_WEBHOOKS.value
+
+SEALED_FOR: Final = "webhook tokens"
+"""The purpose that tokens are sealed for."""
+
+WEBHOOK_PERMISSIONS: Final = int(
+    Permission.VIEW_CHANNEL
+    | Permission.SEND_MESSAGES
+    | Permission.SEND_TTS_MESSAGES
+    | Permission.EMBED_LINKS
+    | Permission.ATTACH_FILES
+    | Permission.MENTION_EVERYONE
+    | Permission.BYPASS_SLOWMODE
+)
+"""What a webhook may do in its channel."""
+
+
+@attrs.frozen
+class WebhookChange:
+    """Changes to a webhook; None keeps what is there. An avatar of "" takes it away."""
+
+    name: str | None = None
+    avatar: str | None = None
+    channel_id: int | None = None
+
+
+@attrs.frozen
+class Disguise:
+    """The name and avatar that one message is sent under in place of the webhook's own."""
+
+    name: str | None = None
+    avatar_url: str | None = attrs.field(default=None, repr=False)
+
+
+class Webhooks:
+    """The operations on webhooks."""
+
+    def __init__(
+        self,
+        database: Database,
+        guild_states: GuildStates,
+        access: Access,
+        messages: Messages,
+        media: MediaLibrary,
+        bus: Bus,
+        snowflakes: SnowflakeGenerator,
+        mint: TokenMint,
+        keys: Keys,
+        settings: Settings,
+    ) -> None:
+        self._database = database
+        self._guild_states = guild_states
+        self._access = access
+        self._messages = messages
+        self._media = media
+        self._bus = bus
+        self._snowflakes = snowflakes
+        self._mint = mint
+        self._keys = keys
+        self._settings = settings
+        self._unknown = mint.secret().encode()
+        # Compared with where there is no webhook, so that both cases take the same path.
+        self._nobodys = Webhook(0, 0, 0, 0, "", keys.seal(SEALED_FOR, self._unknown, b"0"))
+
+    # By those who manage webhooks
+
+    async def create(self, principal: Principal, channel_id: int, name: str, avatar: str | None) -> dict[str, Any]:
+        """Make a webhook.
+
+        :raises ApiError: as `Access.guild_channel`; CANNOT_SEND_MESSAGES_IN_NON_TEXT_CHANNEL, MAX_WEBHOOKS_PER_CHANNEL,
+            MAX_WEBHOOKS_PER_GUILD.
+        :raises InvalidFormBody: WEBHOOK_NAME_LENGTH_INVALID at `name`; at `avatar` as `MediaLibrary.new_image`.
+        """
+        access = self._access.guild_channel(principal, channel_id, MANAGE_WEBHOOKS)
+        require_message_channel(access.channel)
+        webhook_id, token = self._snowflakes(), self._mint.secret()
+        webhook = Webhook(
+            id=webhook_id,
+            guild_id=access.state.id,
+            channel_id=channel_id,
+            user_id=principal.user_id,
+            name=_name(name),
+            sealed_token=self._keys.seal(SEALED_FOR, token.encode(), str(webhook_id).encode()),
+        )
+        limits = self._settings.limits
+
+        async with self._new_avatar(webhook_id, avatar) as asset:
+            made = webhook if asset is None else attrs.evolve(webhook, avatar=asset.hash)
+
+            def unit(connection: sqlite3.Connection) -> None:
+                if webhooks.count_of_channel(connection, channel_id) >= limits.max_webhooks_per_channel:
+                    raise ApiError("MAX_WEBHOOKS_PER_CHANNEL")
+                if webhooks.count_of_guild(connection, made.guild_id) >= limits.max_webhooks_per_guild:
+                    raise ApiError("MAX_WEBHOOKS_PER_GUILD")
+                if not webhooks.insert(connection, made):
+                    raise ApiError("UNKNOWN_CHANNEL")
+                if asset is not None:
+                    assets.insert(connection, asset)
+
+            await self._database.write(unit, lambda _: self._tell(made.guild_id, channel_id))
+        return webhook_object(made, token, principal.account)
+
+    async def of_channel(self, principal: Principal, channel_id: int) -> list[dict[str, Any]]:
+        """The webhooks of a channel, oldest first.
+
+        :raises ApiError: as `Access.guild_channel`.
+        """
+        self._access.guild_channel(principal, channel_id, MANAGE_WEBHOOKS)
+        return await self._database.read(
+            lambda connection: self._shown(connection, webhooks.of_channel(connection, channel_id))
+        )
+
+    async def of_guild(self, principal: Principal, guild_id: int) -> list[dict[str, Any]]:
+        """The webhooks of a guild, oldest first.
+
+        :raises ApiError: as `Access.guild`.
+        """
+        self._access.guild(principal, guild_id, MANAGE_WEBHOOKS)
+        return await self._database.read(
+            lambda connection: self._shown(connection, webhooks.of_guild(connection, guild_id))
+        )
+
+    def get(self, principal: Principal, webhook_id: int) -> dict[str, Any]:
+        """One webhook.
+
+        :raises ApiError: UNKNOWN_WEBHOOK; as `Access.guild_channel`.
+        """
+        return self._shown(self._database.reader, [self._managed(principal, webhook_id)])[0]
+
+    async def change(self, principal: Principal, webhook_id: int, change: WebhookChange) -> dict[str, Any]:
+        """Change name, avatar or channel; a new channel is one of the same guild, where the caller manages webhooks
+        too.
+
+        :raises ApiError: as `get`; UNKNOWN_CHANNEL, MAX_WEBHOOKS_PER_CHANNEL.
+        :raises InvalidFormBody: as `create`.
+        """
+        webhook = self._managed(principal, webhook_id)
+        if change.channel_id is not None and change.channel_id != webhook.channel_id:
+            target = self._access.guild_channel(principal, change.channel_id, MANAGE_WEBHOOKS)
+            require_message_channel(target.channel)
+            if target.state.id != webhook.guild_id:
+                raise ApiError("UNKNOWN_CHANNEL")
+        changed = await self._change(webhook, change)
+        return self._shown(self._database.reader, [changed])[0]
+
+    async def delete(self, principal: Principal, webhook_id: int) -> None:
+        """Delete a webhook; its messages stay.
+
+        :raises ApiError: as `get`.
+        """
+        await self._delete(self._managed(principal, webhook_id))
+
+    # By the token
+
+    def identified(self, webhook_id: int, token: str) -> Webhook:
+        """The webhook whose token this is.
+
+        :raises ApiError: UNKNOWN_WEBHOOK, in the same time whether the id or the token is wrong.
+        """
+        webhook = webhooks.by_id(self._database.reader, webhook_id)
+        known = self._token(self._nobodys if webhook is None else webhook)
+        if not hmac.compare_digest(known, token.encode()) or webhook is None:
+            raise ApiError("UNKNOWN_WEBHOOK")
+        return webhook
+
+    def get_by_token(self, webhook: Webhook) -> dict[str, Any]:
+        """What the webhook sees of itself: not who made it."""
+        return webhook_object(webhook, self._token(webhook).decode(), None)
+
+    async def change_by_token(self, webhook: Webhook, change: WebhookChange) -> dict[str, Any]:
+        """Change name or avatar.
+
+        :raises InvalidFormBody: as `create`.
+        """
+        return self.get_by_token(await self._change(webhook, attrs.evolve(change, channel_id=None)))
+
+    async def delete_by_token(self, webhook: Webhook) -> None:
+        """Delete the webhook."""
+        await self._delete(webhook)
+
+    async def execute(self, webhook: Webhook, draft: MessageDraft, disguise: Disguise) -> dict[str, Any]:
+        """Send a message.
+
+        :raises ApiError: as `channel_of` and `MessageSending.create_of_webhook`.
+        :raises InvalidFormBody: for the draft; WEBHOOK_NAME_LENGTH_INVALID at `username`, INVALID_FORMAT at
+            `avatar_url`.
+        """
+        access = self.channel_of(webhook)
+        name = webhook.name if disguise.name is None else _name(disguise.name, path="username")
+        avatar = webhook.avatar
+        if disguise.avatar_url is not None:
+            avatar = (await self._outside_avatar(webhook, disguise.avatar_url)).hash
+        return await self._messages.create_of_webhook(webhook_sender(webhook, name, avatar), access, draft)
+
+    async def message(self, webhook: Webhook, message_id: int) -> dict[str, Any]:
+        """One of the webhook's messages in its channel.
+
+        :raises ApiError: as `channel_of`; UNKNOWN_MESSAGE.
+        """
+        return await self._messages.get_of_webhook(webhook.id, self.channel_of(webhook), message_id)
+
+    async def edit_message(self, webhook: Webhook, message_id: int, edit: MessageEdit) -> dict[str, Any]:
+        """Change one of the webhook's messages.
+
+        :raises ApiError: as `message` and `MessageEditing.edit_of_webhook`.
+        """
+        return await self._messages.edit_of_webhook(webhook.id, self.channel_of(webhook), message_id, edit)
+
+    async def delete_message(self, webhook: Webhook, message_id: int) -> None:
+        """Delete one of the webhook's messages.
+
+        :raises ApiError: as `message`.
+        """
+        await self._messages.delete_of_webhook(webhook.id, self.channel_of(webhook), message_id)
+
+    def channel_of(self, webhook: Webhook) -> GuildChannelAccess:
+        """The webhook's channel, as the webhook has access to it.
+
+        :raises ApiError: UNKNOWN_WEBHOOK when the channel is gone; ACCESS_DENIED, MISSING_ACCESS for a guild that is
+            not to be entered now.
+        """
+        state = self._guild_states.get(webhook.guild_id)
+        channel = None if state is None else state.channels.get(webhook.channel_id)
+        if state is None or channel is None:
+            raise ApiError("UNKNOWN_WEBHOOK")
+        if state.id in self._guild_states.missing_guild_ids:
+            raise ApiError("ACCESS_DENIED")
+        if state.unavailable_for(False):
+            raise ApiError("MISSING_ACCESS")
+        stand_in = Member(guild_id=state.id, user_id=webhook.id, joined_at=0)
+        return GuildChannelAccess(webhook.id, channel, WEBHOOK_PERMISSIONS, state, stand_in)
+
+    # What both have in common
+
+    def _managed(self, principal: Principal, webhook_id: int) -> Webhook:
+        webhook = webhooks.by_id(self._database.reader, webhook_id)
+        if webhook is None:
+            raise ApiError("UNKNOWN_WEBHOOK")
+        self._access.guild_channel(principal, webhook.channel_id, MANAGE_WEBHOOKS)
+        return webhook
+
+    async def _change(self, webhook: Webhook, change: WebhookChange) -> Webhook:
+        async with self._new_avatar(webhook.id, change.avatar) as asset:
+            wished = attrs.evolve(
+                webhook,
+                name=webhook.name if change.name is None else _name(change.name),
+                channel_id=webhook.channel_id if change.channel_id is None else change.channel_id,
+                avatar=webhook.avatar if change.avatar is None else None if asset is None else asset.hash,
+            )
+
+            def unit(connection: sqlite3.Connection) -> Webhook:
+                self._require_room(connection, webhook.id, wished.channel_id)
+                before = webhooks.by_id(connection, webhook.id)
+                if before is None or not webhooks.update(connection, wished):
+                    raise ApiError("UNKNOWN_WEBHOOK")
+                if before.avatar is not None and before.avatar != wished.avatar:
+                    assets.delete(connection, AVATARS, webhook.id, before.avatar)
+                if asset is not None:
+                    assets.insert(connection, asset)
+                return before
+
+            def then(before: Webhook) -> None:
+                for channel_id in {before.channel_id, wished.channel_id}:
+                    self._tell(webhook.guild_id, channel_id)
+
+            await self._database.write(unit, then)
+        return wished
+
+    def _require_room(self, connection: sqlite3.Connection, webhook_id: int, channel_id: int) -> None:
+        present = webhooks.of_channel(connection, channel_id)
+        comes_from_elsewhere = all(other.id != webhook_id for other in present)
+        if comes_from_elsewhere and len(present) >= self._settings.limits.max_webhooks_per_channel:
+            raise ApiError("MAX_WEBHOOKS_PER_CHANNEL")
+
+    async def _delete(self, webhook: Webhook) -> None:
+        def unit(connection: sqlite3.Connection) -> None:
+            if not webhooks.delete(connection, webhook.id):
+                raise ApiError("UNKNOWN_WEBHOOK")
+
+        await self._database.write(unit, lambda _: self._tell(webhook.guild_id, webhook.channel_id))
+
+    @asynccontextmanager
+    async def _new_avatar(self, webhook_id: int, avatar: str | None) -> AsyncIterator[Asset | None]:
+        """The avatar in a body as an asset, for a unit in the block; None where there is none."""
+        if not avatar:
+            yield None
+            return
+        async with self._media.new_image(AVATARS, webhook_id, avatar, path="avatar") as asset:
+            yield asset
+
+    async def _outside_avatar(self, webhook: Webhook, url: str) -> Asset:
+        try:
+            parsed(url)
+        except OutsideRefused:
+            raise InvalidFormBody.at("avatar_url", "INVALID_FORMAT") from None
+        asset = self._media.outside_image(AVATARS, webhook.id, url)
+        if assets.find(self._database.reader, AVATARS, webhook.id, asset.hash) is None:
+            await self._database.write(lambda connection: assets.insert(connection, asset))
+        return asset
+
+    def _tell(self, guild_id: int, channel_id: int) -> None:
+        data = {"guild_id": str(guild_id), "channel_id": str(channel_id)}
+        self._bus.publish(Event(EventName.WEBHOOKS_UPDATE, data, ToChannel(guild_id, channel_id)))
+
+    def _shown(self, connection: sqlite3.Connection, found: list[Webhook]) -> list[dict[str, Any]]:
+        makers = {account.id: account for account in accounts.by_ids(connection, tuple({row.user_id for row in found}))}
+        return [webhook_object(row, self._token(row).decode(), makers.get(row.user_id)) for row in found]
+
+    def _token(self, webhook: Webhook) -> bytes:
+        token = self._keys.open(SEALED_FOR, webhook.sealed_token, str(webhook.id).encode())
+        # Sealed with another key: the directory's signing key was replaced. No token fits any more.
+        return self._unknown if token is None else token
+
+
+def _name(text: str, *, path: str = "name") -> str:
+    """A webhook's name: 1 to NAME_CHARACTERS characters after tidying up.
+
+    :raises InvalidFormBody: at `path`.
+    """
+    name = tidy(text)
+    if not 1 <= len(name) <= NAME_CHARACTERS:
+        raise InvalidFormBody.at(path, "WEBHOOK_NAME_LENGTH_INVALID")
+    return name

@@ -1,0 +1,119 @@
+"""Which addresses of the outside may be asked for media: a guard against requests that turn round into the operator's
+own network (SSRF).
+
+Every address that a name stands for must be one that anybody on the internet may reach, and the connection goes to the
+very address that was judged: a name that answers differently a moment later gains nothing.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import socket
+from collections.abc import Sequence
+from typing import Final
+from urllib.parse import SplitResult, urlsplit
+
+import attrs
+import trio
+
+URL_CHARACTERS: Final = 2_048
+LEAST_OTHER_PORT: Final = 1_024
+"""Below it only 80 and 443 are spoken to: whatever else listens there does not serve media."""
+
+_Address = ipaddress.IPv4Address | ipaddress.IPv6Address
+_Network = ipaddress.IPv4Network | ipaddress.IPv6Network
+
+_TRANSLATED: Final = ipaddress.ip_network("64:ff9b::/96")
+"""NAT64: the last 32 bits are an IPv4 address (RFC 6052)."""
+
+
+class OutsideRefused(Exception):
+    """There is nothing to be had at this address, or nobody may ask."""
+
+
+@attrs.frozen
+class Target:
+    """One place to connect to: the address that was judged, and what the URL says."""
+
+    url: SplitResult
+    host: str
+    port: int
+    address: str
+
+    @property
+    def pinned_url(self) -> str:
+        """The URL with the address in the place of the name."""
+        literal = f"[{self.address}]" if ":" in self.address else self.address
+        return self.url._replace(netloc=f"{literal}:{self.port}", fragment="").geturl()
+
+    @property
+    def host_header(self) -> str:
+        """The name that the server there knows itself by."""
+        name = f"[{self.host}]" if ":" in self.host else self.host
+        default = 443 if self.url.scheme == "https" else 80
+        return name if self.port == default else f"{name}:{self.port}"
+
+
+class Guard:
+    """Judges outside addresses. `allowed` are networks that may be asked although they are not public."""
+
+    def __init__(self, allowed: Sequence[str] = ()) -> None:
+        self._allowed: tuple[_Network, ...] = tuple(ipaddress.ip_network(network) for network in allowed)
+
+    async def target(self, url: str) -> Target:
+        """Where to connect for this URL.
+
+        :raises OutsideRefused: for what is no plain http or https URL, and for a host that is not, or not only, public.
+        """
+        parts, host, port = parsed(url)
+        try:
+            found = await trio.socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+        except (OSError, UnicodeError) as error:
+            raise OutsideRefused("the host is not known") from error
+        addresses = [str(entry[4][0]) for entry in found]
+        if not addresses or not all(self.admits(address) for address in addresses):
+            raise OutsideRefused("the host is not public")
+        return Target(parts, host, port, addresses[0])
+
+    def admits(self, text: str) -> bool:
+        """Whether a connection to this address may be made."""
+        try:
+            address = ipaddress.ip_address(text)
+        except ValueError:  # with a zone: link-local at best
+            return False
+        if any(address.version == network.version and address in network for network in self._allowed):
+            return True
+        return _is_public(address)
+
+
+def parsed(url: str) -> tuple[SplitResult, str, int]:
+    """A URL in its parts, with host and port.
+
+    :raises OutsideRefused: unless it is http or https, short, without user names, at a port where media are served.
+    """
+    if len(url) > URL_CHARACTERS or not url.isascii() or any(character <= " " for character in url):
+        raise OutsideRefused("the address is malformed")
+    try:
+        parts = urlsplit(url)
+        port = parts.port
+    except ValueError as error:
+        raise OutsideRefused("the address is malformed") from error
+    if parts.scheme not in {"http", "https"} or not parts.hostname or "@" in parts.netloc or "\\" in url:
+        raise OutsideRefused("the address is not plain http or https")
+    if port is None:
+        port = 443 if parts.scheme == "https" else 80
+    if port < LEAST_OTHER_PORT and port not in {80, 443}:
+        raise OutsideRefused("nothing is served at this port")
+    return parts, parts.hostname, port
+
+
+def _is_public(address: _Address) -> bool:
+    if isinstance(address, ipaddress.IPv6Address):
+        if address in _TRANSLATED:
+            return _is_public(ipaddress.IPv4Address(address.packed[-4:]))
+        embedded = address.ipv4_mapped or address.sixtofour
+        if embedded is not None:
+            return _is_public(embedded)
+        if address.teredo is not None or address.is_site_local:
+            return False
+    return address.is_global and not address.is_multicast and not address.is_reserved and not address.is_unspecified

@@ -1,0 +1,225 @@
+"""The files below `uploads/` of the data directory.
+
+    incoming/N          what is arriving; emptied at every start
+    attachments/XX/ID   stored files by their key, spread over 256 directories
+    assets/XX/ID
+
+A file gets its name only when it is whole and on the disk. Names are numbers of ours: nothing that a client says
+becomes part of a path. Reads open the file for one piece at a time, so a reader that stalls holds no descriptor and no
+more memory than its piece.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import itertools
+import os
+import re
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Iterator
+from pathlib import Path
+from typing import Any, BinaryIO, Final, TypeVar
+
+import trio
+
+from chat.errors import StorageUnavailable
+from chat.media.image_header import HEADER_BYTES
+from chat.registries.limits import IMAGE_BODIES_IN_PROGRESS
+
+PIECE_BYTES: Final = 131_072
+"""What is read at a time."""
+
+BUFFERED_BYTES: Final = 262_144
+"""What an incoming file collects before it is written."""
+
+THREADS: Final = 8
+"""Threads that read and write files at a time."""
+
+_KEY: Final = re.compile(r"(attachments|assets)/([0-9]{1,20})", re.ASCII)
+
+R = TypeVar("R")
+
+
+class Incoming:
+    """A file on its way in; see `MediaStorage.receiving`."""
+
+    def __init__(self, storage: MediaStorage, path: Path) -> None:
+        self._storage = storage
+        self._path = path
+        self._file: BinaryIO | None = None
+        self._buffer = bytearray()
+        self._digest = hashlib.sha256()
+        self._kept = False
+        self.size = 0
+        """Bytes so far."""
+        self.head = b""
+        """The first HEADER_BYTES of it."""
+
+    @property
+    def sha256(self) -> str:
+        """Of what has been written, in hexadecimal."""
+        return self._digest.hexdigest()
+
+    async def write(self, data: bytes) -> None:
+        """Add bytes. Raises StorageUnavailable when the disk takes no more."""
+        self.size += len(data)
+        if len(self.head) < HEADER_BYTES:
+            self.head += data[: HEADER_BYTES - len(self.head)]
+        self._buffer += data
+        if len(self._buffer) >= BUFFERED_BYTES:
+            await self.flush()
+
+    async def flush(self) -> None:
+        """Write what has been collected."""
+        data, self._buffer = bytes(self._buffer), bytearray()
+        await self._storage.at_work(self._append, data)
+
+    async def content(self) -> bytes:
+        """All of it at once."""
+        await self.flush()
+        return await self._storage.content_of(self._path)
+
+    async def keep(self, key: str) -> None:
+        """All of it has come: from now on it is the file of that key."""
+        data, self._buffer = bytes(self._buffer), bytearray()
+        await self._storage.at_work(self._finish, data, self._storage.path_of(key))
+        self._kept = True
+
+    def discard(self) -> None:
+        """Leave nothing behind, unless it was kept."""
+        if self._file is not None:
+            self._file.close()
+        if not self._kept:
+            self._path.unlink(missing_ok=True)
+
+    def _append(self, data: bytes) -> None:
+        if self._file is None:
+            self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            self._file = self._path.open("xb", buffering=0)
+        view = memoryview(data)
+        while view:
+            view = view[self._file.write(view) :]
+        self._digest.update(data)
+
+    def _finish(self, data: bytes, place: Path) -> None:
+        self._append(data)
+        file = self._file
+        if file is None:
+            raise FileNotFoundError(self._path)
+        os.fsync(file.fileno())
+        file.close()
+        place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self._path.rename(place)
+        _sync_directory(place.parent)
+
+
+class MediaStorage:
+    """The stored files. `in_threads` False works on the loop's thread, for a virtual clock."""
+
+    def __init__(self, directory: Path, *, in_threads: bool) -> None:
+        self._directory = directory
+        self._numbers = itertools.count()
+        self._limiter = trio.CapacityLimiter(THREADS) if in_threads else None
+        self.large_bodies = trio.CapacityLimiter(IMAGE_BODIES_IN_PROGRESS)
+        """Request bodies of many megabytes that are in memory at a time."""
+
+    @contextlib.asynccontextmanager
+    async def receiving(self) -> AsyncIterator[Incoming]:
+        """A file to write into; whatever was not kept by the end of the block is gone."""
+        incoming = Incoming(self, self._directory / "incoming" / str(next(self._numbers)))
+        try:
+            yield incoming
+        finally:
+            with trio.CancelScope(shield=True):  # one file is closed and unlinked: a matter of microseconds
+                await self.at_work(incoming.discard)
+
+    def path_of(self, key: str) -> Path:
+        """Where the file of a key lies; ValueError for what is no key."""
+        match = _KEY.fullmatch(key)
+        if match is None:
+            raise ValueError(f"{key!r} is no key of a stored file")
+        return self._directory / match[1] / f"{int(match[2]) >> 4 & 0xFF:02x}" / match[2]
+
+    async def pieces(self, key: str, start: int, stop: int) -> AsyncGenerator[bytes, None]:
+        """The bytes from `start` up to `stop`. Raises OSError when the file is gone or too short."""
+        path = self.path_of(key)
+        while start < stop:
+            piece = await self._run(_read, path, start, min(PIECE_BYTES, stop - start))
+            if not piece:
+                raise EOFError(key)
+            yield piece
+            start += len(piece)
+
+    async def content_of(self, path: Path) -> bytes:
+        """A whole file at once."""
+        return await self._run(path.read_bytes)
+
+    async def has(self, key: str) -> bool:
+        """Whether the file is there."""
+        return await self._run(self.path_of(key).is_file)
+
+    async def delete(self, keys: Iterable[str]) -> None:
+        """Delete files; those that are not there are none the less deleted."""
+        await self.at_work(self._delete, [self.path_of(key) for key in keys])
+
+    async def clear_incoming(self) -> None:
+        """Delete what earlier processes left half received; only before anything arrives."""
+        await self.at_work(_clear, self._directory / "incoming")
+
+    async def keys(self, at_once: int) -> AsyncIterator[list[str]]:
+        """The keys of all stored files, so many at a time."""
+        listing = _keys(self._directory)
+        while batch := await self._run(lambda: list(itertools.islice(listing, at_once))):
+            yield batch
+
+    async def computed(self, work: Callable[..., R], *arguments: Any) -> R:
+        """What a longer computation on a file's bytes gives, made off the loop."""
+        return await self._run(work, *arguments)
+
+    async def at_work(self, work: Callable[..., None], *arguments: Any) -> None:
+        """Do something to files off the loop. Raises StorageUnavailable when the disk is at fault."""
+        try:
+            await self._run(work, *arguments)
+        except OSError as error:
+            raise StorageUnavailable from error
+
+    async def _run(self, work: Callable[..., R], *arguments: Any) -> R:
+        if self._limiter is None:
+            await trio.lowlevel.checkpoint()
+            return work(*arguments)
+        return await trio.to_thread.run_sync(work, *arguments, limiter=self._limiter)
+
+    @staticmethod
+    def _delete(paths: list[Path]) -> None:
+        for path in paths:
+            path.unlink(missing_ok=True)
+
+
+def _read(path: Path, start: int, count: int) -> bytes:
+    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
+    try:
+        return os.pread(descriptor, count, start)
+    finally:
+        os.close(descriptor)
+
+
+def _sync_directory(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _clear(directory: Path) -> None:
+    if directory.is_dir():
+        for path in directory.iterdir():
+            path.unlink(missing_ok=True)
+
+
+def _keys(directory: Path) -> Iterator[str]:
+    for kind in ("attachments", "assets"):
+        for path in (directory / kind).glob("??/*"):
+            key = f"{kind}/{path.name}"
+            if _KEY.fullmatch(key) is not None:
+                yield key

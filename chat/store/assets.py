@@ -1,0 +1,50 @@
+"""Avatars, icons and other images that belong to somebody: the rows of `assets`."""
+
+from __future__ import annotations
+
+import sqlite3
+from typing import Final
+
+import attrs
+
+
+@attrs.frozen
+class Asset:
+    """One row of `assets`. With a `source_url` it lies outside and there is no file."""
+
+    kind: str
+    owner_id: int
+    hash: str
+    id: int
+    content_type: str
+    size: int = 0
+    width: int | None = None
+    height: int | None = None
+    source_url: str | None = attrs.field(default=None, repr=False)
+
+    @property
+    def key(self) -> str:
+        """The name of its file."""
+        return f"assets/{self.id}"
+
+
+_FIELDS: Final = tuple(field.name for field in attrs.fields(Asset))
+_COLUMNS: Final = ", ".join(_FIELDS)
+_FIND: Final = f"SELECT {_COLUMNS} FROM assets WHERE kind = ? AND owner_id = ? AND hash = ?"  # noqa: S608 - our own names
+_INSERT: Final = f"INSERT OR IGNORE INTO assets ({_COLUMNS}) VALUES ({', '.join('?' * len(_FIELDS))})"  # noqa: S608
+
+
+def find(connection: sqlite3.Connection, kind: str, owner_id: int, name: str) -> Asset | None:
+    """The asset with this hash."""
+    row = connection.execute(_FIND, (kind, owner_id, name)).fetchone()
+    return None if row is None else Asset(*row)
+
+
+def insert(connection: sqlite3.Connection, asset: Asset) -> bool:
+    """Add an asset; False when the owner has the same already."""
+    return connection.execute(_INSERT, tuple(getattr(asset, name) for name in _FIELDS)).rowcount > 0
+
+
+def delete(connection: sqlite3.Connection, kind: str, owner_id: int, name: str) -> None:
+    """Remove an asset; its file goes with the next sweep."""
+    connection.execute("DELETE FROM assets WHERE kind = ? AND owner_id = ? AND hash = ?", (kind, owner_id, name))

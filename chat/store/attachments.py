@@ -1,0 +1,195 @@
+"""Uploaded files and the attachments they become: the rows of `attachments` and `media_garbage`."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections import defaultdict
+from collections.abc import Iterable
+from typing import Final
+
+import attrs
+
+PURGED_AT_ONCE: Final = 500
+"""Rows that one unit of the sweep clears away."""
+
+
+@attrs.frozen
+class Attachment:
+    """One row of `attachments`. `size` is bytes, `width` and `height` pixels, `expires_at` Unix milliseconds."""
+
+    id: int
+    channel_id: int
+    user_id: int
+    filename: str
+    content_type: str
+    size: int
+    message_id: int | None = None
+    position: int = 0
+    title: str | None = None
+    description: str | None = None
+    content_hash: str | None = None
+    width: int | None = None
+    height: int | None = None
+    flags: int = 0
+    stored: bool = attrs.field(default=False, converter=bool)
+    capability_hash: bytes | None = attrs.field(default=None, repr=False)
+    expires_at: int | None = None
+
+    @property
+    def key(self) -> str:
+        """The name of its file."""
+        return f"attachments/{self.id}"
+
+
+_FIELDS: Final = tuple(field.name for field in attrs.fields(Attachment))
+_COLUMNS: Final = ", ".join(_FIELDS)
+_SELECT: Final = f"SELECT {_COLUMNS} FROM attachments"  # noqa: S608 - our own names, here and below
+_BY_ID: Final = f"{_SELECT} WHERE id = ?"
+_BY_CAPABILITY: Final = f"{_SELECT} WHERE capability_hash = ? AND expires_at > ?"
+_OF_MESSAGES: Final = f"""
+    {_SELECT} WHERE message_id IN (SELECT value FROM json_each(?)) ORDER BY message_id, position
+"""  # noqa: S608
+_INSERT: Final = f"INSERT INTO attachments ({_COLUMNS}) VALUES ({', '.join('?' * len(_FIELDS))})"  # noqa: S608
+
+
+def by_id(connection: sqlite3.Connection, attachment_id: int) -> Attachment | None:
+    """One attachment, in whatever state."""
+    row = connection.execute(_BY_ID, (attachment_id,)).fetchone()
+    return None if row is None else Attachment(*row)
+
+
+def by_capability(connection: sqlite3.Connection, capability_hash: bytes, now: int) -> Attachment | None:
+    """The upload that an address promises, until it expires or a message has it."""
+    row = connection.execute(_BY_CAPABILITY, (capability_hash, now)).fetchone()
+    return None if row is None else Attachment(*row)
+
+
+def of_messages(connection: sqlite3.Connection, message_ids: Iterable[int]) -> dict[int, tuple[Attachment, ...]]:
+    """The attachments of these messages, in order; messages without any are left out."""
+    found: dict[int, list[Attachment]] = defaultdict(list)
+    for row in connection.execute(_OF_MESSAGES, (json.dumps(list(message_ids)),)):
+        attachment = Attachment(*row)
+        if attachment.message_id is not None:
+            found[attachment.message_id].append(attachment)
+    return {message_id: tuple(attachments) for message_id, attachments in found.items()}
+
+
+def insert(connection: sqlite3.Connection, attachment: Attachment) -> bool:
+    """Add one; False, and nothing added, when its channel or its message is gone."""
+    try:
+        connection.execute(_INSERT, tuple(getattr(attachment, name) for name in _FIELDS))
+    except sqlite3.IntegrityError:
+        return False
+    return True
+
+
+def note_stored(connection: sqlite3.Connection, attachment: Attachment, now: int) -> bool:
+    """The promised file has come; False when it came before, or nobody waits for it any more."""
+    cursor = connection.execute(
+        """
+        UPDATE attachments
+           SET stored = 1, size = ?, content_type = ?, content_hash = ?, width = ?, height = ?, flags = ?
+         WHERE id = ? AND NOT stored AND expires_at > ?
+        """,
+        (
+            attachment.size,
+            attachment.content_type,
+            attachment.content_hash,
+            attachment.width,
+            attachment.height,
+            attachment.flags,
+            attachment.id,
+            now,
+        ),
+    )
+    return cursor.rowcount > 0
+
+
+def put_into_message(connection: sqlite3.Connection, attachment: Attachment, now: int) -> bool:
+    """A stored file becomes part of a message; False when another message has it, or it has expired."""
+    cursor = connection.execute(
+        """
+        UPDATE attachments
+           SET message_id = ?, position = ?, filename = ?, title = ?, description = ?, flags = ?,
+               capability_hash = NULL, expires_at = NULL
+         WHERE id = ? AND stored AND message_id IS NULL AND expires_at > ?
+        """,
+        (
+            attachment.message_id,
+            attachment.position,
+            attachment.filename,
+            attachment.title,
+            attachment.description,
+            attachment.flags,
+            attachment.id,
+            now,
+        ),
+    )
+    return cursor.rowcount > 0
+
+
+def delete(connection: sqlite3.Connection, attachment_ids: Iterable[int]) -> None:
+    """Remove rows; their files go with the next sweep."""
+    connection.execute(
+        "DELETE FROM attachments WHERE id IN (SELECT value FROM json_each(?))", (json.dumps(list(attachment_ids)),)
+    )
+
+
+@attrs.frozen
+class Usage:
+    """What an account's files take: bytes in all, stored or promised, and how many wait for a message."""
+
+    bytes: int
+    waiting: int
+
+
+def usage(connection: sqlite3.Connection, user_id: int) -> Usage:
+    """How much the account has stored or promised."""
+    row = connection.execute(
+        "SELECT coalesce(sum(size), 0), count(expires_at) FROM attachments WHERE user_id = ?", (user_id,)
+    ).fetchone()
+    return Usage(*row)
+
+
+def any_expired(connection: sqlite3.Connection, now: int) -> bool:
+    """Whether an upload waits that no message has taken in time."""
+    return connection.execute("SELECT 1 FROM attachments WHERE expires_at <= ? LIMIT 1", (now,)).fetchone() is not None
+
+
+def delete_expired(connection: sqlite3.Connection, now: int) -> int:
+    """Remove uploads that no message has taken in time, at most PURGED_AT_ONCE; returns how many."""
+    cursor = connection.execute(
+        "DELETE FROM attachments WHERE id IN (SELECT id FROM attachments WHERE expires_at <= ? LIMIT ?)",
+        (now, PURGED_AT_ONCE),
+    )
+    return cursor.rowcount
+
+
+def garbage(connection: sqlite3.Connection) -> list[str]:
+    """Keys of files that nothing refers to any more, at most PURGED_AT_ONCE."""
+    rows = connection.execute("SELECT key FROM media_garbage LIMIT ?", (PURGED_AT_ONCE,))
+    return [key for (key,) in rows]
+
+
+def forget_garbage(connection: sqlite3.Connection, keys: Iterable[str]) -> None:
+    """These files are deleted."""
+    connection.execute(
+        "DELETE FROM media_garbage WHERE key IN (SELECT value FROM json_each(?))", (json.dumps(list(keys)),)
+    )
+
+
+def unreferenced(connection: sqlite3.Connection, keys: Iterable[str]) -> list[str]:
+    """Those of these files that no row refers to."""
+    rows = connection.execute(
+        """
+        SELECT files.value
+          FROM json_each(?) AS files
+         WHERE NOT EXISTS (SELECT 1 FROM attachments WHERE stored AND 'attachments/' || id = files.value
+                              AND id = CAST(substr(files.value, 13) AS INTEGER))
+           AND NOT EXISTS (SELECT 1 FROM assets WHERE 'assets/' || id = files.value
+                              AND id = CAST(substr(files.value, 8) AS INTEGER))
+        """,
+        (json.dumps(list(keys)),),
+    )
+    return [key for (key,) in rows]
