@@ -170,10 +170,23 @@ async def _answer(
         if response.headers.get("content-encoding", "identity").lower() != "identity":
             log.warning("a service encodes its answer unasked", url=url)
             raise unusable()
-        content = bytearray()
+        return Reply(response.status_code, await _content(response, url))
+
+
+async def _content(response: httpx.Response, url: str) -> bytes:
+    content, is_too_long = bytearray(), False
+    try:
         async for piece in response.aiter_raw():
-            content += piece
-            if len(content) > ANSWER_BYTES:
-                log.warning("a service's answer is too long", url=url)
-                raise unusable()
-        return Reply(response.status_code, bytes(content))
+            if len(content) + len(piece) <= ANSWER_BYTES:
+                content += piece
+            elif not is_too_long:
+                is_too_long = True
+                # Leaving the loop would leave the library's generators unfinished; without a connection they end.
+                await response.aclose()
+    except Exception:  # what is read from a connection that we have closed
+        if not is_too_long:
+            raise
+    if is_too_long:
+        log.warning("a service's answer is too long", url=url)
+        raise unusable()
+    return bytes(content)
