@@ -78,6 +78,7 @@ from chat.domain.profiles import ProfileRules
 from chat.domain.recovery_kit import RecoveryKits
 from chat.domain.registration import Registration
 from chat.domain.relationships import Relationships
+from chat.domain.roles import Roles
 from chat.domain.second_factors import SecondFactors
 from chat.domain.sign_ins import SignIns
 from chat.domain.single_sign_on import SingleSignOn
@@ -178,6 +179,7 @@ def build_services(base: Foundations) -> Services:
     outgoing = OutgoingHttp(in_threads=base.in_threads)
     access: Final = Access(base.guild_states, base.private_channels.find, base.thread_lookup.find)
     policy = InstancePolicy(settings)
+    audit_log = AuditLog(database, access, bus, clock, base.snowflakes)
     clients = OAuth2Clients(settings)
     memberships = Memberships(database, base.guild_states, access, bus, clock, base.snowflakes, settings, policy)
     addresses = MediaAddresses(settings.public_url, base.keys, clock)
@@ -261,7 +263,8 @@ def build_services(base: Foundations) -> Services:
             settings,
         ),
         private_channels=base.private_channels,
-        audit_log=AuditLog(database, access, bus, clock, base.snowflakes),
+        audit_log=audit_log,
+        roles=Roles(database, base.guild_states, access, bus, audit_log, base.snowflakes, settings, policy),
         threads=Threads(database, access, base.thread_lookup, bus, clock, base.snowflakes, policy),
         friendships=Friendships(database, clock, base.relationships, settings),
         oauth2_authorization=OAuth2Authorization(

@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from chat.domain.private_channels import PrivateChannels
     from chat.domain.recovery_kit import RecoveryKits
     from chat.domain.registration import Registration
+    from chat.domain.roles import Roles
     from chat.domain.second_factors import SecondFactors
     from chat.domain.sign_ins import SignIns
     from chat.domain.single_sign_on import SingleSignOn
@@ -102,6 +103,7 @@ class Services:
     private_channels: PrivateChannels
     threads: Threads
     audit_log: AuditLog
+    roles: Roles
     guilds: Guilds
     memberships: Memberships
     channels: Channels

@@ -88,6 +88,14 @@ def insert(connection: sqlite3.Connection, member: Member) -> None:
     add_roles(connection, member.guild_id, member.user_id, member.role_ids)
 
 
+def remove_roles(connection: sqlite3.Connection, guild_id: int, user_id: int, roles: Iterable[int]) -> None:
+    """Take roles from a member; those that it does not have are no matter."""
+    connection.executemany(
+        "DELETE FROM member_roles WHERE guild_id = ? AND user_id = ? AND role_id = ?",
+        [(guild_id, user_id, role_id) for role_id in roles],
+    )
+
+
 def add_roles(connection: sqlite3.Connection, guild_id: int, user_id: int, roles: Iterable[int]) -> None:
     """Give a member further roles."""
     connection.executemany(

@@ -29,6 +29,8 @@ class Role:
 _FIELDS: Final = tuple(field.name for field in attrs.fields(Role))
 _COLUMNS: Final = ", ".join(_FIELDS)
 _OF_GUILD: Final = f"SELECT {_COLUMNS} FROM roles WHERE guild_id = ? ORDER BY position, id"  # noqa: S608 - our own names
+_BY_ID: Final = f"SELECT {_COLUMNS} FROM roles WHERE guild_id = ? AND id = ?"  # noqa: S608
+_REPLACE: Final = f"UPDATE roles SET {', '.join(f'{name} = ?' for name in _FIELDS[2:])} WHERE id = ? AND guild_id = ?"  # noqa: S608
 _INSERT: Final = f"INSERT INTO roles ({_COLUMNS}) VALUES ({', '.join('?' * len(_FIELDS))})"  # noqa: S608
 
 
@@ -40,6 +42,41 @@ def of_guild(connection: sqlite3.Connection, guild_id: int) -> list[Role]:
 def insert(connection: sqlite3.Connection, roles: Iterable[Role]) -> None:
     """Add roles."""
     connection.executemany(_INSERT, [tuple(getattr(role, name) for name in _FIELDS) for role in roles])
+
+
+def by_id(connection: sqlite3.Connection, guild_id: int, role_id: int) -> Role | None:
+    """A role of the guild."""
+    row = connection.execute(_BY_ID, (guild_id, role_id)).fetchone()
+    return None if row is None else Role(*row)
+
+
+def replace(connection: sqlite3.Connection, roles: Iterable[Role]) -> None:
+    """Write every column of roles that exist."""
+    connection.executemany(
+        _REPLACE, [(*(getattr(role, name) for name in _FIELDS[2:]), role.id, role.guild_id) for role in roles]
+    )
+
+
+def delete(connection: sqlite3.Connection, guild_id: int, role_id: int) -> None:
+    """Remove a role, with the overwrites for it; members lose it."""
+    connection.execute(
+        """
+        DELETE FROM permission_overwrites
+         WHERE target_id = ? AND type = 0
+           AND channel_id IN (SELECT id FROM channels WHERE guild_id = ?)
+        """,
+        (role_id, guild_id),
+    )
+    connection.execute("DELETE FROM member_roles WHERE guild_id = ? AND role_id = ?", (guild_id, role_id))
+    connection.execute("DELETE FROM roles WHERE id = ? AND guild_id = ?", (role_id, guild_id))
+
+
+def holders(connection: sqlite3.Connection, guild_id: int, role_id: int) -> list[int]:
+    """The accounts of the guild that have the role, ascending."""
+    rows = connection.execute(
+        "SELECT user_id FROM member_roles WHERE guild_id = ? AND role_id = ? ORDER BY user_id", (guild_id, role_id)
+    )
+    return [user_id for (user_id,) in rows]
 
 
 def granted(connection: sqlite3.Connection, user_id: int, guild_ids: Sequence[int]) -> dict[int, int]:
