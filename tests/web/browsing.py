@@ -1,0 +1,226 @@
+"""A browser in front of a real `chat dev`: Chromium without a window, and a person who uses it.
+
+Whatever a page does that it must not do (break its content security policy, ask another host, throw) fails the test that
+opened it, wherever in the conversation it happened.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+import attrs
+import pyotp
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, BrowserContext, CDPSession, ConsoleMessage, Locator, Page, Request, Response
+
+CHROMIUM: Final = shutil.which("chromium") or shutil.which("chromium-browser")
+
+FLAGS: Final = (
+    "--headless=new",
+    "--no-sandbox",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-default-apps",
+    "--disable-dev-shm-usage",
+    "--disable-gpu",
+    "--disable-sync",
+    "--metrics-recording-only",
+    "--no-first-run",
+)
+
+WAIT_MS: Final = 15_000
+"""How long anything on a page may take, on a machine whose cores run other tests."""
+
+EXPECTED_IN_CONSOLE: Final = "Failed to load resource: the server responded with a status of 4"
+"""Chromium's own note of an answer that refuses; refusals are part of these conversations."""
+
+AXE_RULES: Final = {"runOnly": {"type": "tag", "values": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}}
+
+
+@attrs.frozen
+class Instance:
+    """A running `chat dev`."""
+
+    world: dict[str, Any]
+    process: subprocess.Popen[bytes]
+
+    @property
+    def port(self) -> int:
+        """Its port."""
+        port = urlsplit(str(self.world["base_url"])).port
+        assert port is not None
+        return port
+
+    @property
+    def origin(self) -> str:
+        """Where a browser finds it, under the name that passkeys need."""
+        return f"http://localhost:{self.port}"
+
+    def call(self, method: str, path: str, body: object = None, token: str | None = None, **headers: str) -> Any:
+        """One request of a program; its JSON, None without a body."""
+        request = urllib.request.Request(  # noqa: S310 - our own server
+            f"http://127.0.0.1:{self.port}{path}",
+            method=method,
+            data=None if body is None else json.dumps(body).encode(),
+            headers={"Content-Type": "application/json", **({"Authorization": token} if token else {}), **headers},
+        )
+        with urllib.request.urlopen(request, timeout=30) as answer:  # noqa: S310
+            text = answer.read()
+        return json.loads(text) if text else None
+
+    def mail(self, kind: str, recipient: str) -> dict[str, Any]:
+        """The newest mail of that kind to an address, with the `link` in it."""
+        mails = self.call("GET", "/v1/_dev/mail")
+        mail = next(mail for mail in reversed(mails) if mail["kind"] == kind and mail["to"] == recipient)
+        link = next(word for word in mail["text"].split() if "#token=" in word)
+        return {**mail, "link": link}
+
+    def pass_time(self, seconds: int) -> None:
+        """Move the server's clock forward."""
+        self.call("POST", "/v1/_dev/clock", {"advance_ms": seconds * 1_000})
+
+    def code(self, secret: str) -> str:
+        """What an authenticator shows at the server's time, in a step that was not used before."""
+        self.pass_time(30)
+        offset = int(self.call("GET", "/v1/_dev/clock")["offset_ms"])
+        import time
+
+        return pyotp.TOTP(secret.replace(" ", "")).at(int(time.time() + offset / 1_000))
+
+
+@contextmanager
+def instance(**environment: str) -> Iterator[Instance]:
+    """Run `chat dev` with settings from the environment."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "chat", "dev", "--port", "0", "--json"],
+        stdout=subprocess.PIPE,
+        env={**os.environ, **environment},
+    )
+    try:
+        assert process.stdout is not None
+        line = process.stdout.readline()
+        assert line, "the server ended before it could serve"
+        yield Instance(json.loads(line), process)
+    finally:
+        process.terminate()
+        process.wait(30)
+        if process.stdout is not None:
+            process.stdout.close()
+
+
+class Visitor:
+    """One person with one browser tab and, if wanted, an authenticator."""
+
+    def __init__(self, browser: Browser, home: Instance, *, elsewhere: tuple[str, ...] = (), **options: Any) -> None:
+        self.home = home
+        self.context: BrowserContext = browser.new_context(base_url=home.origin, **options)
+        self.context.set_default_timeout(WAIT_MS)
+        self.page: Page = self.context.new_page()
+        self.complaints: list[str] = []
+        self.addresses: list[str] = []
+        """Every address that was asked for, to be searched for secrets."""
+        self._hosts = {f"localhost:{home.port}", f"127.0.0.1:{home.port}", *elsewhere}
+        self.watch(self.page)
+
+    def watch(self, page: Page) -> None:
+        """Notice what a page must not do."""
+        page.on("console", self._heard)
+        page.on("pageerror", lambda error: self.complaints.append(f"thrown: {error}"))
+        page.on("request", self._asked)
+        page.on("response", self._answered)
+
+    def _heard(self, message: ConsoleMessage) -> None:
+        if message.type in ("error", "warning") and not message.text.startswith(EXPECTED_IN_CONSOLE):
+            self.complaints.append(f"{message.type}: {message.text}")
+
+    def _asked(self, request: Request) -> None:
+        self.addresses.append(request.url)
+        parts = urlsplit(request.url)
+        if parts.scheme != "data" and parts.netloc not in self._hosts:
+            self.complaints.append(f"asked elsewhere: {request.url}")
+
+    def _answered(self, response: Response) -> None:
+        if response.status >= 500:
+            self.complaints.append(f"{response.status}: {response.url}")
+
+    def close(self) -> None:
+        """Leave, and tell what was wrong."""
+        self.context.close()
+        assert self.complaints == []
+
+    # What a person does
+
+    def goes_to(self, path: str) -> None:
+        """Open an address of this instance, or a whole one."""
+        self.page.goto(path)
+
+    def fills(self, **fields: str) -> None:
+        """Type into visible fields by their `name`."""
+        for name, text in fields.items():
+            self.page.locator(f'input[name="{name}"]:visible').fill(text)
+
+    def presses(self, name: str) -> None:
+        """Press the button of that name."""
+        self.page.get_by_role("button", name=name, exact=True).click()
+
+    def follows(self, name: str) -> None:
+        """Follow the link of that name."""
+        self.page.get_by_role("link", name=name, exact=True).click()
+
+    def reads(self, text: str) -> None:
+        """Wait until the page's heading says this."""
+        self.page.get_by_role("heading", name=text).first.wait_for()
+
+    def is_told(self, text: str) -> None:
+        """Wait until this is said in a live region or an error summary."""
+        region = self.page.locator('[role="status"], [role="alert"]').filter(has_text=text)
+        region.first.wait_for()
+
+    def section(self, name: str) -> Locator:
+        """A section of the settings, by its heading."""
+        return self.page.get_by_role("region", name=name)
+
+    def arrives_at(self, path: str) -> None:
+        """Wait for the address to be this path."""
+        self.page.wait_for_url(lambda url: urlsplit(url).path == path)
+
+    def has_authenticator(self) -> tuple[CDPSession, str]:
+        """Plug in an authenticator that touches and recognises by itself (CDP, domain WebAuthn)."""
+        session = self.context.new_cdp_session(self.page)
+        session.send("WebAuthn.enable")
+        options = {
+            "protocol": "ctap2",
+            "transport": "internal",
+            "hasResidentKey": True,
+            "hasUserVerification": True,
+            "isUserVerified": True,
+            "automaticPresenceSimulation": True,
+        }
+        added = session.send("WebAuthn.addVirtualAuthenticator", {"options": options})
+        return session, str(added["authenticatorId"])
+
+    # What holds of any page
+
+    def page_is_accessible(self) -> None:
+        """Run axe-core over what is shown now, contrast included."""
+        results = Axe().run(self.page, options=AXE_RULES)
+        found = [
+            f"{violation['id']}: {node['html'][:200]} {node.get('failureSummary', '')}"
+            for violation in results.response["violations"]
+            for node in violation["nodes"]
+        ]
+        assert found == [], f"{self.page.url}:\n" + "\n".join(found)
+
+    def page_fits(self) -> None:
+        """Nothing makes the page wider than the window (WCAG 1.4.10)."""
+        excess = self.page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+        assert excess <= 0, f"{self.page.url} is {excess} px wider than the window"

@@ -1,0 +1,55 @@
+"""One Chromium and one `chat dev` for each module of browser tests."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, sync_playwright
+
+from tests.web.browsing import CHROMIUM, FLAGS, Instance, Visitor, instance
+
+MakeVisitor = Callable[..., Visitor]
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Browser]:
+    """The system's Chromium."""
+    if CHROMIUM is None:
+        if "CHAT_REQUIRE_CHROMIUM" in os.environ:
+            pytest.fail("CHAT_REQUIRE_CHROMIUM is set and there is no chromium")
+        pytest.skip("no chromium on this machine")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=list(FLAGS), headless=True)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(scope="module")
+def home() -> Iterator[Instance]:
+    """A `chat dev` with its stock settings."""
+    with instance() as running:
+        yield running
+
+
+@pytest.fixture
+def visit(chromium: Browser, home: Instance) -> Iterator[MakeVisitor]:
+    """Makes visitors; what their pages did wrong fails the test."""
+    visitors: list[Visitor] = []
+
+    def make(at: Instance = home, **options: Any) -> Visitor:
+        visitor = Visitor(chromium, at, **options)
+        visitors.append(visitor)
+        return visitor
+
+    yield make
+    for visitor in visitors:
+        visitor.close()
+
+
+@pytest.fixture
+def visitor(visit: MakeVisitor) -> Visitor:
+    """A person at the stock instance."""
+    return visit()
