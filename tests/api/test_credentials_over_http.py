@@ -7,7 +7,9 @@ from typing import Any
 import pytest
 
 from chat.testing.rest_client import Response, RestClient
+from chat.testing.server import ChatServer
 from chat.testing.world import World
+from tests.conformance.presented_credentials import Issuer
 
 UNKNOWN_SESSION = "cht_" + "a" * 36
 SECRET = "A" * 43
@@ -77,6 +79,28 @@ async def test_whatever_is_wrong_with_a_credential_the_answer_is_the_same(chat_w
     assert (answer.status, answer.code) == (401, "UNAUTHORIZED")
     assert set(answer.json()) == {"code", "message"}
     assert answer.header("WWW-Authenticate") is None
+
+
+@pytest.mark.rule("000.credentials.18")
+@pytest.mark.parametrize("body", ["a" * 35, "a" * 37, "a" * 35 + "-", "_" + "a" * 35])
+async def test_what_only_resembles_a_session_token_is_looked_up_as_an_access_token(
+    chat_world: World, chat_server: ChatServer, body: str
+) -> None:
+    issuer = Issuer(chat_world, chat_server)
+    await issuer.access_token(int(chat_world.alice.id), scopes=("identify",), token=f"cht_{body}")
+    assert (await with_header(chat_world, f"Bearer cht_{body}")).expect(200)["id"] == chat_world.alice.id
+    refused = await with_header(chat_world, f"Bearer cht_{body}", "/v1/users/@me/settings")
+    assert (refused.status, refused.code) == (403, "ACCESS_DENIED")
+    assert (await with_header(chat_world, f"cht_{body}")).code == "UNAUTHORIZED"
+
+
+@pytest.mark.rule("000.credentials.18", "000.credentials.16")
+async def test_what_is_a_session_token_is_never_looked_up_as_an_access_token(
+    chat_world: World, chat_server: ChatServer
+) -> None:
+    issuer = Issuer(chat_world, chat_server)
+    await issuer.access_token(int(chat_world.alice.id), scopes=("identify",), token="cht_" + "a" * 36)
+    assert (await with_header(chat_world, "Bearer cht_" + "a" * 36)).code == "UNAUTHORIZED"
 
 
 @pytest.mark.rule("000.outcomes.1")

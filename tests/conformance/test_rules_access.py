@@ -23,6 +23,14 @@ PROTECTED: Final = {Policy.USER, Policy.USER_ONLY, Policy.BOT}
 SESSION: Final = "cht_" + "a" * 36
 SECRET: Final = "A" * 43
 
+OF_THE_PROTOCOL: Final = {
+    "/v1/oauth2/authorize",
+    "/v1/oauth2/token",
+    "/v1/oauth2/token/revoke",
+    "/v1/oauth2/introspect",
+}
+"""Failures of OAuth2 itself have the form of RFC 6749 (wire facts 3.1)."""
+
 NEVER_FOR_SESSIONS: Final = {"UNAUTHORIZED", "ACCESS_DENIED", "MISSING_OAUTH_SCOPE"}
 
 
@@ -185,13 +193,16 @@ async def test_a_limited_account_keeps_its_sessions_and_may_sign_in(
     assert bob.is_open
 
 
-@pytest.mark.rule("000.gates.2", "000.gates.3", "000.gates.4", "000.gates.8")
+@pytest.mark.rule("000.gates.2", "000.gates.3", "000.gates.4", "000.gates.8", "000.gates.9")
 async def test_what_a_limited_account_may_not_do(chat_world: World, autojump_clock: trio.testing.MockClock) -> None:
     world = chat_world
     founded = (await world.alice.rest.create_guild("Elsewhere")).expect(200)
     channels = (await world.alice.rest.get(f"/v1/guilds/{founded['id']}/channels")).expect(200)
     channel = next(row for row in channels if row["type"] == 0)
     code = (await world.alice.rest.create_channel_invite(channel["id"])).expect(200)["code"]
+    own = (await world.bob.rest.create_guild("Bob's own")).expect(200)
+    rows = (await world.bob.rest.get(f"/v1/guilds/{own['id']}/channels")).expect(200)
+    webhooks = f"/v1/channels/{next(row['id'] for row in rows if row['type'] == 0)}/webhooks"
 
     async def attempts() -> list[tuple[int, str | None]]:
         answers = [
@@ -199,13 +210,14 @@ async def test_what_a_limited_account_may_not_do(chat_world: World, autojump_clo
             await world.bob.rest.create_channel_invite(world.channel_id),
             await world.bob.rest.accept_invite(code),
             await world.bob.rest.post("/v1/oauth2/applications", {"name": "Bob's bot"}),
+            await world.bob.rest.post(webhooks, {"name": "Bob's webhook"}),
         ]
         return [(answer.status, answer.code) for answer in answers]
 
     await limit(world, world.bob.id, True)
-    assert await attempts() == [(403, "ACCOUNT_LIMITED")] * 4
+    assert await attempts() == [(403, "ACCOUNT_LIMITED")] * 5
     await limit(world, world.bob.id, False)
-    assert await attempts() == [(200, None)] * 4
+    assert await attempts() == [(200, None)] * 5
 
 
 @pytest.mark.rule("000.gates.10")
@@ -238,7 +250,9 @@ async def test_every_error_has_a_code_and_a_message(chat_world: World, autojump_
                 ),
             ):
                 assert answer.status < 500, name(operation)
-                if answer.status >= 400:
+                if answer.status >= 400 and operation.path in OF_THE_PROTOCOL and "error" in answer.json():
+                    assert answer.json().keys() == {"error", "error_description"}
+                elif answer.status >= 400:
                     errors += 1
                     assert answer.header("Content-Type") == "application/json"
                     assert isinstance(answer.json()["code"], str)

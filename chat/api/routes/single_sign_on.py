@@ -30,7 +30,13 @@ class CompleteSingleSignOn:
     state: Annotated[str, Length(1, 256)] = attrs.field(repr=False)
 
 
-@routes.operation("GET", "/v1/auth/sso/status", policy=Policy.NONE, bucket=buckets.AUTH_SSO_STATUS)
+@routes.operation(
+    "GET",
+    "/v1/auth/sso/status",
+    policy=Policy.NONE,
+    bucket=buckets.AUTH_SSO_STATUS,
+    bots_refused_with=NO_BOTS,
+)
 async def single_sign_on_status(request: Request) -> object:
     """Whether and how single sign-on is offered."""
     return request.services.single_sign_on.status()
