@@ -11,18 +11,17 @@ import hashlib
 import json
 import secrets
 import time
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from collections.abc import Callable
 from typing import Any, Final
 from urllib.parse import parse_qs, urlencode, urlsplit
 
 import attrs
-import h11
 import jwt
 import trio
 from cryptography.hazmat.primitives.asymmetric import ec, ed25519, rsa
 
-HOST: Final = "127.0.0.1"
+from tests.loopback_http import Answer, Asked, LoopbackHttp
+
 CLIENT_ID: Final = "chat client"
 CLIENT_SECRET: Final = "s3cret/with+signs"
 LIFETIME_SECONDS: Final = 300
@@ -63,26 +62,7 @@ class SigningKey:
         return member | {"use": "sig", "alg": self.algorithm} | ({} if self.kid is None else {"kid": self.kid})
 
 
-@attrs.frozen
-class Answer:
-    """What the provider says: a body of bytes, or an object as JSON."""
-
-    status: int
-    body: Any
-    headers: tuple[tuple[str, str], ...] = ()
-
-
-@attrs.frozen
-class Asked:
-    """A request that came."""
-
-    method: str
-    path: str
-    headers: dict[str, str]
-    form: dict[str, str]
-
-
-class Provider:
+class Provider(LoopbackHttp):
     """The provider. What a test sets, it does.
 
     `person` are the claims of whoever signs in next. `metadata`, `claims` and `userinfo` change members of what is
@@ -92,7 +72,7 @@ class Provider:
     """
 
     def __init__(self) -> None:
-        self.issuer = ""
+        super().__init__()
         self.person: dict[str, Any] = {
             "sub": "zoe-1",
             "email": "zoe@example.com",
@@ -110,19 +90,13 @@ class Provider:
         self.answers: dict[str, Answer] = {}
         self.sign: Callable[[dict[str, Any]], str] = self.signed
         self.now: Callable[[], float] = time.time
-        self.requests: list[Asked] = []
         self._codes: dict[str, tuple[dict[str, str], dict[str, Any]]] = {}
         self._access_tokens: dict[str, dict[str, Any]] = {}
-        self._listeners: list[trio.SocketListener] = []
 
     def rotate(self, algorithm: str, kid: str | None) -> None:
         """Sign with a fresh key from now on, and publish no other."""
         self.key = SigningKey(algorithm, kid, private_key(algorithm))
         self.published = [self.key.public()]
-
-    def paths(self) -> list[str]:
-        """What was asked for, in order."""
-        return [asked.path for asked in self.requests]
 
     # What a browser does here
 
@@ -148,64 +122,27 @@ class Provider:
 
     # HTTP
 
-    @asynccontextmanager
-    async def running(self) -> AsyncIterator[Provider]:
-        """Serve on a free port while the block lasts."""
-        self._listeners = await trio.open_tcp_listeners(0, host=HOST)
-        port = self._listeners[0].socket.getsockname()[1]
-        self.issuer = f"http://{HOST}:{port}"
-        async with trio.open_nursery() as nursery:
-            nursery.start_soon(trio.serve_listeners, self._serve, self._listeners)
-            yield self
-            nursery.cancel_scope.cancel()
+    @property
+    def issuer(self) -> str:
+        """Its origin."""
+        return self.origin
 
-    async def _serve(self, stream: trio.SocketStream) -> None:
-        connection = h11.Connection(h11.SERVER)
-        request: h11.Request | None = None
-        body = b""
-        try:
-            while not isinstance(event := connection.next_event(), h11.EndOfMessage):
-                if event is h11.NEED_DATA:
-                    connection.receive_data(await stream.receive_some(65_536))
-                elif isinstance(event, h11.Request):
-                    request = event
-                elif isinstance(event, h11.Data):
-                    body += bytes(event.data)
-                else:
-                    return
-            assert request is not None
-            answer = await self._answer(request, body)
-            content = answer.body if isinstance(answer.body, bytes) else json.dumps(answer.body).encode()
-            headers = [("Content-Type", "application/json"), ("Connection", "close"), *answer.headers]
-            if not any(name == "Content-Length" for name, _ in headers):
-                headers.append(("Content-Length", str(len(content))))
-            head = connection.send(h11.Response(status_code=answer.status, headers=headers))
-            await stream.send_all((head or b"") + content)
-        except (trio.BrokenResourceError, h11.RemoteProtocolError):
-            pass  # whoever asked has gone
-        finally:
-            await stream.aclose()
-
-    async def _answer(self, request: h11.Request, body: bytes) -> Answer:
-        parts = urlsplit(request.target.decode())
-        form = {name: values[0] for name, values in parse_qs(body.decode()).items()}
-        headers = {name.decode(): value.decode() for name, value in request.headers}
-        self.requests.append(Asked(request.method.decode(), parts.path, headers, form))
-        await trio.sleep(self.delays.get(parts.path, 0))
-        if parts.path in self.answers:
-            return self.answers[parts.path]
-        match parts.path:
+    async def answer(self, asked: Asked) -> Answer:
+        await trio.sleep(self.delays.get(asked.path, 0))
+        if asked.path in self.answers:
+            return self.answers[asked.path]
+        match asked.path:
             case "/.well-known/openid-configuration":
                 return Answer(200, changed(self._document(), self.metadata))
             case "/jwks":
                 return Answer(200, {"keys": self.published})
             case "/token":
-                return self._token(form, headers.get("authorization"))
+                return self._token(asked.form, asked.headers.get("authorization"))
             case "/userinfo":
-                return self._userinfo(headers.get("authorization", ""))
+                return self._userinfo(asked.headers.get("authorization", ""))
             case "/authorize":
-                back = urlencode(self.authorize(f"{self.issuer}{request.target.decode()}"))
-                return_address = parse_qs(parts.query)["redirect_uri"][0]
+                back = urlencode(self.authorize(f"{self.issuer}/authorize?{asked.query}"))
+                return_address = parse_qs(asked.query)["redirect_uri"][0]
                 return Answer(302, b"", (("Location", f"{return_address}?{back}"),))
         return Answer(404, {})
 

@@ -13,9 +13,10 @@ import structlog
 import trio
 from cryptography.hazmat.primitives.asymmetric import ec
 from going import MovingClock, come_back, set_account, start
-from provider import CLIENT_ID, CLIENT_SECRET, HOST, Answer, Provider, SigningKey, private_key
+from provider import CLIENT_ID, CLIENT_SECRET, Provider, SigningKey, private_key
 
 from chat.testing.world import World
+from tests.loopback_http import HOST, Answer
 
 ALICE = {"sub": "a-1", "email": "alice@example.com"}
 
