@@ -40,6 +40,7 @@ from chat.domain.audit_log import AuditLog
 from chat.domain.authentication import Authentication
 from chat.domain.backup_codes import BackupCodes
 from chat.domain.bot_installation import BotInstallation
+from chat.domain.bans import Bans
 from chat.domain.channels import Channels
 from chat.domain.discovery import Discovery
 from chat.domain.email_addresses import EmailAddresses
@@ -72,6 +73,7 @@ from chat.domain.passkeys import Passkeys
 from chat.domain.password_change import PasswordChanges
 from chat.domain.password_recovery import PasswordRecovery
 from chat.domain.pending_registrations import PendingRegistrations
+from chat.domain.own_messages import AuthorsMessages
 from chat.domain.presences import Presences
 from chat.domain.private_channels import PrivateChannels
 from chat.domain.profiles import ProfileRules
@@ -179,6 +181,7 @@ def build_services(base: Foundations) -> Services:
     outgoing = OutgoingHttp(in_threads=base.in_threads)
     access: Final = Access(base.guild_states, base.private_channels.find, base.thread_lookup.find)
     policy = InstancePolicy(settings)
+    authors_messages = AuthorsMessages(database, base.guild_states, base.thread_lookup, bus)
     audit_log = AuditLog(database, access, bus, clock, base.snowflakes)
     clients = OAuth2Clients(settings)
     memberships = Memberships(database, base.guild_states, access, bus, clock, base.snowflakes, settings, policy)
@@ -264,6 +267,8 @@ def build_services(base: Foundations) -> Services:
         ),
         private_channels=base.private_channels,
         audit_log=audit_log,
+        bans=Bans(database, access, memberships, authors_messages, bus, audit_log, clock),
+        authors_messages=authors_messages,
         roles=Roles(database, base.guild_states, access, bus, audit_log, base.snowflakes, settings, policy),
         threads=Threads(database, access, base.thread_lookup, bus, clock, base.snowflakes, policy),
         friendships=Friendships(database, clock, base.relationships, settings),

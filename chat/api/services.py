@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from chat.domain.applications import Applications
     from chat.domain.audit_log import AuditLog
     from chat.domain.authentication import Authentication
+    from chat.domain.bans import Bans
     from chat.domain.channels import Channels
     from chat.domain.discovery import Discovery
     from chat.domain.email_change import EmailChanges
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
     from chat.domain.password_change import PasswordChanges
     from chat.domain.password_recovery import PasswordRecovery
     from chat.domain.pending_registrations import PendingRegistrations
+    from chat.domain.own_messages import AuthorsMessages
     from chat.domain.private_channels import PrivateChannels
     from chat.domain.recovery_kit import RecoveryKits
     from chat.domain.registration import Registration
@@ -104,6 +106,8 @@ class Services:
     threads: Threads
     audit_log: AuditLog
     roles: Roles
+    bans: Bans
+    authors_messages: AuthorsMessages
     guilds: Guilds
     memberships: Memberships
     channels: Channels

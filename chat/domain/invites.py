@@ -145,11 +145,12 @@ class Invites:
             raise StorageUnavailable
         return self._object(*self._live(code))
 
-    async def accept(self, principal: Principal, code: str) -> dict[str, Any]:
-        """Join the guild that an invite leads to. A member already joins no second time and spends no use.
+    async def accept(self, principal: Principal, code: str, address: str | None = None) -> dict[str, Any]:
+        """Join the guild that an invite leads to, coming from `address`. A member already joins no second time and
+        spends no use.
 
-        :raises ApiError: UNKNOWN_INVITE, ACCESS_DENIED, MISSING_ACCESS, INVITES_DISABLED, MAX_GUILDS,
-            MAX_GUILD_MEMBERS.
+        :raises ApiError: UNKNOWN_INVITE, ACCESS_DENIED, MISSING_ACCESS, INVITES_DISABLED, USER_BANNED_FROM_GUILD,
+            USER_IP_BANNED_FROM_GUILD, MAX_GUILDS, MAX_GUILD_MEMBERS.
         """
         invite, state = self._live(code)
         self._access.require_open(principal, state)
@@ -165,7 +166,12 @@ class Invites:
             invites.add_use(connection, code)
 
         await self._memberships.join(
-            principal.account, state.id, JoinSource.INSTANT_INVITE, inviter_id=invite.inviter_id, first=spend
+            principal.account,
+            state.id,
+            JoinSource.INSTANT_INVITE,
+            inviter_id=invite.inviter_id,
+            address=address,
+            first=spend,
         )
         return self._object(invite, state)
 

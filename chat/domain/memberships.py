@@ -10,8 +10,9 @@ from typing import Any
 
 import attrs
 
+from chat.auth.client_address import network_of
 from chat.auth.principal import Principal
-from chat.bus.audience import ToGuild
+from chat.bus.audience import ToGuild, ToThread
 from chat.bus.bus import Bus, Event, GuildJoined, GuildLeft
 from chat.clock import Clock
 from chat.config import Settings
@@ -26,10 +27,12 @@ from chat.domain.objects.roles import role_object
 from chat.domain.objects.users import partial_user
 from chat.domain.system_messages import write_join_message
 from chat.errors import ApiError, InvalidFormBody
+from chat.registries.channel_types import ChannelType
 from chat.registries.events import EventName
 from chat.registries.join_sources import JoinSource
+from chat.registries.limits import THREAD_MEMBER_COUNT_MAXIMUM
 from chat.snowflake import SnowflakeGenerator
-from chat.store import accounts, guilds, members
+from chat.store import accounts, bans, guilds, members, threads
 from chat.store.accounts import Account
 from chat.store.database import Database
 from chat.store.messages import Message
@@ -47,11 +50,15 @@ class _Joined:
 
 
 @attrs.frozen
-class _Left:
-    """What a departure wrote."""
+class Departure:
+    """What it wrote that a member is one no longer."""
 
+    guild_id: int
+    user_id: int
     member_count: int
     settings: dict[str, Any] | None
+    thread_ids: tuple[int, ...]
+    """Threads that the member was in."""
 
 
 class Memberships:
@@ -101,6 +108,7 @@ class Memberships:
         source: JoinSource,
         *,
         inviter_id: int | None = None,
+        address: str | None = None,
         first: Callable[[sqlite3.Connection], Role | None] | None = None,
     ) -> bool:
         """Make the account a member. `first` runs in the same transaction before anything is written, and may refuse;
@@ -108,7 +116,10 @@ class Memberships:
 
         Returns False, and nothing happens, for an account that is a member already.
 
-        :raises ApiError: UNKNOWN_GUILD, MAX_GUILDS, MAX_GUILD_MEMBERS, and what `first` raises.
+        `address` is where the request comes from; there it matters who else is banned.
+
+        :raises ApiError: UNKNOWN_GUILD, USER_BANNED_FROM_GUILD, USER_IP_BANNED_FROM_GUILD, MAX_GUILDS,
+            MAX_GUILD_MEMBERS, and what `first` raises.
         """
         now = self._clock.now_ms()
         member = Member(
@@ -128,6 +139,10 @@ class Memberships:
             guild = guilds.by_id(connection, guild_id)
             if guild is None:
                 raise ApiError("UNKNOWN_GUILD")
+            if bans.by_id(connection, guild_id, account.id, now) is not None:
+                raise ApiError("USER_BANNED_FROM_GUILD")
+            if address is not None and bans.is_network_banned(connection, guild_id, network_of(address), now):
+                raise ApiError("USER_IP_BANNED_FROM_GUILD")
             role = None if first is None else first(connection)
             if guilds.count_of_user(connection, account.id) >= max_guilds:
                 raise ApiError("MAX_GUILDS")
@@ -157,7 +172,7 @@ class Memberships:
         """
         account = principal.account
 
-        def unit(connection: sqlite3.Connection) -> _Left:
+        def unit(connection: sqlite3.Connection) -> Departure:
             guild = guilds.by_id(connection, guild_id)
             if guild is None or not members.exists(connection, guild_id, account.id):
                 raise ApiError("UNKNOWN_MEMBER")
@@ -165,16 +180,27 @@ class Memberships:
                 raise ApiError("SINGLE_COMMUNITY_CANNOT_LEAVE")
             if guild.owner_id == account.id:
                 raise InvalidFormBody.at("guild_id", "CANNOT_LEAVE_GUILD_AS_OWNER")
-            members.delete(connection, guild_id, account.id)
-            return _Left(
-                guilds.add_to_member_count(connection, guild_id, -1),
-                guild_folders.leave_guild(connection, account, guild_id),
-            )
+            return self.depart(connection, guild_id, account)
 
-        def then(left: _Left) -> None:
-            self._announce_departure(guild_id, account.id, left)
+        def then(left: Departure) -> None:
+            self.announce_departure(left)
 
         await self._database.write(unit, then)
+
+    def depart(self, connection: sqlite3.Connection, guild_id: int, account: Account) -> Departure:
+        """In a unit of writing: a member is one no longer, of the guild and of its threads; hand the result to
+        `announce_departure` after the commit."""
+        left_threads = threads.joined(connection, guild_id, account.id, archived_too=True)
+        for thread in left_threads:
+            threads.remove_member(connection, thread.id, account.id)
+        members.delete(connection, guild_id, account.id)
+        return Departure(
+            guild_id,
+            account.id,
+            guilds.add_to_member_count(connection, guild_id, -1),
+            guild_folders.leave_guild(connection, account, guild_id),
+            tuple(thread.id for thread in left_threads),
+        )
 
     def _announce_join(self, account: Account, joined: _Joined) -> None:
         guild_id = joined.member.guild_id
@@ -205,7 +231,9 @@ class Memberships:
         wire = message_object(message, author=partial_user(account), mentions=[])
         self._bus.publish(message_created(access, message, wire))
 
-    def _announce_departure(self, guild_id: int, user_id: int, left: _Left) -> None:
+    def announce_departure(self, left: Departure) -> None:
+        """After the commit: the leaver's sessions leave the guild, and those who stay are told."""
+        guild_id, user_id = left.guild_id, left.user_id
         state = self._guild_states.loaded(guild_id)
         if state is not None:
             state.drop_member(user_id)
@@ -215,8 +243,26 @@ class Memberships:
         self._bus.publish(
             GuildLeft(guild_id, user_id), Event(EventName.GUILD_MEMBER_REMOVE, removed, ToGuild(guild_id))
         )
+        if state is not None:
+            self._announce_left_threads(state, left)
         if left.settings is not None:
             self._bus.publish(guild_folders.settings_changed(user_id, left.settings))
+
+    def _announce_left_threads(self, state: GuildState, left: Departure) -> None:
+        for thread_id in left.thread_ids:
+            thread = threads.by_id(self._database.reader, thread_id)
+            if thread is None:
+                continue
+            data = {
+                "id": str(thread_id),
+                "guild_id": str(left.guild_id),
+                "member_count": min(thread.member_count, THREAD_MEMBER_COUNT_MAXIMUM),
+                "removed_member_ids": [str(left.user_id)],
+            }
+            is_private = thread.channel.type == ChannelType.PRIVATE_THREAD
+            readers = threads.member_ids(self._database.reader, thread_id) if is_private else None
+            audience = ToThread(state.id, thread.channel.parent_id or 0, readers)
+            self._bus.publish(Event(EventName.THREAD_MEMBERS_UPDATE, data, audience))
 
 
 def _role_created(role: Role) -> Event:

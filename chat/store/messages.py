@@ -164,6 +164,46 @@ def delete(connection: sqlite3.Connection, channel_id: int, message_id: int) -> 
     return cursor.rowcount > 0
 
 
+def last_of_author(connection: sqlite3.Connection, author_id: int) -> int:
+    """The newest message of an author, anywhere; 0 without one."""
+    row = connection.execute("SELECT max(id) FROM messages WHERE author_id = ?", (author_id,)).fetchone()
+    return row[0] or 0
+
+
+def some_of_author(
+    connection: sqlite3.Connection, guild_id: int, author_id: int, since_id: int, last_id: int, limit: int
+) -> tuple[int, list[int]] | None:
+    """A channel of the guild with messages of the author from `since_id` to `last_id`, and up to `limit` of them,
+    oldest first; None when there is none left. What a webhook wrote is nobody's."""
+    first = connection.execute(
+        """
+        SELECT messages.channel_id
+          FROM messages JOIN channels ON channels.id = messages.channel_id AND channels.guild_id = ?
+         WHERE messages.author_id = ? AND messages.id BETWEEN ? AND ? AND messages.webhook_id IS NULL
+         ORDER BY messages.id
+         LIMIT 1
+        """,
+        (guild_id, author_id, since_id, last_id),
+    ).fetchone()
+    if first is None:
+        return None
+    rows = connection.execute(
+        """
+        SELECT id FROM messages
+         WHERE author_id = ? AND channel_id = ? AND id BETWEEN ? AND ? AND webhook_id IS NULL
+         ORDER BY id
+         LIMIT ?
+        """,
+        (author_id, first[0], since_id, last_id, limit),
+    )
+    return first[0], [message_id for (message_id,) in rows]
+
+
+def delete_many(connection: sqlite3.Connection, channel_id: int, message_ids: Sequence[int]) -> list[int]:
+    """Remove messages of a channel; returns those that there were."""
+    return [message_id for message_id in message_ids if delete(connection, channel_id, message_id)]
+
+
 def _extra_text(message: Message) -> str | None:
     return None if message.extra is None else json.dumps(attrs.asdict(message.extra))
 

@@ -17,6 +17,7 @@ from chat.errors import OperatorError
 from chat.store.connections import connect
 from chat.store.schema import ACCOUNTS, ADMIN_API_KEYS, GUILDS, MESSAGES, OPERATION, RELATIONSHIPS, RETAINED_EVENTS
 from chat.store.schema_audit_log import AUDIT_LOG
+from chat.store.schema_bans import BANS
 from chat.store.schema_credentials import CREDENTIALS
 from chat.store.schema_media import MEDIA
 from chat.store.schema_private_channels import PRIVATE_CHANNELS
@@ -90,6 +91,12 @@ def guild_audit_log(database: sqlite_utils.Database) -> None:
         database.execute(statement)
 
 
+def guild_bans(database: sqlite_utils.Database) -> None:
+    """Who is kept out of guilds; messages are found by author."""
+    for statement in BANS:
+        database.execute(statement)
+
+
 MIGRATIONS: Final[Sequence[Migration]] = (
     accounts_guilds_messages,
     relationships,
@@ -99,6 +106,7 @@ MIGRATIONS: Final[Sequence[Migration]] = (
     private_channels,
     threads,
     guild_audit_log,
+    guild_bans,
     recovery,
     webhooks_and_media,
 )

@@ -57,7 +57,7 @@ _ACTIVE_OF_GUILD: Final = f"{_SELECT} WHERE channels.guild_id = ? AND threads.ar
 _JOINED: Final = f"""
     {_SELECT}
       JOIN thread_members ON thread_members.thread_id = threads.id AND thread_members.user_id = ?
-     WHERE channels.guild_id = ? AND threads.archived = 0
+     WHERE channels.guild_id = ? AND threads.archived <= ?
      ORDER BY threads.id DESC
 """
 _INSERT: Final = f"INSERT INTO threads (id, {', '.join(_OWN)}) VALUES (?, {', '.join('?' * len(_OWN))})"  # noqa: S608
@@ -80,9 +80,9 @@ def active_of_guild(connection: sqlite3.Connection, guild_id: int) -> list[Threa
     return [_thread(row) for row in connection.execute(_ACTIVE_OF_GUILD, (guild_id,))]
 
 
-def joined(connection: sqlite3.Connection, guild_id: int, user_id: int) -> list[Thread]:
-    """Those of the guild's active threads that the account is in, the newest first."""
-    return [_thread(row) for row in connection.execute(_JOINED, (user_id, guild_id))]
+def joined(connection: sqlite3.Connection, guild_id: int, user_id: int, *, archived_too: bool = False) -> list[Thread]:
+    """Those of the guild's threads that the account is in, the newest first; the active ones, if not all."""
+    return [_thread(row) for row in connection.execute(_JOINED, (user_id, guild_id, archived_too))]
 
 
 def count_active(connection: sqlite3.Connection, guild_id: int) -> int:

@@ -80,7 +80,7 @@ async def get_invite(request: Request, invite_code: str) -> object:
 )
 async def accept_invite(request: Request, invite_code: str) -> object:
     """Join what an invite leads to; a body is neither needed nor read."""
-    return await request.services.invites.accept(request.principal, invite_code)
+    return await request.services.invites.accept(request.principal, invite_code, request.address)
 
 
 @routes.operation(
