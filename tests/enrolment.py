@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from typing import Any, Final
 
 import pyotp
@@ -74,7 +75,7 @@ async def register(client: RestClient, key: SoftwareAuthenticator, name: str = "
 
 async def passkey_of(person: Person, name: str = "Key", *, counts: bool = True) -> SoftwareAuthenticator:
     """An authenticator with a passkey of a person who has a password and no factor so far."""
-    key = SoftwareAuthenticator(ORIGIN, counts=counts)
+    key = SoftwareAuthenticator(ORIGIN, counts=counts, chance=random.Random(int(person.id)))
     (await register(person.rest, key, name, password=person.password)).expect(204)
     return key
 

@@ -2,20 +2,37 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 import attrs
 
 from chat.api import buckets
-from chat.api.fields import Length
+from chat.api.fields import Length, Refusal
 from chat.api.operation import Policy, Request, Routes
 from chat.api.sudo import SudoFields
 from chat.domain.webauthn_challenges import ChallengeContext
 
 routes = Routes()
 
+NAME_CHARACTERS: Final = 100
+
+
+class _CredentialName:
+    """What people call a passkey, without the white space around it."""
+
+    def read(self, value: object) -> str:
+        if type(value) is not str:
+            raise Refusal
+        name = value.strip()
+        if len(name) > NAME_CHARACTERS:
+            raise Refusal("CONTENT_EXCEEDS_MAX_LENGTH")
+        if not name:
+            raise Refusal
+        return name
+
+
+CredentialName = Annotated[str, _CredentialName()]
 Code = Annotated[str, Length(1, 32)]
-CredentialName = Annotated[str, Length(1, 100)]
 Challenge = Annotated[str, Length(1, 1_024)]
 
 
