@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Final
 
 from chat.errors import ApiError
@@ -41,22 +41,31 @@ async def read_body(receive: Receive, announced: str | None, limit: int = BODY_L
     return bytes(body)
 
 
-async def body_chunks(receive: Receive, announced: str | None, limit: int) -> AsyncGenerator[bytes, None]:
-    """As `read_body`, piece by piece as it comes; raises the same."""
-    _refuse_announced(announced, limit)
-    size = 0
-    more = True
-    while more:
-        event = await receive()
-        if event["type"] == "http.disconnect":
-            raise ClientGone
-        chunk = event.get("body", b"")
-        more = event.get("more_body", False)
-        size += len(chunk)
-        if size > limit:
-            raise _too_large()
-        if chunk:
-            yield chunk
+class BodyChunks:
+    """As `read_body`, piece by piece as it comes (an asynchronous iterator); raises the same."""
+
+    def __init__(self, receive: Receive, announced: str | None, limit: int) -> None:
+        _refuse_announced(announced, limit)
+        self._receive = receive
+        self._left = limit
+        self._more = True
+
+    def __aiter__(self) -> BodyChunks:
+        return self
+
+    async def __anext__(self) -> bytes:
+        while self._more:
+            event = await self._receive()
+            if event["type"] == "http.disconnect":
+                raise ClientGone
+            chunk: bytes = event.get("body", b"")
+            self._more = event.get("more_body", False)
+            self._left -= len(chunk)
+            if self._left < 0:
+                raise _too_large()
+            if chunk:
+                return chunk
+        raise StopAsyncIteration
 
 
 def announces_little(headers: Mapping[str, str]) -> bool:

@@ -27,7 +27,7 @@ import trio
 
 from chat.api.account_limits import ACCOUNT_LIMITED_OPERATIONS
 from chat.api.answers import PREFLIGHT_HEADERS, Answer, Encoded, Streamed, answer_of, encode, refusal
-from chat.api.bodies import ClientGone, Receive, announces_little, body_chunks, comes_in_parts, read_body
+from chat.api.bodies import BodyChunks, ClientGone, Receive, announces_little, comes_in_parts, read_body
 from chat.api.captcha import CAPTCHA_OPERATIONS, require_captcha
 from chat.api.exchange import Exchange
 from chat.api.faults import HttpFaults
@@ -157,7 +157,7 @@ class Endpoint:
         storage = self._services.media.storage
         announced = exchange.headers.get("content-length")
         async with storage.receiving() as spooled:
-            async for chunk in body_chunks(exchange.receive, announced, IMAGE_BODY_BYTES):
+            async for chunk in BodyChunks(exchange.receive, announced, IMAGE_BODY_BYTES):
                 await spooled.write(chunk)
             async with storage.large_bodies:
                 exchange.body = await spooled.content()

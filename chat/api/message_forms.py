@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from typing import Any, Final, TypeVar
 
-from chat.api.bodies import BODY_LIMIT, body_chunks
+from chat.api.bodies import BODY_LIMIT, BodyChunks
 from chat.api.message_bodies import CreateMessage, attachment_wishes
 from chat.api.operation import Request
 from chat.api.parsing import parse_json
@@ -50,7 +50,7 @@ async def received_message(
     if boundary is None:
         raise InvalidFormBody.at("body", "INVALID_FORMAT")
     most = request.services.settings.limits.max_attachments_per_message * owner.file_bytes + 2 * BODY_LIMIT
-    chunks = body_chunks(request.receive, request.headers.get("content-length"), most)
+    chunks = BodyChunks(request.receive, request.headers.get("content-length"), most)
     async with uploads.form(owner, chunks, boundary) as form:
         value = parse_json(form.fields.get(PAYLOAD, b""), empty_strings_are_null=False)
         message: B = _structure(declared)(value)

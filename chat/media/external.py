@@ -1,18 +1,14 @@
 """Media that lie elsewhere, fetched for a client that shall not show itself there.
 
 What comes is as untrusted as an upload: its kind is told by content, compressed answers are refused, and size, seconds
-and requests at a time are bounded. Redirects are followed a few steps, each through the guard.
+and transfers at a time are bounded. Redirects are followed a few steps, each through the guard.
 """
 
 from __future__ import annotations
 
 import contextlib
-import functools
-import importlib
-import ssl
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Sequence
-from types import ModuleType
-from typing import TYPE_CHECKING, Final
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from typing import Final
 from urllib.parse import urljoin
 
 import attrs
@@ -21,10 +17,8 @@ import trio
 
 from chat.errors import ApiError
 from chat.media.content_types import IMAGE_TYPES, MOVING_TYPES, SNIFFED_BYTES, content_type
-from chat.media.outside_addresses import Guard, OutsideRefused, Target
-
-if TYPE_CHECKING:
-    from httpx import AsyncClient, Response
+from chat.media.outside_addresses import Guard, OutsideRefused
+from chat.media.outside_exchange import OutsideExchange, connected
 
 MEDIA_BYTES: Final = 52_428_800
 """The largest file that is passed on."""
@@ -38,7 +32,6 @@ PIECE_SECONDS: Final = 10.0
 WHOLE_SECONDS: Final = 300.0
 """How long a whole transfer may take, a slow client's reading included."""
 
-PIECE_BYTES: Final = 65_536
 REDIRECTS: Final = 3
 AT_A_TIME: Final = 32
 """Transfers under way; one more is told to come back."""
@@ -53,12 +46,12 @@ log: Final = structlog.get_logger("chat.media")
 class OutsideMedia:
     """An answer from outside whose kind has been seen; `length` is None where the other side does not say.
 
-    Whoever has it reads `pieces` or not, and calls `aclose`.
+    Whoever has it calls `pieces` (which raises EOFError where they break off) or not, and calls `aclose`.
     """
 
     content_type: str
     length: int | None
-    pieces: AsyncGenerator[bytes, None]
+    pieces: Callable[[], AsyncGenerator[bytes, None]]
     aclose: Callable[[], Awaitable[None]]
 
 
@@ -68,7 +61,8 @@ class ExternalMedia:
 
     def __init__(self, allowed: Sequence[str] = ()) -> None:
         self._guard = Guard(allowed)
-        self._under_way = 0
+        self.under_way = 0
+        """Transfers that are not over yet."""
 
     async def fetch(self, url: str) -> OutsideMedia:
         """The media at an address, as far as their kind; what remains has WHOLE_SECONDS.
@@ -76,101 +70,71 @@ class ExternalMedia:
         :raises ApiError: BAD_GATEWAY for everything that is not to be had there, whatever the reason;
             SERVICE_UNAVAILABLE when too many are fetched already.
         """
-        if self._under_way >= AT_A_TIME:
+        if self.under_way >= AT_A_TIME:
             raise ApiError("SERVICE_UNAVAILABLE", headers={"Retry-After": "1"})
-        httpx = await _library()
-        stack = contextlib.AsyncExitStack()
-        self._under_way += 1
-        stack.callback(self._done)
-        try:
-            with trio.fail_after(ANSWER_SECONDS):
-                return await self._begun(httpx, stack, url)
-        except (OutsideRefused, trio.TooSlowError, httpx.HTTPError, httpx.InvalidURL) as error:
-            # Neither the client nor the log learns what was found there, or under which address.
-            log.info("outside media refused", reason=type(error).__name__)
-            raise ApiError("BAD_GATEWAY") from None
-        finally:
-            await stack.aclose()  # what a success takes along is no longer on it
+        async with contextlib.AsyncExitStack() as stack:
+            self.under_way += 1
+            stack.callback(self._done)
+            try:
+                with trio.fail_after(ANSWER_SECONDS):
+                    exchange = await self._asked(stack, url)
+                    length, head = await _judged(exchange)
+            except (OutsideRefused, EOFError, trio.TooSlowError) as error:
+                # Neither the client nor the log learns what was found there, or under which address.
+                log.info("outside media refused", reason=type(error).__name__)
+                raise ApiError("BAD_GATEWAY") from None
+            return OutsideMedia(content_type(head), length, lambda: _bounded(head, exchange), stack.pop_all().aclose)
+        raise AssertionError("nothing on the stack swallows an exception")
 
     def _done(self) -> None:
-        self._under_way -= 1
+        self.under_way -= 1
 
-    async def _begun(self, httpx: ModuleType, stack: contextlib.AsyncExitStack, url: str) -> OutsideMedia:
+    async def _asked(self, stack: contextlib.AsyncExitStack, url: str) -> OutsideExchange:
         for _ in range(1 + REDIRECTS):
             target = await self._guard.target(url)
-            response = await stack.enter_async_context(_asked(httpx, target))
-            if response.status_code not in REDIRECTION:
-                kind, length, pieces = await _judged(httpx, response)
-                return OutsideMedia(kind, length, pieces, stack.pop_all().aclose)
-            url = urljoin(url, response.headers.get("location", ""))
+            exchange = await connected(target)
+            stack.push_async_callback(exchange.aclose)
+            await exchange.ask(target)
+            if exchange.status not in REDIRECTION:
+                return exchange
+            try:
+                url = urljoin(url, exchange.headers.get("location", ""))
+            except ValueError as error:
+                raise OutsideRefused("the redirect is malformed") from error
         raise OutsideRefused("too many redirects")
 
 
-@contextlib.asynccontextmanager
-async def _asked(httpx: ModuleType, target: Target) -> AsyncIterator[Response]:
-    """One request on a connection of its own, to the address that was judged."""
-    client: AsyncClient = httpx.AsyncClient(
-        verify=_trust(),
-        trust_env=False,
-        follow_redirects=False,
-        timeout=PIECE_SECONDS,
-        limits=httpx.Limits(max_connections=1, max_keepalive_connections=0),
-    )
-    headers = {"Host": target.host_header, "Accept": "image/*, video/*, audio/*", "Accept-Encoding": "identity"}
-    async with client:
-        request = httpx.Request(
-            "GET",
-            target.pinned_url,
-            headers=headers,
-            # The certificate must be the name's, not the address's.
-            extensions={"sni_hostname": target.host, "timeout": httpx.Timeout(PIECE_SECONDS).as_dict()},
-        )
-        response = await client.send(request, stream=True)
-        try:
-            yield response
-        finally:
-            await response.aclose()
-
-
-async def _judged(httpx: ModuleType, response: Response) -> tuple[str, int | None, AsyncGenerator[bytes, None]]:
-    if response.status_code != 200 or response.headers.get("content-encoding", "identity") != "identity":
+async def _judged(exchange: OutsideExchange) -> tuple[int | None, bytes]:
+    """The length and the first bytes of what may be passed on."""
+    if exchange.status != 200 or exchange.headers.get("content-encoding", "identity") != "identity":
         raise OutsideRefused("the answer is not a plain file")
-    announced = response.headers.get("content-length", "")
+    announced = exchange.headers.get("content-length", "")
     length = int(announced) if announced.isdecimal() and len(announced) < 16 else None
     if length is not None and length > MEDIA_BYTES:
         raise OutsideRefused("the file is too large")
-    pieces = response.aiter_raw(PIECE_BYTES)
     head = b""
-    async for piece in pieces:
+    while len(head) < SNIFFED_BYTES and (piece := await exchange.read()):
         head += piece
-        if len(head) >= SNIFFED_BYTES:
-            break
-    kind = content_type(head)
-    if kind not in SERVED_TYPES:
+    if content_type(head) not in SERVED_TYPES:
         raise OutsideRefused("the file is not a picture, a film or a sound")
-    return kind, length, _bounded(httpx, head, pieces)
+    return length, head
 
 
-async def _bounded(httpx: ModuleType, head: bytes, pieces: AsyncIterator[bytes]) -> AsyncGenerator[bytes, None]:
+async def _bounded(head: bytes, exchange: OutsideExchange) -> AsyncGenerator[bytes, None]:
     """All of the file. Raises EOFError where it breaks off or does not end."""
-    size = len(head)
     until = trio.current_time() + WHOLE_SECONDS
+    size = len(head)
     yield head
+    while piece := await _next_piece(exchange):
+        size += len(piece)
+        if size > MEDIA_BYTES or trio.current_time() > until:
+            raise EOFError("the file does not end")
+        yield piece
+
+
+async def _next_piece(exchange: OutsideExchange) -> bytes:
     try:
-        async for piece in pieces:
-            size += len(piece)
-            if size > MEDIA_BYTES or trio.current_time() > until:
-                raise EOFError("the file does not end")
-            yield piece
-    except httpx.HTTPError as error:
-        raise EOFError("the other side broke off") from error
-
-
-async def _library() -> ModuleType:
-    """httpx, which takes a tenth of a second to import the first time."""
-    return await trio.to_thread.run_sync(importlib.import_module, "httpx")
-
-
-@functools.cache
-def _trust() -> ssl.SSLContext:
-    return ssl.create_default_context()
+        with trio.fail_after(PIECE_SECONDS):
+            return await exchange.read()
+    except trio.TooSlowError as error:
+        raise EOFError("the other side fell silent") from error

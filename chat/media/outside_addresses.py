@@ -41,10 +41,10 @@ class Target:
     address: str
 
     @property
-    def pinned_url(self) -> str:
-        """The URL with the address in the place of the name."""
-        literal = f"[{self.address}]" if ":" in self.address else self.address
-        return self.url._replace(netloc=f"{literal}:{self.port}", fragment="").geturl()
+    def path(self) -> str:
+        """What the request asks for: path and query."""
+        path = self.url.path or "/"
+        return f"{path}?{self.url.query}" if self.url.query else path
 
     @property
     def host_header(self) -> str:

@@ -7,14 +7,13 @@ Authorization is not looked at anywhere here, and every address that leads nowhe
 from __future__ import annotations
 
 import re
-from contextlib import aclosing
 from functools import partial
 from typing import Annotated, Final
 
 import attrs
 
 from chat.api.answers import Answer, Streamed
-from chat.api.bodies import body_chunks
+from chat.api.bodies import BodyChunks
 from chat.api.fields import Length
 from chat.api.operation import Bucket, Policy, Request, Routes
 from chat.domain.uploads import uploaded_object
@@ -117,9 +116,8 @@ async def get_upload(request: Request, capability: str) -> Answer:
 
 
 async def _receive(request: Request, capability: str) -> object:
-    chunks = body_chunks(request.receive, request.headers.get("content-length"), UPLOAD_BYTES)
-    async with aclosing(chunks):
-        return uploaded_object(await request.services.uploads.receive(capability, chunks))
+    chunks = BodyChunks(request.receive, request.headers.get("content-length"), UPLOAD_BYTES)
+    return uploaded_object(await request.services.uploads.receive(capability, chunks))
 
 
 async def _asset(request: Request, kind: str, owner: str, image: str) -> Answer:
@@ -141,7 +139,8 @@ async def _stored(request: Request, attachment: Attachment, cache_control: str) 
 async def _file(request: Request, stored: Asset | Attachment, file: File) -> Answer:
     answer = delivery(file, request.headers)
     if answer.status == 416:
-        raise ApiError("BAD_REQUEST", "There are no such bytes.", status=416, headers=answer.headers)
+        headers = {**GUARDED, "Content-Range": answer.headers["Content-Range"]}
+        raise ApiError("BAD_REQUEST", "There are no such bytes.", status=416, headers=headers)
     if answer.status == 304:
         return Answer(304, headers=answer.headers)
     storage = request.services.media.storage
@@ -160,7 +159,7 @@ async def _relayed(request: Request, url: str) -> Answer:
         "Content-Disposition": "inline",
         "Cache-Control": EXTERNAL_FRESH,
     }
-    return Streamed(200, headers=headers, pieces=lambda: media.pieces, length=media.length, aclose=media.aclose)
+    return Streamed(200, headers=headers, pieces=media.pieces, length=media.length, aclose=media.aclose)
 
 
 def _number(text: str) -> int:

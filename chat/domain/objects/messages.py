@@ -40,7 +40,7 @@ def message_object(
         "mentions": mentions,
         "mention_roles": [str(role_id) for role_id in message.mentioned_role_ids],
         "embeds": [],
-        "attachments": attachments,
+        "attachments": attachments or [],
         "stickers": [],
     }
     if message.webhook_id is not None:

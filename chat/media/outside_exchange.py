@@ -1,0 +1,97 @@
+"""One GET to an address that has been judged, on a connection of its own, and the answer as it comes.
+
+It says as little as possible: no cookies, no credentials, no referrer, nothing about who asks here. It asks for no
+compression, keeps no connection and follows nothing by itself; the head of an answer has a limit.
+"""
+
+from __future__ import annotations
+
+import functools
+import ssl
+from collections.abc import Mapping
+from typing import Final
+
+import h11
+import trio
+
+from chat.media.outside_addresses import OutsideRefused, Target
+
+HEAD_BYTES: Final = 32_768
+"""The longest head of an answer."""
+
+READ_BYTES: Final = 65_536
+
+ACCEPTED: Final = "image/*, video/*, audio/*"
+
+
+class OutsideExchange:
+    """A request that was sent. `status` and `headers` (lower-case names) are the answer's."""
+
+    def __init__(self, stream: trio.abc.Stream) -> None:
+        self._stream = stream
+        self._parser = h11.Connection(h11.CLIENT, max_incomplete_event_size=HEAD_BYTES)
+        self.status = 0
+        self.headers: Mapping[str, str] = {}
+
+    async def ask(self, target: Target) -> None:
+        """Send the request and read the head of the answer; raises OutsideRefused."""
+        request = h11.Request(
+            method="GET",
+            target=target.path,
+            headers=[
+                ("Host", target.host_header),
+                ("Accept", ACCEPTED),
+                ("Accept-Encoding", "identity"),
+                ("Connection", "close"),
+            ],
+        )
+        try:
+            data = (self._parser.send(request) or b"") + (self._parser.send(h11.EndOfMessage()) or b"")
+            await self._stream.send_all(data)
+            event = await self._next_event()
+            while isinstance(event, h11.InformationalResponse):
+                event = await self._next_event()
+        except (trio.BrokenResourceError, h11.ProtocolError) as error:
+            raise OutsideRefused("this is not HTTP") from error
+        if not isinstance(event, h11.Response):
+            raise OutsideRefused("there was no answer")
+        self.status = event.status_code
+        self.headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in event.headers}
+
+    async def read(self) -> bytes:
+        """The next piece of the body; empty at its end. Raises EOFError when it breaks off."""
+        try:
+            event = await self._next_event()
+        except (trio.BrokenResourceError, h11.ProtocolError) as error:
+            raise EOFError("the other side broke off") from error
+        if isinstance(event, h11.Data):
+            return bytes(event.data)
+        if isinstance(event, h11.EndOfMessage):
+            return b""
+        raise EOFError("the other side broke off")
+
+    async def aclose(self) -> None:
+        """Close the connection."""
+        await trio.aclose_forcefully(self._stream)
+
+    async def _next_event(self) -> object:
+        while (event := self._parser.next_event()) is h11.NEED_DATA:
+            self._parser.receive_data(bytes(await self._stream.receive_some(READ_BYTES)))
+        return event
+
+
+async def connected(target: Target) -> OutsideExchange:
+    """A connection to the very address that was judged; raises OutsideRefused."""
+    try:
+        stream: trio.abc.Stream = await trio.open_tcp_stream(target.address, target.port)
+    except OSError as error:
+        raise OutsideRefused("nobody answers") from error
+    if target.url.scheme == "https":
+        # The certificate must be the name's, not the address's; a wrong one shows at the first byte.
+        stream = trio.SSLStream(stream, _trust(), server_hostname=target.host, https_compatible=True)
+    return OutsideExchange(stream)
+
+
+@functools.cache
+def _trust() -> ssl.SSLContext:
+    return ssl.create_default_context()
