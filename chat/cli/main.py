@@ -29,6 +29,7 @@ COMMANDS: Final[Mapping[str, str]] = {
     "dev": "chat.cli.dev:dev",
     "user": "chat.cli.user:user",
     "bot": "chat.cli.bot:bot",
+    "mail": "chat.cli.mail:mail",
     "key": "chat.cli.key:key",
     "ban": "chat.cli.ban:ban",
     "config": "chat.cli.config:config",

@@ -101,3 +101,12 @@ def email_revert(recipient: str, *, service_name: str, public_url: str, token: s
         action=Action("It was not me", f"{public_url}/email-revert#token={token}"),
     )
     return Mail(recipient, letter, MailKind.EMAIL_REVERT, token)
+
+
+def trial(service_name: str, public_url: str) -> Letter:
+    """Tells an operator that mail arrives (`chat mail test`)."""
+    return Letter(
+        subject=f"Mail from {service_name} arrives",
+        paragraphs=(f"{service_name} was asked to send a letter to this address, and here it is.",),
+        action=Action(f"Open {service_name}", public_url),
+    )

@@ -42,6 +42,9 @@ T = TypeVar("T")
 BATCH: Final = 50
 """Mails sent over one connection before we look again who is waiting."""
 
+FINISH_SECONDS: Final = 3.0
+"""How long the end of the server waits for the mail that is on its way."""
+
 LONGEST_WAIT_SECONDS: Final = 30.0
 """How long the outbox sleeps at most: commands beside the server write mail too, and cannot wake it."""
 
@@ -197,12 +200,16 @@ class Outbox:
             self._over.set()
 
     async def finish(self) -> None:
-        """Send the mail that is on its way and no other; returns when that is done."""
+        """Send the mail that is on its way and no other; returns when that is done, or takes too long.
+
+        What the server had not taken by then is sent again when the outbox runs again.
+        """
         if self._token is None:
             return
         self._stopping = True
         self._posted.set()
-        await self._over.wait()
+        with trio.move_on_after(FINISH_SECONDS):
+            await self._over.wait()
 
     async def _round(self) -> float:
         """Try what is due; how many seconds to wait before the next round."""

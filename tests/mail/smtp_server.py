@@ -83,7 +83,8 @@ def free_port() -> int:
 @contextmanager
 def smtp_server(postbox: Postbox, port: int, **options: Any) -> Iterator[None]:
     """The server, while the block lasts. `options` are aiosmtpd's."""
-    controller = Controller(postbox, hostname=HOST, port=port, **options)
+    # Without a name of its own it would ask the network for one.
+    controller = Controller(postbox, hostname=HOST, port=port, server_hostname="mail.example", **options)
     controller.start()
     try:
         yield

@@ -13,7 +13,6 @@ import attrs
 import pytest
 import structlog
 import trio
-from smtp_server import HOST, Postbox, certificate, free_port, smtp_server
 
 from chat.auth.keys import Keys
 from chat.clock import SystemClock, TrioClock
@@ -24,6 +23,7 @@ from chat.mail.mailer import Mail, Mailer, MailKind
 from chat.mail.outbox import GIVEN_UP_AFTER_MS, Outbox, Sender
 from chat.store import mail_outbox
 from chat.store.database import Database, open_database
+from tests.mail.smtp_server import HOST, Postbox, certificate, free_port, smtp_server
 
 SECRET = "s3cret-token-of-the-link"
 NOW = 1_700_000_000_000
