@@ -16,6 +16,8 @@ from typing import Any, Final, TextIO
 
 import structlog
 
+from chat.registries.error_codes import ERROR_CODES
+
 REDACTED: Final = "[redacted]"
 
 _SECRETS: Final[tuple[tuple[re.Pattern[str], str], ...]] = (
@@ -27,9 +29,21 @@ _SECRETS: Final[tuple[tuple[re.Pattern[str], str], ...]] = (
     (re.compile(r"(/webhooks/[0-9]+/)[^/?#\s'\"]+"), rf"\g<1>{REDACTED}"),
     (re.compile(r"(/media/(?:relay|external)/)[^?#\s'\"]+"), rf"\g<1>{REDACTED}"),
     (re.compile(r"(/media/attachments/[^?#\s'\"]*\?)[^#\s'\"]+"), rf"\g<1>{REDACTED}"),
+    (
+        re.compile(r"(?i)([?&#](?:[a-z_]*token|code|ticket|state|secret|[a-z_]*password|code_verifier)=)[^&#\s\"']+"),
+        rf"\g<1>{REDACTED}",
+    ),
+    (
+        re.compile(r"(?<![A-Za-z0-9_-])(?=[a-z0-9_-]*[A-Z])(?=[A-Z0-9_-]*[a-z])[A-Za-z0-9_-]{43}(?![A-Za-z0-9_-])"),
+        REDACTED,
+    ),
+    (re.compile(r"(?<![A-Za-z0-9])(?=[a-z0-9]*[A-Z])(?=[A-Z0-9]*[a-z])[A-Za-z0-9]{64}(?![A-Za-z0-9])"), REDACTED),
 )
-"""Session tokens, admin keys, bot tokens, JSON web tokens, password hashes, and what is secret of the addresses of
-webhooks, uploads and media, wherever they stand in a text."""
+"""What is redacted wherever it stands in a text: session tokens, admin keys, bot tokens, JSON web tokens, password
+hashes, what is secret of the addresses of webhooks, uploads and media, secrets in the query or fragment of any address,
+and whatever has the form of an access token, client secret, ticket or capability (43 characters of base64url) or of a
+mailed token (64 letters and digits). The last two need letters of both cases, so that names and hexadecimal digests
+stay."""
 
 _HEADER: Final = re.compile(
     r"""(\b(?:proxy-)?authorization|\bx-service-sudo-mode-jwt|\bcookie)   # the name,
@@ -41,7 +55,39 @@ _HEADER: Final = re.compile(
 )
 
 _SECRET_FIELDS: Final = frozenset(
-    {"authorization", "password", "new_password", "token", "client_secret", "secret", "ticket", "totp_secret"}
+    {
+        "access_token",
+        "authorization",
+        "backup_code",
+        "backup_codes",
+        "bridge_id",
+        "capability",
+        "challenge",
+        "client_secret",
+        "code",
+        "code_verifier",
+        "cookie",
+        "email_token",
+        "id_token",
+        "key",
+        "mfa_code",
+        "new_password",
+        "nonce",
+        "password",
+        "recovery_code",
+        "refresh_token",
+        "response",
+        "secret",
+        "state",
+        "ticket",
+        "token",
+        "totp_secret",
+        "upload_url",
+        "webauthn_challenge",
+        "webauthn_response",
+        "x_captcha_token",
+        "x_service_sudo_mode_jwt",
+    }
 )
 """Fields of a log line, or of an object in one, whose value is never shown."""
 
@@ -64,9 +110,16 @@ def without_secrets(_logger: object, _method: str, event: Mapping[str, Any]) -> 
 
 
 def _redacted_field(name: object, value: object) -> Any:
-    if isinstance(name, str) and name.lower().replace("-", "_") in _SECRET_FIELDS and value is not None:
+    if isinstance(name, str) and name.lower().replace("-", "_") in _SECRET_FIELDS and _may_be_secret(value):
         return REDACTED
     return _redacted(value)
+
+
+def _may_be_secret(value: object) -> bool:
+    """A `code` is the digits that somebody typed as well as the code of an error or of a close."""
+    if value is None or isinstance(value, (bool, int, float)):
+        return False
+    return not (isinstance(value, str) and value in ERROR_CODES)
 
 
 def _redacted(value: object) -> Any:

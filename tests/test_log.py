@@ -23,6 +23,8 @@ SESSION = "cht_" + "Ab0" * 12
 ADMIN_KEY = "cha_1234567890_" + "Ab0z" * 8
 BOT = "1234567890." + "A-_z" * 10 + "abc"
 PROOF = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2lnbmF0dXJl"
+SECRET = "Ab0-_" * 8 + "xyZ"
+MAIL_TOKEN = "Ab0z" * 16
 PASSWORD_HASH = "$argon2id$v=19$m=65536,t=3,p=2$c29tZXNhbHQ$aGFzaA"
 
 
@@ -113,6 +115,13 @@ def test_a_log_that_cannot_be_written_stops_nobody(output: Output) -> None:
         ("(b'authorization', b'Bot 1.x')", f"(b'authorization', b'Bot {REDACTED}')"),
         ('{"Authorization": "Basic YTpi"}', f'{{"Authorization": "Basic {REDACTED}"}}'),
         ("X-Service-Sudo-Mode-JWT: abc", f"X-Service-Sudo-Mode-JWT: {REDACTED}"),
+        (SECRET, REDACTED),
+        (f"/media/relay/{SECRET}", f"/media/relay/{REDACTED}"),
+        (f"/v1/webhooks/5/{SECRET}/slack", f"/v1/webhooks/5/{REDACTED}/slack"),
+        (MAIL_TOKEN, REDACTED),
+        (f"https://chat.example/reset#token={MAIL_TOKEN}", f"https://chat.example/reset#token={REDACTED}"),
+        ("/callback?code=swordfish&x=1&state=s", f"/callback?code={REDACTED}&x=1&state={REDACTED}"),
+        ("/login?access_token=a.b&password=c", f"/login?access_token={REDACTED}&password={REDACTED}"),
     ],
 )
 def test_a_secret_in_a_text_is_redacted(secret: str, shown: str) -> None:
@@ -127,6 +136,10 @@ def test_a_secret_in_a_text_is_redacted(secret: str, shown: str) -> None:
         "GET /v1/channels/1234567890/messages",
         "address 127.0.0.1, version 1.2.3",
         "the authorization failed",
+        "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
+        "a_name_in_lower_case_of_forty_three_letters",
+        "-------------------------------------------",
+        "/v1/guilds?limit=5&after=7",
     ],
 )
 def test_what_is_no_secret_stays(text: str) -> None:
@@ -172,7 +185,23 @@ def test_a_secret_in_a_traceback_is_redacted(output: Output) -> None:
     assert BOT not in output.getvalue()
 
 
-@pytest.mark.parametrize("name", ["password", "Authorization", "client-secret", "token", "totp_secret"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "password",
+        "Authorization",
+        "client-secret",
+        "token",
+        "totp_secret",
+        "code",
+        "mfa_code",
+        "backup_codes",
+        "ticket",
+        "refresh_token",
+        "webauthn_response",
+        "X-Service-Sudo-Mode-JWT",
+    ],
+)
 def test_a_field_of_secrets_is_never_shown(output: Output, name: str) -> None:
     structlog.get_logger().info("seen", **{name: "swordfish"}, body={name: "swordfish", "other": 1})
     structlog.get_logger().info("seen", **{name: None})
@@ -180,6 +209,16 @@ def test_a_field_of_secrets_is_never_shown(output: Output, name: str) -> None:
     first, second = output.lines
     assert (first[name], first["body"]) == (REDACTED, {name: REDACTED, "other": 1})
     assert second[name] is None
+
+
+def test_the_code_of_an_error_or_a_close_is_no_secret(output: Output) -> None:
+    structlog.get_logger().info("refused", code="MISSING_ACL", other={"code": 4004})
+    assert (output.lines[0]["code"], output.lines[0]["other"]) == ("MISSING_ACL", {"code": 4004})
+    structlog.get_logger().info("typed", code="123456", other={"code": "ab12-cd34", "secret": "MISSING_ACCESS_"})
+    assert (output.lines[1]["code"], output.lines[1]["other"]) == (
+        REDACTED,
+        {"code": REDACTED, "secret": REDACTED},
+    )
 
 
 @given(
