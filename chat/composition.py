@@ -73,7 +73,7 @@ from chat.domain.passkeys import Passkeys
 from chat.domain.password_change import PasswordChanges
 from chat.domain.password_recovery import PasswordRecovery
 from chat.domain.pending_registrations import PendingRegistrations
-from chat.domain.own_messages import AuthorsMessages
+from chat.domain.own_messages import AuthorsMessages, OwnMessages
 from chat.domain.presences import Presences
 from chat.domain.private_channels import PrivateChannels
 from chat.domain.profiles import ProfileRules
@@ -269,6 +269,7 @@ def build_services(base: Foundations) -> Services:
         audit_log=audit_log,
         bans=Bans(database, access, memberships, authors_messages, bus, audit_log, clock),
         authors_messages=authors_messages,
+        own_messages=OwnMessages(access, authors_messages, credentials.sudo),
         roles=Roles(database, base.guild_states, access, bus, audit_log, base.snowflakes, settings, policy),
         threads=Threads(database, access, base.thread_lookup, bus, clock, base.snowflakes, policy),
         friendships=Friendships(database, clock, base.relationships, settings),

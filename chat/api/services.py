@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from chat.domain.password_change import PasswordChanges
     from chat.domain.password_recovery import PasswordRecovery
     from chat.domain.pending_registrations import PendingRegistrations
-    from chat.domain.own_messages import AuthorsMessages
+    from chat.domain.own_messages import AuthorsMessages, OwnMessages
     from chat.domain.private_channels import PrivateChannels
     from chat.domain.recovery_kit import RecoveryKits
     from chat.domain.registration import Registration
@@ -108,6 +108,7 @@ class Services:
     roles: Roles
     bans: Bans
     authors_messages: AuthorsMessages
+    own_messages: OwnMessages
     guilds: Guilds
     memberships: Memberships
     channels: Channels

@@ -25,6 +25,8 @@ from chat.domain.message_events import message_created
 from chat.domain.objects.messages import author_object, message_object
 from chat.domain.objects.roles import role_object
 from chat.domain.objects.users import partial_user
+from chat.domain.own_messages import AuthorsMessages
+from chat.domain.sudo import SudoMode, SudoProof
 from chat.domain.system_messages import write_join_message
 from chat.errors import ApiError, InvalidFormBody
 from chat.registries.channel_types import ChannelType
@@ -35,6 +37,7 @@ from chat.snowflake import SnowflakeGenerator
 from chat.store import accounts, bans, guilds, members, threads
 from chat.store.accounts import Account
 from chat.store.database import Database
+from chat.store.guilds import Guild
 from chat.store.messages import Message
 
 
@@ -176,16 +179,43 @@ class Memberships:
             guild = guilds.by_id(connection, guild_id)
             if guild is None or not members.exists(connection, guild_id, account.id):
                 raise ApiError("UNKNOWN_MEMBER")
-            if self._policy.protects(guild_id):
-                raise ApiError("SINGLE_COMMUNITY_CANNOT_LEAVE")
-            if guild.owner_id == account.id:
-                raise InvalidFormBody.at("guild_id", "CANNOT_LEAVE_GUILD_AS_OWNER")
+            self._require_may_leave(guild, account.id)
             return self.depart(connection, guild_id, account)
 
-        def then(left: Departure) -> None:
-            self.announce_departure(left)
+        await self._database.write(unit, self.announce_departure)
 
-        await self._database.write(unit, then)
+    async def leave_with_messages(
+        self,
+        principal: Principal,
+        guild_id: int,
+        proof: SudoProof,
+        *,
+        sudo: SudoMode,
+        authors_messages: AuthorsMessages,
+    ) -> None:
+        """Leave guild with `delete_messages`: what the caller wrote there goes first, all of it, then the membership.
+
+        :raises ApiError: UNKNOWN_GUILD, MISSING_PERMISSIONS (not a member), SINGLE_COMMUNITY_CANNOT_LEAVE,
+            SUDO_MODE_REQUIRED.
+        :raises InvalidFormBody: for a wrong proof; CANNOT_LEAVE_GUILD_AS_OWNER at `guild_id`.
+        """
+        guild = guilds.by_id(self._database.reader, guild_id)
+        if guild is None:
+            raise ApiError("UNKNOWN_GUILD")
+        if not members.exists(self._database.reader, guild_id, principal.user_id):
+            raise ApiError("MISSING_PERMISSIONS")
+        if self._policy.protects(guild_id):
+            raise ApiError("SINGLE_COMMUNITY_CANNOT_LEAVE")
+        await sudo.require(principal.account, proof)
+        self._require_may_leave(guild, principal.user_id)
+        await authors_messages.delete_all(guild_id, principal.user_id)
+        await self.leave(principal, guild_id)
+
+    def _require_may_leave(self, guild: Guild, user_id: int) -> None:
+        if self._policy.protects(guild.id):
+            raise ApiError("SINGLE_COMMUNITY_CANNOT_LEAVE")
+        if guild.owner_id == user_id:
+            raise InvalidFormBody.at("guild_id", "CANNOT_LEAVE_GUILD_AS_OWNER")
 
     def depart(self, connection: sqlite3.Connection, guild_id: int, account: Account) -> Departure:
         """In a unit of writing: a member is one no longer, of the guild and of its threads; hand the result to

@@ -10,9 +10,11 @@ from __future__ import annotations
 import sqlite3
 from typing import Any, Final
 
+from chat.auth.principal import Principal
 from chat.bus.bus import Bus, Event
-from chat.domain.access import GuildChannelAccess
+from chat.domain.access import Access, GuildChannelAccess
 from chat.domain.guild_states import GuildStates, Member
+from chat.domain.sudo import SudoMode, SudoProof
 from chat.domain.thread_access import ThreadLookup
 from chat.registries.events import EventName
 from chat.store import messages, threads
@@ -76,3 +78,22 @@ class AuthorsMessages:
                 return
             audience = thread.audience()
         self._bus.publish(Event(EventName.MESSAGE_DELETE_BULK, data, audience))
+
+
+class OwnMessages:
+    """The operation bulk-delete-mine: the caller's own messages go, the membership stays (document 001)."""
+
+    def __init__(self, access: Access, authors_messages: AuthorsMessages, sudo: SudoMode) -> None:
+        self._access = access
+        self._authors_messages = authors_messages
+        self._sudo = sudo
+
+    async def delete_in_guild(self, principal: Principal, guild_id: int, proof: SudoProof) -> None:
+        """Delete every message that the caller wrote in the guild; returns once they are gone.
+
+        :raises ApiError: as `Access.guild`; SUDO_MODE_REQUIRED.
+        :raises InvalidFormBody: for a wrong proof.
+        """
+        self._access.guild(principal, guild_id)
+        await self._sudo.require(principal.account, proof)
+        await self._authors_messages.delete_all(guild_id, principal.user_id)

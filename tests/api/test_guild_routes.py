@@ -65,15 +65,6 @@ async def test_what_is_not_taken_yet_is_refused_and_not_lost(chat_world: World, 
     assert (await chat_world.alice.rest.create_guild("x", **body)).code == "FEATURE_TEMPORARILY_DISABLED"
 
 
-async def test_leaving_with_ones_messages_is_refused_and_not_half_done(chat_world: World) -> None:
-    path = f"/v1/users/@me/guilds/{chat_world.guild_id}"
-    answer = await chat_world.bob.rest.request("DELETE", path, query={"delete_messages": "true"})
-    assert answer.code == "FEATURE_TEMPORARILY_DISABLED"
-    assert (await chat_world.bob.rest.get(f"/v1/guilds/{chat_world.guild_id}")).status == 200
-    answer = await chat_world.bob.rest.request("DELETE", path, query={"delete_messages": "false"})
-    assert answer.status == 204
-
-
 @pytest.mark.rule("001.common.1", "001.common.2", "001.common.3", "001.common.4")
 async def test_guilds_that_cannot_be_read(chat_world: World) -> None:
     alice, admin = chat_world.alice.rest, chat_world.admin.rest

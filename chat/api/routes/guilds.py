@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 import attrs
 
 from chat.api.fields import Range, Snowflake
-from chat.api.operation import Bucket, Policy, Request, Routes
+from chat.api.operation import Answer, Bucket, Policy, Request, Routes
+from chat.api.sudo import SudoFields
 from chat.domain.guilds import GuildPage
 from chat.errors import ApiError
 from chat.registries.scopes import Scope
@@ -40,6 +41,10 @@ class LeaveGuild:
     """The query of Leave guild."""
 
     delete_messages: bool = False
+
+
+LEAVE: Final = Bucket("guild:leave::guild_id", limit=10, window_ms=10_000)
+"""Leave guild and bulk-delete-mine share it (document 001, Limits)."""
 
 
 def require_may_create(request: Request) -> None:
@@ -81,14 +86,36 @@ async def list_current_user_guilds(request: Request, query: ListGuilds) -> objec
     "DELETE",
     "/v1/users/@me/guilds/{guild_id}",
     policy=Policy.USER,
-    bucket=Bucket("guild:leave::guild_id", limit=10, window_ms=10_000),
+    bucket=LEAVE,
     query=LeaveGuild,
+    body=SudoFields,
 )
-async def leave_guild(request: Request, guild_id: int, query: LeaveGuild) -> None:
-    """Leave guild. Deleting one's messages with it is not taken yet."""
-    if query.delete_messages:
-        raise ApiError("FEATURE_TEMPORARILY_DISABLED")
-    await request.services.memberships.leave(request.principal, guild_id)
+async def leave_guild(request: Request, guild_id: int, query: LeaveGuild, body: SudoFields) -> None:
+    """Leave guild; sudo mode where one's messages go along."""
+    services, principal = request.services, request.principal
+    if not query.delete_messages:
+        await services.memberships.leave(principal, guild_id)
+        return
+    await services.memberships.leave_with_messages(
+        principal,
+        guild_id,
+        request.proof(body),
+        sudo=services.sudo,
+        authors_messages=services.authors_messages,
+    )
+
+
+@routes.operation(
+    "POST",
+    "/v1/users/@me/guilds/{guild_id}/messages/bulk-delete-mine",
+    policy=Policy.USER,
+    bucket=LEAVE,
+    body=SudoFields,
+)
+async def delete_own_messages(request: Request, guild_id: int, body: SudoFields) -> object:
+    """Delete every message that the caller wrote in the guild; sudo mode."""
+    await request.services.own_messages.delete_in_guild(request.principal, guild_id, request.proof(body))
+    return Answer(202)
 
 
 @routes.operation(
