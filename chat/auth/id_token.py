@@ -43,6 +43,10 @@ _OPTIONS: Final = {
 }
 
 
+_UNREADABLE: Final = (jwt.PyJWTError, ValueError, RecursionError)
+"""What the library raises for text that is no token, deeply nested JSON included."""
+
+
 class InvalidIdToken(Exception):
     """The token proves nothing; the text says why, for the log."""
 
@@ -92,10 +96,10 @@ def _signed_claims(token: str, keys: Sequence[Mapping[str, Any]], algorithms: fr
         raise InvalidIdToken("it is too long")
     try:
         header = jwt.get_unverified_header(token)
-    except jwt.PyJWTError as error:
+    except _UNREADABLE as error:
         raise InvalidIdToken("it is no JSON Web Token") from error
     algorithm, kid = header.get("alg"), header.get("kid")
-    if algorithm not in ALGORITHMS or algorithm not in algorithms:
+    if not isinstance(algorithm, str) or algorithm not in ALGORITHMS or algorithm not in algorithms:
         raise InvalidIdToken("its algorithm is not taken")
     if "crit" in header:
         raise InvalidIdToken("it has extensions that must be understood")
@@ -105,7 +109,7 @@ def _signed_claims(token: str, keys: Sequence[Mapping[str, Any]], algorithms: fr
         except jwt.InvalidSignatureError as error:
             if kid is not None:
                 raise InvalidIdToken("its signature is wrong") from error
-        except jwt.PyJWTError as error:
+        except _UNREADABLE as error:
             raise InvalidIdToken("it cannot be read") from error
     raise UnknownKey("none of the known keys has signed it")
 
@@ -117,7 +121,7 @@ def _candidates(keys: Sequence[Mapping[str, Any]], algorithm: str, kid: object) 
         operations = key.get("key_ops")
         if (
             key.get("kty") != kind
-            or (curves is not None and key.get("crv") not in curves)
+            or (curves is not None and str(key.get("crv")) not in curves)
             or (kid is not None and key.get("kid") != kid)
             or key.get("alg", algorithm) != algorithm
             or key.get("use", "sig") != "sig"
