@@ -14,6 +14,7 @@ import structlog
 
 from chat.domain.authentication import Authentication, SignedIn
 from chat.domain.login_tickets import LoginTickets, timed_out
+from chat.domain.mfa_codes import MfaCodes
 from chat.domain.second_factors import SecondFactors
 from chat.domain.sign_ins import Client
 from chat.domain.webauthn_challenges import ChallengeContext
@@ -26,10 +27,13 @@ log: Final = structlog.get_logger("chat.accounts")
 class LoginCompletion:
     """Takes second factors and passkeys."""
 
-    def __init__(self, authentication: Authentication, tickets: LoginTickets, factors: SecondFactors) -> None:
+    def __init__(
+        self, authentication: Authentication, tickets: LoginTickets, factors: SecondFactors, codes: MfaCodes
+    ) -> None:
         self._authentication = authentication
         self._tickets = tickets
         self._factors = factors
+        self._codes = codes
 
     def user_of(self, ticket: str) -> int:
         """The account that a login ticket is for.
@@ -53,7 +57,7 @@ class LoginCompletion:
 
         def change(connection: sqlite3.Connection, account: Account) -> Account | ApiError:
             self._tickets.require(connection, shown, account)
-            if not self._factors.use_code(connection, account.id, code):
+            if not self._codes.use(connection, account.id, code):
                 self._tickets.count_wrong(connection, shown)
                 return wrong_code()
             self._tickets.use_up(connection, shown)
