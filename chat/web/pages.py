@@ -17,9 +17,10 @@ import io
 from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import attrs
+import orjson
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from quart import Blueprint, Request, Response, request
 
@@ -146,8 +147,7 @@ class Pages:
         authorizations = request.headers.getlist("Authorization")
         if resolve_authorization(self._database.reader, authorizations, self._clock.now_ms()) is None:
             raise ApiError("UNAUTHORIZED")
-        body: Any = await request.get_json(force=True, silent=True)
-        uri = body.get("uri") if isinstance(body, dict) else None
+        uri = _member(await request.get_data(cache=False, as_text=False, parse_form_data=False), "uri")
         if not isinstance(uri, str) or not uri.startswith("otpauth://totp/"):
             raise InvalidFormBody.at("uri", "INVALID_FORMAT")
         if len(uri) > TOTP_URI_LENGTH:
@@ -188,7 +188,7 @@ class Pages:
             sign_in=settings.sign_in,
             registration=settings.registration,
             has_mail=settings.mail.mode != "off",
-            sso=settings.sso if settings.sso.enabled else None,
+            sso=settings.sso if settings.sso.is_on else None,
             sso_name=settings.sso.display_name or "single sign-on",
         )
         return environment
@@ -203,6 +203,15 @@ def draw(text: str) -> bytes:
         image, kind="svg", xmldecl=False, nl=False, border=4, dark="#000", light="#fff", omitsize=True
     )
     return image.getvalue()
+
+
+def _member(body: bytes, name: str) -> object:
+    """A member of a JSON object; None where there is no such thing."""
+    try:
+        value = orjson.loads(body)
+    except orjson.JSONDecodeError:
+        return None
+    return value.get(name) if isinstance(value, dict) else None
 
 
 def _html(rendered: Rendered, status: int = 200) -> Response:

@@ -1,7 +1,7 @@
 """A browser in front of a real `chat dev`: Chromium without a window, and a person who uses it.
 
-Whatever a page does that it must not do (break its content security policy, ask another host, throw) fails the test that
-opened it, wherever in the conversation it happened.
+Whatever a page does that it must not do (break its content security policy, ask another host, throw) fails the test
+that opened it, wherever in the conversation it happened.
 """
 
 from __future__ import annotations
@@ -11,11 +11,12 @@ import os
 import shutil
 import subprocess
 import sys
+import time
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, Final
-from urllib.parse import urlsplit
+from urllib.parse import urlencode, urlsplit
 
 import attrs
 import pyotp
@@ -43,7 +44,8 @@ WAIT_MS: Final = 15_000
 EXPECTED_IN_CONSOLE: Final = "Failed to load resource: the server responded with a status of 4"
 """Chromium's own note of an answer that refuses; refusals are part of these conversations."""
 
-AXE_RULES: Final = {"runOnly": {"type": "tag", "values": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}}
+
+AXE_TAGS: Final = ("wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice")
 
 
 @attrs.frozen
@@ -67,7 +69,7 @@ class Instance:
 
     def call(self, method: str, path: str, body: object = None, token: str | None = None, **headers: str) -> Any:
         """One request of a program; its JSON, None without a body."""
-        request = urllib.request.Request(  # noqa: S310 - our own server
+        request = urllib.request.Request(
             f"http://127.0.0.1:{self.port}{path}",
             method=method,
             data=None if body is None else json.dumps(body).encode(),
@@ -77,12 +79,31 @@ class Instance:
             text = answer.read()
         return json.loads(text) if text else None
 
+    def exchange(self, application: dict[str, Any], code: str, redirect_uri: str) -> dict[str, Any]:
+        """What an application does with a code: the token response."""
+        form = {
+            "grant_type": "authorization_code",
+            "code": code,
+            "redirect_uri": redirect_uri,
+            "client_id": application["id"],
+            "client_secret": application["client_secret"],
+        }
+        address = f"http://127.0.0.1:{self.port}/v1/oauth2/token"
+        with urllib.request.urlopen(address, urlencode(form).encode(), timeout=30) as answer:
+            tokens: dict[str, Any] = json.loads(answer.read())
+        return tokens
+
     def mail(self, kind: str, recipient: str) -> dict[str, Any]:
         """The newest mail of that kind to an address, with the `link` in it."""
         mails = self.call("GET", "/v1/_dev/mail")
         mail = next(mail for mail in reversed(mails) if mail["kind"] == kind and mail["to"] == recipient)
         link = next(word for word in mail["text"].split() if "#token=" in word)
         return {**mail, "link": link}
+
+    def person(self, name: str) -> dict[str, Any]:
+        """A seeded account: id, email, username, password, token."""
+        found: dict[str, Any] = next(user for user in self.world["users"] if user["username"] == name)
+        return found
 
     def pass_time(self, seconds: int) -> None:
         """Move the server's clock forward."""
@@ -92,8 +113,6 @@ class Instance:
         """What an authenticator shows at the server's time, in a step that was not used before."""
         self.pass_time(30)
         offset = int(self.call("GET", "/v1/_dev/clock")["offset_ms"])
-        import time
-
         return pyotp.TOTP(secret.replace(" ", "")).at(int(time.time() + offset / 1_000))
 
 
@@ -172,6 +191,22 @@ class Visitor:
         """Press the button of that name."""
         self.page.get_by_role("button", name=name, exact=True).click()
 
+    def signs_in(self, person: dict[str, Any]) -> None:
+        """Sign in with email address and password; what comes then is the account's business."""
+        self.goes_to("/login")
+        self.fills(email=person["email"], password=person["password"])
+        self.presses("Sign in")
+
+    def is_signed_in_as(self, person: dict[str, Any]) -> None:
+        """Sign in an account that asks for nothing more."""
+        self.signs_in(person)
+        self.arrives_at("/settings")
+        self.reads("Settings")
+
+    def confirms(self, answer: str) -> None:
+        """Answer the question in front of the page."""
+        self.page.get_by_role("dialog").get_by_role("button", name=answer, exact=True).click()
+
     def follows(self, name: str) -> None:
         """Follow the link of that name."""
         self.page.get_by_role("link", name=name, exact=True).click()
@@ -212,7 +247,7 @@ class Visitor:
 
     def page_is_accessible(self) -> None:
         """Run axe-core over what is shown now, contrast included."""
-        results = Axe().run(self.page, options=AXE_RULES)
+        results = Axe().run(self.page, options={"runOnly": {"type": "tag", "values": list(AXE_TAGS)}})
         found = [
             f"{violation['id']}: {node['html'][:200]} {node.get('failureSummary', '')}"
             for violation in results.response["violations"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import threading
 from collections.abc import Iterator
@@ -10,7 +9,6 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from typing import Any
 from urllib.parse import parse_qs, urlencode, urlsplit
-from urllib.request import Request, urlopen
 
 import pytest
 
@@ -66,26 +64,13 @@ def sign_out(visitor: Visitor) -> None:
 
 def application_of(home: Instance, redirect_uri: str) -> dict[str, Any]:
     """An application of bob's."""
-    bob = next(user for user in home.world["users"] if user["username"] == "bob")
     made: dict[str, Any] = home.call(
-        "POST", "/v1/oauth2/applications", {"name": "Calendar & <b>co</b>", "redirect_uris": [redirect_uri]}, bob["token"]
+        "POST",
+        "/v1/oauth2/applications",
+        {"name": "Calendar & <b>co</b>", "redirect_uris": [redirect_uri]},
+        home.person("bob")["token"],
     )
     return made
-
-
-def exchange(home: Instance, application: dict[str, Any], code: str, redirect_uri: str) -> dict[str, Any]:
-    """The application turns its code into tokens."""
-    form = {
-        "grant_type": "authorization_code",
-        "code": code,
-        "redirect_uri": redirect_uri,
-        "client_id": application["id"],
-        "client_secret": application["client_secret"],
-    }
-    request = Request(f"http://127.0.0.1:{home.port}/v1/oauth2/token", urlencode(form).encode())  # noqa: S310
-    with urlopen(request, timeout=30) as answer:  # noqa: S310 - our own server
-        tokens: dict[str, Any] = json.loads(answer.read())
-    return tokens
 
 
 def test_a_person_lives_with_an_account(visit: MakeVisitor, home: Instance) -> None:
@@ -199,14 +184,14 @@ def test_a_person_lives_with_an_account(visit: MakeVisitor, home: Instance) -> N
         visitor.arrives_at("/landed")
         answer = parse_qs(urlsplit(page.url).query)
         assert answer["state"] == ["kept-by-the-application"]
-        tokens = exchange(home, application, answer["code"][0], redirect_uri)
+        tokens = home.exchange(application, answer["code"][0], redirect_uri)
         bearer = f"Bearer {tokens['access_token']}"
         assert home.call("GET", "/v1/users/@me", token=bearer)["email"] == EMAIL
 
         # She takes it back.
         visitor.goes_to("/settings")
         visitor.presses("Take back Calendar & <b>co</b>")
-        page.get_by_role("dialog").get_by_role("button", name="Take back").click()
+        visitor.confirms("Take back")
         visitor.is_told("has no access to your account any more")
         with pytest.raises(OSError, match="401"):
             home.call("GET", "/v1/users/@me", token=bearer)
@@ -219,11 +204,8 @@ def test_a_person_lives_with_an_account(visit: MakeVisitor, home: Instance) -> N
 
 
 def test_the_old_password_is_gone_after_a_change(visitor: Visitor, home: Instance) -> None:
-    carol = next(user for user in home.world["users"] if user["username"] == "carol")
-    visitor.goes_to("/login")
-    visitor.fills(email=carol["email"], password=carol["password"])
-    visitor.presses("Sign in")
-    visitor.arrives_at("/settings")
+    carol = home.person("carol")
+    visitor.is_signed_in_as(carol)
     visitor.fills(new_password=NEW_PASSWORD)
     visitor.presses("Change the password")
     visitor.reads("Confirm that it is you")

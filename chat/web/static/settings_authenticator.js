@@ -128,6 +128,7 @@ function showCodes(codes) {
   );
   fill(byId("codes"), items);
   byId("codes-shown").hidden = false;
+  byId("codes-buttons").hidden = true;
   byId("codes-heading").tabIndex = -1;
   byId("codes-heading").focus();
 }
@@ -135,6 +136,7 @@ function showCodes(codes) {
 function hideCodes() {
   fill(byId("codes"));
   byId("codes-shown").hidden = true;
+  byId("codes-buttons").hidden = false;
 }
 
 function codeTexts() {
