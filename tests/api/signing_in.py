@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from typing import Any, Final
 
 import pyotp
@@ -42,9 +43,7 @@ class Phone:
     def wrong_code(self) -> str:
         """Six digits that no step near the present has."""
         near = {self.code(steps) for steps in range(-3, 4)}
-        return next(
-            code for code in ("000000", "000001", "000002", *map(str, range(100_000, 100_010))) if code not in near
-        )
+        return next(code for code in map("{:06}".format, range(8)) if code not in near)
 
 
 class Holder:
@@ -55,7 +54,8 @@ class Holder:
         self.world = world
         self.person = person
         self.phone = Phone(server)
-        self.key = SoftwareAuthenticator(RelyingParty.of(server.settings).origins[0])
+        origin = RelyingParty.of(server.settings).origins[0]
+        self.key = SoftwareAuthenticator(origin, chance=random.Random(int(person.id)))
         self.backup_codes: list[str] = []
 
     # Setting up

@@ -1,0 +1,216 @@
+"""Guessing: limits come before work, and an unknown account costs what a known one does (wire facts 3.4; reliability
+11)."""
+
+from __future__ import annotations
+
+import statistics
+import time
+from pathlib import Path
+
+import pytest
+import trio
+from signing_in import Holder, errors, holder_of, set_account
+
+from chat.auth.passwords import HashCost, Passwords
+from chat.registries.user_flags import UserFlag
+from chat.testing.authenticator import Lie
+from chat.testing.rest_client import Response, RestClient
+from chat.testing.server import ChatServer, open_chat_server
+from chat.testing.world import World
+
+Clock = trio.testing.MockClock
+
+WRONG_CODE = [("code", "INVALID_CODE")]
+TIMED_OUT = [("ticket", "SESSION_TIMEOUT")]
+
+limited = pytest.mark.chat_settings(rate_limits=True)
+
+
+class Guesser(Holder):
+    """Somebody who knows Bob's password and tries from many places."""
+
+    places = 0
+
+    def somewhere_new(self) -> RestClient:
+        """Limits on addresses do not meet whoever has many."""
+        self.places += 1
+        return RestClient(self.server.route(f"198.51.{self.places}.1"))
+
+    async def ticket(self) -> str:
+        ticket: str = (await self.login(self.somewhere_new())).expect(200)["ticket"]
+        return ticket
+
+    async def guess(self, ticket: str, code: str) -> Response:
+        return await self.show_code(ticket, code, self.somewhere_new())
+
+
+@pytest.fixture
+async def bob(chat_server: ChatServer, chat_world: World) -> Guesser:
+    """Bob, who has an authenticator."""
+    bob = Guesser(chat_server, chat_world, chat_world.bob)
+    await bob.enable_totp()
+    return bob
+
+
+@limited
+async def test_ten_codes_in_a_quarter_of_an_hour(chat_server: ChatServer, bob: Guesser, autojump_clock: Clock) -> None:
+    carol = Guesser(chat_server, bob.world, bob.world.carol)
+    await carol.enable_totp()
+    for _ in range(2):
+        ticket = await bob.ticket()
+        for _ in range(5):
+            assert errors(await bob.guess(ticket, bob.phone.wrong_code())) == WRONG_CODE
+        assert errors(await bob.guess(ticket, bob.phone.wrong_code())) == TIMED_OUT
+    ticket = await bob.ticket()
+    refused = await bob.guess(ticket, bob.phone.code())
+    assert errors(refused) == WRONG_CODE, "a right code too many is told what a wrong one is"
+    assert refused.body == (await bob.guess(ticket, bob.phone.wrong_code())).body
+    carols = await carol.guess(await carol.ticket(), carol.phone.code())
+    assert await holder_of(bob.world, carols) == carol.person.id, "another account's count is its own"
+    await trio.sleep(90)
+    assert await holder_of(bob.world, await bob.guess(ticket, bob.phone.code())) == bob.person.id
+
+
+@limited
+async def test_what_was_not_judged_spends_nothing(bob: Guesser, autojump_clock: Clock) -> None:
+    tickets = [await bob.ticket() for _ in range(3)]
+    for ticket in tickets[:2]:
+        for _ in range(5):
+            await bob.guess(ticket, bob.phone.wrong_code())
+    for _ in range(7):
+        assert errors(await bob.guess(tickets[2], bob.backup_codes[0])) == WRONG_CODE
+    await trio.sleep(90)
+    (await bob.guess(tickets[2], bob.backup_codes[0])).expect(200)
+
+
+@limited
+async def test_passkeys_count_with_codes(chat_server: ChatServer, chat_world: World, autojump_clock: Clock) -> None:
+    bob = Guesser(chat_server, chat_world, chat_world.bob)
+    await bob.add_passkey(as_second_factor=True)
+    for _ in range(2):
+        ticket = await bob.ticket()
+        for _ in range(5):
+            assert (await bob.show_key(ticket, Lie(signature=b"forged"))).code == "PASSKEY_AUTHENTICATION_FAILED"
+    ticket = await bob.ticket()
+    assert (await bob.show_key(ticket)).code == "PASSKEY_AUTHENTICATION_FAILED"
+    await trio.sleep(90)
+    assert await holder_of(bob.world, await bob.show_key(ticket)) == bob.person.id
+
+
+async def test_five_wrong_codes_end_a_ticket_without_limits_too(bob: Guesser) -> None:
+    ticket = await bob.ticket()
+    for _ in range(5):
+        assert errors(await bob.guess(ticket, bob.phone.wrong_code())) == WRONG_CODE
+    assert errors(await bob.guess(ticket, bob.phone.code())) == TIMED_OUT
+
+
+async def test_many_guesses_at_once_are_no_more_than_five(bob: Guesser) -> None:
+    ticket = await bob.ticket()
+    answers: list[tuple[str, str]] = []
+
+    async def guess() -> None:
+        answers.extend(errors(await bob.guess(ticket, bob.phone.wrong_code())))
+
+    async with trio.open_nursery() as nursery:
+        for _ in range(20):
+            nursery.start_soon(guess)
+    assert sorted(answers) == sorted(WRONG_CODE * 5 + TIMED_OUT * 15)
+
+
+# The cost of an answer
+
+
+class Tally:
+    """Counts hashes that are made, and lets them be made."""
+
+    def __init__(self, patch: pytest.MonkeyPatch) -> None:
+        self.count = 0
+        verify, make = Passwords.verify, Passwords.hash
+
+        async def counted_verify(passwords: Passwords, encoded: str | None, password: str) -> bool:
+            self.count += 1
+            return await verify(passwords, encoded, password)
+
+        async def counted_hash(passwords: Passwords, password: str) -> str:
+            self.count += 1
+            return await make(passwords, password)
+
+        patch.setattr(Passwords, "verify", counted_verify)
+        patch.setattr(Passwords, "hash", counted_hash)
+
+    def taken(self) -> int:
+        """How many since the last time."""
+        count, self.count = self.count, 0
+        return count
+
+
+async def test_each_refusal_costs_one_hash(chat_world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    anyone, bob, carol = chat_world.anyone, chat_world.bob, chat_world.carol
+    (await anyone.register(email="dave@example.com", username="dave")).expect(200)
+    await set_account(chat_world, carol.id, flags=str(int(UserFlag.DELETED)))
+    tally = Tally(monkeypatch)
+    for email, password in (
+        ("nobody@example.com", "wrong password"),
+        (bob.email, "wrong password"),
+        ("dave@example.com", "wrong password"),
+        (carol.email, carol.password),
+        (bob.email, "x"),
+        (bob.email, "x" * 256),
+        ("no address at all", "wrong password"),
+    ):
+        errors(await anyone.login(email=email, password=password))
+        assert tally.taken() == 1, email
+    (await anyone.login(email=bob.email, password=bob.password)).expect(200)
+    assert tally.taken() == 1
+
+
+@limited
+async def test_beyond_the_limit_nothing_is_hashed(
+    chat_world: World, monkeypatch: pytest.MonkeyPatch, autojump_clock: Clock
+) -> None:
+    tally = Tally(monkeypatch)
+    anyone, bob = chat_world.anyone, chat_world.bob
+    for _ in range(5):
+        errors(await anyone.login(email=bob.email, password="wrong password"))
+    assert tally.taken() == 5
+    assert (await anyone.login(email=bob.email, password=bob.password)).code == "RATE_LIMITED"
+    for number in range(5):
+        errors(await anyone.login(email=f"nobody{number}@example.com", password="wrong password"))
+    assert tally.taken() == 5
+    assert (await anyone.login(email=chat_world.carol.email, password="wrong password")).code == "RATE_LIMITED"
+    for number in range(3):
+        name = {"email": f"d{number}@example.com", "username": f"d{number}", "password": "correct horse"}
+        (await anyone.register(**name)).expect(200)
+    assert tally.taken() == 3
+    answer = await anyone.register(email="d4@example.com", username="d4", password="correct horse")
+    assert answer.code == "RATE_LIMITED"
+    assert tally.taken() == 0
+
+
+async def test_no_second_step_hashes_anything(bob: Guesser, monkeypatch: pytest.MonkeyPatch) -> None:
+    ticket = await bob.ticket()
+    tally = Tally(monkeypatch)
+    errors(await bob.show_code(ticket, bob.phone.wrong_code()))
+    errors(await bob.show_code("A" * 43, bob.phone.wrong_code()))
+    (await bob.show_code(ticket, bob.phone.code())).expect(200)
+    assert tally.taken() == 0
+
+
+async def test_an_unknown_address_takes_as_long_as_a_wrong_password(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Some five milliseconds for one hash: enough to tell one from none, little enough to try often.
+    monkeypatch.setattr("chat.testing.server.CHEAP", HashCost(memory_kib=8_192, passes=1, lanes=1))
+    async with open_chat_server(tmp_path) as server:
+        anyone = RestClient(server.route())
+        known = server.world.users[0].email
+        without_password = "dave@example.com"
+        (await anyone.register(email=without_password, username="dave")).expect(200)
+        took: dict[str, list[float]] = {"nobody@example.com": [], known: [], without_password: []}
+        for _ in range(15):
+            for email, times in took.items():
+                started = time.perf_counter()
+                errors(await anyone.login(email=email, password="wrong password"))
+                times.append(time.perf_counter() - started)
+    fastest = {email: statistics.median(times) for email, times in took.items()}
+    assert max(fastest.values()) < 1.5 * min(fastest.values()), fastest
