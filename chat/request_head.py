@@ -94,6 +94,7 @@ def refusal(
         "Content-Type: application/json",
         f"Content-Length: {len(body)}",
         "Connection: close",
+        "Referrer-Policy: no-referrer",
         *(f"{name}: {value}" for name, value in (headers or {}).items()),
     ]
     return "\r\n".join(lines).encode("ascii") + b"\r\n\r\n" + body

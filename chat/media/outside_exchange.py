@@ -32,6 +32,7 @@ class OutsideExchange:
         self._parser = h11.Connection(h11.CLIENT, max_incomplete_event_size=HEAD_BYTES)
         self.status = 0
         self.headers: Mapping[str, str] = {}
+        self._ended = False
 
     async def ask(self, target: Target) -> None:
         """Send the request and read the head of the answer; raises OutsideRefused."""
@@ -59,7 +60,9 @@ class OutsideExchange:
         self.headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in event.headers}
 
     async def read(self) -> bytes:
-        """The next piece of the body; empty at its end. Raises EOFError when it breaks off."""
+        """The next piece of the body; empty at its end and ever after. Raises EOFError when it breaks off."""
+        if self._ended:
+            return b""
         try:
             event = await self._next_event()
         except (trio.BrokenResourceError, h11.ProtocolError) as error:
@@ -67,6 +70,7 @@ class OutsideExchange:
         if isinstance(event, h11.Data):
             return bytes(event.data)
         if isinstance(event, h11.EndOfMessage):
+            self._ended = True
             return b""
         raise EOFError("the other side broke off")
 
