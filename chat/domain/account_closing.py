@@ -21,7 +21,7 @@ from chat.errors import ApiError
 from chat.mail.mailer import MailKind
 from chat.registries.deletion_reasons import MINIMUM_DAYS_ON_REQUEST, DeletionReason
 from chat.registries.user_flags import UserFlag
-from chat.store import account_deletions, accounts, auth_sessions, email_tokens, guilds, tickets
+from chat.store import account_deletions, accounts, auth_sessions, email_tokens, guilds, oauth2_grants, tickets
 from chat.store.account_deletions import AccountDeletion
 from chat.store.accounts import Account
 from chat.store.database import Database
@@ -69,6 +69,7 @@ class AccountClosing:
                 raise ApiError("USER_OWNS_GUILDS")
             if account_deletions.of_user(connection, account.id) is None:  # what an administrator scheduled stands
                 account_deletions.put(connection, deletion)
+            oauth2_grants.delete_of_user(connection, account.id)  # as an administrator's scheduling does (document 002)
 
         await self._close(account, UserFlag.SELF_DELETED, schedule)
         log.info("account deletion scheduled", user_id=account.id)

@@ -336,6 +336,25 @@ async def test_a_changed_password_ends_sessions_and_no_grant(chat_world: World) 
     assert await client.works(tokens["access_token"])
 
 
+async def test_an_account_that_is_to_be_erased_has_granted_nothing(chat_world: World) -> None:
+    client = await OAuth2Client.make(chat_world)
+    tokens, code = await client.tokens(chat_world.carol), await client.code(chat_world.carol)
+    body = {"password": chat_world.carol.password}
+    assert (await chat_world.carol.rest.post("/v1/users/@me/delete", body)).status == 204
+    assert not await client.works(tokens["access_token"])
+    assert (await client.refresh(tokens["refresh_token"])).status == 400
+    assert (await client.exchange(code)).status == 400
+
+
+async def test_a_disabled_account_keeps_its_grants_and_loses_its_sessions(chat_world: World) -> None:
+    client = await OAuth2Client.make(chat_world)
+    tokens = await client.tokens(chat_world.carol)
+    body = {"password": chat_world.carol.password}
+    assert (await chat_world.carol.rest.post("/v1/users/@me/disable", body)).status == 204
+    assert (await chat_world.carol.rest.get("/v1/users/@me")).status == 401
+    assert await client.works(tokens["access_token"])
+
+
 @pytest.mark.chat_settings(rate_limits=True)
 async def test_requests_count_apart_for_each_application(chat_world: World, autojump_clock: MockClock) -> None:
     first, second = await OAuth2Client.make(chat_world), await OAuth2Client.make(chat_world)
