@@ -234,3 +234,19 @@ def test_no_token_survives(before: str, after: str, token: str) -> None:
     secret = token.rpartition("." if "." in token else "_" if token.startswith("cht_") else "0_")[2]
     assert len(secret) >= 32
     assert secret not in redact(before + token + after)
+
+
+@pytest.mark.parametrize(
+    ("address", "shown"),
+    [
+        (f"https://x/v1/webhooks/123/{SECRET}", f"https://x/v1/webhooks/123/{REDACTED}"),
+        (f"POST /v1/webhooks/123/{SECRET}/messages/5?wait=1", f"POST /v1/webhooks/123/{REDACTED}/messages/5?wait=1"),
+        (f"/media/relay/{SECRET} HTTP", f"/media/relay/{REDACTED} HTTP"),
+        (f"'/media/external/{SECRET}/aHR0cA'", f"'/media/external/{REDACTED}'"),
+        (f"/media/attachments/1/2/a.png?ex=5&hm={SECRET}", f"/media/attachments/1/2/a.png?{REDACTED}"),
+        ("/v1/webhooks/123", "/v1/webhooks/123"),
+        ("/media/avatars/1/abc.png?size=64", "/media/avatars/1/abc.png?size=64"),
+    ],
+)
+def test_addresses_that_are_secrets_lose_what_is_secret_of_them(address: str, shown: str) -> None:
+    assert redact(address) == shown

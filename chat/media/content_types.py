@@ -67,7 +67,7 @@ def content_type(head: bytes) -> str:
 
 
 def _is_text(head: bytes) -> bool:
-    if any(byte < 32 and byte not in _TEXT_CONTROLS for byte in head):
+    if any(byte < 32 and byte not in _TEXT_CONTROLS for byte in head) or b"\x7f" in head:
         return False
     try:
         head.decode("utf-8")

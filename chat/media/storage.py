@@ -94,8 +94,9 @@ class Incoming:
 
     def _append(self, data: bytes) -> None:
         if self._file is None:
-            self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            self._file = self._path.open("xb", buffering=0)
+            self._storage.make_directory(self._path.parent)
+            descriptor = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+            self._file = os.fdopen(descriptor, "wb", buffering=0)
         view = memoryview(data)
         while view:
             view = view[self._file.write(view) :]
@@ -108,7 +109,7 @@ class Incoming:
             raise FileNotFoundError(self._path)
         os.fsync(file.fileno())
         file.close()
-        place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self._storage.make_directory(place.parent)
         self._path.rename(place)
         _sync_directory(place.parent)
 
@@ -139,6 +140,12 @@ class MediaStorage:
         if match is None:
             raise ValueError(f"{key!r} is no key of a stored file")
         return self._directory / match[1] / f"{int(match[2]) >> 4 & 0xFF:02x}" / match[2]
+
+    def make_directory(self, path: Path) -> None:
+        """Make a directory and those above it, for nobody else to look into."""
+        if path not in (self._directory, self._directory.parent):
+            self.make_directory(path.parent)
+        path.mkdir(mode=0o700, exist_ok=True)
 
     async def pieces(self, key: str, start: int, stop: int) -> AsyncGenerator[bytes, None]:
         """The bytes from `start` up to `stop`. Raises OSError when the file is gone or too short."""
