@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import sqlite3
+from typing import Final
+
+import structlog
 
 from chat.auth.keys import Keys
 from chat.auth.totp import matching_step, oldest_step
@@ -10,6 +13,8 @@ from chat.clock import Clock
 from chat.domain.backup_codes import BackupCodes
 from chat.domain.totp_secrets import opened_secret
 from chat.store import accounts, used_totp_codes
+
+log: Final = structlog.get_logger("chat.accounts")
 
 
 class MfaCodes:
@@ -28,6 +33,8 @@ class MfaCodes:
             return False
         now = self._clock.now_ms()
         secret = opened_secret(self._keys, account)
+        if secret is None and account.totp_secret is not None:
+            log.error("a TOTP secret was sealed with another key", user_id=user_id)
         step = None if secret is None else matching_step(secret, code, now)
         if step is not None:
             return used_totp_codes.use(connection, user_id, step, oldest=oldest_step(now))

@@ -614,3 +614,12 @@ async def test_the_models_are_remembered(chat_world: World, chat_server: ChatSer
     await passkey_of(chat_world.bob)
     row = chat_server.database.reader.execute("SELECT aaguid FROM webauthn_credentials").fetchone()
     assert row[0].replace("-", "") == AAGUID.hex()
+
+
+async def test_a_reset_forgets_them(chat_world: World) -> None:
+    bob = chat_world.bob
+    key = await passkey_of(bob)
+    (await register(bob.rest, another(2), **await assertion(bob.rest, key))).expect(204)
+    (await chat_world.anyone.post("/v1/_dev/reset")).expect(204)
+    assert await names_of(bob) == []
+    assert (await passkey_of(bob)).passkeys

@@ -315,6 +315,20 @@ async def test_of_two_requests_with_one_code_one_passes(
         assert sorted(statuses) == [200, 400, 400, 400, 400]
 
 
+async def test_of_two_who_set_one_up_one_succeeds(chat_world: World, phone: Phone, autojump_clock: MockClock) -> None:
+    answers: list[tuple[int, str | None]] = []
+
+    async def enable() -> None:
+        client = chat_world.bob.rest.signed_in(chat_world.bob.token)
+        answer = await client.post(f"{MFA}/totp/enable", {"secret": phone.secret, "code": phone.code()})
+        answers.append((answer.status, answer.code))
+
+    async with trio.open_nursery() as nursery:
+        for _ in range(4):
+            nursery.start_soon(enable)
+    assert sorted(answers, key=str) == [(200, None)] + [(400, "TWO_FA_NOT_ENABLED")] * 3
+
+
 async def test_used_codes_stay_used_over_a_restart(
     chat_server: ChatServer, chat_world: World, phone: Phone, autojump_clock: MockClock
 ) -> None:
