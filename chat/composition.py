@@ -49,6 +49,7 @@ from chat.domain.email_replacement import EmailReplacements
 from chat.domain.email_revert import EmailReverts
 from chat.domain.email_verification import EmailVerification
 from chat.domain.friendships import Friendships
+from chat.domain.guild_changes import GuildChanges
 from chat.domain.guild_states import GuildStates
 from chat.domain.guilds import Guilds
 from chat.domain.instance_policy import InstancePolicy
@@ -178,7 +179,6 @@ def build_services(base: Foundations) -> Services:
     rate_limiter = RateLimiter(enabled=settings.rate_limits)
     credentials = _credentials(base, rate_limiter)
     recovery = _recovery(base, credentials)
-    outgoing = OutgoingHttp(in_threads=base.in_threads)
     access: Final = Access(base.guild_states, base.private_channels.find, base.thread_lookup.find)
     policy = InstancePolicy(settings)
     authors_messages = AuthorsMessages(database, base.guild_states, base.thread_lookup, bus)
@@ -206,7 +206,7 @@ def build_services(base: Foundations) -> Services:
         clock=clock,
         bus=bus,
         rate_limiter=rate_limiter,
-        captcha=Captcha(settings.captcha, outgoing),
+        captcha=Captcha(settings.captcha, OutgoingHttp(in_threads=base.in_threads)),
         address_bans=base.address_bans,
         admin_api_keys=AdminApiKeys(database, clock, base.snowflakes, base.mint),
         accounts=Accounts(
@@ -233,7 +233,7 @@ def build_services(base: Foundations) -> Services:
         login_completion=credentials.login_completion,
         passkey_bridge=credentials.passkey_bridge,
         ip_authorization=credentials.ip_authorization,
-        single_sign_on=_single_sign_on(base, credentials, outgoing),
+        single_sign_on=_single_sign_on(base, credentials),
         pending_registrations=PendingRegistrations(database, clock),
         sign_ins=credentials.sign_ins,
         factors=credentials.factors,
@@ -267,6 +267,17 @@ def build_services(base: Foundations) -> Services:
         ),
         private_channels=base.private_channels,
         audit_log=audit_log,
+        guild_changes=GuildChanges(
+            database,
+            base.guild_states,
+            access,
+            bus,
+            audit_log,
+            clock,
+            policy,
+            credentials.factors,
+            credentials.sudo,
+        ),
         bans=Bans(database, access, memberships, authors_messages, bus, audit_log, clock),
         authors_messages=authors_messages,
         own_messages=OwnMessages(access, authors_messages, credentials.sudo),
@@ -373,8 +384,10 @@ def _credentials(base: Foundations, rate_limiter: RateLimiter) -> Credentials:
     )
 
 
-def _single_sign_on(base: Foundations, credentials: Credentials, outgoing: OutgoingHttp) -> SingleSignOn:
+def _single_sign_on(base: Foundations, credentials: Credentials) -> SingleSignOn:
     settings, database, clock = base.settings, base.database, base.clock
+    # Connections of its own: a provider that hangs takes none from anybody else.
+    outgoing = OutgoingHttp(in_threads=base.in_threads)
     key = base.keys.of("single sign-on")
     connect = OpenIdConnect(settings.sso, settings.sso_redirect_uri, key, outgoing, clock)
     newcomers = SsoAccounts(

@@ -177,3 +177,9 @@ _YEAR_10000_MS: Final = 253_402_300_800_000
 
 Timestamp = Annotated[int, _Moment()]
 """An ISO 8601 moment with a time zone, from 1970 to 9999 in UTC, held as Unix milliseconds."""
+
+
+def named_members(body: Any) -> dict[str, Any]:
+    """The members of a body that were sent, of those that tell absence apart."""
+    values = {field.name: getattr(body, field.name) for field in attrs.fields(type(body))}
+    return {name: value for name, value in values.items() if value is not OMITTED}

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from chat.domain.email_revert import EmailReverts
     from chat.domain.email_verification import EmailVerification
     from chat.domain.friendships import Friendships
+    from chat.domain.guild_changes import GuildChanges
     from chat.domain.guilds import Guilds
     from chat.domain.invites import Invites
     from chat.domain.ip_authorization import IpAuthorization
@@ -106,6 +107,7 @@ class Services:
     threads: Threads
     audit_log: AuditLog
     roles: Roles
+    guild_changes: GuildChanges
     bans: Bans
     authors_messages: AuthorsMessages
     own_messages: OwnMessages

@@ -85,13 +85,32 @@ class GuildStateChanged:
 
 
 @attrs.frozen
+class GuildChannelsChanged:
+    """Several channels changed at once: every session gets all those that it sees, in one Channel Update Bulk.
+
+    `channel_ids` None tells of every channel of the guild.
+    """
+
+    guild_id: int
+    channel_ids: frozenset[int] | None = None
+
+
+@attrs.frozen
 class GuildAvailabilityChanged:
     """The guild's availability features or the node's missing guilds changed."""
 
     guild_id: int
 
 
-Signal = Event | CredentialsRevoked | GuildJoined | GuildLeft | GuildStateChanged | GuildAvailabilityChanged
+Signal = (
+    Event
+    | CredentialsRevoked
+    | GuildJoined
+    | GuildLeft
+    | GuildStateChanged
+    | GuildChannelsChanged
+    | GuildAvailabilityChanged
+)
 
 
 class Subscriber(Protocol):

@@ -16,6 +16,7 @@ from chat.bus.bus import (
     CredentialsRevoked,
     Event,
     GuildAvailabilityChanged,
+    GuildChannelsChanged,
     GuildJoined,
     GuildLeft,
     GuildStateChanged,
@@ -78,6 +79,8 @@ class Hub:
                 self._disconnect_account(signal)
             case GuildStateChanged():
                 self._refresh(signal)
+            case GuildChannelsChanged(guild_id, channel_ids):
+                self._tell_channels(guild_id, channel_ids)
             case GuildAvailabilityChanged(guild_id):
                 self._change_availability(guild_id)
             case CredentialsRevoked(user_id, session_id_hash):
@@ -294,6 +297,26 @@ class Hub:
             sessions = [session for session in sessions if session.threads]
         if sessions:
             self._fanout.queue(Delivery(outgoing(name, without), tuple(sessions), thread_event=outgoing(name, whole)))
+
+    def _tell_channels(self, guild_id: int, channel_ids: frozenset[int] | None) -> None:
+        """Channel Update Bulk with what each session sees of the channels; with nothing it is not sent."""
+        room = self._room(guild_id, EventName.CHANNEL_UPDATE_BULK)
+        if room is None:
+            return
+        alike: dict[tuple[frozenset[int], bool], list[GatewaySession]] = {}
+        for user_id, sessions in room.sessions_by_user.items():
+            seen = room.state.visible_channels(user_id)
+            for session in sessions:
+                alike.setdefault((seen, session.threads), []).append(session)
+        for (seen, threads), receivers in alike.items():
+            told = [
+                channel
+                for channel in room.state.channel_objects(seen, threads=threads)
+                if (channel_ids is None or int(channel["id"]) in channel_ids)
+                and (threads or channel["type"] not in CHANNEL_THREADS_TYPES)
+            ]
+            if told:
+                self.send(receivers, EventName.CHANNEL_UPDATE_BULK, {"guild_id": str(guild_id), "channels": told})
 
     def _change_availability(self, guild_id: int) -> None:
         room = self._room_renewed(guild_id)

@@ -68,6 +68,9 @@ _OF_GUILD: Final = f"""
      WHERE guild_id = ? AND type NOT IN ({_THREADS})
      ORDER BY position, id
 """  # noqa: S608 - our own names
+_BY_ID: Final = f"SELECT {_COLUMNS} FROM channels WHERE id = ?"  # noqa: S608
+_WRITTEN: Final = tuple(name for name in FIELDS if name not in ("id", "guild_id", "last_message_id"))
+_REPLACE: Final = f"UPDATE channels SET {', '.join(f'{name} = ?' for name in _WRITTEN)} WHERE id = ?"  # noqa: S608
 _INSERT: Final = f"INSERT INTO channels ({_COLUMNS}) VALUES ({', '.join('?' * len(FIELDS))})"  # noqa: S608
 
 
@@ -99,6 +102,26 @@ def insert(connection: sqlite3.Connection, channels: Iterable[Channel]) -> None:
     for channel in channels:
         connection.execute(_INSERT, tuple(getattr(channel, name) for name in FIELDS))
         put_overwrites(connection, channel.id, channel.overwrites)
+
+
+def by_id(connection: sqlite3.Connection, channel_id: int) -> Channel | None:
+    """A channel with its overwrites."""
+    row = connection.execute(_BY_ID, (channel_id,)).fetchone()
+    return None if row is None else Channel(*(*row, overwrites_of(connection, channel_id)))
+
+
+def overwrites_of(connection: sqlite3.Connection, channel_id: int) -> tuple[Overwrite, ...]:
+    """The overwrites of a channel, in order of their targets."""
+    rows = connection.execute(
+        "SELECT target_id, type, allow, deny FROM permission_overwrites WHERE channel_id = ? ORDER BY target_id",
+        (channel_id,),
+    )
+    return tuple(Overwrite(*row) for row in rows)
+
+
+def replace(connection: sqlite3.Connection, channel: Channel) -> None:
+    """Write every column of a channel that exists, but for those that messages move on; overwrites stay."""
+    connection.execute(_REPLACE, (*(getattr(channel, name) for name in _WRITTEN), channel.id))
 
 
 def put_overwrites(connection: sqlite3.Connection, channel_id: int, overwrites: Iterable[Overwrite]) -> None:

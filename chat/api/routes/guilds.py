@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, Literal
 
 import attrs
 
-from chat.api.fields import Range, Snowflake
+from chat.api.fields import OMITTED, Items, Length, Maybe, Range, Snowflake, Timestamp, named_members
 from chat.api.operation import Answer, Bucket, Policy, Request, Routes
 from chat.api.sudo import SudoFields
 from chat.domain.guilds import GuildPage
@@ -14,6 +14,8 @@ from chat.errors import ApiError
 from chat.registries.scopes import Scope
 
 routes = Routes()
+
+INT32_MAXIMUM: Final = (1 << 31) - 1
 
 
 @attrs.frozen
@@ -24,6 +26,36 @@ class CreateGuild:
     empty_features: bool = False
     icon: str | None = None
     template: dict[str, Any] | None = None
+
+
+@attrs.frozen(kw_only=True)
+class ModifyGuild(SudoFields):
+    """The body of Modify guild; what is not sent stays. Images are not taken yet."""
+
+    name: Maybe[str] = OMITTED
+    system_channel_id: Maybe[Snowflake | None] = OMITTED
+    system_channel_flags: Maybe[Annotated[int, Range(0, INT32_MAXIMUM)]] = OMITTED
+    afk_channel_id: Maybe[Snowflake | None] = OMITTED
+    afk_timeout: Maybe[Annotated[int, Range(60, 3_600)]] = OMITTED
+    default_message_notifications: Maybe[Literal[0, 1]] = OMITTED
+    verification_level: Maybe[Literal[0, 1, 2, 3, 4]] = OMITTED
+    mfa_level: Maybe[Literal[0, 1]] = OMITTED
+    nsfw_level: Maybe[Literal[0, 3]] = OMITTED
+    nsfw: Maybe[bool] = OMITTED
+    content_warning_level: Maybe[Annotated[int, Range(0, INT32_MAXIMUM)]] = OMITTED
+    content_warning_text: Maybe[Annotated[str, Length(0, 200, "STRING_LENGTH_INVALID")] | None] = OMITTED
+    explicit_content_filter: Maybe[Literal[0, 1, 2]] = OMITTED
+    splash_card_alignment: Maybe[Literal[0, 1, 2]] = OMITTED
+    features: Maybe[Annotated[list[str], Items(0, 100)]] = OMITTED
+    message_history_cutoff: Maybe[Timestamp | None] = OMITTED
+    icon: Maybe[str | None] = OMITTED
+    banner: Maybe[str | None] = OMITTED
+    splash: Maybe[str | None] = OMITTED
+    embed_splash: Maybe[str | None] = OMITTED
+
+
+GUILD_IMAGES: Final = frozenset({"icon", "banner", "splash", "embed_splash"})
+SUDO_MEMBERS: Final = frozenset(field.name for field in attrs.fields(SudoFields))
 
 
 @attrs.frozen
@@ -128,6 +160,23 @@ async def delete_own_messages(request: Request, guild_id: int, body: SudoFields)
 async def get_guild(request: Request, guild_id: int) -> object:
     """Get guild."""
     return await request.services.guilds.get(request.principal, guild_id)
+
+
+@routes.operation(
+    "PATCH",
+    "/v1/guilds/{guild_id}",
+    policy=Policy.USER,
+    bucket=Bucket("guild:update::guild_id", limit=20, window_ms=10_000),
+    body=ModifyGuild,
+)
+async def modify_guild(request: Request, guild_id: int, body: ModifyGuild) -> object:
+    """Modify guild; sudo mode where `mfa_level` changes."""
+    fields = {name: value for name, value in named_members(body).items() if name not in SUDO_MEMBERS}
+    if fields.keys() & GUILD_IMAGES:
+        raise ApiError("FEATURE_TEMPORARILY_DISABLED")
+    return await request.services.guild_changes.modify(
+        request.principal, guild_id, fields, request.proof(body), request.audit_log_reason
+    )
 
 
 @routes.operation(

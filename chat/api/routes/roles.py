@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Annotated, Any, Final
+from typing import Annotated, Final
 
 import attrs
 
-from chat.api.fields import OMITTED, Items, Length, Maybe, PermissionBits, Range, Snowflake
+from chat.api.fields import OMITTED, Items, Length, Maybe, PermissionBits, Range, Snowflake, named_members
 from chat.api.operation import Bucket, Policy, Request, Routes
 from chat.domain.roles import NewRole
 from chat.errors import InvalidFormBody
@@ -69,12 +69,6 @@ class HoistPosition:
 
 Positions = Annotated[list[RolePosition], Items(0, ROLES_AT_ONCE)]
 HoistPositions = Annotated[list[HoistPosition], Items(0, ROLES_AT_ONCE)]
-
-
-def named_members(body: Any) -> dict[str, Any]:
-    """The members of a body that were sent."""
-    values = {field.name: getattr(body, field.name) for field in attrs.fields(type(body))}
-    return {name: value for name, value in values.items() if value is not OMITTED}
 
 
 @routes.operation("POST", "/v1/guilds/{guild_id}/roles", policy=Policy.USER, bucket=CREATE, body=CreateRole)

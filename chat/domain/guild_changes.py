@@ -1,0 +1,306 @@
+"""Modify guild (document 001): every field is judged before anything is written, and all are written together."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Mapping
+from typing import Any, Final
+
+import attrs
+
+from chat.auth.principal import Principal
+from chat.bus.audience import ToGuild
+from chat.bus.bus import Bus, Event, GuildChannelsChanged, GuildStateChanged
+from chat.clock import Clock, iso_timestamp
+from chat.domain.access import Access, GuildAccess
+from chat.domain.audit_log import Actor, AuditLog, changes_between
+from chat.domain.channel_names import RENAMED_TYPES, plain_name
+from chat.domain.guild_states import Channel, GuildState, GuildStates
+from chat.domain.guilds import normalised_name
+from chat.domain.instance_policy import InstancePolicy
+from chat.domain.objects.guilds import guild_object
+from chat.domain.second_factors import SecondFactors
+from chat.domain.sudo import SudoMode, SudoProof
+from chat.errors import ApiError, FieldError, InvalidFormBody
+from chat.registries.audit_actions import AuditAction
+from chat.registries.channel_types import ChannelType
+from chat.registries.events import EventName
+from chat.registries.guild_features import TOGGLEABLE_GUILD_FEATURES, GuildFeature
+from chat.registries.guild_values import SystemChannelFlag, VerificationLevel
+from chat.registries.permissions import Permission
+from chat.store import channels, guilds
+from chat.store.database import Database
+from chat.store.guild_audit_log import AuditLogEntry
+from chat.store.guilds import Guild
+
+MANAGE_GUILD: Final = Permission.MANAGE_GUILD.value
+
+SYSTEM_CHANNEL_FLAGS: Final = sum(flag.value for flag in SystemChannelFlag)
+SYSTEM_CHANNEL_TYPES: Final = frozenset({ChannelType.GUILD_TEXT, ChannelType.GUILD_ANNOUNCEMENT})
+CONTENT_WARNING: Final = 1
+"""The only content warning level besides none."""
+
+AGE_RESTRICTED: Final = 3
+"""`nsfw_level` of a guild with the adult-content mark."""
+
+UNLOGGED: Final = frozenset({"banner_width", "banner_height", "splash_width", "splash_height"}) | frozenset(
+    {"embed_splash_width", "embed_splash_height"}
+)
+"""Differences that alone are not worth an entry (wire facts 5.5, no-change rule)."""
+
+
+@attrs.frozen
+class _Changed:
+    """What was written."""
+
+    before: Guild
+    after: Guild
+    renamed: tuple[Channel, ...]
+    entry: AuditLogEntry | None
+
+
+class GuildChanges:
+    """The operation Modify guild."""
+
+    def __init__(
+        self,
+        database: Database,
+        guild_states: GuildStates,
+        access: Access,
+        bus: Bus,
+        audit_log: AuditLog,
+        clock: Clock,
+        policy: InstancePolicy,
+        factors: SecondFactors,
+        sudo: SudoMode,
+    ) -> None:
+        self._database = database
+        self._guild_states = guild_states
+        self._access = access
+        self._bus = bus
+        self._audit_log = audit_log
+        self._clock = clock
+        self._policy = policy
+        self._factors = factors
+        self._sudo = sudo
+
+    async def modify(
+        self,
+        principal: Principal,
+        guild_id: int,
+        fields: Mapping[str, Any],
+        proof: SudoProof,
+        reason: str | None = None,
+    ) -> dict[str, Any]:
+        """Change the named fields; returns the guild object, also where nothing is different.
+
+        `fields` holds members of the request's body by name, well-formed each for itself.
+
+        :raises ApiError: as `Access.guild` with MANAGE_GUILD; CONTENT_BLOCKED, SUDO_MODE_REQUIRED,
+            MISSING_PERMISSIONS (`mfa_level` changed by another than the owner).
+        :raises InvalidFormBody: with every field that cannot be taken.
+        """
+        access = self._access.guild(principal, guild_id, MANAGE_GUILD)
+        if fields.get("mfa_level", access.state.guild.mfa_level) != access.state.guild.mfa_level:
+            await self._require_mfa_level_change(principal, access, proof)
+        changes = self._judged(access.state, fields)
+
+        def unit(connection: sqlite3.Connection) -> _Changed:
+            before = guilds.by_id(connection, guild_id)
+            if before is None:
+                raise ApiError("UNKNOWN_GUILD")
+            self._require_channels(connection, guild_id, changes)
+            after = attrs.evolve(before, **changes)
+            if "features" in changes:
+                after = attrs.evolve(after, features=_features_after(before.features, changes["features"]))
+            renamed = _renamed(connection, before, after)
+            for channel in renamed:
+                channels.replace(connection, channel)
+            entry = None
+            if after != before:
+                guilds.replace(connection, after)
+                entry = self._record(connection, Actor(principal.user_id, reason), before, after)
+            return _Changed(before, after, renamed, entry)
+
+        changed = await self._database.write(unit, self._announce)
+        return guild_object(changed.after)
+
+    async def _require_mfa_level_change(self, principal: Principal, access: GuildAccess, proof: SudoProof) -> None:
+        """Sudo mode first, then ownership, then a second factor (document 001, Modify guild)."""
+        await self._sudo.require(principal.account, proof)
+        if access.state.guild.owner_id != principal.user_id:
+            raise ApiError("MISSING_PERMISSIONS")
+        if not self._factors.held(principal.account).any:
+            raise InvalidFormBody.at("mfa_level", "MUST_ENABLE_2FA_BEFORE_REQUIRING_FOR_MODS")
+
+    def _judged(self, state: GuildState, fields: Mapping[str, Any]) -> dict[str, Any]:
+        """The columns that change. Raises InvalidFormBody with all that is wrong, or CONTENT_BLOCKED."""
+        errors: list[FieldError] = []
+        changes = {name: value for name, value in fields.items() if name not in ("nsfw", "nsfw_level")}
+        for name in ("name", "features", "verification_level", "message_history_cutoff"):
+            if name in changes:
+                try:
+                    changes[name] = getattr(self, f"_{name}")(state, changes[name])
+                except InvalidFormBody as refused:
+                    errors.extend(refused.errors)
+        if "system_channel_flags" in changes:
+            changes["system_channel_flags"] &= SYSTEM_CHANNEL_FLAGS
+        if "content_warning_level" in changes:
+            level = changes["content_warning_level"]
+            changes["content_warning_level"] = level if level == CONTENT_WARNING else 0
+        if changes.get("content_warning_text") is not None:
+            changes["content_warning_text"] = changes["content_warning_text"].strip() or None
+        changes.update(_nsfw(state.guild, fields))
+        errors.extend(_wrong_channels(state.channels, changes))
+        if errors:
+            raise InvalidFormBody(errors)
+        for name in ("name", "content_warning_text"):
+            if changes.get(name) is not None:
+                self._policy.require_unblocked(changes[name])
+        return changes
+
+    # One field each: what is stored of what was asked for
+
+    def _name(self, state: GuildState, value: str) -> str:
+        return normalised_name(value)
+
+    def _features(self, state: GuildState, value: list[str]) -> frozenset[str]:
+        wanted = frozenset(value)
+        if wanted - state.guild.features - TOGGLEABLE_GUILD_FEATURES:
+            raise InvalidFormBody.at("features", "GUILD_FEATURE_NOT_TOGGLEABLE")
+        return wanted
+
+    def _verification_level(self, state: GuildState, value: int) -> int:
+        level = min(value, VerificationLevel.HIGH.value)
+        if GuildFeature.DISCOVERABLE in state.guild.features and level < VerificationLevel.LOW:
+            raise InvalidFormBody.at("verification_level", "DISCOVERABLE_GUILD_VERIFICATION_LEVEL_TOO_LOW")
+        return level
+
+    def _message_history_cutoff(self, state: GuildState, value: int | None) -> int | None:
+        if value is not None:
+            if value < state.guild.created_at:
+                raise InvalidFormBody.at("message_history_cutoff", "MESSAGE_HISTORY_CUTOFF_BEFORE_GUILD_CREATION")
+            if value > self._clock.now_ms():
+                raise InvalidFormBody.at("message_history_cutoff", "MESSAGE_HISTORY_CUTOFF_IN_FUTURE")
+        return value
+
+    def _require_channels(self, connection: sqlite3.Connection, guild_id: int, changes: Mapping[str, Any]) -> None:
+        """The channels that are named must be there still, at the moment of writing."""
+        if not {"system_channel_id", "afk_channel_id"} & changes.keys():
+            return
+        present = {channel.id: channel for channel in channels.of_guild(connection, guild_id)}
+        errors = list(_wrong_channels(present, changes))
+        if errors:
+            raise InvalidFormBody(errors)
+
+    def _record(
+        self, connection: sqlite3.Connection, actor: Actor, before: Guild, after: Guild
+    ) -> AuditLogEntry | None:
+        changes = changes_between(logged(before), logged(after))
+        if not any(change["key"] not in UNLOGGED for change in changes):
+            return None
+        return self._audit_log.record(
+            connection, after.id, AuditAction.GUILD_UPDATE, actor, target_id=after.id, changes=changes
+        )
+
+    def _announce(self, changed: _Changed) -> None:
+        guild_id = changed.after.id
+        state = self._guild_states.get(guild_id)
+        if state is None:
+            return
+        state.put_guild(changed.after)
+        for channel in changed.renamed:
+            state.put_channel(channel)
+        data = {**state.guild_object(), "guild_id": str(guild_id)}
+        self._bus.publish(Event(EventName.GUILD_UPDATE, data, ToGuild(guild_id)))
+        if changed.before.message_history_cutoff != changed.after.message_history_cutoff:
+            self._bus.publish(GuildStateChanged(guild_id))
+        if changed.renamed:
+            self._bus.publish(GuildChannelsChanged(guild_id))
+        self._audit_log.publish(changed.entry)
+
+
+def _features_after(before: frozenset[str], wanted: frozenset[str]) -> frozenset[str]:
+    """The wanted set, with what cannot be toggled left as it is (document 001, Modify guild)."""
+    toggleable = frozenset(str(feature) for feature in TOGGLEABLE_GUILD_FEATURES)
+    return (before - toggleable) | (wanted & toggleable)
+
+
+def _nsfw(guild: Guild, fields: Mapping[str, Any]) -> dict[str, Any]:
+    """What `nsfw` and the older `nsfw_level` come to; the former wins (document 001, Modify guild)."""
+    if "nsfw" in fields:
+        return {"nsfw": fields["nsfw"]}
+    if "nsfw_level" not in fields:
+        return {}
+    changes: dict[str, Any] = {"nsfw": fields["nsfw_level"] == AGE_RESTRICTED}
+    if changes["nsfw"] and "content_warning_level" not in fields and guild.content_warning_level == 0:
+        changes["content_warning_level"] = CONTENT_WARNING
+    return changes
+
+
+def _wrong_channels(present: Mapping[int, Channel], changes: Mapping[str, Any]) -> list[FieldError]:
+    errors: list[FieldError] = []
+    for name, types, prefix, wanted in (
+        ("system_channel_id", SYSTEM_CHANNEL_TYPES, "SYSTEM_CHANNEL_MUST_BE", "TEXT"),
+        ("afk_channel_id", frozenset({ChannelType.GUILD_VOICE}), "AFK_CHANNEL_MUST_BE", "VOICE"),
+    ):
+        channel_id = changes.get(name)
+        if channel_id is None:
+            continue
+        channel = present.get(channel_id)
+        if channel is None:
+            errors.append(FieldError(name, f"{prefix}_IN_GUILD"))
+        elif channel.type not in types:
+            errors.append(FieldError(name, f"{prefix}_{wanted}"))
+    return errors
+
+
+def _renamed(connection: sqlite3.Connection, before: Guild, after: Guild) -> tuple[Channel, ...]:
+    """The channels that get a plain name because the guild loses flexible names."""
+    flexible = GuildFeature.TEXT_CHANNEL_FLEXIBLE_NAMES
+    if flexible not in before.features or flexible in after.features:
+        return ()
+    held = (channel for channel in channels.of_guild(connection, after.id) if channel.type in RENAMED_TYPES)
+    plain = ((channel, plain_name(channel.name or "")) for channel in held)
+    return tuple(attrs.evolve(channel, name=name) for channel, name in plain if name and name != channel.name)
+
+
+def logged(guild: Guild) -> dict[str, Any]:
+    """A guild as the audit log compares it (wire facts 5.5, GUILD_UPDATE change keys)."""
+    cutoff = guild.message_history_cutoff
+    return {
+        "name": guild.name,
+        "owner_id": str(guild.owner_id),
+        "vanity_url_code": guild.vanity_url_code,
+        "icon_hash": guild.icon,
+        "banner_hash": guild.banner,
+        "banner_width": guild.banner_width,
+        "banner_height": guild.banner_height,
+        "splash_hash": guild.splash,
+        "splash_width": guild.splash_width,
+        "splash_height": guild.splash_height,
+        "splash_card_alignment": guild.splash_card_alignment,
+        "embed_splash_hash": guild.embed_splash,
+        "embed_splash_width": guild.embed_splash_width,
+        "embed_splash_height": guild.embed_splash_height,
+        "features": sorted(guild.features),
+        "verification_level": guild.verification_level,
+        "mfa_level": guild.mfa_level,
+        "nsfw_level": AGE_RESTRICTED if guild.nsfw else 0,
+        "nsfw": guild.nsfw,
+        "content_warning_level": guild.content_warning_level,
+        "content_warning_text": guild.content_warning_text,
+        "explicit_content_filter": guild.explicit_content_filter,
+        "default_message_notifications": guild.default_message_notifications,
+        "system_channel_id": _text(guild.system_channel_id),
+        "system_channel_flags": guild.system_channel_flags,
+        "rules_channel_id": _text(guild.rules_channel_id),
+        "afk_channel_id": _text(guild.afk_channel_id),
+        "afk_timeout": guild.afk_timeout,
+        "disabled_operations": guild.disabled_operations,
+        "message_history_cutoff": None if cutoff is None else iso_timestamp(cutoff),
+    }
+
+
+def _text(snowflake: int | None) -> str | None:
+    return None if snowflake is None else str(snowflake)
