@@ -67,6 +67,15 @@ CONTENT_SECURITY_POLICY: Final = "; ".join(
     )
 )
 
+CAPTCHA_PAGES: Final = frozenset({"login", "register", "forgot"})
+"""Pages with a form that the instance's CAPTCHA service, if there is one, stands before."""
+
+CAPTCHA_SOURCES: Final[Mapping[str, str]] = {
+    "hcaptcha": "https://hcaptcha.com https://*.hcaptcha.com",
+    "turnstile": "https://challenges.cloudflare.com",
+}
+"""What those pages may load besides: the services' own words on content security policies."""
+
 PERMISSIONS: Final = ", ".join(
     (
         "publickey-credentials-get=(self)",
@@ -125,6 +134,9 @@ class Pages:
     async def _show(self, page: str, **_: str) -> Response:
         rendered = self._render(page)
         response = _html(rendered)
+        sources = CAPTCHA_SOURCES.get(self._settings.captcha.provider)
+        if sources is not None and page in CAPTCHA_PAGES:
+            response.headers["Content-Security-Policy"] = with_sources(sources)
         response.set_etag(rendered.tag)
         await response.make_conditional(request)
         return response
@@ -189,9 +201,18 @@ class Pages:
             registration=settings.registration,
             has_mail=settings.mail.mode != "off",
             sso=settings.sso if settings.sso.is_on else None,
+            captcha=settings.captcha if settings.captcha.provider != "none" else None,
             sso_name=settings.sso.display_name or "single sign-on",
         )
         return environment
+
+
+def with_sources(sources: str) -> str:
+    """The content security policy of a page that shows a challenge from these hosts."""
+    policy = CONTENT_SECURITY_POLICY
+    for directive in ("script-src", "style-src", "connect-src"):
+        policy = policy.replace(f"{directive} 'self'", f"{directive} 'self' {sources}")
+    return f"{policy}; frame-src {sources}"
 
 
 def draw(text: str) -> bytes:

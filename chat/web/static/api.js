@@ -17,9 +17,10 @@ export class ApiError extends Error {
   }
 }
 
-// Sends one request. Gives {status, data, sudo}: `data` is null without a body, `sudo` the token of sudo mode, if any.
-export async function exchange(method, path, { body, token, sudo } = {}) {
-  const headers = new Headers({ Accept: "application/json" });
+// Sends one request, with `more` headers if any. Gives {status, data, sudo}: `data` is null without a body, `sudo` the
+// token of sudo mode, if any.
+export async function exchange(method, path, { body, token, sudo, more = {} } = {}) {
+  const headers = new Headers({ Accept: "application/json", ...more });
   if (token) headers.set("Authorization", token);
   if (sudo) headers.set("X-Service-Sudo-Mode-JWT", sudo);
   if (body !== undefined) headers.set("Content-Type", "application/json");

@@ -2,13 +2,14 @@
 
 import "./page.js";
 import { call } from "./api.js";
+import { captchaHeaders } from "./captcha.js";
 import { byId, showStep } from "./dom.js";
 import { onSubmit } from "./forms.js";
 
 const form = byId("forgot-form");
 if (form) {
   onSubmit(form, async ({ email }) => {
-    await call("POST", "/v1/auth/forgot", { body: { email: email.trim() } });
+    await call("POST", "/v1/auth/forgot", { body: { email: email.trim() }, more: await captchaHeaders() });
     byId("sent-to").textContent = email.trim();
     showStep("step-sent");
   });

@@ -2,6 +2,7 @@
 
 import "./page.js";
 import { call } from "./api.js";
+import { captchaHeaders } from "./captcha.js";
 import { byId, say } from "./dom.js";
 import { clearErrors, onClick, onSubmit, showErrors } from "./forms.js";
 import { current, nextPath, withNext } from "./session.js";
@@ -21,9 +22,10 @@ const problem = (error) => (form ? showErrors(form, [{ message: error.message }]
 
 if (form) {
   const { attempt } = signingIn({ stays: () => form.elements.stay.checked, done: arrive });
-  onSubmit(form, ({ email, username, password }) => {
+  onSubmit(form, async ({ email, username, password }) => {
     const name = email === undefined ? { username: username.trim() } : { email: email.trim() };
-    return attempt(() => call("POST", "/v1/auth/login", { body: { ...name, password } }));
+    const more = await captchaHeaders();
+    return attempt(() => call("POST", "/v1/auth/login", { body: { ...name, password }, more }));
   });
   const button = byId("passkey");
   byId("passkey-choice").hidden = !passkeysWorkHere();

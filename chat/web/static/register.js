@@ -2,6 +2,7 @@
 
 import "./page.js";
 import { call } from "./api.js";
+import { captchaHeaders } from "./captcha.js";
 import { byId, showStep } from "./dom.js";
 import { onSubmit } from "./forms.js";
 import { nextPath, withNext } from "./session.js";
@@ -25,13 +26,14 @@ if (form) {
       return null;
     },
   });
-  onSubmit(form, ({ email, username, global_name, password }) => {
+  onSubmit(form, async ({ email, username, global_name, password }) => {
     address = email?.trim() ?? "";
     const body = { password, consent: true };
     if (address !== "") body.email = address;
     if (username.trim() !== "") body.username = username.trim();
     if (global_name.trim() !== "") body.global_name = global_name.trim();
-    return attempt(() => call("POST", "/v1/auth/register", { body }));
+    const more = await captchaHeaders();
+    return attempt(() => call("POST", "/v1/auth/register", { body, more }));
   });
 
   const name = form.elements.global_name;

@@ -1,0 +1,59 @@
+// The challenge before a form is sent, where the instance asks for one (hCaptcha or Cloudflare Turnstile).
+
+import { ApiError } from "./api.js";
+import { byId } from "./dom.js";
+
+const SERVICES = {
+  hcaptcha: { script: "https://js.hcaptcha.com/1/api.js?render=explicit", name: "hcaptcha" },
+  turnstile: { script: "https://challenges.cloudflare.com/turnstile/v0/api.js?render=explicit", name: "turnstile" },
+};
+const LOADING_MS = 15_000;
+
+const place = byId("captcha");
+const widget = place ? shown(place) : null;
+// Whoever sends the form hears of it, not the console.
+widget?.catch(() => {});
+
+// The headers that show a solved challenge; none where none is asked for. A solution is good once: the challenge starts
+// anew for the next attempt.
+export async function captchaHeaders() {
+  if (!place) return {};
+  const { service, id } = await widget;
+  const token = service.getResponse(id);
+  if (!token) throw new ApiError(0, "CAPTCHA_REQUIRED", "Solve the challenge first.");
+  service.reset(id);
+  return { "X-Captcha-Token": token, "X-Captcha-Type": place.dataset.provider };
+}
+
+async function shown(element) {
+  const { script, name } = SERVICES[element.dataset.provider];
+  await loaded(script);
+  const service = await ready(name);
+  const theme = matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
+  return { service, id: service.render(element, { sitekey: element.dataset.siteKey, theme }) };
+}
+
+function loaded(source) {
+  return new Promise((resolve, reject) => {
+    const script = document.createElement("script");
+    script.src = source;
+    script.async = true;
+    script.addEventListener("load", resolve);
+    script.addEventListener("error", () => reject(failure()));
+    document.head.append(script);
+  });
+}
+
+// The scripts of both services finish setting up after they have loaded.
+async function ready(name) {
+  const until = Date.now() + LOADING_MS;
+  while (typeof window[name]?.render !== "function") {
+    if (Date.now() > until) throw failure();
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  return window[name];
+}
+
+function failure() {
+  return new ApiError(0, "NO_ANSWER", "The challenge could not be loaded. Check your connection and reload the page.");
+}
