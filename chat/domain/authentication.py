@@ -74,12 +74,12 @@ class _Way:
 
 @attrs.frozen
 class _Outcome:
-    """What a unit of writing came to: `refused` is raised once what goes with it is committed."""
+    """What a unit of writing came to. `waits` is told to a client whose address has to be authorised first."""
 
     before: Account
     after: Account
     challenge: MfaChallenge | None = None
-    refused: ApiError | None = None
+    waits: ApiError | None = None
 
 
 class Authentication:
@@ -186,14 +186,15 @@ class Authentication:
         ticket = self._tickets.secret() if way.asks_factor else None
         demand = None if way.address_is_proved else self._addresses.demand()
 
-        def unit(connection: sqlite3.Connection) -> _Outcome:
+        def unit(connection: sqlite3.Connection) -> _Outcome | ApiError:
             before = accounts.by_id(connection, account.id)
             if before is None or before.is_deleted:
                 raise way.refused
-            after = way.change(connection, before)
-            if isinstance(after, ApiError):
-                return _Outcome(before, before, refused=after)
-            self._sign_ins.admitted(connection, after)
+            changed = way.change(connection, before)
+            if isinstance(changed, ApiError):
+                return changed
+            self._sign_ins.admitted(connection, changed)
+            after = self._sign_ins.without_past_ban(changed)
             if after != before:
                 accounts.replace(connection, after)
             if way.address_is_proved:
@@ -204,14 +205,21 @@ class Authentication:
                     return _Outcome(before, after, challenge=challenge)
             if demand is not None and not self._addresses.is_authorized(connection, after, client.address):
                 waits = self._addresses.ask(connection, after, client, demand, way.invite_code)
-                return _Outcome(before, after, refused=waits)
+                return _Outcome(before, after, waits=waits)
             self._addresses.remember(connection, after, client.address)
             return _Outcome(before, self._sign_ins.enter(connection, after, sign_in))
 
-        outcome = await self._database.write(unit, lambda outcome: way.then(outcome.before, outcome.after))
-        if outcome.refused is not None:
-            log.info("login refused", user_id=account.id, address=client.address, code=outcome.refused.code)
-            raise outcome.refused
+        def then(outcome: _Outcome | ApiError) -> None:
+            if isinstance(outcome, _Outcome):
+                way.then(outcome.before, outcome.after)
+
+        outcome = await self._database.write(unit, then)
+        if isinstance(outcome, ApiError):
+            log.info("login refused", user_id=account.id, address=client.address, code=outcome.code)
+            raise outcome
+        if outcome.waits is not None:
+            log.info("login waits", user_id=account.id, address=client.address)
+            raise outcome.waits
         if outcome.challenge is not None:
             return outcome.challenge
         log.info("login", user_id=account.id, address=client.address)

@@ -136,6 +136,13 @@ class SignIns:
             raise ApiError("REGISTRATION_REJECTED" if decided else "REGISTRATION_PENDING_APPROVAL")
         return attrs.evolve(account, flags=account.flags & ~CLOSED_BY_HOLDER, temp_banned_until=None)
 
+    def without_past_ban(self, account: Account) -> Account:
+        """The account with a ban lifted that is over: any right proof does that (document 002, States and
+        transitions)."""
+        if account.temp_banned_until is None or account.temp_banned_until > self._clock.now_ms():
+            return account
+        return attrs.evolve(account, flags=account.flags & ~int(UserFlag.DISABLED), temp_banned_until=None)
+
     def enter(self, connection: sqlite3.Connection, account: Account, sign_in: SignIn) -> Account:
         """In a unit of writing: begin the sign-in, and write the account, `account`, as it leaves it.
 

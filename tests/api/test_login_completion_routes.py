@@ -254,6 +254,18 @@ async def test_a_ban_in_between(bob: Holder) -> None:
     (await bob.show_code(ticket, bob.backup_codes[0])).expect(200)
 
 
+async def test_a_ban_that_is_over_is_lifted_by_the_password(bob: Holder, autojump_clock: Clock) -> None:
+    await bob.enable_totp()
+    banned = str(int(UserFlag.DISABLED | UserFlag.PARTNER))
+    await set_account(bob.world, bob.person.id, flags=banned, temp_banned_until="2026-01-01T01:00:00Z")
+    assert refusal(await bob.login()) == (403, "ACCOUNT_SUSPENDED_TEMPORARILY")
+    await trio.sleep(3_600)
+    ticket = await bob.ticket()
+    account = await set_account(bob.world, bob.person.id)
+    assert (int(account["flags"]), account["temp_banned_until"]) == (UserFlag.PARTNER, None)
+    (await bob.show_code(ticket, bob.phone.code())).expect(200)
+
+
 @pytest.mark.parametrize("flag", [UserFlag.DELETED, UserFlag.DISABLED, UserFlag.SELF_DELETED])
 async def test_an_account_closed_in_between(bob: Holder, flag: UserFlag) -> None:
     await bob.enable_totp()
