@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
+import attrs
 import pytest
 
 from chat.auth.credentials import AMBIGUOUS, Credential
 from chat.auth.policy import Policy, admit
 from chat.auth.principal import CredentialKind, Principal
 from chat.errors import ApiError
+from chat.registries.acls import Acl
 from chat.registries.scopes import Scope
 from chat.store.accounts import Account
 
@@ -43,6 +47,8 @@ TABLE = [
     (Policy.BOT, "UNAUTHORIZED", "ACCESS_DENIED", "admitted", "ACCESS_DENIED", "UNAUTHORIZED"),
     (Policy.OAUTH2, "UNAUTHORIZED", "UNAUTHORIZED", "UNAUTHORIZED", "ACCESS_DENIED", "UNAUTHORIZED"),
     (Policy.OWN_APPLICATION, "UNAUTHORIZED", "INVALID_TOKEN", "admitted", "INVALID_TOKEN", "INVALID_TOKEN"),
+    (Policy.THREADS, "NOT_FOUND", "NOT_FOUND", "admitted", "NOT_FOUND", "NOT_FOUND"),
+    (Policy.ADMIN, "UNAUTHORIZED", "MISSING_PERMISSIONS", "UNAUTHORIZED", "ACCESS_DENIED", "MISSING_PERMISSIONS"),
 ]
 
 
@@ -100,3 +106,69 @@ def test_the_own_application_tells_a_wrong_scheme_from_a_wrong_token(credential:
         admit(Policy.OWN_APPLICATION, credential, None)
     with pytest.raises(ApiError, match="INVALID_TOKEN"):
         admit(Policy.OWN_APPLICATION, Credential(CredentialKind.SESSION, None), None)
+
+
+# Threads
+
+
+@pytest.mark.parametrize(
+    ("kind", "expected"),
+    [
+        (CredentialKind.SESSION, "admitted"),
+        (CredentialKind.OAUTH2, "NOT_FOUND"),
+        (CredentialKind.ADMIN_KEY, "NOT_FOUND"),
+    ],
+)
+def test_the_declaration_counts_with_a_session_only(kind: CredentialKind, expected: str) -> None:
+    declared = Principal(PERSON, kind, capabilities=frozenset({"channel_threads"}))
+    assert outcome(Policy.THREADS, declared) == expected
+
+
+# Administrators
+
+
+def administrator(*acls: str, key: Iterable[str] | None = None, **members: object) -> Principal:
+    kind = CredentialKind.SESSION if key is None else CredentialKind.ADMIN_KEY
+    key_acls = None if key is None else frozenset(key)
+    return Principal(attrs.evolve(PERSON, acls=acls), kind, key_acls=key_acls, **members)  # type: ignore[arg-type]
+
+
+ONE_OF_TWO = [frozenset({Acl.APPLICATION_LOOKUP, Acl.APPLICATION_LIST_BY_OWNER})]
+BOTH = [frozenset({Acl.USER_LOOKUP}), frozenset({Acl.USER_VIEW_EMAIL})]
+
+
+@pytest.mark.parametrize(
+    ("caller", "acls", "expected"),
+    [
+        (administrator("admin:authenticate"), [], "admitted"),
+        (administrator("*"), BOTH, "admitted"),
+        (administrator("user:lookup", "user:view:email"), BOTH, "MISSING_PERMISSIONS"),
+        (administrator("admin:authenticate", "user:lookup"), BOTH, "MISSING_ACL"),
+        (administrator("admin:authenticate", "user:lookup", "user:view:email"), BOTH, "admitted"),
+        (administrator("admin:authenticate", "application:list:by_owner"), ONE_OF_TWO, "admitted"),
+        (administrator("admin:authenticate", "application:lookup"), ONE_OF_TWO, "admitted"),
+        (administrator("admin:authenticate", "user:lookup"), ONE_OF_TWO, "MISSING_ACL"),
+        (administrator("*", key=["*"]), BOTH, "admitted"),
+        (administrator("*", key=["user:lookup", "user:view:email"]), BOTH, "MISSING_ACL"),
+        (administrator("*", key=["admin:authenticate", "user:lookup"]), BOTH, "MISSING_ACL"),
+        (administrator("admin:authenticate", "user:lookup", key=["*"]), BOTH, "MISSING_ACL"),
+        (administrator("user:lookup", key=["*"]), [], "MISSING_PERMISSIONS"),
+        # Of two that would do, one has to be the owner's and the key's.
+        (
+            administrator(
+                "admin:authenticate", "application:lookup", key=["admin:authenticate", "application:list:by_owner"]
+            ),
+            ONE_OF_TWO,
+            "MISSING_ACL",
+        ),
+    ],
+)
+def test_what_an_administrator_needs(caller: Principal, acls: list[frozenset[Acl]], expected: str) -> None:
+    assert outcome(Policy.ADMIN, caller, acls=acls) == expected
+
+
+@pytest.mark.parametrize(("is_admin_application", "expected"), [(False, "ACCESS_DENIED"), (True, "admitted")])
+def test_an_access_token_is_the_admin_application_s(is_admin_application: bool, expected: str) -> None:
+    account = attrs.evolve(PERSON, acls=("*",))
+    bearer = Principal(account, CredentialKind.OAUTH2, is_admin_application=is_admin_application)
+    assert outcome(Policy.ADMIN, bearer, acls=BOTH) == expected
