@@ -17,9 +17,10 @@ from chat.config import Settings
 from chat.domain import account_rules
 from chat.domain.usernames import Usernames
 from chat.errors import InvalidFormBody, OperatorError
+from chat.mail.mailer import MailKind
 from chat.registries.acls import ACLS
 from chat.snowflake import MAXIMUM, SnowflakeGenerator
-from chat.store import accounts, auth_sessions, outside_changes
+from chat.store import accounts, auth_sessions, email_tokens, outside_changes, tickets
 from chat.store.accounts import Account
 from chat.store.database import Database
 from chat.store.outside_changes import ACCOUNT_CHANGED, CREDENTIALS_REVOKED
@@ -136,6 +137,9 @@ class Administration:
             )
             accounts.replace(connection, account)
             auth_sessions.delete_of_user(connection, user_id)
+            # As in `chat.domain.new_passwords`: nothing that was begun under the old password is left.
+            email_tokens.delete_of_user(connection, str(MailKind.PASSWORD_RESET), user_id)
+            tickets.delete_of_user(connection, user_id)
             outside_changes.record(connection, CREDENTIALS_REVOKED, {"user_id": user_id}, now)
             return account
 

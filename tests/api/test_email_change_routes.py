@@ -562,6 +562,39 @@ async def test_who_moved_on_twice_is_brought_back_by_the_first_link(bob: Mover) 
     assert errors(await revert(bob.world, second)) == NO_REVERT, "what came after it cannot undo it"
 
 
+async def test_an_address_that_an_administrator_gave_away(bob: Mover) -> None:
+    await bob.move()
+    token = await last_token(bob.world, "email_revert")
+    await set_account(bob.world, bob.world.alice.id, email=OLD)
+    assert errors(await revert(bob.world, token)) == [("token", "EMAIL_ALREADY_IN_USE")]
+    assert (await bob.person.rest.get("/v1/users/@me")).expect(200)["email"] == NEW
+    await set_account(bob.world, bob.world.alice.id, email="alice@example.com")
+    assert (await revert(bob.world, token)).status == 200, "nothing was used up"
+
+
+async def test_of_many_who_apply_or_take_back_at_once_one_does(bob: Mover) -> None:
+    token = await bob.token()
+    statuses: list[int] = []
+
+    async def ask(path: str, body: object) -> None:
+        client = bob.world.anyone.signed_in(bob.person.token)
+        statuses.append((await client.post(path, body)).status)
+        await client.aclose()
+
+    async def ask_at_once(path: str, body: object) -> list[int]:
+        statuses.clear()
+        async with trio.open_nursery() as nursery:
+            for _ in range(4):
+                nursery.start_soon(ask, path, body)
+        return sorted(statuses)
+
+    body = {"email_token": token, "password": bob.person.password}
+    assert await ask_at_once("/v1/users/@me/email-change/apply", body) == [200, 400, 400, 400]
+    assert len(await mails(bob.world, "email_revert")) == 1
+    body = {"token": await last_token(bob.world, "email_revert"), "password": NEW_PASSWORD}
+    assert await ask_at_once("/v1/auth/email-revert", body) == [200, 400, 400, 400]
+
+
 async def test_what_a_thief_added_goes(chat_server: ChatServer, bob: Mover) -> None:
     await bob.move()
     thief = Holder(chat_server, bob.world, bob.person)

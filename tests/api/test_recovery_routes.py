@@ -255,6 +255,14 @@ async def test_of_many_who_follow_one_link_one_gets_in(chat_world: World) -> Non
     assert sorted(answer.status for answer in answers) == [200, 400, 400, 400, 400]
 
 
+async def test_a_password_that_was_changed_meanwhile_voids_the_link(chat_world: World) -> None:
+    await forgot(chat_world, chat_world.bob.email)
+    token = await last_token(chat_world, "password_reset")
+    body = {"new_password": NEW_PASSWORD, "password": chat_world.bob.password}
+    (await chat_world.bob.rest.patch("/v1/users/@me", body)).expect(200)
+    assert errors(await reset(chat_world, token)) == REFUSED
+
+
 async def test_a_link_is_for_the_address_that_it_was_sent_to(chat_world: World) -> None:
     await forgot(chat_world, chat_world.bob.email)
     token = await last_token(chat_world, "password_reset")
