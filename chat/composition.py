@@ -39,8 +39,8 @@ from chat.domain.applications import Applications
 from chat.domain.audit_log import AuditLog
 from chat.domain.authentication import Authentication
 from chat.domain.backup_codes import BackupCodes
-from chat.domain.bot_installation import BotInstallation
 from chat.domain.bans import Bans
+from chat.domain.bot_installation import BotInstallation
 from chat.domain.channels import Channels
 from chat.domain.discovery import Discovery
 from chat.domain.email_addresses import EmailAddresses
@@ -50,6 +50,7 @@ from chat.domain.email_revert import EmailReverts
 from chat.domain.email_verification import EmailVerification
 from chat.domain.friendships import Friendships
 from chat.domain.guild_changes import GuildChanges
+from chat.domain.guild_deletion import GuildDeletion
 from chat.domain.guild_states import GuildStates
 from chat.domain.guilds import Guilds
 from chat.domain.instance_policy import InstancePolicy
@@ -68,13 +69,13 @@ from chat.domain.oauth2_authorization import OAuth2Authorization
 from chat.domain.oauth2_clients import OAuth2Clients
 from chat.domain.oauth2_identity import OAuth2Identity
 from chat.domain.oauth2_tokens import OAuth2Tokens
+from chat.domain.own_messages import AuthorsMessages, OwnMessages
 from chat.domain.passkey_assertions import PasskeyAssertions
 from chat.domain.passkey_bridge import PasskeyBridge
 from chat.domain.passkeys import Passkeys
 from chat.domain.password_change import PasswordChanges
 from chat.domain.password_recovery import PasswordRecovery
 from chat.domain.pending_registrations import PendingRegistrations
-from chat.domain.own_messages import AuthorsMessages, OwnMessages
 from chat.domain.presences import Presences
 from chat.domain.private_channels import PrivateChannels
 from chat.domain.profiles import ProfileRules
@@ -183,6 +184,7 @@ def build_services(base: Foundations) -> Services:
     policy = InstancePolicy(settings)
     authors_messages = AuthorsMessages(database, base.guild_states, base.thread_lookup, bus)
     audit_log = AuditLog(database, access, bus, clock, base.snowflakes)
+    roles = Roles(database, base.guild_states, access, bus, audit_log, base.snowflakes, settings, policy)
     clients = OAuth2Clients(settings)
     memberships = Memberships(database, base.guild_states, access, bus, clock, base.snowflakes, settings, policy)
     addresses = MediaAddresses(settings.public_url, base.keys, clock)
@@ -267,6 +269,7 @@ def build_services(base: Foundations) -> Services:
         ),
         private_channels=base.private_channels,
         audit_log=audit_log,
+        guild_deletion=GuildDeletion(database, base.guild_states, access, bus, audit_log, policy, credentials.sudo),
         guild_changes=GuildChanges(
             database,
             base.guild_states,
@@ -281,7 +284,7 @@ def build_services(base: Foundations) -> Services:
         bans=Bans(database, access, memberships, authors_messages, bus, audit_log, clock),
         authors_messages=authors_messages,
         own_messages=OwnMessages(access, authors_messages, credentials.sudo),
-        roles=Roles(database, base.guild_states, access, bus, audit_log, base.snowflakes, settings, policy),
+        roles=roles,
         threads=Threads(database, access, base.thread_lookup, bus, clock, base.snowflakes, policy),
         friendships=Friendships(database, clock, base.relationships, settings),
         oauth2_authorization=OAuth2Authorization(
@@ -289,7 +292,7 @@ def build_services(base: Foundations) -> Services:
             clock,
             base.mint,
             clients,
-            BotInstallation(database, access, memberships, base.snowflakes, settings),
+            BotInstallation(database, access, memberships, roles, audit_log, base.snowflakes),
             settings,
         ),
         oauth2_tokens=OAuth2Tokens(database, clock, base.snowflakes, base.mint, clients),

@@ -6,14 +6,18 @@ import sqlite3
 from collections.abc import Callable
 from typing import Final
 
+import attrs
+
 from chat.auth.principal import Principal
-from chat.config import Settings
 from chat.domain.access import Access
 from chat.domain.application_rows import bot_of
+from chat.domain.audit_log import Actor, AuditLog
 from chat.domain.guild_states import Role
-from chat.domain.memberships import Memberships
+from chat.domain.memberships import Memberships, Preparation
 from chat.domain.permissions import ADMINISTRATOR
+from chat.domain.roles import Roles
 from chat.errors import ApiError
+from chat.registries.audit_actions import AuditAction
 from chat.registries.join_sources import JoinSource
 from chat.registries.permissions import ALL_DEFINED, FULL_MASK, Permission
 from chat.snowflake import SnowflakeGenerator
@@ -35,14 +39,16 @@ class BotInstallation:
         database: Database,
         access: Access,
         memberships: Memberships,
+        roles: Roles,
+        audit_log: AuditLog,
         snowflakes: SnowflakeGenerator,
-        settings: Settings,
     ) -> None:
         self._database = database
         self._access = access
         self._memberships = memberships
+        self._roles = roles
+        self._audit_log = audit_log
         self._snowflakes = snowflakes
-        self._max_roles = settings.limits.max_guild_roles
 
     def require_installable(self, principal: Principal, application: Application) -> None:
         """Return if the caller may add the application's bot to guilds at all.
@@ -60,38 +66,46 @@ class BotInstallation:
         application: Application,
         guild_id: int,
         permissions: int,
+        *,
+        reason: str | None = None,
         first: Callable[[sqlite3.Connection], None],
     ) -> None:
         """Make the bot a member. `first` runs in the same transaction before anything is written, and may refuse.
 
         Where `permissions` are asked for, the bot gets a role of its name with as many of them as the caller holds.
+        `reason` is for the guild's audit log.
 
         :raises ApiError: as `require_installable`; as `Access.guild`, with MANAGE_GUILD; BOT_ALREADY_IN_GUILD,
-            MAX_GUILD_ROLES, MAX_GUILD_MEMBERS, and what `first` raises.
+            USER_BANNED_FROM_GUILD, MAX_GUILD_ROLES, MAX_GUILD_MEMBERS, and what `first` raises.
         """
         self.require_installable(principal, application)
         self._access.guild(principal, guild_id, MANAGE_GUILD)
         bot = bot_of(self._database.reader, application)
         if bot is None:
             raise ApiError("NOT_A_BOT_APPLICATION")
-        role_id = self._snowflakes()
+        role = Role(self._snowflakes(), guild_id, bot.username, position=NEW_ROLE_POSITION, permissions=permissions)
+        actor = Actor(principal.user_id, reason)
 
-        def make_role(connection: sqlite3.Connection) -> Role | None:
+        def prepare(connection: sqlite3.Connection) -> Preparation:
             held = _held(connection, guild_id, principal.user_id)
             if not held & MANAGE_GUILD:
                 raise ApiError("MISSING_PERMISSIONS")
             first(connection)
-            if not permissions:
-                return None
-            if len(roles.of_guild(connection, guild_id)) >= self._max_roles:
-                raise ApiError("MAX_GUILD_ROLES")
-            granted = permissions & held & ALL_DEFINED
-            role = Role(role_id, guild_id, bot.username, position=NEW_ROLE_POSITION, permissions=granted)
-            roles.insert(connection, [role])
-            return role
+            wanted = attrs.evolve(role, permissions=permissions & held & ALL_DEFINED)
+            written = self._roles.write_new(connection, wanted, actor) if permissions else None
+            entry = self._audit_log.record(
+                connection, guild_id, AuditAction.BOT_ADD, actor, target_id=bot.id, options={"temporary": False}
+            )
+
+            def announce() -> None:
+                if written is not None:
+                    self._roles.announce_new(guild_id, written)
+                self._audit_log.publish(entry)
+
+            return Preparation(frozenset() if written is None else frozenset({role.id}), announce)
 
         joined = await self._memberships.join(
-            bot, guild_id, JoinSource.BOT_INVITE, inviter_id=principal.user_id, first=make_role
+            bot, guild_id, JoinSource.BOT_INVITE, inviter_id=principal.user_id, first=prepare
         )
         if not joined:
             raise ApiError("BOT_ALREADY_IN_GUILD")

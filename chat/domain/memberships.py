@@ -18,12 +18,11 @@ from chat.clock import Clock
 from chat.config import Settings
 from chat.domain import guild_folders
 from chat.domain.access import Access, GuildChannelAccess
-from chat.domain.guild_states import GuildState, GuildStates, Member, Role
+from chat.domain.guild_states import GuildState, GuildStates, Member
 from chat.domain.instance_policy import InstancePolicy
 from chat.domain.limits import limits_of, max_guild_members
 from chat.domain.message_events import message_created
 from chat.domain.objects.messages import author_object, message_object
-from chat.domain.objects.roles import role_object
 from chat.domain.objects.users import partial_user
 from chat.domain.own_messages import AuthorsMessages
 from chat.domain.sudo import SudoMode, SudoProof
@@ -42,6 +41,15 @@ from chat.store.messages import Message
 
 
 @attrs.frozen
+class Preparation:
+    """What was made for a newcomer before it joined: the roles that it gets, and how others are told of them."""
+
+    role_ids: frozenset[int]
+    announce: Callable[[], None]
+    """Called after the commit, before others hear of the newcomer."""
+
+
+@attrs.frozen
 class _Joined:
     """What a join wrote."""
 
@@ -49,7 +57,7 @@ class _Joined:
     member_count: int
     message: Message | None
     settings: dict[str, Any] | None
-    role: Role | None
+    prepared: Preparation | None
 
 
 @attrs.frozen
@@ -112,10 +120,10 @@ class Memberships:
         *,
         inviter_id: int | None = None,
         address: str | None = None,
-        first: Callable[[sqlite3.Connection], Role | None] | None = None,
+        first: Callable[[sqlite3.Connection], Preparation | None] | None = None,
     ) -> bool:
-        """Make the account a member. `first` runs in the same transaction before anything is written, and may refuse;
-        a role that it has made for the newcomer is given and announced.
+        """Make the account a member. `first` runs in the same transaction before anything is written; it may refuse,
+        and it may prepare something for the newcomer.
 
         Returns False, and nothing happens, for an account that is a member already.
 
@@ -146,19 +154,19 @@ class Memberships:
                 raise ApiError("USER_BANNED_FROM_GUILD")
             if address is not None and bans.is_network_banned(connection, guild_id, network_of(address), now):
                 raise ApiError("USER_IP_BANNED_FROM_GUILD")
-            role = None if first is None else first(connection)
+            prepared = None if first is None else first(connection)
             if guilds.count_of_user(connection, account.id) >= max_guilds:
                 raise ApiError("MAX_GUILDS")
             if guild.member_count >= max_guild_members(self._settings, guild):
                 raise ApiError("MAX_GUILD_MEMBERS")
-            joined = member if role is None else attrs.evolve(member, role_ids=frozenset({role.id}))
+            joined = member if prepared is None else attrs.evolve(member, role_ids=prepared.role_ids)
             members.insert(connection, joined)
             return _Joined(
                 joined,
                 guilds.add_to_member_count(connection, guild_id, 1),
                 write_join_message(connection, guild, account.id, message_id),
                 guild_folders.enter_guild(connection, account, guild_id),
-                role,
+                prepared,
             )
 
         def then(joined: _Joined | None) -> None:
@@ -237,9 +245,8 @@ class Memberships:
         state = self._guild_states.get(guild_id)
         if state is None:
             return
-        if joined.role is not None:
-            state.put_role(joined.role)
-            self._bus.publish(_role_created(joined.role))
+        if joined.prepared is not None:
+            joined.prepared.announce()
         state.put_member(joined.member)
         state.member_count = joined.member_count
         member = {**state.member_object(joined.member, partial_user(account)), "guild_id": str(guild_id)}
@@ -293,13 +300,6 @@ class Memberships:
             readers = threads.member_ids(self._database.reader, thread_id) if is_private else None
             audience = ToThread(state.id, thread.channel.parent_id or 0, readers)
             self._bus.publish(Event(EventName.THREAD_MEMBERS_UPDATE, data, audience))
-
-
-def _role_created(role: Role) -> Event:
-    plain, whole = (
-        {"guild_id": str(role.guild_id), "role": role_object(role, threads=threads)} for threads in (False, True)
-    )
-    return Event(EventName.GUILD_ROLE_CREATE, plain, ToGuild(role.guild_id), thread_data=whole)
 
 
 def _members_with_accounts(

@@ -105,11 +105,18 @@ class OAuth2Authorization:
         return f"{self._consent_page}?{query_string}"
 
     async def consent(
-        self, principal: Principal, asked: AuthorizationRequest, *, guild_id: int | None, permissions: int
+        self,
+        principal: Principal,
+        asked: AuthorizationRequest,
+        *,
+        guild_id: int | None,
+        permissions: int,
+        reason: str | None = None,
     ) -> str:
         """The caller agrees: the address to go to, with a code where one is wanted.
 
-        With the scope `bot` and a guild the application's bot becomes a member of it, with a role for `permissions`.
+        With the scope `bot` and a guild the application's bot becomes a member of it, with a role for `permissions`;
+        `reason` is for the guild's audit log.
 
         :raises OAuth2Error: for a request that cannot be granted; nothing is done then.
         :raises ApiError: as `BotInstallation.install`.
@@ -130,7 +137,9 @@ class OAuth2Authorization:
             self._bots.require_installable(principal, terms.application)
             await self._database.write(write_ticket)
         else:
-            await self._bots.install(principal, terms.application, guild_id, permissions, write_ticket)
+            await self._bots.install(
+                principal, terms.application, guild_id, permissions, reason=reason, first=write_ticket
+            )
         log.info(
             "consent given", user_id=principal.user_id, application_id=terms.application.id, scopes=list(terms.scopes)
         )

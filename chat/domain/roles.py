@@ -49,7 +49,7 @@ class NewRole:
 
 
 @attrs.frozen
-class _Written:
+class WrittenRoles:
     """What was written: the role that it is about, others that moved, and the log's entries."""
 
     role: Role | None
@@ -103,21 +103,29 @@ class Roles:
             mentionable=new.mentionable,
         )
 
-        def unit(connection: sqlite3.Connection) -> _Written:
-            present = _roles(connection, guild_id)
-            if len(present) > self._settings.limits.max_guild_roles:  # everyone's role does not count
-                raise ApiError("MAX_GUILD_ROLES")
-            ordered = renumbered([*present, role], guild_id)
-            made = next(entry for entry in ordered if entry.id == role.id)
-            moved = _different(present, ordered)
-            roles.insert(connection, [made])
-            roles.replace(connection, moved)
-            entry = self._record(connection, AuditAction.ROLE_CREATE, Actor(principal.user_id, reason), None, made)
-            return _Written(made, moved, [entry])
+        def unit(connection: sqlite3.Connection) -> WrittenRoles:
+            return self.write_new(connection, role, Actor(principal.user_id, reason))
 
-        written = await self._database.write(unit, lambda written: self._announce_new(guild_id, written))
+        written = await self._database.write(unit, lambda written: self.announce_new(guild_id, written))
         assert written.role is not None, "it was made"  # noqa: S101
         return role_object(written.role, threads=sees_threads(principal))
+
+    def write_new(self, connection: sqlite3.Connection, role: Role, actor: Actor) -> WrittenRoles:
+        """In a unit of writing: add a role where it wants to stand; hand the result to `announce_new` after the
+        commit.
+
+        :raises ApiError: MAX_GUILD_ROLES.
+        """
+        present = _roles(connection, role.guild_id)
+        if len(present) > self._settings.limits.max_guild_roles:  # everyone's role does not count
+            raise ApiError("MAX_GUILD_ROLES")
+        ordered = renumbered([*present, role], role.guild_id)
+        made = next(entry for entry in ordered if entry.id == role.id)
+        moved = _different(present, ordered)
+        roles.insert(connection, [made])
+        roles.replace(connection, moved)
+        entry = self._record(connection, AuditAction.ROLE_CREATE, actor, None, made)
+        return WrittenRoles(made, moved, [entry])
 
     async def change(
         self,
@@ -145,7 +153,7 @@ class Roles:
         if "name" in changes:
             self._policy.require_unblocked(changes["name"])
 
-        def unit(connection: sqlite3.Connection) -> _Written:
+        def unit(connection: sqlite3.Connection) -> WrittenRoles:
             before = roles.by_id(connection, guild_id, role_id)
             if before is None:
                 raise ApiError("UNKNOWN_ROLE")
@@ -156,9 +164,9 @@ class Roles:
             after = attrs.evolve(before, **columns)
             roles.replace(connection, [after])
             entry = self._record(connection, AuditAction.ROLE_UPDATE, Actor(principal.user_id, reason), before, after)
-            return _Written(after, (), [entry])
+            return WrittenRoles(after, (), [entry])
 
-        def then(written: _Written) -> None:
+        def then(written: WrittenRoles) -> None:
             state = self._guild_states.get(guild_id)
             if state is None or written.role is None:
                 return
@@ -182,7 +190,7 @@ class Roles:
         """
         access = self._access.guild(principal, guild_id, MANAGE_ROLES)
 
-        def unit(connection: sqlite3.Connection) -> _Written:
+        def unit(connection: sqlite3.Connection) -> WrittenRoles:
             present = {role.id: role for role in _roles(connection, guild_id)}
             for role_id in positions:
                 if role_id not in present or role_id == guild_id:
@@ -198,7 +206,7 @@ class Roles:
                 for role in moved
                 if role.id in positions
             ]
-            return _Written(None, moved, entries)
+            return WrittenRoles(None, moved, entries)
 
         await self._database.write(unit, lambda written: self._announce_moved(guild_id, written))
 
@@ -213,7 +221,7 @@ class Roles:
         """
         access = self._access.guild(principal, guild_id, MANAGE_ROLES)
 
-        def unit(connection: sqlite3.Connection) -> _Written:
+        def unit(connection: sqlite3.Connection) -> WrittenRoles:
             present = {role.id: role for role in _roles(connection, guild_id)}
             wanted = places or {role.id: None for role in present.values() if role.hoist_position is not None}
             for role_id in wanted:
@@ -227,7 +235,7 @@ class Roles:
             entries = [
                 self._record(connection, AuditAction.ROLE_UPDATE, actor, present[role.id], role) for role in moved
             ]
-            return _Written(None, moved, entries)
+            return WrittenRoles(None, moved, entries)
 
         await self._database.write(unit, lambda written: self._announce_moved(guild_id, written))
 
@@ -244,7 +252,7 @@ class Roles:
             raise ApiError("MISSING_PERMISSIONS")
         self._require_below(access, known)
 
-        def unit(connection: sqlite3.Connection) -> _Written:
+        def unit(connection: sqlite3.Connection) -> WrittenRoles:
             present = _roles(connection, guild_id)
             gone = next((role for role in present if role.id == role_id), None)
             if gone is None:
@@ -253,9 +261,9 @@ class Roles:
             moved = _different(present, renumbered([role for role in present if role.id != role_id], guild_id))
             roles.replace(connection, moved)
             entry = self._record(connection, AuditAction.ROLE_DELETE, Actor(principal.user_id, reason), gone, None)
-            return _Written(gone, moved, [entry])
+            return WrittenRoles(gone, moved, [entry])
 
-        def then(written: _Written) -> None:
+        def then(written: WrittenRoles) -> None:
             state = self._guild_states.get(guild_id)
             if state is None:
                 return
@@ -410,7 +418,8 @@ class Roles:
             changes=changes,
         )
 
-    def _announce_new(self, guild_id: int, written: _Written) -> None:
+    def announce_new(self, guild_id: int, written: WrittenRoles) -> None:
+        """After the commit: tell of a role that is new, and of those that moved for it."""
         state = self._guild_states.get(guild_id)
         if state is None or written.role is None:
             return
@@ -419,7 +428,7 @@ class Roles:
         self._publish_moved(guild_id, written.moved)
         self._audit_log.publish(*written.entries)
 
-    def _announce_moved(self, guild_id: int, written: _Written) -> None:
+    def _announce_moved(self, guild_id: int, written: WrittenRoles) -> None:
         state = self._guild_states.get(guild_id)
         if state is None:
             return

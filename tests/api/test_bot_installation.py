@@ -121,6 +121,44 @@ async def test_everyone_hears_of_it_in_order_and_the_bot_gets_the_guild(chat_wor
         await robot.aclose()
 
 
+async def test_the_audit_log_tells_who_added_the_bot_and_its_role(chat_world: World) -> None:
+    client = await OAuth2Client.make(chat_world)
+    alice = await chat_world.alice.connect()
+    consent = {"client_id": client.id, "scope": "bot", "guild_id": chat_world.guild_id, "permissions": "8192"}
+    answer = await chat_world.alice.rest.request(
+        "POST", "/v1/oauth2/authorize/consent", json=consent, headers={"X-Audit-Log-Reason": "for chess"}
+    )
+    answer.expect(200)
+    log = (await chat_world.alice.rest.get(f"/v1/guilds/{chat_world.guild_id}/audit-logs")).expect(200)
+    added, role = log["audit_log_entries"]
+    assert (added["action_type"], added["target_id"], added["options"]) == (28, client.id, {"temporary": False})
+    assert (role["action_type"], role["reason"]) == (30, "for chess")
+    for entry in (role, added):
+        assert (entry["user_id"], entry["reason"]) == (chat_world.alice.id, "for chess")
+        await alice.expect("GUILD_AUDIT_LOG_ENTRY_CREATE", where=lambda data, entry=entry: data["id"] == entry["id"])
+
+
+async def test_a_new_role_goes_to_the_bottom_and_the_others_move_up(chat_world: World) -> None:
+    client = await OAuth2Client.make(chat_world)
+    path = f"/v1/guilds/{chat_world.guild_id}/roles"
+    older = (await chat_world.alice.rest.post(path, {"name": "older"})).expect(200)
+    (await install(client, chat_world.alice, chat_world.guild_id, permissions="8192")).expect(200)
+    standing = {role["name"]: role["position"] for role in await roles_of(chat_world)}
+    assert standing == {"@everyone": 0, "Chess_master": 1, "older": 2}
+    assert older["position"] == 1
+
+
+async def test_a_banned_bot_is_not_added(chat_world: World) -> None:
+    client = await OAuth2Client.make(chat_world)
+    ban = f"/v1/guilds/{chat_world.guild_id}/bans/{client.id}"
+    assert (await chat_world.alice.rest.put(ban, {})).status == 204
+    answer = await client.ask(chat_world.alice, "bot identify", guild_id=chat_world.guild_id, permissions="8")
+    assert told(answer) == (403, "USER_BANNED_FROM_GUILD")
+    assert len(await roles_of(chat_world)) == 1
+    assert (await chat_world.alice.rest.delete(ban)).status == 204
+    assert (await install(client, chat_world.alice, chat_world.guild_id)).status == 200
+
+
 # Who may
 
 
@@ -197,6 +235,8 @@ async def test_of_two_installations_at_once_one_wins(chat_world: World) -> None:
 @pytest.mark.chat_settings(**{"limits.max_guild_roles": 1})
 async def test_where_roles_are_too_many_nothing_is_done(chat_world: World) -> None:
     client = await OAuth2Client.make(chat_world)
+    path = f"/v1/guilds/{chat_world.guild_id}/roles"
+    (await chat_world.alice.rest.post(path, {"name": "the only one"})).expect(200)
     answer = await install(client, chat_world.alice, chat_world.guild_id, permissions="8")
     assert told(answer) == (400, "MAX_GUILD_ROLES")
     assert told(await member_of(chat_world, client)) == (404, "UNKNOWN_MEMBER")

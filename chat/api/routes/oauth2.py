@@ -98,7 +98,11 @@ async def authorize(request: Request) -> Answer:
 async def consent(request: Request, body: Consent) -> object:
     """Consent to an authorisation request."""
     redirect_to = await request.services.oauth2_authorization.consent(
-        request.principal, body.request(), guild_id=body.guild_id, permissions=body.permissions or 0
+        request.principal,
+        body.request(),
+        guild_id=body.guild_id,
+        permissions=body.permissions or 0,
+        reason=request.audit_log_reason,
     )
     return {"redirect_to": redirect_to}
 
