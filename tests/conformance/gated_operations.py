@@ -158,6 +158,27 @@ async def _leave_guild(scene: Scene) -> Call:
     return Call("DELETE", f"/v1/users/@me/guilds/{scene.world.guild_id}?delete_messages=true", {})
 
 
+async def _guild_of_bob(scene: Scene) -> str:
+    """The path of a guild that Bob owns and Carol is in."""
+    guild = (await scene.bob.rest.create_guild("Bob's")).expect(200)
+    members = {"members": {scene.world.carol.id: {}}}
+    (await scene.world.anyone.post(f"/v1/_dev/guilds/{guild['id']}", members)).expect(200)
+    return f"/v1/guilds/{guild['id']}"
+
+
+async def _raise_mfa_level(scene: Scene) -> Call:
+    return Call("PATCH", await _guild_of_bob(scene), {"mfa_level": 1})
+
+
+async def _delete_guild(scene: Scene) -> Call:
+    return Call("POST", f"{await _guild_of_bob(scene)}/delete", {})
+
+
+async def _transfer_guild(scene: Scene) -> Call:
+    path = f"{await _guild_of_bob(scene)}/transfer-ownership"
+    return Call("POST", path, {"new_owner_id": scene.world.carol.id})
+
+
 async def _delete_own_messages(scene: Scene) -> Call:
     return Call("POST", f"/v1/users/@me/guilds/{scene.world.guild_id}/messages/bulk-delete-mine", {})
 
@@ -194,6 +215,13 @@ GATED: Final = (
         issues_token=False,
     ),
     Gated(operation=f"DELETE {PASSKEYS}/{{credential}}", prepare=_delete_passkey, asks_for_passwords=False),
+    Gated(
+        operation="PATCH /v1/guilds/{guild_id}",
+        prepare=_raise_mfa_level,
+        asks_for_passwords=False,  # who has no factor cannot ask others for one
+    ),
+    Gated(operation="POST /v1/guilds/{guild_id}/delete", prepare=_delete_guild),
+    Gated(operation="POST /v1/guilds/{guild_id}/transfer-ownership", prepare=_transfer_guild),
     Gated(operation="DELETE /v1/users/@me/guilds/{guild_id}", prepare=_leave_guild),
     Gated(operation="POST /v1/users/@me/guilds/{guild_id}/messages/bulk-delete-mine", prepare=_delete_own_messages),
     Gated(operation="POST /v1/users/@me/email-change/apply", prepare=_apply_email_change),
