@@ -11,17 +11,22 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
+import threading
 import time
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 from urllib.parse import urlencode, urlsplit
 
 import attrs
 import pyotp
+import trio
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, BrowserContext, CDPSession, ConsoleMessage, Locator, Page, Request, Response
+
+from tests.loopback_http import LoopbackHttp
 
 CHROMIUM: Final = shutil.which("chromium") or shutil.which("chromium-browser")
 
@@ -44,6 +49,8 @@ WAIT_MS: Final = 15_000
 EXPECTED_IN_CONSOLE: Final = "Failed to load resource: the server responded with a status of 4"
 """Chromium's own note of an answer that refuses; refusals are part of these conversations."""
 
+
+Service = TypeVar("Service", bound=LoopbackHttp)
 
 AXE_TAGS: Final = ("wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice")
 
@@ -119,21 +126,43 @@ class Instance:
 @contextmanager
 def instance(**environment: str) -> Iterator[Instance]:
     """Run `chat dev` with settings from the environment."""
-    process = subprocess.Popen(
-        [sys.executable, "-m", "chat", "dev", "--port", "0", "--json"],
-        stdout=subprocess.PIPE,
-        env={**os.environ, **environment},
-    )
+    with tempfile.TemporaryDirectory() as folder:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "chat", "dev", "--data", folder, "--port", "0", "--json"],
+            stdout=subprocess.PIPE,
+            env={**os.environ, **environment},
+        )
+        try:
+            assert process.stdout is not None
+            line = process.stdout.readline()
+            assert line, "the server ended before it could serve"
+            yield Instance(json.loads(line), process)
+        finally:
+            # Nothing of it is wanted any more: no drain.
+            process.kill()
+            process.wait()
+            if process.stdout is not None:
+                process.stdout.close()
+
+
+@contextmanager
+def beside(service: Service) -> Iterator[Service]:
+    """A service that runs in a thread of its own."""
+    started, ended = threading.Event(), threading.Event()
+
+    async def serve() -> None:
+        async with service.running():
+            started.set()
+            await trio.to_thread.run_sync(ended.wait)
+
+    thread = threading.Thread(target=trio.run, args=(serve,))
+    thread.start()
+    started.wait()
     try:
-        assert process.stdout is not None
-        line = process.stdout.readline()
-        assert line, "the server ended before it could serve"
-        yield Instance(json.loads(line), process)
+        yield service
     finally:
-        process.terminate()
-        process.wait(30)
-        if process.stdout is not None:
-            process.stdout.close()
+        ended.set()
+        thread.join()
 
 
 class Visitor:
@@ -245,9 +274,10 @@ class Visitor:
 
     # What holds of any page
 
-    def page_is_accessible(self) -> None:
-        """Run axe-core over what is shown now, contrast included."""
-        results = Axe().run(self.page, options={"runOnly": {"type": "tag", "values": list(AXE_TAGS)}})
+    def page_is_accessible(self, *rules: str) -> None:
+        """Run axe-core over what is shown now: these rules, or all that belong to WCAG 2.2 AA."""
+        only = {"type": "rule", "values": list(rules)} if rules else {"type": "tag", "values": list(AXE_TAGS)}
+        results = Axe().run(self.page, options={"runOnly": only, "resultTypes": ["violations"]})
         found = [
             f"{violation['id']}: {node['html'][:200]} {node.get('failureSummary', '')}"
             for violation in results.response["violations"]

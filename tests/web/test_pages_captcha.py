@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
 
 import pytest
-import trio
 from playwright.sync_api import Route
 
 from tests.loopback_http import Answer, Asked, LoopbackHttp
-from tests.web.browsing import Instance, Visitor, instance
+from tests.web.browsing import Instance, Visitor, beside, instance
 from tests.web.conftest import MakeVisitor
 
 pytestmark = pytest.mark.xdist_group("chromium")
@@ -46,36 +43,14 @@ class Verifier(LoopbackHttp):
         return Answer(200, {"success": token.startswith("solved-") and token not in earlier})
 
 
-@contextmanager
-def verifier() -> Iterator[str]:
-    """The service in a thread of its own; where it is."""
-    started, ended = threading.Event(), threading.Event()
-    service = Verifier()
-
-    async def serve() -> None:
-        async with service.running():
-            started.set()
-            while not ended.is_set():  # noqa: ASYNC110 - set by another thread
-                await trio.sleep(0.05)
-
-    thread = threading.Thread(target=trio.run, args=(serve,))
-    thread.start()
-    started.wait()
-    try:
-        yield f"{service.origin}/siteverify"
-    finally:
-        ended.set()
-        thread.join()
-
-
 @pytest.fixture(scope="module", params=sorted(SCRIPTS))
 def guarded(request: pytest.FixtureRequest) -> Iterator[tuple[Instance, str]]:
-    with verifier() as url:
+    with beside(Verifier()) as verifier:
         settings = {
             "CHAT_CAPTCHA__PROVIDER": request.param,
             "CHAT_CAPTCHA__SITE_KEY": "the site",
             "CHAT_CAPTCHA__SECRET_KEY": "secret",
-            "CHAT_CAPTCHA__VERIFY_URL": url,
+            "CHAT_CAPTCHA__VERIFY_URL": f"{verifier.origin}/siteverify",
         }
         with instance(**settings) as running:
             yield running, request.param

@@ -4,18 +4,13 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import re
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 from urllib.parse import parse_qs, urlencode, urlsplit
 
 import pytest
-import trio
 
 from tests.sso.provider import CLIENT_ID, CLIENT_SECRET, Provider
-from tests.web.browsing import Instance, Visitor, instance
+from tests.web.browsing import Instance, Visitor, beside, instance
 from tests.web.conftest import MakeVisitor
 
 pytestmark = pytest.mark.xdist_group("chromium")
@@ -316,8 +311,10 @@ def test_after_signing_in_nobody_is_led_to_another_site(visitor: Visitor, home: 
         visitor.goes_to(f"/login?{urlencode({'next': place})}")
         visitor.fills(email=bob["email"], password=bob["password"])
         visitor.presses("Sign in")
-        visitor.page.wait_for_url(re.compile(re.escape(home.origin) + r"/(settings)?$"))
-        visitor.page.evaluate("localStorage.clear()")
+        visitor.section("Profile").wait_for()
+        assert visitor.page.url == f"{home.origin}/settings"
+        visitor.presses("Sign out")
+        visitor.arrives_at("/login")
 
 
 # By the address of the machine, by keyboard, without scripts
@@ -477,29 +474,8 @@ def test_a_forgotten_password_where_people_have_usernames(visit: MakeVisitor) ->
         visitor.arrives_at("/settings")
 
 
-@contextmanager
-def provider() -> Iterator[Provider]:
-    """An identity provider beside this thread."""
-    made = Provider()
-    started, ended = threading.Event(), threading.Event()
-
-    async def serve() -> None:
-        async with made.running():
-            started.set()
-            await trio.to_thread.run_sync(ended.wait)
-
-    thread = threading.Thread(target=trio.run, args=(serve,))
-    thread.start()
-    started.wait()
-    try:
-        yield made
-    finally:
-        ended.set()
-        thread.join()
-
-
 def test_single_sign_on_and_what_it_closes(visit: MakeVisitor) -> None:
-    with provider() as office:
+    with beside(Provider()) as office:
         settings = {
             "CHAT_SSO__ENABLED": "true",
             "CHAT_SSO__ENFORCED": "true",
