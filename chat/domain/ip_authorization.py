@@ -151,7 +151,8 @@ class IpAuthorization:
         """Mail a waiting sign-in's link again: once, and not before 30 seconds are over.
 
         :raises InvalidFormBody: INVALID_OR_EXPIRED_TICKET at `ticket`.
-        :raises ApiError: IP_AUTHORIZATION_RESEND_COOLDOWN, IP_AUTHORIZATION_RESEND_LIMIT_EXCEEDED.
+        :raises ApiError: IP_AUTHORIZATION_RESEND_COOLDOWN, IP_AUTHORIZATION_RESEND_LIMIT_EXCEEDED; as
+            `SignIns.admitted`.
         """
         link = self._mint.mail_token()
 
@@ -172,6 +173,7 @@ class IpAuthorization:
         """Follow a mailed link: the network is authorised, and the sign-in that waits may go on.
 
         :raises InvalidFormBody: INVALID_OR_EXPIRED_VERIFICATION_TOKEN at `token`.
+        :raises ApiError: as `SignIns.admitted`.
         """
         now = self._clock.now_ms()
 
@@ -185,6 +187,7 @@ class IpAuthorization:
             )
             if waiting is None or account is None or account.is_deleted:
                 raise InvalidFormBody.at("token", "INVALID_OR_EXPIRED_VERIFICATION_TOKEN")
+            self._sign_ins.admitted(connection, account)
             for other in waiting.body["links"]:
                 tickets.delete(connection, bytes.fromhex(other))
             network = network_of(waiting.body["client"]["address"])
@@ -234,7 +237,10 @@ class IpAuthorization:
         if waiting is None or account is None:
             raise _unknown_ticket()
         standing = Standing.from_members(waiting.body)
-        if not standing.has_password_of(account) or standing.was_closed_since(account):
+        if not standing.has_password_of(account):
+            raise _unknown_ticket()
+        self._sign_ins.admitted(connection, account)
+        if standing.was_closed_since(account):
             raise _unknown_ticket()
         return waiting, account
 

@@ -281,10 +281,18 @@ async def test_a_ban_meets_whoever_waits(bob: Traveller) -> None:
     ticket = await bob.wait_at(ELSEWHERE)
     (mail,) = await bob.mails()
     (await bob.follow(mail["token"])).expect(204)
+    other = await bob.wait_at("198.51.100.8")
+    _, link = await bob.mails()
     await set_account(bob.world, bob.person.id, temp_banned_until="2999-01-01T00:00:00Z")
-    assert refusal(await bob.poll(ticket)) == (403, "ACCOUNT_SUSPENDED_TEMPORARILY")
-    assert refusal(await bob.login_from("198.51.100.99")) == (403, "ACCOUNT_SUSPENDED_TEMPORARILY")
-    assert len(await bob.mails()) == 1
+    suspended = (403, "ACCOUNT_SUSPENDED_TEMPORARILY")
+    assert refusal(await bob.poll(ticket)) == suspended
+    assert refusal(await bob.poll(other)) == suspended
+    assert refusal(await bob.resend(other)) == suspended
+    assert refusal(await bob.follow(link["token"])) == suspended
+    assert refusal(await bob.login_from("198.51.100.99")) == suspended
+    assert len(await bob.mails()) == 2
+    await set_account(bob.world, bob.person.id, temp_banned_until=None)
+    (await bob.follow(link["token"])).expect(204)
 
 
 async def test_a_deleted_account_is_gone_for_whoever_waits(bob: Traveller) -> None:

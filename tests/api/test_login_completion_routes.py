@@ -61,6 +61,16 @@ async def test_both_are_offered_in_the_documented_order(bob: Holder) -> None:
     assert (await bob.login()).expect(200)["allowed_methods"] == ["totp", "webauthn"]
 
 
+@pytest.mark.chat_settings(sign_in="username")
+async def test_an_instance_of_usernames_asks_too(bob: Holder) -> None:
+    await bob.enable_totp()
+    credentials = {"username": bob.person.username, "password": bob.person.password}
+    challenge = (await bob.world.anyone.login(**credentials)).expect(200)
+    assert challenge["allowed_methods"] == ["totp"]
+    answer = await bob.show_code(challenge["ticket"], bob.phone.code())
+    assert await holder_of(bob.world, answer) == bob.person.id
+
+
 async def test_a_wrong_password_gets_no_challenge(bob: Holder) -> None:
     await bob.enable_totp()
     answer = await bob.login(password="wrong password")

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import sqlite3
+
+import attrs
 import pytest
-from signing_in import refusal
+from signing_in import Holder, refusal
 
 from chat.api.operation import Operation
 from chat.api.routes import ROUTES
+from chat.store import accounts
+from chat.testing.rest_client import RestClient
+from chat.testing.server import ChatServer
 from chat.testing.world import World
 
 DENIED = (403, "BOT_USER_AUTH_ENDPOINT_ACCESS_DENIED")
@@ -55,3 +61,30 @@ async def test_an_address_that_leads_to_a_bot(chat_world: World) -> None:
     (await chat_world.anyone.post(path, {"email": "robot@example.com"})).expect(200)
     login = await chat_world.anyone.login(email="ROBOT@example.com", password="whatever it is")
     assert refusal(login) == DENIED
+
+
+@pytest.mark.rule("000.outcomes.14")
+@pytest.mark.chat_settings(ip_authorization=True)
+async def test_who_becomes_a_bot_on_the_way_does_not_arrive(chat_server: ChatServer, chat_world: World) -> None:
+    bob = Holder(chat_server, chat_world, chat_world.bob)
+    elsewhere = RestClient(chat_server.route("198.51.100.7"))
+    (await bob.login()).expect(200)
+    waiting = (await bob.login(elsewhere)).json()["ticket"]
+    (mail,) = (await chat_world.anyone.get("/v1/_dev/mail")).expect(200)
+    await bob.enable_totp()
+    await bob.add_passkey(mfa_method="totp", mfa_code=bob.phone.code())
+    ticket = await bob.ticket()
+
+    def become_a_bot(connection: sqlite3.Connection) -> None:
+        account = accounts.by_id(connection, int(bob.person.id))
+        assert account is not None
+        accounts.replace(connection, attrs.evolve(account, bot=True))
+
+    await chat_server.database.write(become_a_bot)
+    query = {"ticket": waiting}
+    assert refusal(await bob.login()) == DENIED
+    assert refusal(await bob.show_code(ticket, bob.backup_codes[0])) == DENIED
+    assert refusal(await bob.show_key_alone()) == DENIED
+    assert refusal(await chat_world.anyone.get("/v1/auth/ip-authorization/poll", query)) == DENIED
+    assert refusal(await chat_world.anyone.post("/v1/auth/ip-authorization/resend", query)) == DENIED
+    assert refusal(await chat_world.anyone.post("/v1/auth/authorize-ip", {"token": mail["token"]})) == DENIED
