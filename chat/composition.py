@@ -436,7 +436,7 @@ def _recovery(base: Foundations, credentials: Credentials) -> Recovery:
         email_changes=email_changes,
         email_replacements=EmailReplacements(database, codes, addresses, sudo, base.account_events),
         email_reverts=EmailReverts(database, clock, authentication, new_passwords),
-        recovery_kits=RecoveryKits(database, clock, typed, sudo, authentication, new_passwords, settings),
+        recovery_kits=RecoveryKits(database, clock, typed, sudo, authentication, new_passwords),
     )
 
 

@@ -257,6 +257,7 @@ class Server:
             await self._adopt_retained()
             nursery.start_soon(self._follow_outside_changes)
             nursery.start_soon(self.services.sign_ins.run)
+            nursery.start_soon(self.services.guild_deletion.run)
             nursery.start_soon(self.services.media.run)
             nursery.start_soon(self.services.admin_api_keys.run)
             nursery.start_soon(self.address_bans.run)

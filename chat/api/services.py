@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from chat.domain.email_verification import EmailVerification
     from chat.domain.friendships import Friendships
     from chat.domain.guild_changes import GuildChanges
+    from chat.domain.guild_deletion import GuildDeletion
     from chat.domain.guilds import Guilds
     from chat.domain.invites import Invites
     from chat.domain.ip_authorization import IpAuthorization
@@ -108,6 +109,7 @@ class Services:
     audit_log: AuditLog
     roles: Roles
     guild_changes: GuildChanges
+    guild_deletion: GuildDeletion
     bans: Bans
     authors_messages: AuthorsMessages
     own_messages: OwnMessages

@@ -60,14 +60,17 @@ class GuildJoined:
 
 @attrs.frozen
 class GuildLeft:
-    """An account is no longer a member; its sessions leave the guild and receive Guild Delete.
-
-    `deleted` says that the guild itself is gone.
-    """
+    """An account is no longer a member; its sessions leave the guild and receive Guild Delete."""
 
     guild_id: int
     user_id: int
-    deleted: bool = False
+
+
+@attrs.frozen
+class GuildDeleted:
+    """The guild itself is gone: every session leaves it and receives Guild Delete."""
+
+    guild_id: int
 
 
 @attrs.frozen
@@ -107,6 +110,7 @@ Signal = (
     | CredentialsRevoked
     | GuildJoined
     | GuildLeft
+    | GuildDeleted
     | GuildStateChanged
     | GuildChannelsChanged
     | GuildAvailabilityChanged

@@ -15,7 +15,7 @@ from typing import Final
 import attrs
 import trio
 
-from chat.bus.bus import Bus, Event, GuildJoined, GuildLeft, Signal
+from chat.bus.bus import Bus, Event, GuildDeleted, GuildJoined, GuildLeft, Signal
 from chat.registries.events import EventName
 from chat.registries.limits import MEMBERS_FULL_LIST_MAXIMUM
 from chat.store import member_search
@@ -148,7 +148,7 @@ class Rosters:
         match signal:
             case GuildJoined(guild_id, user_id):
                 self._changed(guild_id, user_id)
-            case GuildLeft(guild_id, deleted=True):
+            case GuildDeleted(guild_id):
                 self._rosters.pop(guild_id, None)
             case GuildLeft(guild_id, user_id):
                 self._changed(guild_id, user_id)

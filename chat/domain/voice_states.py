@@ -17,7 +17,7 @@ from typing import Any, Final
 import attrs
 
 from chat.bus.audience import ToChannel, ToSession
-from chat.bus.bus import Bus, Event, GuildLeft, GuildStateChanged, Signal
+from chat.bus.bus import Bus, Event, GuildDeleted, GuildLeft, GuildStateChanged, Signal
 from chat.clock import Clock
 from chat.domain.guild_states import Channel, GuildStates, Overwrite
 from chat.domain.objects.channels import VOICE_CONNECTION_LIMIT
@@ -203,6 +203,8 @@ class VoiceStates:
         match signal:
             case GuildLeft(guild_id, user_id):
                 self._end_where(self._connections.of_guild(guild_id), lambda state: state.user_id == user_id)
+            case GuildDeleted(guild_id):
+                self._end_where(self._connections.of_guild(guild_id), lambda _: True)
             case GuildStateChanged(guild_id):
                 states = self._connections.of_guild(guild_id)
                 guild = self._guild_states.get(guild_id) if states else None

@@ -17,6 +17,7 @@ from chat.bus.bus import (
     Event,
     GuildAvailabilityChanged,
     GuildChannelsChanged,
+    GuildDeleted,
     GuildJoined,
     GuildLeft,
     GuildStateChanged,
@@ -77,6 +78,8 @@ class Hub:
                 self._connect_account(guild_id, user_id)
             case GuildLeft():
                 self._disconnect_account(signal)
+            case GuildDeleted(guild_id):
+                self._close_room(guild_id)
             case GuildStateChanged():
                 self._refresh(signal)
             case GuildChannelsChanged(guild_id, channel_ids):
@@ -232,18 +235,25 @@ class Hub:
             self.send((session,), name, data)
 
     def _disconnect_account(self, left: GuildLeft) -> None:
-        data: dict[str, object] = {"id": str(left.guild_id)}
-        if left.deleted:
-            data["guild_id"] = str(left.guild_id)
         sessions = [
             session
             for session in self._table.of_user(left.user_id)
             if left.guild_id in session.guild_ids or left.guild_id in session.joining_guild_ids
         ]
+        self._disconnect_all(sessions, left.guild_id)
+        self.send(sessions, EventName.GUILD_DELETE, {"id": str(left.guild_id)})
+
+    def _close_room(self, guild_id: int) -> None:
+        room = self.rooms.get(guild_id)
+        sessions = [] if room is None else list(room.sessions)
+        sessions += [session for session in self._table if guild_id in session.joining_guild_ids]
+        self._disconnect_all(sessions, guild_id)
+        self.send(sessions, EventName.GUILD_DELETE, {"id": str(guild_id), "guild_id": str(guild_id)})
+
+    def _disconnect_all(self, sessions: Iterable[GatewaySession], guild_id: int) -> None:
         for session in sessions:
-            session.joining_guild_ids.discard(left.guild_id)
-            self.disconnect(session, left.guild_id)
-        self.send(sessions, EventName.GUILD_DELETE, data)
+            session.joining_guild_ids.discard(guild_id)
+            self.disconnect(session, guild_id)
 
     def _refresh(self, changed: GuildStateChanged) -> None:
         room = self._room_renewed(changed.guild_id)

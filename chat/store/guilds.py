@@ -117,6 +117,11 @@ def of_user_before(connection: sqlite3.Connection, user_id: int, before: int, li
     return [Guild(*row) for row in reversed(rows)]
 
 
+def delete(connection: sqlite3.Connection, guild_id: int) -> None:
+    """Remove a guild with its roles, members, invites, bans and audit log; and channels, unless they were cut loose."""
+    connection.execute("DELETE FROM guilds WHERE id = ?", (guild_id,))
+
+
 def ids_of_user(connection: sqlite3.Connection, user_id: int) -> list[int]:
     """The guilds that the account is in, ascending."""
     rows = connection.execute("SELECT guild_id FROM members WHERE user_id = ? ORDER BY guild_id", (user_id,))

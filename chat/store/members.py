@@ -60,6 +60,12 @@ def exists(connection: sqlite3.Connection, guild_id: int, user_id: int) -> bool:
     return row is not None
 
 
+def ids_of_guild(connection: sqlite3.Connection, guild_id: int) -> list[int]:
+    """Every account in the guild, ascending."""
+    rows = connection.execute("SELECT user_id FROM members WHERE guild_id = ? ORDER BY user_id", (guild_id,))
+    return [user_id for (user_id,) in rows]
+
+
 def role_ids(connection: sqlite3.Connection, guild_id: int, user_id: int) -> frozenset[int]:
     """The roles of one member, everyone's left out."""
     rows = connection.execute(

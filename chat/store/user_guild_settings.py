@@ -13,6 +13,11 @@ def of_user(connection: sqlite3.Connection, user_id: int) -> list[dict[str, Any]
     return [json.loads(body) for (body,) in rows]
 
 
+def delete(connection: sqlite3.Connection, user_id: int, guild_id: int) -> None:
+    """Forget the account's settings for one guild."""
+    connection.execute("DELETE FROM user_guild_settings WHERE user_id = ? AND guild_id = ?", (user_id, guild_id))
+
+
 def put(connection: sqlite3.Connection, user_id: int, guild_id: int, body: dict[str, Any]) -> None:
     """Store the settings object of one guild in place of what was there."""
     connection.execute(

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import trio
 
-from chat.bus.bus import GuildLeft
+from chat.bus.bus import GuildDeleted, GuildLeft
 from chat.domain import rosters as module
 from chat.domain.rosters import Rosters
 from chat.errors import StorageUnavailable
@@ -101,7 +101,7 @@ async def test_who_joins_while_a_roster_is_read_is_in_it(crew: Crew) -> None:
 async def test_a_roster_of_a_deleted_guild_is_forgotten(crew: Crew) -> None:
     await crew.names()
     assert not crew.rosters.may_hold(crew.guild.id, 5)
-    crew.world.bus.publish(GuildLeft(crew.guild.id, crew.people["alice"], deleted=True))
+    crew.world.bus.publish(GuildDeleted(crew.guild.id))
     assert crew.rosters.may_hold(crew.guild.id, 5)
 
 

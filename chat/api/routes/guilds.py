@@ -54,6 +54,13 @@ class ModifyGuild(SudoFields):
     embed_splash: Maybe[str | None] = OMITTED
 
 
+@attrs.frozen(kw_only=True)
+class TransferOwnership(SudoFields):
+    """The body of POST /v1/guilds/{guild_id}/transfer-ownership."""
+
+    new_owner_id: Snowflake
+
+
 GUILD_IMAGES: Final = frozenset({"icon", "banner", "splash", "embed_splash"})
 SUDO_MEMBERS: Final = frozenset(field.name for field in attrs.fields(SudoFields))
 
@@ -176,6 +183,32 @@ async def modify_guild(request: Request, guild_id: int, body: ModifyGuild) -> ob
         raise ApiError("FEATURE_TEMPORARILY_DISABLED")
     return await request.services.guild_changes.modify(
         request.principal, guild_id, fields, request.proof(body), request.audit_log_reason
+    )
+
+
+@routes.operation(
+    "POST",
+    "/v1/guilds/{guild_id}/delete",
+    policy=Policy.USER,
+    bucket=Bucket("guild:delete::guild_id", limit=10, window_ms=60_000),
+    body=SudoFields,
+)
+async def delete_guild(request: Request, guild_id: int, body: SudoFields) -> None:
+    """Delete guild; sudo mode."""
+    await request.services.guild_deletion.delete(request.principal, guild_id, request.proof(body))
+
+
+@routes.operation(
+    "POST",
+    "/v1/guilds/{guild_id}/transfer-ownership",
+    policy=Policy.USER_ONLY,
+    bucket=Bucket("guild:transfer::guild_id", limit=5, window_ms=60_000),
+    body=TransferOwnership,
+)
+async def transfer_ownership(request: Request, guild_id: int, body: TransferOwnership) -> object:
+    """Hand the guild over to another member; sudo mode."""
+    return await request.services.guild_deletion.transfer(
+        request.principal, guild_id, body.new_owner_id, request.proof(body), request.audit_log_reason
     )
 
 

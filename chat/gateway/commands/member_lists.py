@@ -19,7 +19,7 @@ import structlog
 import trio
 
 from chat.bus.audience import ToPresenceSubscribers
-from chat.bus.bus import Bus, Event, GuildJoined, GuildLeft, Signal
+from chat.bus.bus import Bus, Event, GuildDeleted, GuildJoined, GuildLeft, Signal
 from chat.domain.member_lists import Group, MemberList, MemberListBuilder
 from chat.domain.objects.users import partial_user
 from chat.domain.presences import Presences
@@ -77,7 +77,7 @@ class MemberListUpdates:
                         self._guild_changed(guild_id)
             case Event(name=EventName.GUILD_MEMBER_UPDATE, data=dict(data)):
                 self._guild_changed(int(data["guild_id"]))
-            case GuildJoined(guild_id) | GuildLeft(guild_id):
+            case GuildJoined(guild_id) | GuildLeft(guild_id) | GuildDeleted(guild_id):
                 self._guild_changed(guild_id)
 
     def backlog(self) -> int:

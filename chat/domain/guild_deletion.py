@@ -1,0 +1,183 @@
+"""Delete guild (document 001), and Transfer ownership.
+
+A guild is gone with one short transaction, whatever it holds: its channels are cut loose, and a sweep deletes their
+messages in portions afterwards, also after a restart in between. So nobody waits for the end of a million messages.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from typing import Any, Final
+
+import attrs
+import structlog
+import trio
+
+from chat.auth.principal import Principal
+from chat.bus.audience import ToGuild
+from chat.bus.bus import Bus, Event, GuildDeleted, GuildStateChanged
+from chat.domain import guild_folders
+from chat.domain.access import Access
+from chat.domain.audit_log import Actor, AuditLog, changes_between
+from chat.domain.guild_changes import logged
+from chat.domain.guild_states import GuildStates
+from chat.domain.instance_policy import InstancePolicy
+from chat.domain.objects.guilds import guild_object
+from chat.domain.sudo import SudoMode, SudoProof
+from chat.errors import ApiError, StorageUnavailable
+from chat.registries.audit_actions import AuditAction
+from chat.registries.events import EventName
+from chat.store import accounts, guilds, loose_channels, members, user_guild_settings
+from chat.store.database import Database
+from chat.store.guild_audit_log import AuditLogEntry
+from chat.store.guilds import Guild
+
+log: Final = structlog.get_logger("chat.guilds")
+
+MEMBERS_AT_ONCE: Final = 200
+"""Members whose settings forget the guild in one transaction."""
+
+MESSAGES_AT_ONCE: Final = 500
+"""Messages that the sweep deletes in one transaction."""
+
+SWEEP_SECONDS: Final = 600.0
+"""How often the sweep looks by itself; a deletion wakes it."""
+
+
+@attrs.frozen
+class _Transferred:
+    guild: Guild
+    entry: AuditLogEntry
+
+
+class GuildDeletion:
+    """Deletes guilds, and hands them over."""
+
+    def __init__(
+        self,
+        database: Database,
+        guild_states: GuildStates,
+        access: Access,
+        bus: Bus,
+        audit_log: AuditLog,
+        policy: InstancePolicy,
+        sudo: SudoMode,
+    ) -> None:
+        self._database = database
+        self._guild_states = guild_states
+        self._access = access
+        self._bus = bus
+        self._audit_log = audit_log
+        self._policy = policy
+        self._sudo = sudo
+        self._wake = trio.Event()
+
+    async def delete(self, principal: Principal, guild_id: int, proof: SudoProof) -> None:
+        """Delete guild. Returns once no member's settings know it any more; its messages go in the background.
+
+        :raises ApiError: as `Access.guild`; SINGLE_COMMUNITY_CANNOT_DELETE, SUDO_MODE_REQUIRED, MISSING_PERMISSIONS
+            (not the owner, in this order).
+        :raises InvalidFormBody: for a wrong proof.
+        """
+        access = self._access.guild(principal, guild_id)
+        if self._policy.protects(guild_id):
+            raise ApiError("SINGLE_COMMUNITY_CANNOT_DELETE")
+        await self._sudo.require(principal.account, proof)
+        if access.state.guild.owner_id != principal.user_id:
+            raise ApiError("MISSING_PERMISSIONS")
+
+        def unit(connection: sqlite3.Connection) -> list[int]:
+            guild = guilds.by_id(connection, guild_id)
+            if guild is None:
+                raise ApiError("UNKNOWN_GUILD")
+            if guild.owner_id != principal.user_id:
+                raise ApiError("MISSING_PERMISSIONS")
+            found = members.ids_of_guild(connection, guild_id)
+            loose_channels.cut_loose(connection, guild_id)
+            guilds.delete(connection, guild_id)
+            return found
+
+        def then(_: list[int]) -> None:
+            self._bus.publish(GuildDeleted(guild_id))
+            self._guild_states.forget(guild_id)
+            self._wake.set()
+
+        found = await self._database.write(unit, then)
+        log.info("guild deleted", guild_id=guild_id, user_id=principal.user_id, members=len(found))
+        for start in range(0, len(found), MEMBERS_AT_ONCE):
+            await self._forget_in_settings(guild_id, found[start : start + MEMBERS_AT_ONCE])
+
+    async def _forget_in_settings(self, guild_id: int, user_ids: list[int]) -> None:
+        def unit(connection: sqlite3.Connection) -> dict[int, dict[str, Any]]:
+            changed = {}
+            for account in accounts.by_ids(connection, user_ids):
+                user_guild_settings.delete(connection, account.id, guild_id)
+                settings = guild_folders.leave_guild(connection, account, guild_id)
+                if settings is not None:
+                    changed[account.id] = settings
+            return changed
+
+        def then(changed: dict[int, dict[str, Any]]) -> None:
+            for user_id, settings in changed.items():
+                self._bus.publish(guild_folders.settings_changed(user_id, settings))
+
+        await self._database.write(unit, then)
+
+    async def transfer(
+        self, principal: Principal, guild_id: int, new_owner_id: int, proof: SudoProof, reason: str | None
+    ) -> dict[str, Any]:
+        """Hand the guild over to another member; sudo mode, by the owner.
+
+        :raises ApiError: as `Access.guild`; SUDO_MODE_REQUIRED, MISSING_PERMISSIONS, UNKNOWN_MEMBER,
+            CANNOT_TRANSFER_OWNERSHIP_TO_BOT.
+        """
+        access = self._access.guild(principal, guild_id)
+        await self._sudo.require(principal.account, proof)
+        if access.state.guild.owner_id != principal.user_id:
+            raise ApiError("MISSING_PERMISSIONS")
+
+        def unit(connection: sqlite3.Connection) -> _Transferred:
+            before = guilds.by_id(connection, guild_id)
+            if before is None:
+                raise ApiError("UNKNOWN_GUILD")
+            if before.owner_id != principal.user_id:
+                raise ApiError("MISSING_PERMISSIONS")
+            successor = accounts.by_id(connection, new_owner_id)
+            if successor is None or not members.exists(connection, guild_id, new_owner_id):
+                raise ApiError("UNKNOWN_MEMBER")
+            if successor.bot:
+                raise ApiError("CANNOT_TRANSFER_OWNERSHIP_TO_BOT")
+            after = attrs.evolve(before, owner_id=new_owner_id)
+            guilds.replace(connection, after)
+            entry = self._audit_log.record(
+                connection,
+                guild_id,
+                AuditAction.GUILD_UPDATE,
+                Actor(principal.user_id, reason),
+                target_id=guild_id,
+                changes=changes_between(logged(before), logged(after)),
+            )
+            return _Transferred(after, entry)
+
+        def then(transferred: _Transferred) -> None:
+            state = self._guild_states.get(guild_id)
+            if state is not None:
+                state.put_guild(transferred.guild)
+                data = {**state.guild_object(), "guild_id": str(guild_id)}
+                self._bus.publish(Event(EventName.GUILD_UPDATE, data, ToGuild(guild_id)), GuildStateChanged(guild_id))
+            self._audit_log.publish(transferred.entry)
+
+        transferred = await self._database.write(unit, then)
+        return guild_object(transferred.guild)
+
+    async def run(self) -> None:
+        """Delete what deleted guilds left behind, for ever."""
+        while True:
+            self._wake = trio.Event()
+            try:
+                while await self._database.write(lambda connection: loose_channels.sweep(connection, MESSAGES_AT_ONCE)):
+                    await trio.lowlevel.checkpoint()
+            except StorageUnavailable:
+                log.warning("deleted guilds wait for the store")
+            with trio.move_on_after(SWEEP_SECONDS):
+                await self._wake.wait()

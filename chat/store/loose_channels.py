@@ -1,0 +1,30 @@
+"""Channels of guilds that are gone: in no guild, of a type that only guilds have, seen by nobody."""
+
+from __future__ import annotations
+
+import sqlite3
+from typing import Final
+
+from chat.registries.channel_types import PRIVATE_CHANNEL_TYPES
+
+_PRIVATE: Final = ", ".join(str(int(kind)) for kind in sorted(PRIVATE_CHANNEL_TYPES))
+_ONE_LOOSE: Final = f"SELECT id FROM channels WHERE guild_id IS NULL AND type NOT IN ({_PRIVATE}) LIMIT 1"  # noqa: S608
+
+
+def cut_loose(connection: sqlite3.Connection, guild_id: int) -> None:
+    """Take the guild's channels out of it; messages stay in them for `sweep`."""
+    connection.execute("UPDATE channels SET guild_id = NULL, parent_id = NULL WHERE guild_id = ?", (guild_id,))
+
+
+def sweep(connection: sqlite3.Connection, limit: int) -> bool:
+    """Delete up to `limit` messages of a loose channel, and the channel once none is left; returns whether there was
+    anything to do."""
+    row = connection.execute(_ONE_LOOSE).fetchone()
+    if row is None:
+        return False
+    deleted = connection.execute(
+        "DELETE FROM messages WHERE id IN (SELECT id FROM messages WHERE channel_id = ? LIMIT ?)", (row[0], limit)
+    ).rowcount
+    if deleted < limit:
+        connection.execute("DELETE FROM channels WHERE id = ?", (row[0],))
+    return True
