@@ -96,6 +96,7 @@ from chat.domain.uploads import Uploads
 from chat.domain.user_settings import UserSettings
 from chat.domain.username_suggestions import UsernameSuggestions
 from chat.domain.usernames import Usernames
+from chat.domain.vanity_urls import VanityUrls
 from chat.domain.webauthn_challenges import WebauthnChallenges
 from chat.domain.webhooks import Webhooks
 from chat.mail.mailer import Mailer
@@ -269,6 +270,7 @@ def build_services(base: Foundations) -> Services:
         ),
         private_channels=base.private_channels,
         audit_log=audit_log,
+        vanity_urls=VanityUrls(database, base.guild_states, access, bus, audit_log, clock, settings, policy),
         guild_deletion=GuildDeletion(database, base.guild_states, access, bus, audit_log, policy, credentials.sudo),
         guild_changes=GuildChanges(
             database,

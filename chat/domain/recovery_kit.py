@@ -10,7 +10,6 @@ import structlog
 
 from chat.auth.typed_codes import TypedCodes
 from chat.clock import Clock
-from chat.config import Settings
 from chat.domain.account_gates import present
 from chat.domain.authentication import Authentication, SignedIn
 from chat.domain.login_tickets import MfaChallenge
@@ -37,7 +36,6 @@ class RecoveryKits:
         sudo: SudoMode,
         authentication: Authentication,
         new_passwords: NewPasswords,
-        settings: Settings,
     ) -> None:
         self._database = database
         self._clock = clock
@@ -45,16 +43,7 @@ class RecoveryKits:
         self._sudo = sudo
         self._authentication = authentication
         self._new_passwords = new_passwords
-        self._by_username = settings.sign_in == "username"
         self._nobodys = codes.digest(codes.recovery(), b"nobody")
-
-    def require_instance(self) -> None:
-        """Return where people sign in with a username.
-
-        :raises ApiError: USERNAME_SIGN_IN_ONLY elsewhere: an address is the way back there.
-        """
-        if not self._by_username:
-            raise ApiError("USERNAME_SIGN_IN_ONLY")
 
     async def make(self, account: Account, proof: SudoProof) -> str:
         """A new kit in place of the one there was: its 32-character code, which nobody is told again.
