@@ -291,7 +291,7 @@ def test_a_settings_file_that_cannot_be_read_is_refused(data: Path) -> None:
         ({**SMTP, "CHAT_MAIL__FROM": ""}, "setting mail.from: expected a mail address, because of mail.mode"),
         ({"CHAT_SSO__ENFORCED": "true"}, "setting sso.enabled: expected true, because of sso.enforced"),
         ({"CHAT_SSO__ENABLED": "true"}, "setting sso.issuer: expected an http or https address"),
-        ({"CHAT_CAPTCHA__PROVIDER": "hcaptcha"}, "setting captcha.site_key: expected text"),
+        ({"CHAT_CAPTCHA__PROVIDER": "hcaptcha"}, "setting captcha.site_key: expected a text"),
         ({"CHAT_SINGLE_COMMUNITY_ENABLED": "true"}, "setting single_community_guild_id: expected a whole number"),
         ({"CHAT_BILLING__STORE_URL": "http://store.example"}, "expected nothing while self_hosted is true"),
     ],
