@@ -5,9 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 import trio
-from signing_in import errors
 
-from chat.testing.rest_client import Response
 from chat.testing.world import World
 
 Clock = trio.testing.MockClock
@@ -27,8 +25,3 @@ async def last_token(world: World, kind: str) -> str:
     """What the last mail of this kind carries."""
     token: str = (await mails(world, kind))[-1]["token"]
     return token
-
-
-def error_paths(answer: Response) -> set[str]:
-    """The wrong fields."""
-    return {path for path, _ in errors(answer)}

@@ -12,7 +12,8 @@ from signing_in import Holder, errors, holder_of, refusal, set_account
 
 from chat.auth.tokens import token_hash
 from chat.registries.user_flags import UserFlag
-from chat.store import accounts, recovery_kits
+from chat.store import accounts, email_tokens, recovery_kits
+from chat.store.email_tokens import EmailToken
 from chat.testing.rest_client import Response, RestClient
 from chat.testing.server import ChatServer
 from chat.testing.world import World
@@ -60,6 +61,16 @@ async def test_an_unknown_address_gets_the_same_answer_and_no_mail(chat_world: W
     unknown = await chat_world.anyone.post("/v1/auth/forgot", {"email": "nobody@example.com"})
     assert (known.status, known.body) == (unknown.status, unknown.body) == (204, b"")
     assert [mail["to"] for mail in await mails(chat_world)] == [chat_world.bob.email]
+
+
+async def test_asking_in_vain_costs_a_write_too(chat_server: ChatServer, chat_world: World) -> None:
+    """The commit is what takes time, so there is one either way."""
+    writes = []
+    for email in (chat_world.bob.email, "nobody@example.com"):
+        before = chat_server.database.reader.execute("PRAGMA data_version").fetchone()
+        await forgot(chat_world, email)
+        writes.append(chat_server.database.reader.execute("PRAGMA data_version").fetchone() != before)
+    assert writes == [True, True]
 
 
 async def test_asking_in_vain_leaves_nothing_behind_for_long(chat_server: ChatServer, chat_world: World) -> None:
@@ -325,6 +336,17 @@ async def test_a_stolen_database_resets_nothing(chat_server: ChatServer, chat_wo
     (row,) = chat_server.database.reader.execute("SELECT * FROM email_tokens").fetchall()
     assert token not in map(str, row)
     assert token_hash(token) in row
+
+
+@username_instance
+async def test_a_link_that_an_administrator_hands_over(chat_server: ChatServer, chat_world: World) -> None:
+    """Document 002, Create password reset link: a token that no address belongs to."""
+    user_id, now = int(chat_world.bob.id), chat_server.clock.now_ms()
+    issued = EmailToken(token_hash(MAIL_TOKEN), "password_reset", user_id, None, now, now + 3_600_000)
+    await chat_server.database.write(lambda connection: email_tokens.insert(connection, issued))
+    assert await is_valid(chat_world, MAIL_TOKEN)
+    assert await holder_of(chat_world, await reset(chat_world, MAIL_TOKEN)) == chat_world.bob.id
+    assert (await chat_world.anyone.login(username="bob", password=NEW_PASSWORD)).status == 200
 
 
 # Recovery kits
