@@ -39,12 +39,12 @@ if TYPE_CHECKING:
     from chat.domain.oauth2_authorization import OAuth2Authorization
     from chat.domain.oauth2_identity import OAuth2Identity
     from chat.domain.oauth2_tokens import OAuth2Tokens
+    from chat.domain.own_messages import AuthorsMessages, OwnMessages
     from chat.domain.passkey_bridge import PasskeyBridge
     from chat.domain.passkeys import Passkeys
     from chat.domain.password_change import PasswordChanges
     from chat.domain.password_recovery import PasswordRecovery
     from chat.domain.pending_registrations import PendingRegistrations
-    from chat.domain.own_messages import AuthorsMessages, OwnMessages
     from chat.domain.private_channels import PrivateChannels
     from chat.domain.recovery_kit import RecoveryKits
     from chat.domain.registration import Registration
@@ -59,6 +59,7 @@ if TYPE_CHECKING:
     from chat.domain.uploads import Uploads
     from chat.domain.user_settings import UserSettings
     from chat.domain.username_suggestions import UsernameSuggestions
+    from chat.domain.vanity_urls import VanityUrls
     from chat.domain.webhooks import Webhooks
     from chat.store.database import Database
 
@@ -109,6 +110,7 @@ class Services:
     audit_log: AuditLog
     roles: Roles
     guild_changes: GuildChanges
+    vanity_urls: VanityUrls
     guild_deletion: GuildDeletion
     bans: Bans
     authors_messages: AuthorsMessages

@@ -168,7 +168,7 @@ class Invites:
         await self._memberships.join(
             principal.account,
             state.id,
-            JoinSource.INSTANT_INVITE,
+            JoinSource.VANITY_URL if code == state.guild.vanity_url_code else JoinSource.INSTANT_INVITE,
             inviter_id=invite.inviter_id,
             address=address,
             first=spend,

@@ -122,6 +122,12 @@ def delete(connection: sqlite3.Connection, guild_id: int) -> None:
     connection.execute("DELETE FROM guilds WHERE id = ?", (guild_id,))
 
 
+def by_vanity_url_code(connection: sqlite3.Connection, code: str) -> int | None:
+    """The id of the guild that has this custom invite code."""
+    row = connection.execute("SELECT id FROM guilds WHERE vanity_url_code = ?", (code,)).fetchone()
+    return None if row is None else row[0]
+
+
 def ids_of_user(connection: sqlite3.Connection, user_id: int) -> list[int]:
     """The guilds that the account is in, ascending."""
     rows = connection.execute("SELECT guild_id FROM members WHERE user_id = ? ORDER BY guild_id", (user_id,))

@@ -61,6 +61,13 @@ class TransferOwnership(SudoFields):
     new_owner_id: Snowflake
 
 
+@attrs.frozen
+class ChangeVanityUrl:
+    """The body of PATCH /v1/guilds/{guild_id}/vanity-url: null gives the code up."""
+
+    code: Annotated[str, Length(1, 256)] | None
+
+
 GUILD_IMAGES: Final = frozenset({"icon", "banner", "splash", "embed_splash"})
 SUDO_MEMBERS: Final = frozenset(field.name for field in attrs.fields(SudoFields))
 
@@ -209,6 +216,31 @@ async def transfer_ownership(request: Request, guild_id: int, body: TransferOwne
     """Hand the guild over to another member; sudo mode."""
     return await request.services.guild_deletion.transfer(
         request.principal, guild_id, body.new_owner_id, request.proof(body), request.audit_log_reason
+    )
+
+
+@routes.operation(
+    "GET",
+    "/v1/guilds/{guild_id}/vanity-url",
+    policy=Policy.USER,
+    bucket=Bucket("guild:vanity_url:get::guild_id", limit=100, window_ms=10_000),
+)
+async def get_vanity_url(request: Request, guild_id: int) -> object:
+    """The guild's custom invite code, and how often it was used."""
+    return await request.services.vanity_urls.get(request.principal, guild_id)
+
+
+@routes.operation(
+    "PATCH",
+    "/v1/guilds/{guild_id}/vanity-url",
+    policy=Policy.USER,
+    bucket=Bucket("guild:vanity_url:patch::guild_id", limit=10, window_ms=60_000),
+    body=ChangeVanityUrl,
+)
+async def change_vanity_url(request: Request, guild_id: int, body: ChangeVanityUrl) -> object:
+    """Take a custom invite code, or give it up."""
+    return await request.services.vanity_urls.change(
+        request.principal, guild_id, body.code, request.audit_log_reason
     )
 
 

@@ -1,0 +1,185 @@
+"""A guild's custom invite code: reading and changing it (document 001, vanity-url).
+
+The code is an invite like any other, without an end; the guild names it.
+"""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from typing import Any, Final
+
+import attrs
+
+from chat.auth.principal import Principal
+from chat.bus.audience import ToGuild
+from chat.bus.bus import Bus, Event
+from chat.clock import Clock
+from chat.config import Settings
+from chat.domain.access import Access
+from chat.domain.audit_log import Actor, AuditLog, changes_between
+from chat.domain.guild_changes import logged
+from chat.domain.guild_states import Channel, GuildStates
+from chat.domain.instance_policy import InstancePolicy
+from chat.domain.objects.invites import InviteType
+from chat.errors import ApiError, InvalidFormBody
+from chat.registries.audit_actions import AuditAction
+from chat.registries.channel_types import ChannelType
+from chat.registries.events import EventName
+from chat.registries.guild_features import GuildFeature
+from chat.registries.permissions import Permission
+from chat.store import channels, guilds, invites
+from chat.store.database import Database
+from chat.store.guild_audit_log import AuditLogEntry
+from chat.store.guilds import Guild
+from chat.store.invites import Invite
+
+MANAGE_GUILD: Final = Permission.MANAGE_GUILD.value
+CODE_LENGTHS: Final = range(2, 33)
+"""How many characters a code may have (document 001, Limits)."""
+
+_CODE: Final = re.compile(r"[a-z0-9](?:[a-z0-9-]*[a-z0-9])?", re.ASCII)
+_WHITE_SPACE: Final = re.compile(r"\s+")
+_HYPHENS: Final = re.compile(r"-{2,}")
+_LEADS_TO: Final = (ChannelType.GUILD_TEXT, ChannelType.GUILD_ANNOUNCEMENT)
+
+
+@attrs.frozen
+class _Changed:
+    guild: Guild
+    entry: AuditLogEntry
+
+
+class VanityUrls:
+    """The operations on custom invite codes."""
+
+    def __init__(
+        self,
+        database: Database,
+        guild_states: GuildStates,
+        access: Access,
+        bus: Bus,
+        audit_log: AuditLog,
+        clock: Clock,
+        settings: Settings,
+        policy: InstancePolicy,
+    ) -> None:
+        self._database = database
+        self._guild_states = guild_states
+        self._access = access
+        self._bus = bus
+        self._audit_log = audit_log
+        self._clock = clock
+        self._reserved = tuple(normalised_code(word) for word in settings.reserved_invite_words if word.strip())
+        self._policy = policy
+
+    async def get(self, principal: Principal, guild_id: int) -> dict[str, Any]:
+        """The custom invite URL object.
+
+        :raises ApiError: as `Access.guild` with MANAGE_GUILD.
+        """
+        code = self._access.guild(principal, guild_id, MANAGE_GUILD).state.guild.vanity_url_code
+        invite = None
+        if code is not None:
+            invite = invites.by_code(self._database.reader, code, self._clock.now_ms())
+        uses = 0 if invite is None or invite.guild_id != guild_id else invite.uses
+        return {"code": code, "uses": uses}
+
+    async def change(
+        self, principal: Principal, guild_id: int, code: str | None, reason: str | None = None
+    ) -> dict[str, Any]:
+        """Take a code, or give the present one up; returns the custom invite URL selection object.
+
+        :raises ApiError: as `get`; CONTENT_BLOCKED.
+        :raises InvalidFormBody: VANITY_URL_REQUIRES_FEATURE, VANITY_URL_INVALID_CHARACTERS,
+            VANITY_URL_CODE_LENGTH_INVALID, VANITY_URL_CODE_CANNOT_CONTAIN_SERVICE, VANITY_URL_CODE_ALREADY_TAKEN, all
+            at `code`.
+        """
+        state = self._access.guild(principal, guild_id, MANAGE_GUILD).state
+        wanted = None if code is None else self._judged(state.guild, code)
+
+        def unit(connection: sqlite3.Connection) -> _Changed | None:
+            before = guilds.by_id(connection, guild_id)
+            if before is None:
+                raise ApiError("UNKNOWN_GUILD")
+            if before.vanity_url_code == wanted:
+                return None
+            if before.vanity_url_code is not None:
+                invites.delete(connection, before.vanity_url_code)
+            if wanted is not None and not self._claim(connection, before, wanted):
+                raise InvalidFormBody.at("code", "VANITY_URL_CODE_ALREADY_TAKEN")
+            after = attrs.evolve(before, vanity_url_code=wanted)
+            guilds.replace(connection, after)
+            entry = self._audit_log.record(
+                connection,
+                guild_id,
+                AuditAction.GUILD_UPDATE,
+                Actor(principal.user_id, reason),
+                target_id=guild_id,
+                changes=changes_between(logged(before), logged(after)),
+            )
+            return _Changed(after, entry)
+
+        def then(changed: _Changed | None) -> None:
+            state = self._guild_states.get(guild_id)
+            if changed is None or state is None:
+                return
+            state.put_guild(changed.guild)
+            data = {**state.guild_object(), "guild_id": str(guild_id)}
+            self._bus.publish(Event(EventName.GUILD_UPDATE, data, ToGuild(guild_id)))
+            self._audit_log.publish(changed.entry)
+
+        await self._database.write(unit, then)
+        return {"code": wanted}
+
+    def _judged(self, guild: Guild, code: str) -> str:
+        if GuildFeature.VANITY_URL not in guild.features:
+            raise InvalidFormBody.at("code", "VANITY_URL_REQUIRES_FEATURE")
+        wanted = normalised_code(code)
+        if _CODE.fullmatch(wanted) is None:
+            raise InvalidFormBody.at("code", "VANITY_URL_INVALID_CHARACTERS")
+        if len(wanted) not in CODE_LENGTHS:
+            raise InvalidFormBody.at("code", "VANITY_URL_CODE_LENGTH_INVALID")
+        if wanted != guild.vanity_url_code and any(word in wanted for word in self._reserved):
+            raise InvalidFormBody.at("code", "VANITY_URL_CODE_CANNOT_CONTAIN_SERVICE")
+        self._policy.require_unblocked(wanted)
+        return wanted
+
+    def _claim(self, connection: sqlite3.Connection, guild: Guild, code: str) -> bool:
+        """Make the invite behind a code; False where the code is somebody else's. One that is dead does not count."""
+        now = self._clock.now_ms()
+        channel = _entrance(guild, channels.of_guild(connection, guild.id))
+        if channel is None or guilds.by_vanity_url_code(connection, code) is not None:
+            return False
+        if invites.by_code(connection, code, now) is not None:
+            return False
+        invites.delete(connection, code)
+        return invites.insert(
+            connection,
+            Invite(
+                code=code,
+                type=InviteType.GUILD,
+                guild_id=guild.id,
+                channel_id=channel.id,
+                inviter_id=None,
+                created_at=now,
+                expires_at=None,
+                max_age=0,
+                max_uses=0,
+            ),
+        )
+
+
+def normalised_code(code: str) -> str:
+    """A code as it is compared and stored: lower case, a hyphen for each run of white space or hyphens (document
+    001)."""
+    return _HYPHENS.sub("-", _WHITE_SPACE.sub("-", code.lower()))
+
+
+def _entrance(guild: Guild, found: list[Channel]) -> Channel | None:
+    """Where newcomers arrive: the system channel, else the first that holds text, else any."""
+    by_id = {channel.id: channel for channel in found}
+    if guild.system_channel_id in by_id:
+        return by_id[guild.system_channel_id]
+    texts = [channel for channel in found if channel.type in _LEADS_TO]
+    return next(iter(texts or found), None)
