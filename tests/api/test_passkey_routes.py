@@ -443,6 +443,32 @@ async def test_of_two_who_delete_one_succeeds(chat_world: World) -> None:
     assert sorted(statuses) == [204, 404, 404, 404]
 
 
+async def test_what_happens_at_once_leaves_no_factor_without_a_passkey(chat_world: World) -> None:
+    bob = chat_world.bob
+    key = await passkey_of(bob)
+    own = f"{PASSKEYS}/{base64url(key.passkeys[0].credential_id)}"
+    proofs = [await assertion(bob.rest, key) for _ in range(8)]
+    statuses: list[tuple[str, int]] = []
+
+    async def send(method: str, path: str, body: dict[str, Any]) -> None:
+        answer = await bob.rest.signed_in(bob.token).request(method, path, json=body)
+        statuses.append((method, answer.status))
+        assert answer.code in {None, "NO_PASSKEYS_REGISTERED", "UNKNOWN_WEBAUTHN_CREDENTIAL", "SUDO_MODE_REQUIRED"} or (
+            errors(answer) == [("mfa_code", "INVALID_MFA_CODE")]
+        )
+
+    async with trio.open_nursery() as nursery:
+        for proof in proofs[:4]:
+            nursery.start_soon(send, "PUT", f"{MFA}/webauthn", {"enabled": True, **proof})
+        for proof in proofs[4:7]:
+            nursery.start_soon(send, "DELETE", own, proof)
+        nursery.start_soon(send, "PATCH", own, {"name": "Other"})
+    assert statuses.count(("DELETE", 204)) <= 1
+    listed = await names_of(bob)
+    user = (await bob.rest.get("/v1/users/@me")).expect(200)
+    assert listed or user["mfa_enabled"] is False
+
+
 # Assertions
 
 

@@ -329,6 +329,29 @@ async def test_of_two_who_set_one_up_one_succeeds(chat_world: World, phone: Phon
     assert sorted(answers, key=str) == [(200, None)] + [(400, "TWO_FA_NOT_ENABLED")] * 3
 
 
+async def test_of_two_who_take_it_away_one_succeeds(chat_world: World, phone: Phone, autojump_clock: MockClock) -> None:
+    await phone.enable(chat_world.bob.rest)
+    proved = await chat_world.bob.rest.post(f"{MFA}/backup-codes", await phone.proof())
+    token = proved.header(SUDO_HEADER)
+    assert token is not None
+    answers: list[tuple[int, str | None]] = []
+
+    async def send(path: str, body: dict[str, object]) -> None:
+        client = chat_world.bob.rest.signed_in(chat_world.bob.token)
+        answer = await client.request("POST", f"{MFA}/{path}", json=body, headers={SUDO_HEADER: token})
+        answers.append((answer.status, answer.code))
+
+    async with trio.open_nursery() as nursery:
+        for steps in (-1, 1):
+            nursery.start_soon(send, "totp/disable", {"code": phone.code(steps)})
+            nursery.start_soon(send, "backup-codes", {"regenerate": True})
+    assert [status for status, _ in answers].count(204) == 1
+    assert {code for status, code in answers if status >= 400} <= {"TWO_FA_NOT_ENABLED", "SUDO_MODE_REQUIRED"}
+    assert (await chat_world.bob.rest.get(METHODS)).expect(200) == {
+        "totp": False, "webauthn": False, "backup_codes": False, "has_mfa": False,
+    }  # fmt: skip
+
+
 async def test_used_codes_stay_used_over_a_restart(
     chat_server: ChatServer, chat_world: World, phone: Phone, autojump_clock: MockClock
 ) -> None:

@@ -201,6 +201,22 @@ def test_a_code_counts_in_its_window_and_never_twice(database: Path, tries: list
             assert len(kept) <= 4
 
 
+def test_an_account_that_cannot_be_known_has_no_codes(database: Path) -> None:
+    clock = HandClock()
+    code = pyotp.TOTP(SECRET).generate_otp(clock.moment // STEP_MS)
+    with emptied(database) as connection:
+        assert not MfaCodes(clock, keys(), book()).use(connection, 404, code)
+        account = accounts.by_id(connection, ALICE)
+        assert account is not None
+        elsewhere = sealed_secret(keys(b"t" * 32), ALICE, SECRET)
+        accounts.replace(connection, attrs.evolve(account, totp_secret=elsewhere))
+        codes = MfaCodes(clock, keys(), book())
+        assert not codes.use(connection, ALICE, code)
+        backup = book().fresh()
+        book().replace(connection, ALICE, backup)
+        assert codes.use(connection, ALICE, backup[0])  # the way in that is left
+
+
 def test_what_is_past_is_forgotten(database: Path) -> None:
     with emptied(database) as connection:
         for step in range(100, 150):
