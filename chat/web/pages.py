@@ -192,7 +192,6 @@ class Pages:
         settings = self._settings
         environment.globals.update(
             static=self._assets.folder,
-            assets=self._assets.files,
             version=__version__,
             service_name=settings.service_name,
             public_url=settings.public_url,

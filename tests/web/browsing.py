@@ -102,10 +102,18 @@ class Instance:
 
     def mail(self, kind: str, recipient: str) -> dict[str, Any]:
         """The newest mail of that kind to an address, with the `link` in it."""
-        mails = self.call("GET", "/v1/_dev/mail")
-        mail = next(mail for mail in reversed(mails) if mail["kind"] == kind and mail["to"] == recipient)
+        mail = self._newest_mail(kind, recipient)
         link = next(word for word in mail["text"].split() if "#token=" in word)
         return {**mail, "link": link}
+
+    def sent_code(self, kind: str, recipient: str) -> str:
+        """The code that the newest mail of that kind to an address carries."""
+        return str(self._newest_mail(kind, recipient)["token"])
+
+    def _newest_mail(self, kind: str, recipient: str) -> dict[str, Any]:
+        mails = self.call("GET", "/v1/_dev/mail")
+        mail: dict[str, Any] = next(m for m in reversed(mails) if (m["kind"], m["to"]) == (kind, recipient))
+        return mail
 
     def person(self, name: str) -> dict[str, Any]:
         """A seeded account: id, email, username, password, token."""

@@ -264,6 +264,43 @@ def test_backup_codes_are_renewed_and_the_app_is_turned_off(visitor: Visitor, ho
     visitor.is_signed_in_as(person)
 
 
+def test_an_address_is_changed_and_taken_back(visitor: Visitor, home: Instance) -> None:
+    old, new, password = "nora@example.org", "not.nora@example.org", "four unrelated words"
+    home.call("POST", "/v1/auth/register", {"email": old, "password": password})
+    home.call("POST", "/v1/auth/verify", {"token": home.mail("verification", old)["token"]})
+    visitor.is_signed_in_as({"email": old, "password": password})
+    visitor.presses("Change the address")
+    visitor.page.get_by_text(f"We sent a code to {old}.").wait_for()
+    profile = visitor.section("Profile")
+    visitor.fills(code="wrong")
+    profile.get_by_role("button", name="Continue").click()
+    visitor.is_told("This code is wrong.")
+    visitor.fills(code=home.sent_code("email_change", old))
+    profile.get_by_role("button", name="Continue").click()
+    visitor.fills(new_email=new)
+    profile.get_by_role("button", name="Continue").click()
+    visitor.page.get_by_text(f"We sent a code to {new}.").wait_for()
+    visitor.fills(code=home.sent_code("email_change", new))
+    profile.get_by_role("button", name="Continue").click()
+    visitor.fills(password=password)
+    visitor.confirms("Continue")
+    visitor.is_told(f"Your address is now {new}.")
+
+    # It was somebody else who did this: whoever reads the old mailbox takes the account back.
+    link = home.mail("email_revert", old)["link"]
+    visitor.goes_to(link)
+    assert "#" not in visitor.page.url
+    visitor.fills(password="other unrelated words")
+    visitor.presses("Take my account back")
+    visitor.reads("The account is yours again")
+    visitor.follows("Go to your settings")
+    visitor.section("Profile").get_by_text(old).wait_for()
+    visitor.goes_to(link)
+    visitor.fills(password="third unrelated words")
+    visitor.presses("Take my account back")
+    visitor.reads("This link does not work")
+
+
 def test_an_account_is_disabled_and_comes_back(visitor: Visitor, home: Instance) -> None:
     person = {"email": "ida@example.org", "password": "four unrelated words"}
     home.call("POST", "/v1/auth/register", person)

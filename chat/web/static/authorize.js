@@ -68,7 +68,9 @@ async function offerGuilds() {
   byId("guild-field").hidden = false;
   const words = permissionsIn(permissions);
   byId("permissions-field").hidden = words.length === 0;
-  fill(byId("permissions"), words.map((text) => h("li", {}, text)));
+  // The first are those that can do most harm; an administrator's right says it all.
+  const grave = (permissions & 8n) !== 0n;
+  fill(byId("permissions"), words.map((text, index) => h("li", {}, grave && index === 0 ? h("strong", {}, text) : text)));
 }
 
 function begin(application) {

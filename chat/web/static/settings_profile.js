@@ -2,6 +2,7 @@
 
 import { byId, fill, h, say } from "./dom.js";
 import { onClick, onSubmit } from "./forms.js";
+import { offerAddressChange } from "./settings_email.js";
 import { forget, isStaying, keep, signedIn } from "./session.js";
 import { proved } from "./sudo.js";
 
@@ -10,6 +11,7 @@ export function showProfile(user) {
   byId("profile-username").textContent = tag;
   byId("profile-name").textContent = user.global_name || "–";
   showAddress(user);
+  offerAddressChange(showAddress);
   onSubmit(byId("password-form"), async ({ new_password: chosen }) => {
     const answer = await proved("PATCH", "/v1/users/@me", { new_password: chosen });
     if (answer?.token) {
@@ -27,6 +29,7 @@ export function showProfile(user) {
 function showAddress(user) {
   const section = byId("profile");
   const line = byId("profile-email");
+  fill(byId("profile-buttons"));
   if (!user.email) {
     fill(line, "–");
     return;
