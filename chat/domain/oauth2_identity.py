@@ -104,16 +104,16 @@ class OAuth2Identity:
             raise ApiError("UNKNOWN_APPLICATION")
 
     async def end_all(self, principal: Principal, application_ids: Sequence[int]) -> int:
-        """As `end`, for several; those that the account has not authorised are passed over. Returns how many grants
-        ended."""
+        """As `end`, for several; those that the account has not authorised are passed over. Returns how many there
+        were."""
+        user_id, now = principal.user_id, self._clock.now_ms()
 
         def unit(connection: sqlite3.Connection) -> int:
+            living = {grant.application_id for grant in oauth2_grants.living_of_user(connection, user_id, now)}
             for application_id in application_ids:
-                tickets.delete_of_user(connection, principal.user_id, code_kind(application_id))
-            return sum(
-                oauth2_grants.delete_of_application(connection, principal.user_id, application_id)
-                for application_id in application_ids
-            )
+                tickets.delete_of_user(connection, user_id, code_kind(application_id))
+                oauth2_grants.delete_of_application(connection, user_id, application_id)
+            return len(living.intersection(application_ids))
 
         return await self._database.write(unit)
 

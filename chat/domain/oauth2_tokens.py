@@ -121,11 +121,11 @@ class OAuth2Tokens:
 
         def unit(connection: sqlite3.Connection) -> Grant | None:
             client = self._clients.authenticate(connection, shown)
-            found = _token_of(connection, client, presented)
+            found = _token_of(connection, client, presented, now)
             if found is None:
                 raise invalid_grant() if client.is_authenticated else unauthenticated_client()
             token, grant = found
-            if token.kind != REFRESH or token.expires_at <= now:
+            if token.kind != REFRESH:
                 raise invalid_grant()
             if token.used_at is not None:
                 log.warning("refresh token used twice: grant ended", grant_id=grant.id, user_id=grant.user_id)
@@ -145,11 +145,11 @@ class OAuth2Tokens:
 
         :raises OAuth2Error: invalid_client, also without a secret where the token was got with one.
         """
-        presented = token_hash(token)
+        now, presented = self._clock.now_ms(), token_hash(token)
 
         def unit(connection: sqlite3.Connection) -> None:
             client = self._clients.authenticate(connection, shown)
-            found = oauth2_tokens.find(connection, presented)
+            found = oauth2_tokens.find(connection, presented, now)
             if found is None or found[1].application_id != client.application.id:
                 return
             known, grant = found
@@ -173,8 +173,8 @@ class OAuth2Tokens:
         client = self._clients.authenticate(self._database.reader, shown)
         if not client.is_authenticated:
             raise unauthenticated_client()
-        found = _token_of(self._database.reader, client, token_hash(token))
-        if found is None or found[0].expires_at <= self._clock.now_ms() or found[0].used_at is not None:
+        found = _token_of(self._database.reader, client, token_hash(token), self._clock.now_ms())
+        if found is None or found[0].used_at is not None:
             return {"active": False}
         known, grant = found
         answer: dict[str, Any] = {
@@ -235,8 +235,8 @@ def _may_act_for(client: Client, grant: Grant) -> bool:
     return grant.application_id == client.application.id and (client.is_authenticated or grant.public)
 
 
-def _token_of(connection: sqlite3.Connection, client: Client, presented: bytes) -> tuple[Token, Grant] | None:
-    found = oauth2_tokens.find(connection, presented)
+def _token_of(connection: sqlite3.Connection, client: Client, presented: bytes, now: int) -> tuple[Token, Grant] | None:
+    found = oauth2_tokens.find(connection, presented, now)
     return found if found is not None and _may_act_for(client, found[1]) else None
 
 

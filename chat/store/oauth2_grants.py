@@ -69,12 +69,9 @@ def delete(connection: sqlite3.Connection, grant_id: int) -> None:
     connection.execute("DELETE FROM oauth2_grants WHERE id = ?", (grant_id,))
 
 
-def delete_of_application(connection: sqlite3.Connection, user_id: int, application_id: int) -> int:
-    """End what the account has granted an application; returns how many grants there were."""
-    cursor = connection.execute(
-        "DELETE FROM oauth2_grants WHERE user_id = ? AND application_id = ?", (user_id, application_id)
-    )
-    return cursor.rowcount
+def delete_of_application(connection: sqlite3.Connection, user_id: int, application_id: int) -> None:
+    """End what the account has granted an application."""
+    connection.execute("DELETE FROM oauth2_grants WHERE user_id = ? AND application_id = ?", (user_id, application_id))
 
 
 def delete_of_user_since(connection: sqlite3.Connection, user_id: int, since: int) -> None:

@@ -53,7 +53,7 @@ _FIND: Final = f"""
     SELECT {", ".join(_FIELDS)}
       FROM oauth2_tokens
       JOIN oauth2_grants ON oauth2_grants.id = oauth2_tokens.grant_id
-     WHERE oauth2_tokens.token_hash = ?
+     WHERE oauth2_tokens.token_hash = ? AND oauth2_tokens.expires_at > ?
 """  # noqa: S608 - the column names are our own
 _BEARER: Final = f"""
     SELECT oauth2_grants.application_id, oauth2_grants.scopes, oauth2_tokens.expires_at, {qualified_columns("users")}
@@ -74,9 +74,9 @@ def bearer(connection: sqlite3.Connection, token_hash: bytes, now: int) -> Beare
     return Bearer(Account(*account), application_id, tuple(json.loads(scopes)), expires_at)
 
 
-def find(connection: sqlite3.Connection, token_hash: bytes) -> tuple[Token, Grant] | None:
-    """The token of this hash with its grant, whatever its kind and also when it has expired."""
-    row = connection.execute(_FIND, (token_hash,)).fetchone()
+def find(connection: sqlite3.Connection, token_hash: bytes, now: int) -> tuple[Token, Grant] | None:
+    """The token of this hash with its grant, whatever its kind, until it expires: after that it may be forgotten."""
+    row = connection.execute(_FIND, (token_hash, now)).fetchone()
     return None if row is None else (Token(*row[: len(_TOKEN)]), Grant(*row[len(_TOKEN) :]))
 
 
