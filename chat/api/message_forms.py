@@ -25,22 +25,16 @@ Received = tuple[B, Sequence[AttachmentDraft]]
 
 @asynccontextmanager
 async def received_message(
-    request: Request, owner: Owner | None, declared: type[B], body: B | None
+    request: Request, owner: Owner, declared: type[B], body: B | None
 ) -> AsyncIterator[Received[B]]:
     """The body and the attachments of a message that is sent in the block; what the message did not take is gone after.
 
-    `body` is what came as JSON; None where a form is still to be read, into `declared`. `owner` may be None where no
-    files can come.
+    `body` is what came as JSON; None where a form is still to be read, into `declared`.
 
     :raises ApiError: PAYLOAD_TOO_LARGE, FILE_SIZE_TOO_LARGE.
     :raises InvalidFormBody: for a malformed form or body, and for attachments that are not there.
     """
     uploads = request.services.uploads
-    if owner is None or (body is not None and not body.attachments):
-        if body is None:
-            raise TypeError("a form has an owner")
-        yield body, ()
-        return
     if body is not None:
         yield body, uploads.promised(owner, attachment_wishes(body.attachments))
         return

@@ -152,9 +152,13 @@ class MediaLibrary:
         if unneeded:
             await self.storage.delete(unneeded)
 
+    async def begin(self) -> None:
+        """Before anything arrives: delete what an earlier process left half received."""
+        await self._tolerant(self.storage.clear_incoming)
+
     async def run(self) -> None:
         """Keep the disk tidy for as long as the server runs."""
-        await self._tolerant(self._clear_up_after_the_last_run)
+        await self._tolerant(self._delete_forgotten)
         while True:
             await self._tolerant(self.sweep)
             await trio.sleep(SWEEP_SECONDS)
@@ -175,9 +179,8 @@ class MediaLibrary:
             await self.storage.delete(keys)
             await self._database.write(lambda connection: attachments.forget_garbage(connection, keys))
 
-    async def _clear_up_after_the_last_run(self) -> None:
-        """Delete what a process that was killed left half received, or received and not yet noted down."""
-        await self.storage.clear_incoming()
+    async def _delete_forgotten(self) -> None:
+        """Delete what a process that was killed had received and not yet noted down."""
         newest = self._snowflakes()
         async for keys in self.storage.keys(FILES_AT_ONCE):
             # What is written from now on is not meant, whatever the reader sees of it.

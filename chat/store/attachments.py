@@ -185,7 +185,7 @@ def unreferenced(connection: sqlite3.Connection, keys: Iterable[str]) -> list[st
         """
         SELECT files.value
           FROM json_each(?) AS files
-         WHERE NOT EXISTS (SELECT 1 FROM attachments WHERE stored AND 'attachments/' || id = files.value
+         WHERE NOT EXISTS (SELECT 1 FROM attachments WHERE 'attachments/' || id = files.value
                               AND id = CAST(substr(files.value, 13) AS INTEGER))
            AND NOT EXISTS (SELECT 1 FROM assets WHERE 'assets/' || id = files.value
                               AND id = CAST(substr(files.value, 8) AS INTEGER))

@@ -42,7 +42,7 @@ MEDIA: Final = (
     "CREATE INDEX attachments_of_user ON attachments (user_id, expires_at, size)",
     "CREATE INDEX attachments_by_expiry ON attachments (expires_at) WHERE expires_at IS NOT NULL",
     """
-    CREATE TRIGGER attachment_gone AFTER DELETE ON attachments WHEN old.stored
+    CREATE TRIGGER attachment_gone AFTER DELETE ON attachments
     BEGIN
         INSERT OR IGNORE INTO media_garbage (key) VALUES ('attachments/' || old.id);
     END

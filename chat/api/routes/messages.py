@@ -62,11 +62,12 @@ async def list_messages(request: Request, channel_id: int, query: ListMessages) 
 )
 async def create_message(request: Request, channel_id: int, body: CreateMessage | None) -> object:
     """Send a message."""
-    services = request.services
-    owner = services.uploads.owner(request.principal, channel_id) if body is None or body.attachments else None
+    services, principal = request.services, request.principal
+    if body is not None and not body.attachments:
+        return await services.messages.create(principal, channel_id, message_draft(body, ()))
+    owner = services.uploads.owner(principal, channel_id)
     async with received_message(request, owner, CreateMessage, body) as (message, attachments):
-        draft = message_draft(message, attachments)
-        return await services.messages.create(request.principal, channel_id, draft)
+        return await services.messages.create(principal, channel_id, message_draft(message, attachments))
 
 
 @routes.operation(
