@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import attrs
 
@@ -25,13 +25,15 @@ from chat.errors import ApiError, InvalidFormBody
 from chat.media.content_types import content_type
 from chat.media.file_names import file_name
 from chat.media.image_header import image_header
-from chat.media.multipart import Form, read_form
 from chat.media.storage import Incoming
 from chat.registries.message_types import AttachmentFlag
 from chat.snowflake import SnowflakeGenerator
 from chat.store import attachments
 from chat.store.attachments import Attachment
 from chat.store.database import Database
+
+if TYPE_CHECKING:
+    from chat.media.multipart import Form
 
 PROMISE_MS: Final = 3_600_000
 """How long an upload, and then a message that takes it, may be waited for."""
@@ -233,6 +235,8 @@ class Uploads:
 
         :raises ApiError: as `read_form`.
         """
+        from chat.media.multipart import read_form  # its parser is needed by few, and not for a start
+
         storage = self._media.storage
         async with AsyncExitStack() as stack:
             yield await read_form(
