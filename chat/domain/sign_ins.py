@@ -144,7 +144,9 @@ class SignIns:
         return attrs.evolve(account, flags=account.flags & ~int(UserFlag.DISABLED), temp_banned_until=None)
 
     def enter(self, connection: sqlite3.Connection, account: Account, sign_in: SignIn) -> Account:
-        """In a unit of writing: begin the sign-in, and write the account, `account`, as it leaves it.
+        """In a unit of writing: begin the sign-in, and write the account as that leaves it.
+
+        `account` may differ from what is stored: it is what the way of signing in has made of it.
 
         :raises ApiError: as `admitted`.
         """

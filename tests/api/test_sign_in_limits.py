@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import statistics
 import time
 from pathlib import Path
 
@@ -199,8 +198,8 @@ async def test_no_second_step_hashes_anything(bob: Guesser, monkeypatch: pytest.
 async def test_an_unknown_address_takes_as_long_as_a_wrong_password(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # Some five milliseconds for one hash: enough to tell one from none, little enough to try often.
-    monkeypatch.setattr("chat.testing.server.CHEAP", HashCost(memory_kib=8_192, passes=1, lanes=1))
+    # Some ten milliseconds for one hash: enough to tell one from none, little enough to try often.
+    monkeypatch.setattr("chat.testing.server.CHEAP", HashCost(memory_kib=16_384, passes=1, lanes=1))
     async with open_chat_server(tmp_path) as server:
         anyone = RestClient(server.route())
         known = server.world.users[0].email
@@ -212,5 +211,6 @@ async def test_an_unknown_address_takes_as_long_as_a_wrong_password(
                 started = time.perf_counter()
                 errors(await anyone.login(email=email, password="wrong password"))
                 times.append(time.perf_counter() - started)
-    fastest = {email: statistics.median(times) for email, times in took.items()}
-    assert max(fastest.values()) < 1.5 * min(fastest.values()), fastest
+    # The fastest of many is what the work itself takes, however busy the machine is.
+    fastest = {email: min(times) for email, times in took.items()}
+    assert max(fastest.values()) < 2 * min(fastest.values()), fastest
