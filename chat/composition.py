@@ -50,6 +50,7 @@ from chat.domain.email_revert import EmailReverts
 from chat.domain.email_verification import EmailVerification
 from chat.domain.friendships import Friendships
 from chat.domain.guild_changes import GuildChanges
+from chat.domain.guild_channels import GuildChannels
 from chat.domain.guild_deletion import GuildDeletion
 from chat.domain.guild_states import GuildStates
 from chat.domain.guilds import Guilds
@@ -76,6 +77,7 @@ from chat.domain.passkeys import Passkeys
 from chat.domain.password_change import PasswordChanges
 from chat.domain.password_recovery import PasswordRecovery
 from chat.domain.pending_registrations import PendingRegistrations
+from chat.domain.permission_overwrites import PermissionOverwrites
 from chat.domain.presences import Presences
 from chat.domain.private_channels import PrivateChannels
 from chat.domain.profiles import ProfileRules
@@ -271,6 +273,10 @@ def build_services(base: Foundations) -> Services:
         private_channels=base.private_channels,
         audit_log=audit_log,
         vanity_urls=VanityUrls(database, base.guild_states, access, bus, audit_log, clock, settings, policy),
+        guild_channels=GuildChannels(
+            database, base.guild_states, access, bus, audit_log, base.snowflakes, settings, policy
+        ),
+        permission_overwrites=PermissionOverwrites(database, base.guild_states, access, bus, audit_log),
         guild_deletion=GuildDeletion(database, base.guild_states, access, bus, audit_log, policy, credentials.sudo),
         guild_changes=GuildChanges(
             database,
@@ -326,6 +332,7 @@ def build_services(base: Foundations) -> Services:
             base.snowflakes,
             base.mint,
             base.keys,
+            audit_log,
             settings,
         ),
         invites=Invites(

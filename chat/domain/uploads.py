@@ -7,6 +7,7 @@ address that takes the bytes, once and without any credential (whoever knows it 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import TYPE_CHECKING, Any, Final
@@ -21,7 +22,7 @@ from chat.domain.limits import limits_of
 from chat.domain.media_library import MediaLibrary
 from chat.domain.message_drafts import AttachmentDraft
 from chat.domain.messages import Messages
-from chat.errors import ApiError, InvalidFormBody
+from chat.errors import ApiError, InvalidFormBody, RateLimited
 from chat.media.content_types import content_type
 from chat.media.file_names import file_name
 from chat.media.image_header import image_header
@@ -40,6 +41,9 @@ PROMISE_MS: Final = 3_600_000
 
 WAITING_MAXIMUM: Final = 100
 """Uploads of one account that may wait for their message."""
+
+FORMS_AT_A_TIME: Final = 4
+"""Forms of one account that may be arriving; what they bring is counted against its storage only at their end."""
 
 SPOILER_PREFIX: Final = "SPOILER_"
 """A file of such a name is hidden until asked for."""
@@ -100,6 +104,7 @@ class Uploads:
         self._messages = messages
         self._settings = settings
         self._arriving: set[int] = set()
+        self._forms: Counter[int] = Counter()
 
     def owner(self, principal: Principal, channel_id: int) -> Owner:
         """The caller as one who sends files to the channel.
@@ -234,11 +239,16 @@ class Uploads:
         """A form with files, for the time of the block; files that were not kept are gone after it.
 
         :raises ApiError: as `read_form`.
+        :raises RateLimited: for one form too many at a time.
         """
         from chat.media.multipart import read_form  # its parser is needed by few, and not for a start
 
+        if self._forms[owner.user_id] >= FORMS_AT_A_TIME:
+            raise RateLimited(1.0, "shared")
         storage = self._media.storage
         async with AsyncExitStack() as stack:
+            self._forms[owner.user_id] += 1
+            stack.callback(self._form_is_over, owner.user_id)
             yield await read_form(
                 chunks,
                 boundary,
@@ -246,6 +256,11 @@ class Uploads:
                 file_bytes=owner.file_bytes,
                 new_file=lambda: stack.enter_async_context(storage.receiving()),
             )
+
+    def _form_is_over(self, user_id: int) -> None:
+        self._forms[user_id] -= 1
+        if not self._forms[user_id]:
+            del self._forms[user_id]
 
     @asynccontextmanager
     async def of_form(

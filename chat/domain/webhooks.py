@@ -23,6 +23,7 @@ from chat.bus.bus import Bus, Event
 from chat.config import Settings
 from chat.domain.access import Access, GuildChannelAccess
 from chat.domain.account_rules import tidy
+from chat.domain.audit_log import Actor, AuditLog, changes_between
 from chat.domain.guild_states import GuildStates, Member
 from chat.domain.media_library import AVATARS, MediaLibrary
 from chat.domain.message_drafts import MessageDraft, MessageEdit, require_message_channel
@@ -31,12 +32,14 @@ from chat.domain.messages import Messages
 from chat.domain.objects.webhooks import webhook_object
 from chat.errors import ApiError, InvalidFormBody
 from chat.media.outside_addresses import OutsideRefused, parsed
+from chat.registries.audit_actions import AuditAction
 from chat.registries.events import EventName
 from chat.registries.permissions import Permission
 from chat.snowflake import SnowflakeGenerator
 from chat.store import accounts, assets, webhooks
 from chat.store.assets import Asset
 from chat.store.database import Database
+from chat.store.guild_audit_log import AuditLogEntry
 from chat.store.webhooks import Webhook
 
 NAME_CHARACTERS: Final = 80
@@ -88,6 +91,7 @@ class Webhooks:
         snowflakes: SnowflakeGenerator,
         mint: TokenMint,
         keys: Keys,
+        audit_log: AuditLog,
         settings: Settings,
     ) -> None:
         self._database = database
@@ -99,6 +103,7 @@ class Webhooks:
         self._snowflakes = snowflakes
         self._mint = mint
         self._keys = keys
+        self._audit_log = audit_log
         self._settings = settings
         self._unknown = mint.secret().encode()
         # Compared with where there is no webhook, so that both cases take the same path.
@@ -106,7 +111,9 @@ class Webhooks:
 
     # By those who manage webhooks
 
-    async def create(self, principal: Principal, channel_id: int, name: str, avatar: str | None) -> dict[str, Any]:
+    async def create(
+        self, principal: Principal, channel_id: int, name: str, avatar: str | None, reason: str | None = None
+    ) -> dict[str, Any]:
         """Make a webhook.
 
         :raises ApiError: as `Access.guild_channel`; CANNOT_SEND_MESSAGES_IN_NON_TEXT_CHANNEL, MAX_WEBHOOKS_PER_CHANNEL,
@@ -129,7 +136,7 @@ class Webhooks:
         async with self._new_avatar(webhook_id, avatar) as asset:
             made = webhook if asset is None else attrs.evolve(webhook, avatar=asset.hash)
 
-            def unit(connection: sqlite3.Connection) -> None:
+            def unit(connection: sqlite3.Connection) -> AuditLogEntry | None:
                 if webhooks.count_of_channel(connection, channel_id) >= limits.max_webhooks_per_channel:
                     raise ApiError("MAX_WEBHOOKS_PER_CHANNEL")
                 if webhooks.count_of_guild(connection, made.guild_id) >= limits.max_webhooks_per_guild:
@@ -138,8 +145,9 @@ class Webhooks:
                     raise ApiError("UNKNOWN_CHANNEL")
                 if asset is not None:
                     assets.insert(connection, asset)
+                return self._record(connection, Actor(principal.user_id, reason), None, made)
 
-            await self._database.write(unit, lambda _: self._tell(made.guild_id, channel_id))
+            await self._database.write(unit, lambda entry: self._tell(made.guild_id, entry, channel_id))
         return webhook_object(made, token, principal.account)
 
     async def of_channel(self, principal: Principal, channel_id: int) -> list[dict[str, Any]]:
@@ -169,7 +177,9 @@ class Webhooks:
         """
         return self._shown(self._database.reader, [self._managed(principal, webhook_id)])[0]
 
-    async def change(self, principal: Principal, webhook_id: int, change: WebhookChange) -> dict[str, Any]:
+    async def change(
+        self, principal: Principal, webhook_id: int, change: WebhookChange, reason: str | None = None
+    ) -> dict[str, Any]:
         """Change name, avatar or channel; a new channel is one of the same guild, where the caller manages webhooks
         too.
 
@@ -182,15 +192,15 @@ class Webhooks:
             require_message_channel(target.channel)
             if target.state.id != webhook.guild_id:
                 raise ApiError("UNKNOWN_CHANNEL")
-        changed = await self._change(webhook, change)
+        changed = await self._change(webhook, change, Actor(principal.user_id, reason))
         return self._shown(self._database.reader, [changed])[0]
 
-    async def delete(self, principal: Principal, webhook_id: int) -> None:
+    async def delete(self, principal: Principal, webhook_id: int, reason: str | None = None) -> None:
         """Delete a webhook; its messages stay.
 
         :raises ApiError: as `get`.
         """
-        await self._delete(self._managed(principal, webhook_id))
+        await self._delete(self._managed(principal, webhook_id), Actor(principal.user_id, reason))
 
     # By the token
 
@@ -214,11 +224,11 @@ class Webhooks:
 
         :raises InvalidFormBody: as `create`.
         """
-        return self.get_by_token(await self._change(webhook, attrs.evolve(change, channel_id=None)))
+        return self.get_by_token(await self._change(webhook, attrs.evolve(change, channel_id=None), None))
 
     async def delete_by_token(self, webhook: Webhook) -> None:
         """Delete the webhook."""
-        await self._delete(webhook)
+        await self._delete(webhook, None)
 
     async def execute(self, webhook: Webhook, draft: MessageDraft, disguise: Disguise) -> dict[str, Any]:
         """Send a message.
@@ -281,7 +291,7 @@ class Webhooks:
         self._access.guild_channel(principal, webhook.channel_id, MANAGE_WEBHOOKS)
         return webhook
 
-    async def _change(self, webhook: Webhook, change: WebhookChange) -> Webhook:
+    async def _change(self, webhook: Webhook, change: WebhookChange, actor: Actor | None) -> Webhook:
         async with self._new_avatar(webhook.id, change.avatar) as asset:
             wished = attrs.evolve(
                 webhook,
@@ -290,7 +300,7 @@ class Webhooks:
                 avatar=webhook.avatar if change.avatar is None else None if asset is None else asset.hash,
             )
 
-            def unit(connection: sqlite3.Connection) -> Webhook:
+            def unit(connection: sqlite3.Connection) -> tuple[Webhook, AuditLogEntry | None]:
                 self._require_room(connection, webhook.id, wished.channel_id)
                 before = webhooks.by_id(connection, webhook.id)
                 if before is None or not webhooks.update(connection, wished):
@@ -299,11 +309,11 @@ class Webhooks:
                     assets.delete(connection, AVATARS, webhook.id, before.avatar)
                 if asset is not None:
                     assets.insert(connection, asset)
-                return before
+                return before, self._record(connection, actor, before, wished)
 
-            def then(before: Webhook) -> None:
-                for channel_id in {before.channel_id, wished.channel_id}:
-                    self._tell(webhook.guild_id, channel_id)
+            def then(result: tuple[Webhook, AuditLogEntry | None]) -> None:
+                before, entry = result
+                self._tell(webhook.guild_id, entry, *{before.channel_id, wished.channel_id})
 
             await self._database.write(unit, then)
         return wished
@@ -314,12 +324,30 @@ class Webhooks:
         if comes_from_elsewhere and len(present) >= self._settings.limits.max_webhooks_per_channel:
             raise ApiError("MAX_WEBHOOKS_PER_CHANNEL")
 
-    async def _delete(self, webhook: Webhook) -> None:
-        def unit(connection: sqlite3.Connection) -> None:
+    async def _delete(self, webhook: Webhook, actor: Actor | None) -> None:
+        def unit(connection: sqlite3.Connection) -> AuditLogEntry | None:
             if not webhooks.delete(connection, webhook.id):
                 raise ApiError("UNKNOWN_WEBHOOK")
+            return self._record(connection, actor, webhook, None)
 
-        await self._database.write(unit, lambda _: self._tell(webhook.guild_id, webhook.channel_id))
+        await self._database.write(unit, lambda entry: self._tell(webhook.guild_id, entry, webhook.channel_id))
+
+    def _record(
+        self, connection: sqlite3.Connection, actor: Actor | None, before: Webhook | None, after: Webhook | None
+    ) -> AuditLogEntry | None:
+        """Note the change in the guild's audit log; what the token did, nobody in the guild did."""
+        webhook = after or before
+        changes = changes_between(_logged(before), _logged(after))
+        if actor is None or webhook is None or not changes:
+            return None
+        action = AuditAction.WEBHOOK_UPDATE
+        if before is None:
+            action = AuditAction.WEBHOOK_CREATE
+        elif after is None:
+            action = AuditAction.WEBHOOK_DELETE
+        return self._audit_log.record(
+            connection, webhook.guild_id, action, actor, target_id=webhook.id, changes=changes
+        )
 
     @asynccontextmanager
     async def _new_avatar(self, webhook_id: int, avatar: str | None) -> AsyncIterator[Asset | None]:
@@ -340,9 +368,11 @@ class Webhooks:
             await self._database.write(lambda connection: assets.insert(connection, asset))
         return asset
 
-    def _tell(self, guild_id: int, channel_id: int) -> None:
-        data = {"guild_id": str(guild_id), "channel_id": str(channel_id)}
-        self._bus.publish(Event(EventName.WEBHOOKS_UPDATE, data, ToChannel(guild_id, channel_id)))
+    def _tell(self, guild_id: int, entry: AuditLogEntry | None, *channel_ids: int) -> None:
+        self._audit_log.publish(entry)
+        for channel_id in sorted(channel_ids):
+            data = {"guild_id": str(guild_id), "channel_id": str(channel_id)}
+            self._bus.publish(Event(EventName.WEBHOOKS_UPDATE, data, ToChannel(guild_id, channel_id)))
 
     def _shown(self, connection: sqlite3.Connection, found: list[Webhook]) -> list[dict[str, Any]]:
         makers = {account.id: account for account in accounts.by_ids(connection, tuple({row.user_id for row in found}))}
@@ -352,6 +382,18 @@ class Webhooks:
         token = self._keys.open(SEALED_FOR, webhook.sealed_token, str(webhook.id).encode())
         # Sealed with another key: the directory's signing key was replaced. No token fits any more.
         return self._unknown if token is None else token
+
+
+def _logged(webhook: Webhook | None) -> dict[str, Any]:
+    """What the audit log compares; never the token."""
+    if webhook is None:
+        return {}
+    return {
+        "name": webhook.name,
+        "channel_id": str(webhook.channel_id),
+        "avatar_hash": webhook.avatar,
+        "type": webhook.type,
+    }
 
 
 def _name(text: str, *, path: str = "name") -> str:

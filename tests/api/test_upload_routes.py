@@ -411,3 +411,44 @@ async def test_the_world_is_reset_with_its_files(
     (await chat_world.anyone.post("/v1/_dev/reset")).expect(204)
     await trio.sleep(1_300)
     assert stored_files(chat_server) == []
+
+
+async def test_only_so_many_forms_of_one_account_arrive_at_a_time(
+    chat_world: World, chat_server: ChatServer, autojump_clock: trio.testing.MockClock
+) -> None:
+    body = form([("files[0]", "a.png", png(filler=b"x" * 10_000))])
+    head = (
+        f"POST {messages(chat_world)} HTTP/1.1\r\nHost: x\r\nAuthorization: {chat_world.bob.token}\r\n"
+        f"Content-Type: {FORM_HEADERS['Content-Type']}\r\nContent-Length: {len(body)}\r\n\r\n"
+    )
+    streams = []
+    for _ in range(4):
+        stream = await chat_server.route().connect()
+        await stream.send_all(head.encode() + body[:1_000])
+        streams.append(stream)
+    await trio.sleep(0.1)
+    fifth = await post_form(chat_world.bob.rest, messages(chat_world), body)
+    assert (fifth.status, fifth.code) == (429, "RATE_LIMITED")
+    (await post_form(chat_world.alice.rest, messages(chat_world), body)).expect(200)
+    await streams[0].send_all(body[1_000:])
+    assert (await streams[0].receive_some(65_536)).startswith(b"HTTP/1.1 200")
+    await trio.aclose_forcefully(streams[1])
+    await trio.sleep(0.1)
+    for _ in range(2):
+        (await post_form(chat_world.bob.rest, messages(chat_world), body)).expect(200)
+    await trio.sleep(120)  # the others took too long
+    assert chat_server.server.services.uploads._forms == {}
+    assert len(stored_files(chat_server)) == 4
+
+
+async def test_files_in_a_conversation_of_two(chat_world: World) -> None:
+    opened = (await chat_world.alice.rest.post("/v1/users/@me/channels", {"recipient_id": chat_world.bob.id})).expect(
+        200
+    )
+    path = f"/v1/channels/{opened['id']}/messages"
+    sent = (await post_form(chat_world.alice.rest, path, form([("f", "a.png", png())]))).expect(200)
+    (shown,) = (await chat_world.bob.rest.get(path)).expect(200)
+    assert shown == sent
+    assert (await fetch(chat_world.anyone, shown["attachments"][0]["url"])).body == png()
+    stranger = await post_form(chat_world.carol.rest, path, form([("f", "a.png", png())]))
+    assert (stranger.status, stranger.code) == (404, "UNKNOWN_CHANNEL")

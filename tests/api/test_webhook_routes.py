@@ -386,3 +386,19 @@ async def test_a_webhook_goes_with_its_channel(
     await trio.sleep(1_300)
     uploads = chat_server.server.surroundings.directory / "uploads"
     assert [file for file in uploads.rglob("*") if file.is_file()] == []
+
+
+async def test_the_audit_log_tells_who_managed_webhooks_and_never_their_tokens(chat_world: World) -> None:
+    alice, path = chat_world.alice.rest, f"/v1/channels/{chat_world.channel_id}/webhooks"
+    reason = {"X-Audit-Log-Reason": "for the news"}
+    made = (await alice.request("POST", path, json={"name": "Herald"}, headers=reason)).expect(200)
+    (await alice.patch(f"/v1/webhooks/{made['id']}", {"name": "Bell"})).expect(200)
+    (await alice.patch(f"/v1/webhooks/{made['id']}", {"name": "Bell"})).expect(200)
+    (await chat_world.anyone.patch(webhook_path(made), {"name": "Own doing"})).expect(200)
+    (await alice.delete(f"/v1/webhooks/{made['id']}")).expect(204)
+    answer = await alice.get(f"/v1/guilds/{chat_world.guild_id}/audit-logs")
+    entries = answer.expect(200)["audit_log_entries"]
+    kinds = [(entry["action_type"], entry["target_id"], entry.get("reason")) for entry in entries]
+    assert kinds == [(52, made["id"], None), (51, made["id"], None), (50, made["id"], "for the news")]
+    assert entries[1]["changes"] == [{"key": "name", "old_value": "Herald", "new_value": "Bell"}]
+    assert made["token"].encode() not in answer.body

@@ -93,7 +93,9 @@ class Execution:
 )
 async def create_webhook(request: Request, channel_id: int, body: CreateWebhook) -> object:
     """Make a webhook."""
-    return await request.services.webhooks.create(request.principal, channel_id, body.name, body.avatar)
+    return await request.services.webhooks.create(
+        request.principal, channel_id, body.name, body.avatar, request.audit_log_reason
+    )
 
 
 @routes.operation("GET", "/v1/channels/{channel_id}/webhooks", policy=Policy.USER, bucket=LIST_OF_CHANNEL)
@@ -119,13 +121,15 @@ async def get_webhook(request: Request, webhook_id: int) -> object:
 )
 async def change_webhook(request: Request, webhook_id: int, body: ChangeWebhook) -> object:
     """Change a webhook."""
-    return await request.services.webhooks.change(request.principal, webhook_id, _change(body))
+    return await request.services.webhooks.change(
+        request.principal, webhook_id, _change(body), request.audit_log_reason
+    )
 
 
 @routes.operation("DELETE", "/v1/webhooks/{webhook_id}", policy=Policy.USER, bucket=CHANGE)
 async def delete_webhook(request: Request, webhook_id: int) -> None:
     """Delete a webhook."""
-    await request.services.webhooks.delete(request.principal, webhook_id)
+    await request.services.webhooks.delete(request.principal, webhook_id, request.audit_log_reason)
 
 
 # By the token
