@@ -22,7 +22,7 @@ from chat.domain.oauth2_clients import OAuth2Clients
 from chat.domain.oauth2_errors import OAuth2Error, OAuth2ErrorCode, invalid_request, unknown_client
 from chat.domain.oauth2_pkce import Challenge, challenge_of
 from chat.domain.oauth2_scopes import requested_scopes
-from chat.domain.redirects import with_parameters
+from chat.domain.redirects import is_redirect, with_parameters
 from chat.errors import StorageUnavailable
 from chat.registries.scopes import Scope
 from chat.store import tickets
@@ -176,10 +176,12 @@ class OAuth2Authorization:
 
 
 def _registered_redirect(application: Application, asked: AuthorizationRequest) -> str | None:
-    """The redirect address, compared character by character with those that are registered (RFC 9700 2.1)."""
-    if asked.redirect_uri is not None and asked.redirect_uri not in application.redirect_uris:
+    """The redirect address, compared character by character with those that are registered (RFC 9700 2.1). One that
+    could not be registered today leads nowhere either."""
+    address = asked.redirect_uri
+    if address is not None and not (address in application.redirect_uris and is_redirect(address)):
         raise invalid_request("redirect_uri is not registered for this application.")
-    return asked.redirect_uri
+    return address
 
 
 def _terms(application: Application, redirect_uri: str | None, asked: AuthorizationRequest) -> _Terms:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Mapping
 from urllib.parse import urlencode, urlsplit
 
@@ -121,6 +122,20 @@ async def test_an_address_of_another_application_is_none_of_this_one(chat_world:
     client = await OAuth2Client.make(chat_world)
     other = await OAuth2Client.make(chat_world, redirect_uris=["https://other.example/"])
     for answer in await ask_both_ways(chat_world, client, client_id=other.id):
+        assert refusal(answer) == "invalid_request"
+
+
+async def test_what_was_registered_before_it_was_forbidden_leads_nowhere(
+    chat_world: World, chat_server: ChatServer
+) -> None:
+    client = await OAuth2Client.make(chat_world)
+
+    def write(connection: sqlite3.Connection) -> None:
+        redirects = '["javascript:alert(1)"]'
+        connection.execute("UPDATE applications SET redirect_uris = ? WHERE id = ?", (redirects, int(client.id)))
+
+    await chat_server.database.write(write)
+    for answer in await ask_both_ways(chat_world, client, redirect_uri="javascript:alert(1)"):
         assert refusal(answer) == "invalid_request"
 
 

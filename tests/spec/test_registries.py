@@ -201,6 +201,7 @@ def test_statuses_in_their_precedence() -> None:
 
 def test_scopes_in_their_order() -> None:
     assert [scope.value for scope in scopes.SCOPES] == ["identify", "email", "guilds", "connections", "bot"]
+    assert scopes.ADMIN_SCOPE == "admin"  # of the built-in application alone, and so no member of the registry
 
 
 def test_every_member_of_a_registry_has_its_sentence() -> None:
