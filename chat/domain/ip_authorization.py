@@ -158,7 +158,7 @@ class IpAuthorization:
 
         def unit(connection: sqlite3.Connection) -> None:
             waiting, account = self._waiting(connection, secret)
-            if waiting.body["completed"]:
+            if waiting.body["completed"] or account.email is None:
                 raise _unknown_ticket()
             if len(waiting.body["links"]) > 1:
                 raise ApiError("IP_AUTHORIZATION_RESEND_LIMIT_EXCEEDED")

@@ -219,6 +219,14 @@ async def test_a_ticket_that_is_none_is_not_mailed_about(bob: Traveller) -> None
     assert await bob.mails() == []
 
 
+async def test_an_account_that_has_lost_its_address_is_not_mailed(bob: Traveller, autojump_clock: Clock) -> None:
+    ticket = await bob.wait_at(ELSEWHERE)
+    await trio.sleep(30)
+    await set_account(bob.world, bob.person.id, email=None)
+    assert errors(await bob.resend(ticket)) == UNKNOWN_TICKET
+    assert len(await bob.mails()) == 1
+
+
 async def test_a_login_ticket_is_no_waiting_ticket(bob: Traveller) -> None:
     await bob.enable_totp()
     ticket = (await bob.login_from(ELSEWHERE)).expect(200)["ticket"]
