@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from chat.domain.email_verification import EmailVerification
     from chat.domain.friendships import Friendships
     from chat.domain.guild_changes import GuildChanges
+    from chat.domain.guild_channels import GuildChannels
     from chat.domain.guild_deletion import GuildDeletion
     from chat.domain.guilds import Guilds
     from chat.domain.invites import Invites
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
     from chat.domain.password_change import PasswordChanges
     from chat.domain.password_recovery import PasswordRecovery
     from chat.domain.pending_registrations import PendingRegistrations
+    from chat.domain.permission_overwrites import PermissionOverwrites
     from chat.domain.private_channels import PrivateChannels
     from chat.domain.recovery_kit import RecoveryKits
     from chat.domain.registration import Registration
@@ -110,6 +112,8 @@ class Services:
     audit_log: AuditLog
     roles: Roles
     guild_changes: GuildChanges
+    guild_channels: GuildChannels
+    permission_overwrites: PermissionOverwrites
     vanity_urls: VanityUrls
     guild_deletion: GuildDeletion
     bans: Bans

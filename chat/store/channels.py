@@ -69,6 +69,7 @@ _OF_GUILD: Final = f"""
      ORDER BY position, id
 """  # noqa: S608 - our own names
 _BY_ID: Final = f"SELECT {_COLUMNS} FROM channels WHERE id = ?"  # noqa: S608
+_THREADS_OF: Final = f"SELECT {_COLUMNS} FROM channels WHERE parent_id = ? AND type IN ({_THREADS})"  # noqa: S608
 _WRITTEN: Final = tuple(name for name in FIELDS if name not in ("id", "guild_id", "last_message_id"))
 _REPLACE: Final = f"UPDATE channels SET {', '.join(f'{name} = ?' for name in _WRITTEN)} WHERE id = ?"  # noqa: S608
 _INSERT: Final = f"INSERT INTO channels ({_COLUMNS}) VALUES ({', '.join('?' * len(FIELDS))})"  # noqa: S608
@@ -134,6 +135,24 @@ def put_overwrites(connection: sqlite3.Connection, channel_id: int, overwrites: 
         """,
         [(channel_id, entry.target_id, entry.type, entry.allow, entry.deny) for entry in overwrites],
     )
+
+
+def delete_overwrite(connection: sqlite3.Connection, channel_id: int, target_id: int) -> None:
+    """Take the overwrite for one target away."""
+    connection.execute(
+        "DELETE FROM permission_overwrites WHERE channel_id = ? AND target_id = ?", (channel_id, target_id)
+    )
+
+
+def replace_overwrites(connection: sqlite3.Connection, channel_id: int, overwrites: Iterable[Overwrite]) -> None:
+    """Give the channel exactly these overwrites."""
+    connection.execute("DELETE FROM permission_overwrites WHERE channel_id = ?", (channel_id,))
+    put_overwrites(connection, channel_id, overwrites)
+
+
+def threads_of(connection: sqlite3.Connection, channel_id: int) -> list[Channel]:
+    """The threads below a channel."""
+    return [Channel(*row) for row in connection.execute(_THREADS_OF, (channel_id,))]
 
 
 def set_last_message(connection: sqlite3.Connection, channel_id: int, message_id: int) -> None:

@@ -5,15 +5,28 @@ from __future__ import annotations
 import sqlite3
 from typing import Final
 
-from chat.registries.channel_types import PRIVATE_CHANNEL_TYPES
+from chat.registries.channel_types import PRIVATE_CHANNEL_TYPES, THREAD_CHANNEL_TYPES
 
 _PRIVATE: Final = ", ".join(str(int(kind)) for kind in sorted(PRIVATE_CHANNEL_TYPES))
+_THREADS: Final = ", ".join(str(int(kind)) for kind in sorted(THREAD_CHANNEL_TYPES))
 _ONE_LOOSE: Final = f"SELECT id FROM channels WHERE guild_id IS NULL AND type NOT IN ({_PRIVATE}) LIMIT 1"  # noqa: S608
 
 
 def cut_loose(connection: sqlite3.Connection, guild_id: int) -> None:
     """Take the guild's channels out of it; messages stay in them for `sweep`."""
     connection.execute("UPDATE channels SET guild_id = NULL, parent_id = NULL WHERE guild_id = ?", (guild_id,))
+
+
+def cut_channel_loose(connection: sqlite3.Connection, channel_id: int) -> None:
+    """Take one channel out of its guild, with the threads below it; what a category held comes to the root."""
+    connection.execute(
+        f"UPDATE channels SET guild_id = NULL WHERE parent_id = ? AND type IN ({_THREADS})",  # noqa: S608
+        (channel_id,),
+    )
+    connection.execute("UPDATE channels SET parent_id = NULL WHERE parent_id = ?", (channel_id,))
+    connection.execute("UPDATE channels SET guild_id = NULL, parent_id = NULL WHERE id = ?", (channel_id,))
+    connection.execute("DELETE FROM invites WHERE channel_id = ?", (channel_id,))
+    connection.execute("DELETE FROM webhooks WHERE channel_id = ?", (channel_id,))
 
 
 def sweep(connection: sqlite3.Connection, limit: int) -> bool:

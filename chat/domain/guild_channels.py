@@ -1,0 +1,447 @@
+"""Channels of a guild: making, changing, ordering and deleting them (wire facts 5.2; appendices A, B and D).
+
+That a session sees a channel come or go is told by the gateway, which compares what each account saw with what it sees
+(`GuildStateChanged`); here only changes of channels are told.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+import attrs
+
+from chat.auth.principal import Principal
+from chat.bus.audience import ToGuild, ToThread
+from chat.bus.bus import Bus, Event, GuildChannelsChanged, GuildStateChanged
+from chat.config import Settings
+from chat.domain.access import Access, GuildAccess
+from chat.domain.audit_log import Actor, AuditLog, changes_between
+from chat.domain.channel_events import channel_updated
+from chat.domain.channel_fields import CONVERTIBLE_TYPES, stored_fields, voice_defaults
+from chat.domain.guild_states import Channel, GuildState, GuildStates, Overwrite
+from chat.domain.instance_policy import InstancePolicy
+from chat.domain.permission_overwrites import overwrites_of_body
+from chat.errors import ApiError, FieldError, InvalidFormBody
+from chat.registries.audit_actions import AuditAction
+from chat.registries.channel_types import ChannelType
+from chat.registries.events import EventName
+from chat.registries.permissions import Permission
+from chat.snowflake import SnowflakeGenerator
+from chat.store import channels, guilds, loose_channels
+from chat.store.database import Database
+from chat.store.guild_audit_log import AuditLogEntry
+from chat.store.guilds import Guild
+
+MANAGE_CHANNELS: Final = Permission.MANAGE_CHANNELS.value
+MANAGE_ROLES: Final = Permission.MANAGE_ROLES.value
+
+
+@attrs.frozen
+class Move:
+    """Where a channel is to stand; None keeps what it has. `parent` tells whether `parent_id` was given at all."""
+
+    position: int | None = None
+    parent: bool = False
+    parent_id: int | None = None
+    after_id: int | None = None
+    """The sibling right behind which it is to stand."""
+    lock_permissions: bool = False
+    """Whether it takes over the overwrites of its new parent."""
+
+
+@attrs.frozen
+class _Written:
+    """What was written: channels that changed, the guild where it changed too, and the log's entries."""
+
+    channels: tuple[Channel, ...]
+    entries: tuple[AuditLogEntry | None, ...]
+    guild: Guild | None = None
+    gone: tuple[Channel, ...] = ()
+
+
+class GuildChannels:
+    """The operations on channels of guilds."""
+
+    def __init__(
+        self,
+        database: Database,
+        guild_states: GuildStates,
+        access: Access,
+        bus: Bus,
+        audit_log: AuditLog,
+        snowflakes: SnowflakeGenerator,
+        settings: Settings,
+        policy: InstancePolicy,
+    ) -> None:
+        self._database = database
+        self._guild_states = guild_states
+        self._access = access
+        self._bus = bus
+        self._audit_log = audit_log
+        self._snowflakes = snowflakes
+        self._limits = settings.limits
+        self._policy = policy
+
+    async def create(
+        self,
+        principal: Principal,
+        guild_id: int,
+        kind: ChannelType,
+        fields: Mapping[str, Any],
+        overwrites: Sequence[Overwrite] = (),
+        reason: str | None = None,
+    ) -> dict[str, Any]:
+        """Make a channel, at the end of where it goes. Without overwrites of its own it takes those of its category.
+
+        :raises ApiError: as `Access.guild` with MANAGE_CHANNELS; MISSING_PERMISSIONS for overwrites that the caller
+            may not write, CONTENT_BLOCKED, MAX_GUILD_CHANNELS, MAX_CATEGORY_CHANNELS.
+        :raises InvalidFormBody: with every field that cannot be taken.
+        """
+        access = self._access.guild(principal, guild_id, MANAGE_CHANNELS)
+        state = access.state
+        columns, errors = stored_fields(kind, fields, state.guild.features, self._limits)
+        if errors:
+            raise InvalidFormBody(errors)
+        self._require_unblocked(columns)
+        own = overwrites_of_body(principal, access.permissions, state, (), overwrites)
+        if kind is ChannelType.GUILD_VOICE:
+            columns = {**voice_defaults(self._limits), **columns}
+        channel_id = self._snowflakes()
+
+        def unit(connection: sqlite3.Connection) -> _Written:
+            present = _channels(connection, guild_id)
+            if len(present) >= self._limits.max_guild_channels:
+                raise ApiError("MAX_GUILD_CHANNELS")
+            parent = self._parent(present, kind, columns.get("parent_id"))
+            siblings = [channel for channel in present.values() if channel.parent_id == columns.get("parent_id")]
+            made = Channel(
+                id=channel_id,
+                guild_id=guild_id,
+                type=kind,
+                position=1 + max((channel.position for channel in siblings), default=-1),
+                overwrites=own or (() if parent is None else parent.overwrites),
+                **columns,
+            )
+            channels.insert(connection, [made])
+            actor = Actor(principal.user_id, reason)
+            return _Written((made,), (self._record(connection, AuditAction.CHANNEL_CREATE, actor, None, made),))
+
+        def then(written: _Written) -> None:
+            state = self._guild_states.get(guild_id)
+            if state is not None:
+                self._put(state, written)
+                self._bus.publish(GuildStateChanged(guild_id))
+                self._audit_log.publish(*written.entries)
+
+        await self._database.write(unit, then)
+        current = self._guild_states.get(guild_id)
+        if current is None or channel_id not in current.channels:
+            raise ApiError("UNKNOWN_CHANNEL")
+        return current.channel_object(channel_id)
+
+    async def change(
+        self,
+        principal: Principal,
+        channel_id: int,
+        fields: Mapping[str, Any],
+        overwrites: Sequence[Overwrite] | None = None,
+        reason: str | None = None,
+    ) -> dict[str, Any]:
+        """Change the named fields of a channel; `type` turns text and announcement channels into each other.
+
+        :raises ApiError: as `Access.guild_channel` with MANAGE_CHANNELS; otherwise as `create`; MISSING_PERMISSIONS
+            for overwrites without MANAGE_ROLES.
+        :raises InvalidFormBody: as `create`.
+        """
+        access = self._access.guild_channel(principal, channel_id, MANAGE_CHANNELS)
+        if overwrites is not None:
+            access.require(MANAGE_ROLES)
+        state, known = access.state, access.channel
+        guild_id = state.id
+        kind = _converted(known, fields)
+        columns, errors = stored_fields(kind, fields, state.guild.features, self._limits)
+        if errors:
+            raise InvalidFormBody(errors)
+        self._require_unblocked(columns)
+
+        def unit(connection: sqlite3.Connection) -> _Written:
+            present = _channels(connection, guild_id)
+            before = present.get(channel_id)
+            if before is None:
+                raise ApiError("UNKNOWN_CHANNEL")
+            if columns.get("parent_id", before.parent_id) != before.parent_id:
+                self._parent(present, kind, columns["parent_id"])
+            after = attrs.evolve(before, type=kind, **columns)
+            if overwrites is not None:
+                kept = overwrites_of_body(principal, access.permissions, state, before.overwrites, overwrites)
+                after = attrs.evolve(after, overwrites=kept)
+                channels.replace_overwrites(connection, channel_id, kept)
+            channels.replace(connection, after)
+            actor = Actor(principal.user_id, reason)
+            return _Written((after,), (self._record(connection, AuditAction.CHANNEL_UPDATE, actor, before, after),))
+
+        def then(written: _Written) -> None:
+            state = self._guild_states.get(guild_id)
+            if state is None:
+                return
+            self._put(state, written)
+            self._bus.publish(channel_updated(state, channel_id), GuildStateChanged(guild_id))
+            self._audit_log.publish(*written.entries)
+
+        await self._database.write(unit, then)
+        return self._access.guild_channel(principal, channel_id).channel_object()
+
+    async def reorder(
+        self, principal: Principal, guild_id: int, moves: Mapping[int, Move], reason: str | None = None
+    ) -> None:
+        """Move channels, all of them or none; positions among siblings are dense afterwards.
+
+        :raises ApiError: as `Access.guild` with MANAGE_CHANNELS; MAX_CATEGORY_CHANNELS, MISSING_PERMISSIONS where
+            overwrites would be taken over without MANAGE_ROLES.
+        :raises InvalidFormBody: CHANNEL_NOT_FOUND for a channel that the guild does not have; as `create` for parents.
+        """
+        access = self._access.guild(principal, guild_id, MANAGE_CHANNELS)
+        if any(move.lock_permissions for move in moves.values()) and not access.permissions & MANAGE_ROLES:
+            raise ApiError("MISSING_PERMISSIONS")
+
+        def unit(connection: sqlite3.Connection) -> _Written:
+            before = _channels(connection, guild_id)
+            after = self._moved(principal, access, before, moves)
+            changed = tuple(channel for channel in after.values() if channel != before[channel.id])
+            actor = Actor(principal.user_id, reason)
+            entries = []
+            for channel in changed:
+                channels.replace(connection, channel)
+                if channel.overwrites != before[channel.id].overwrites:
+                    channels.replace_overwrites(connection, channel.id, channel.overwrites)
+                if channel.id in moves:
+                    old = before[channel.id]
+                    entries.append(self._record(connection, AuditAction.CHANNEL_UPDATE, actor, old, channel))
+            return _Written(changed, tuple(entries))
+
+        def then(written: _Written) -> None:
+            state = self._guild_states.get(guild_id)
+            if state is None or not written.channels:
+                return
+            self._put(state, written)
+            moved = frozenset(channel.id for channel in written.channels)
+            self._bus.publish(GuildStateChanged(guild_id), GuildChannelsChanged(guild_id, moved))
+            self._audit_log.publish(*written.entries)
+
+        await self._database.write(unit, then)
+
+    async def delete(self, principal: Principal, channel_id: int, reason: str | None = None) -> dict[str, Any]:
+        """Delete a channel; what a category held comes to the root. Returns the channel object as it was.
+
+        :raises ApiError: as `Access.guild_channel` with MANAGE_CHANNELS.
+        """
+        access = self._access.guild_channel(principal, channel_id, MANAGE_CHANNELS)
+        guild_id, shown = access.state.id, dict(access.channel_object())
+
+        def unit(connection: sqlite3.Connection) -> _Written:
+            present = _channels(connection, guild_id)
+            gone = present.get(channel_id)
+            if gone is None:
+                raise ApiError("UNKNOWN_CHANNEL")
+            orphans = tuple(
+                attrs.evolve(channel, parent_id=None) for channel in present.values() if channel.parent_id == channel_id
+            )
+            threads = tuple(channels.threads_of(connection, channel_id))
+            loose_channels.cut_channel_loose(connection, channel_id)
+            guild = guilds.by_id(connection, guild_id)
+            changed = None if guild is None else _without_channel(guild, channel_id)
+            if changed is not None:
+                guilds.replace(connection, changed)
+            actor = Actor(principal.user_id, reason)
+            entry = self._record(connection, AuditAction.CHANNEL_DELETE, actor, gone, None)
+            return _Written(orphans, (entry,), changed, threads)
+
+        def then(written: _Written) -> None:
+            state = self._guild_states.get(guild_id)
+            if state is None:
+                return
+            self._publish_threads_gone(state, written.gone)
+            state.drop_channel(channel_id)
+            self._put(state, written)
+            self._bus.publish(GuildStateChanged(guild_id, deleted={channel_id: shown}))
+            self._bus.publish(*(channel_updated(state, channel.id) for channel in written.channels))
+            if written.guild is not None:
+                state.put_guild(written.guild)
+                data = {**state.guild_object(), "guild_id": str(guild_id)}
+                self._bus.publish(Event(EventName.GUILD_UPDATE, data, ToGuild(guild_id)))
+            self._audit_log.publish(*written.entries)
+
+        await self._database.write(unit, then)
+        return shown
+
+    # Inside
+
+    def _require_unblocked(self, columns: Mapping[str, Any]) -> None:
+        for name in ("name", "topic", "content_warning_text"):
+            if columns.get(name) is not None:
+                self._policy.require_unblocked(columns[name])
+
+    def _parent(self, present: Mapping[int, Channel], kind: ChannelType, parent_id: int | None) -> Channel | None:
+        """The category to go into.
+
+        :raises ApiError: MAX_CATEGORY_CHANNELS.
+        :raises InvalidFormBody: CATEGORIES_CANNOT_HAVE_PARENTS, INVALID_PARENT_CHANNEL, PARENT_MUST_BE_CATEGORY at
+            `parent_id`.
+        """
+        if parent_id is None:
+            return None
+        if kind is ChannelType.GUILD_CATEGORY:
+            raise InvalidFormBody.at("parent_id", "CATEGORIES_CANNOT_HAVE_PARENTS")
+        parent = present.get(parent_id)
+        if parent is None:
+            raise InvalidFormBody.at("parent_id", "INVALID_PARENT_CHANNEL")
+        if parent.type != ChannelType.GUILD_CATEGORY:
+            raise InvalidFormBody.at("parent_id", "PARENT_MUST_BE_CATEGORY")
+        held = sum(channel.parent_id == parent_id for channel in present.values())
+        if held >= self._limits.max_channels_per_category:
+            raise ApiError("MAX_CATEGORY_CHANNELS")
+        return parent
+
+    def _moved(
+        self, principal: Principal, access: GuildAccess, before: Mapping[int, Channel], moves: Mapping[int, Move]
+    ) -> dict[int, Channel]:
+        unknown = [
+            FieldError(f"{index}.id", "CHANNEL_NOT_FOUND")
+            for index, channel_id in enumerate(moves)
+            if channel_id not in before
+        ]
+        if unknown:
+            raise InvalidFormBody(unknown)
+        after = dict(before)
+        for channel_id, move in moves.items():
+            after[channel_id] = self._placed(principal, access, after, after[channel_id], move)
+        return _renumbered(after, moves)
+
+    def _placed(
+        self,
+        principal: Principal,
+        access: GuildAccess,
+        present: Mapping[int, Channel],
+        channel: Channel,
+        move: Move,
+    ) -> Channel:
+        if move.parent and move.parent_id != channel.parent_id:
+            parent = self._parent(present, ChannelType(channel.type), move.parent_id)
+            channel = attrs.evolve(channel, parent_id=move.parent_id)
+            if move.lock_permissions and parent is not None:
+                own = access.permissions
+                state = access.state
+                taken = overwrites_of_body(principal, own, state, channel.overwrites, parent.overwrites)
+                channel = attrs.evolve(channel, overwrites=taken)
+        return channel if move.position is None else attrs.evolve(channel, position=move.position)
+
+    def _record(
+        self,
+        connection: sqlite3.Connection,
+        action: AuditAction,
+        actor: Actor,
+        before: Channel | None,
+        after: Channel | None,
+    ) -> AuditLogEntry | None:
+        known = after or before
+        assert known is not None, "a change has a before or an after"  # noqa: S101
+        changes = changes_between(_logged(before), _logged(after))
+        if action is AuditAction.CHANNEL_UPDATE and not changes:
+            return None
+        return self._audit_log.record(
+            connection, known.guild_id or 0, action, actor, target_id=known.id, changes=changes
+        )
+
+    def _put(self, state: GuildState, written: _Written) -> None:
+        for channel in written.channels:
+            state.put_channel(channel)
+
+    def _publish_threads_gone(self, state: GuildState, threads: Sequence[Channel]) -> None:
+        for thread in threads:
+            data = {
+                "id": str(thread.id),
+                "guild_id": str(state.id),
+                "parent_id": str(thread.parent_id),
+                "type": thread.type,
+            }
+            audience = ToThread(state.id, thread.parent_id or 0)
+            self._bus.publish(Event(EventName.THREAD_DELETE, data, audience))
+
+
+def _channels(connection: sqlite3.Connection, guild_id: int) -> dict[int, Channel]:
+    """The guild's channels by id. Raises UNKNOWN_GUILD where the guild is gone meanwhile."""
+    if guilds.by_id(connection, guild_id) is None:
+        raise ApiError("UNKNOWN_GUILD")
+    return {channel.id: channel for channel in channels.of_guild(connection, guild_id)}
+
+
+def _converted(known: Channel, fields: Mapping[str, Any]) -> ChannelType:
+    """The type that a channel has after a change.
+
+    :raises ApiError: INVALID_CHANNEL_TYPE for a turn that is not possible.
+    """
+    kind = ChannelType(known.type)
+    wanted = ChannelType(fields.get("type", kind))
+    if wanted is not kind and not {wanted, kind} <= CONVERTIBLE_TYPES:
+        raise ApiError("INVALID_CHANNEL_TYPE")
+    return wanted
+
+
+def _renumbered(present: Mapping[int, Channel], moves: Mapping[int, Move]) -> dict[int, Channel]:
+    """Dense positions among siblings. A channel that was moved goes before those that stay, where both want the same
+    place; one with `after_id` goes right behind that sibling."""
+    after: dict[int, Channel] = {}
+    parents = {channel.parent_id for channel in present.values()}
+    for parent_id in parents:
+        siblings = [channel for channel in present.values() if channel.parent_id == parent_id]
+        siblings.sort(key=lambda channel: (channel.position, channel.id not in moves, channel.id))
+        for channel_id, move in moves.items():
+            behind = next((channel for channel in siblings if channel.id == move.after_id), None)
+            moved = next((channel for channel in siblings if channel.id == channel_id), None)
+            if behind is not None and moved is not None and behind is not moved:
+                siblings.remove(moved)
+                siblings.insert(siblings.index(behind) + 1, moved)
+        for position, channel in enumerate(siblings):
+            after[channel.id] = attrs.evolve(channel, position=position)
+    return after
+
+
+def _without_channel(guild: Guild, channel_id: int) -> Guild | None:
+    """The guild that no longer names a channel that is gone; None where it did not name it."""
+    after = guild
+    if guild.system_channel_id == channel_id:
+        after = attrs.evolve(after, system_channel_id=None)
+    if guild.rules_channel_id == channel_id:
+        after = attrs.evolve(after, rules_channel_id=None)
+    if guild.afk_channel_id == channel_id:
+        after = attrs.evolve(after, afk_channel_id=None)
+    return None if after is guild else after
+
+
+def _logged(channel: Channel | None) -> dict[str, Any]:
+    """A channel as the audit log compares it."""
+    if channel is None:
+        return {}
+    return {
+        "name": channel.name,
+        "type": channel.type,
+        "topic": channel.topic,
+        "position": channel.position,
+        "parent_id": None if channel.parent_id is None else str(channel.parent_id),
+        "nsfw": channel.nsfw,
+        "nsfw_override": channel.nsfw_override,
+        "content_warning_level": channel.content_warning_level,
+        "content_warning_text": channel.content_warning_text,
+        "rate_limit_per_user": channel.rate_limit_per_user,
+        "bitrate": channel.bitrate,
+        "user_limit": channel.user_limit,
+        "voice_connection_limit": channel.voice_connection_limit,
+        "rtc_region": channel.rtc_region,
+        "url": channel.url,
+        "permission_overwrites": [
+            {"id": str(entry.target_id), "type": entry.type, "allow": str(entry.allow), "deny": str(entry.deny)}
+            for entry in channel.overwrites
+        ],
+    }
