@@ -14,8 +14,6 @@ from chat.web.pages import PAGES
 from tests.web.browsing import Instance, Visitor
 from tests.web.conftest import MakeVisitor
 
-pytestmark = pytest.mark.xdist_group("chromium")
-
 WINDOWS: dict[str, dict[str, Any]] = {
     "light": {"color_scheme": "light", "viewport": {"width": 1200, "height": 900}},
     "dark": {"color_scheme": "dark", "viewport": {"width": 1200, "height": 900}},
@@ -24,6 +22,9 @@ WINDOWS: dict[str, dict[str, Any]] = {
 
 RULES: dict[str, tuple[str, ...]] = {"light": (), "dark": ("color-contrast",), "small": ("target-size",)}
 """What is looked at in each: everything once, then what the window changes."""
+
+ALIKE = ("/reset", "/recovery", "/verify", "/email-revert", "/authorize-ip", "/auth/sso/callback", "/oauth2/authorize")
+"""Pages that show nothing to strangers which others do not show, too: looked at once, measured in each window."""
 
 MEMBERS = {"<bridge>": "old", "<code>": "none"}
 """What stands for the members of paths."""
@@ -37,9 +38,10 @@ def addresses() -> list[str]:
     return [*paths, "/there/is/nothing"]
 
 
-def is_fine(visitor: Visitor, window: str) -> None:
+def is_fine(visitor: Visitor, window: str, address: str = "") -> None:
     visitor.page.locator("h1:visible").first.wait_for()
-    visitor.page_is_accessible(*RULES[window])
+    if window == "light" or address not in ALIKE:
+        visitor.page_is_accessible(*RULES[window])
     visitor.page_fits()
 
 
@@ -48,10 +50,10 @@ def test_every_page_is_accessible(visit: MakeVisitor, window: str) -> None:
     visitor = visit(**WINDOWS[window])
     for address in addresses():
         visitor.goes_to(address)
-        is_fine(visitor, window)
+        is_fine(visitor, window, address)
     for address in (f"/reset#token={'a' * 64}", f"/email-revert#token={'a' * 64}", f"/authorize-ip#token={'a' * 64}"):
         visitor.goes_to(address)
-        is_fine(visitor, window)
+        is_fine(visitor, window, address.split("#")[0])
     visitor.goes_to("/login")
     visitor.presses("Sign in")
     visitor.is_told("Enter your email address.")

@@ -11,8 +11,6 @@ from tests.loopback_http import Answer, Asked, LoopbackHttp
 from tests.web.browsing import Instance, Visitor, beside, instance
 from tests.web.conftest import MakeVisitor
 
-pytestmark = pytest.mark.xdist_group("chromium")
-
 WIDGET = """
 window.%(name)s = {
   solved: null,
@@ -114,20 +112,3 @@ def test_a_script_that_does_not_come_is_told(guarded: tuple[Instance, str], visi
     visitor.fills(email=alice["email"], password=alice["password"])
     visitor.presses("Sign in")
     visitor.page.get_by_text("The challenge could not be loaded.").wait_for()
-
-
-@pytest.mark.parametrize("path", ["/", "/reset", "/recovery"])
-def test_other_pages_load_nothing_from_elsewhere(guarded: tuple[Instance, str], visit: MakeVisitor, path: str) -> None:
-    home, _ = guarded
-    visitor = visit(home)
-    answer = visitor.page.goto(path)
-    assert answer is not None
-    assert "https:" not in answer.headers["content-security-policy"]
-
-
-def test_without_a_captcha_nor_do_those_three(home: Instance, visit: MakeVisitor) -> None:
-    for path in ("/login", "/register", "/forgot"):
-        answer = visit(home).page.goto(path)
-        assert answer is not None
-        assert "https:" not in answer.headers["content-security-policy"]
-        assert "captcha" not in answer.text()

@@ -13,8 +13,6 @@ from tests.sso.provider import CLIENT_ID, CLIENT_SECRET, Provider
 from tests.web.browsing import Instance, Visitor, beside, instance
 from tests.web.conftest import MakeVisitor
 
-pytestmark = pytest.mark.xdist_group("chromium")
-
 HOSTILE = '<img src=x onerror="document.title=1"><script>alert(1)</script>'
 BACK = "http://127.0.0.1:9/back"
 """An address that no application listens at: a browser that goes there has been sent."""

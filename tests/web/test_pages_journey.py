@@ -15,8 +15,6 @@ import pytest
 from tests.web.browsing import Instance, Visitor
 from tests.web.conftest import MakeVisitor
 
-pytestmark = pytest.mark.xdist_group("chromium")
-
 EMAIL = "dora@example.org"
 PASSWORD = "four unrelated words here"
 NEW_PASSWORD = "other words that belong to nobody"

@@ -181,3 +181,27 @@ async def test_links_in_mail_lead_to_pages(chat_world: World) -> None:
     assert len(links) == 2
     for link in links:
         assert (await asks(chat_world.anyone, urlsplit(link).path)).status == 200
+
+
+@pytest.mark.chat_settings(**{"captcha.provider": "turnstile", "captcha.site_key": "s", "captcha.secret_key": "t"})
+async def test_only_pages_with_a_challenge_let_its_provider_in(chat_world: World) -> None:
+    provider = "https://challenges.cloudflare.com"
+    for path in PATHS:
+        answer = await asks(chat_world.anyone, path)
+        policy = dict(part.split(" ", 1) for part in (answer.header("content-security-policy") or "").split("; "))
+        if path not in {"/login", "/register", "/forgot"}:
+            assert provider not in "".join(policy.values())
+            continue
+        assert {name: sources for name, sources in policy.items() if provider in sources} == {
+            "script-src": f"'self' {provider}",
+            "style-src": f"'self' {provider}",
+            "connect-src": f"'self' {provider}",
+            "frame-src": provider,
+        }
+        assert policy["default-src"] == policy["base-uri"] == policy["frame-ancestors"] == "'none'"
+        assert b'data-provider="turnstile" data-site-key="s"' in answer.body
+
+
+async def test_without_a_challenge_no_page_names_one(chat_world: World) -> None:
+    for path in PATHS:
+        assert b"captcha" not in (await asks(chat_world.anyone, path)).body
