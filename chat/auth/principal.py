@@ -33,7 +33,7 @@ class Principal:
     capabilities: frozenset[str] = frozenset()
     """Client capabilities declared in X-Service-Features; empty unless a session token came with them."""
     is_admin_application: bool = False
-    """Whether an access token was granted to the built-in Admin application."""
+    """Whether an access token was granted to the built-in Admin application, with the scope `admin`."""
     expires_at: int | None = None
     """When an access token ends, in Unix milliseconds; None for other credentials."""
     key_id: int | None = None
