@@ -17,10 +17,9 @@ import trio
 
 from chat.clock import Clock
 from chat.config import Settings
+from chat.domain.images import AVATARS, HASH_CHARACTERS, PreparedImage, take
 from chat.errors import ApiError, InvalidFormBody, StorageUnavailable
-from chat.media.data_uris import decoded
 from chat.media.external import ExternalMedia
-from chat.media.image_header import image_header
 from chat.media.signing import MediaAddresses
 from chat.media.storage import MediaStorage
 from chat.snowflake import SnowflakeGenerator
@@ -29,13 +28,7 @@ from chat.store.assets import Asset
 from chat.store.attachments import Attachment
 from chat.store.database import Database
 
-AVATARS: Final = "avatars"
-"""The kind of images that stand for an account or a webhook."""
-
-ANIMATED_PREFIX: Final = "a_"
-"""Of the hash of a moving image (wire facts 8)."""
-
-HASH_CHARACTERS: Final = 32
+__all__ = ["AVATARS", "MediaLibrary"]
 
 SWEEP_SECONDS: Final = 600.0
 """How often what nobody needs any more is deleted."""
@@ -95,37 +88,52 @@ class MediaLibrary:
 
     # Images that belong to somebody
 
-    @asynccontextmanager
-    async def new_image(self, kind: str, owner_id: int, text: str, *, path: str) -> AsyncIterator[Asset]:
-        """An image out of a JSON body, for a unit in the block that inserts its row.
+    async def prepare(self, kind: str, owner_id: int, text: str, *, path: str, still: bool = False) -> PreparedImage:
+        """Look at an image out of a JSON body; nothing is written yet. `still` refuses one that moves.
 
-        The file is there before the block; if the row is not there after it, the file goes.
-
-        :raises InvalidFormBody: INVALID_IMAGE_FORMAT or IMAGE_SIZE_EXCEEDS_LIMIT at `path`.
+        :raises InvalidFormBody: at `path`, as `chat.domain.images.take`.
         """
-        try:
-            data = await self.storage.computed(decoded, text, self._settings.limits.avatar_max_size)
-        except OverflowError:
-            raise InvalidFormBody.at(path, "IMAGE_SIZE_EXCEEDS_LIMIT") from None
-        header = None if data is None else image_header(data)
-        if data is None or header is None or not header.is_bearable:
+        taken = await self.storage.computed(take, text, self._settings.limits.avatar_max_size, path)
+        header = taken.header
+        if still and header.animated:
             raise InvalidFormBody.at(path, "INVALID_IMAGE_FORMAT")
-        digest = hashlib.sha256(data).hexdigest()[:HASH_CHARACTERS]
         asset = Asset(
             kind=kind,
             owner_id=owner_id,
-            hash=ANIMATED_PREFIX + digest if header.animated else digest,
+            hash=taken.hash,
             id=self._snowflakes(),
             content_type=header.content_type,
-            size=len(data),
+            size=len(taken.content),
             width=header.width,
             height=header.height,
         )
-        async with self.storage.receiving() as incoming:
-            await incoming.write(data)
-            await incoming.keep(asset.key)
-        async with self.settled(asset.key):
-            yield asset
+        return PreparedImage(asset, taken.content)
+
+    @asynccontextmanager
+    async def kept(self, *prepared: PreparedImage | None) -> AsyncIterator[None]:
+        """The files of these images, for a unit in the block that stores their rows (`chat.domain.images.store`).
+
+        The files are there before the block; those whose rows are not there after it, go.
+
+        :raises StorageUnavailable: when the disk takes no more.
+        """
+        wanted = [image for image in prepared if image is not None]
+        async with self.settled(*(image.asset.key for image in wanted)):
+            for image in wanted:
+                async with self.storage.receiving() as incoming:
+                    await incoming.write(image.content)
+                    await incoming.keep(image.asset.key)
+            yield
+
+    @asynccontextmanager
+    async def new_image(self, kind: str, owner_id: int, text: str, *, path: str) -> AsyncIterator[Asset]:
+        """As `prepare` and `kept` in one, for a unit in the block that inserts the row.
+
+        :raises InvalidFormBody: as `prepare`.
+        """
+        prepared = await self.prepare(kind, owner_id, text, path=path)
+        async with self.kept(prepared):
+            yield prepared.asset
 
     def outside_image(self, kind: str, owner_id: int, url: str) -> Asset:
         """An image that stays where it is; it is fetched when somebody wants to see it."""

@@ -22,6 +22,8 @@ MOVING_TYPES: Final = frozenset(
 """What is played."""
 
 _BEGINNINGS: Final = (
+    (b"\xff\x0a", "image/jxl"),
+    (b"\0\0\0\x0cJXL \r\n\x87\n", "image/jxl"),
     (b"\x89PNG\r\n\x1a\n", "image/png"),
     (b"\xff\xd8\xff", "image/jpeg"),
     (b"GIF87a", "image/gif"),
@@ -42,11 +44,23 @@ _RIFF: Final = {b"WEBP": "image/webp", b"WAVE": "audio/wav"}
 _BRANDS: Final = {
     b"avif": "image/avif",
     b"avis": "image/avif",
+    b"heic": "image/heic",
+    b"heix": "image/heic",
+    b"heim": "image/heic",
+    b"heis": "image/heic",
+    b"hevc": "image/heic",
+    b"hevx": "image/heic",
+    b"hevm": "image/heic",
+    b"hevs": "image/heic",
+    b"mif1": "image/heif",
+    b"msf1": "image/heif",
     b"qt  ": "video/quicktime",
     b"M4A ": "audio/mp4",
     b"M4B ": "audio/mp4",
 }
-"""Major brands of ISO base media files that are not `video/mp4`."""
+"""Brands of ISO base media files that are not `video/mp4`."""
+
+_CODED: Final = frozenset({"image/avif", "image/heic"})
 
 _TEXT_CONTROLS: Final = frozenset(b"\t\n\r\f\b\x1b")
 
@@ -60,10 +74,23 @@ def content_type(head: bytes) -> str:
     if head[:4] == b"RIFF":
         return _RIFF.get(head[8:12], BINARY)
     if head[4:8] == b"ftyp":
-        return _BRANDS.get(head[8:12], "video/mp4")
+        return _of_brands(brands(head))
     if len(head) >= 2 and head[0] == 0xFF and head[1] & 0xE6 == 0xE2:  # an MPEG frame of layer III
         return "audio/mpeg"
     return TEXT if _is_text(head) else BINARY
+
+
+def brands(head: bytes) -> list[bytes]:
+    """The brands of an ISO base media file, the major one first (ISO/IEC 14496-12, 4.3)."""
+    size = min(int.from_bytes(head[:4], "big"), len(head))
+    return [head[8:12], *(head[start : start + 4] for start in range(16, size - 3, 4))]
+
+
+def _of_brands(named: list[bytes]) -> str:
+    found = _BRANDS.get(named[0], "video/mp4")
+    if found == "image/heif":  # a file for whatever codec: the others say which
+        return next((kind for kind in map(_BRANDS.get, named[1:]) if kind in _CODED), found)
+    return found
 
 
 def _is_text(head: bytes) -> bool:

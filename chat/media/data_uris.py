@@ -1,29 +1,42 @@
-"""Images inside JSON: a data URI, or base64 alone (wire facts 8)."""
+"""Images inside JSON: base64 alone, or a data URL, whose payload is everything after the first comma (document 001,
+Icon rules)."""
 
 from __future__ import annotations
 
 import base64
 import binascii
-import re
 from typing import Final
 
-_DATA_URI: Final = re.compile(r"data:[a-zA-Z0-9.+-]+/[a-zA-Z0-9.+-]+;base64,", re.ASCII)
+PAYLOAD_CHARACTERS: Final = 139_810_136
+"""The longest payload (document 001, Limits)."""
+
+
+class LengthRefused(Exception):
+    """The payload is empty, or longer than any may be."""
+
+
+class SizeRefused(Exception):
+    """The payload stands for more bytes than are wanted here."""
 
 
 def decoded(text: str, maximum: int) -> bytes | None:
-    """The bytes behind the text; None when it is neither form.
+    """The bytes behind the text; None when its payload is not base64.
 
-    :raises OverflowError: when there are more than `maximum` bytes; that is seen before they are decoded.
+    Both refusals come before anything is decoded.
+
+    :raises LengthRefused: unless the payload has 1 to PAYLOAD_CHARACTERS characters.
+    :raises SizeRefused: when there are more than `maximum` bytes.
     """
-    prefix = _DATA_URI.match(text)
-    start = 0 if prefix is None else prefix.end()
+    start = text.find(",") + 1
     characters = len(text) - start
+    if not 1 <= characters <= PAYLOAD_CHARACTERS:
+        raise LengthRefused
     if characters * 3 // 4 > maximum + 3:
-        raise OverflowError
+        raise SizeRefused
     try:
         data = base64.b64decode(text[start:].encode("ascii"), validate=True)
     except (binascii.Error, UnicodeEncodeError):
         return None
     if len(data) > maximum:
-        raise OverflowError
-    return data or None
+        raise SizeRefused
+    return data

@@ -13,6 +13,8 @@ from typing import Final
 import attrs
 
 from chat.media.content_types import content_type
+from chat.media.heif_header import heif_header
+from chat.media.jxl_header import jxl_header
 
 HEADER_BYTES: Final = 262_144
 """How much of a file may be looked at: a camera's JPEG can carry a preview and a colour profile before its size."""
@@ -36,14 +38,17 @@ class ImageHeader:
         return self.width > 0 and self.height > 0 and self.width * self.height <= PIXELS_MAXIMUM
 
 
-def image_header(head: bytes) -> ImageHeader | None:
-    """The header of the image that begins with these bytes (HEADER_BYTES of them count); None if it is none."""
-    kind = content_type(head)
+def image_header(data: bytes, *, whole: bool = False) -> ImageHeader | None:
+    """The header of the image that begins with these bytes; None if it is none.
+
+    HEADER_BYTES of them count; `whole` says that they are all of the image and are all to be looked through.
+    """
+    kind = content_type(data)
     reader = _READERS.get(kind)
     if reader is None:
         return None
     try:
-        found = reader(head[:HEADER_BYTES])
+        found = reader(data if whole else data[:HEADER_BYTES])
     except (struct.error, IndexError):  # it ends before its header does
         return None
     return None if found is None else ImageHeader(kind, *found)
@@ -54,10 +59,20 @@ _Found = tuple[int, int, bool] | None
 
 
 def _png(data: bytes) -> _Found:
+    """A chunk `acTL` in front of the pixels makes it an APNG, if there are several frames."""
     if data[12:16] != b"IHDR":
         return None
     width, height = struct.unpack_from(">II", data, 16)
-    return width, height, 0 <= data.find(b"acTL") < data.find(b"IDAT")
+    position = 8
+    while position + 12 <= len(data):
+        length, kind = struct.unpack_from(">I4s", data, position)
+        if kind == b"IDAT":
+            break
+        if kind == b"acTL":
+            (frames,) = struct.unpack_from(">I", data, position + 8)
+            return width, height, frames > 1
+        position += 12 + length
+    return width, height, False
 
 
 def _gif(data: bytes) -> _Found:
@@ -127,22 +142,13 @@ def _webp(data: bytes) -> _Found:
     return None
 
 
-def _avif(data: bytes) -> _Found:
-    """The largest spatial extent that is named: thumbnails and alpha planes have extents as well."""
-    largest: tuple[int, int] | None = None
-    position = data.find(b"ispe")
-    while position >= 0:
-        width, height = struct.unpack_from(">II", data, position + 8)
-        if largest is None or width * height > largest[0] * largest[1]:
-            largest = (width, height)
-        position = data.find(b"ispe", position + 16)
-    return None if largest is None else (*largest, data[8:12] == b"avis")
-
-
 _READERS: Final[Mapping[str, Callable[[bytes], _Found]]] = {
     "image/png": _png,
     "image/gif": _gif,
     "image/jpeg": _jpeg,
     "image/webp": _webp,
-    "image/avif": _avif,
+    "image/avif": heif_header,
+    "image/heic": heif_header,
+    "image/heif": heif_header,
+    "image/jxl": jxl_header,
 }

@@ -88,9 +88,9 @@ async def test_managing_webhooks_takes_the_permission(chat_world: World) -> None
         ({"name": "x" * 81}, "name", "WEBHOOK_NAME_LENGTH_INVALID"),
         ({"name": "x" * 1_000}, "name", "WEBHOOK_NAME_LENGTH_INVALID"),
         ({"name": 5}, "name", "INVALID_FORMAT"),
-        ({"name": "x", "avatar": "data:image/png;base64,!!!"}, "avatar", "INVALID_IMAGE_FORMAT"),
+        ({"name": "x", "avatar": "data:image/png;base64,!!!"}, "avatar", "INVALID_BASE64_FORMAT"),
         (
-            {"name": "x", "avatar": data_uri(b"<svg xmlns='http://www.w3.org/2000/svg'/>")},
+            {"name": "x", "avatar": data_uri(b"<html xmlns='http://www.w3.org/1999/xhtml'/>")},
             "avatar",
             "INVALID_IMAGE_FORMAT",
         ),
