@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import random
+import sqlite3
 from typing import Any, Final
 
+import attrs
 import pyotp
 
 from chat.auth.webauthn_options import RelyingParty
+from chat.store import accounts
 from chat.testing.authenticator import HONEST, Lie, SoftwareAuthenticator
 from chat.testing.rest_client import Response, RestClient
 from chat.testing.server import ChatServer
@@ -135,6 +138,17 @@ async def set_account(world: World, user_id: str, **members: object) -> dict[str
     """Set the account's state directly."""
     account: dict[str, Any] = (await world.anyone.post(f"/v1/_dev/users/{user_id}", members)).expect(200)
     return account
+
+
+async def set_password_hash(server: ChatServer, user_id: str, password_hash: str) -> None:
+    """Replace what is stored of the password and nothing else, as the command line does beside a running server."""
+
+    def unit(connection: sqlite3.Connection) -> None:
+        account = accounts.by_id(connection, int(user_id))
+        assert account is not None
+        accounts.replace(connection, attrs.evolve(account, password_hash=password_hash))
+
+    await server.database.write(unit)
 
 
 async def holder_of(world: World, answer: Response) -> str:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 import trio
-from signing_in import Holder, errors, holder_of, refusal, set_account
+from signing_in import Holder, errors, holder_of, refusal, set_account, set_password_hash
 
 from chat.registries.user_flags import UserFlag
 from chat.testing.rest_client import Response, RestClient
@@ -282,6 +282,14 @@ async def test_a_new_password_ends_the_wait(bob: Traveller) -> None:
     (await bob.follow(mail["token"])).expect(204)
     body = {"new_password": "another correct horse", "password": bob.person.password}
     (await bob.person.rest.patch("/v1/users/@me", body)).expect(200)
+    assert errors(await bob.poll(ticket)) == UNKNOWN_TICKET
+
+
+async def test_whoever_changed_it(bob: Traveller) -> None:
+    ticket = await bob.wait_at(ELSEWHERE)
+    (mail,) = await bob.mails()
+    (await bob.follow(mail["token"])).expect(204)
+    await set_password_hash(bob.server, bob.person.id, "another")
     assert errors(await bob.poll(ticket)) == UNKNOWN_TICKET
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 import trio
-from signing_in import PASSKEYS, Holder, errors, holder_of, refusal, set_account
+from signing_in import PASSKEYS, Holder, errors, holder_of, refusal, set_account, set_password_hash
 
 from chat.registries.user_flags import UserFlag
 from chat.testing.authenticator import Lie, SoftwareAuthenticator
@@ -250,6 +250,13 @@ async def test_a_new_password_in_between_times_the_ticket_out(bob: Holder) -> No
     proof = {"mfa_method": "totp", "mfa_code": bob.phone.code()}
     body = {"new_password": "another correct horse", **proof}
     (await bob.person.rest.patch("/v1/users/@me", body)).expect(200)
+    assert errors(await bob.show_code(ticket, bob.backup_codes[0])) == TIMED_OUT
+
+
+async def test_whoever_changed_it(bob: Holder) -> None:
+    await bob.enable_totp()
+    ticket = await bob.ticket()
+    await set_password_hash(bob.server, bob.person.id, "another")
     assert errors(await bob.show_code(ticket, bob.backup_codes[0])) == TIMED_OUT
 
 
