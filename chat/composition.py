@@ -48,6 +48,7 @@ from chat.domain.email_change import EmailChanges
 from chat.domain.email_replacement import EmailReplacements
 from chat.domain.email_revert import EmailReverts
 from chat.domain.email_verification import EmailVerification
+from chat.domain.enrolments import Enrolments
 from chat.domain.friendships import Friendships
 from chat.domain.guild_changes import GuildChanges
 from chat.domain.guild_channels import GuildChannels
@@ -183,7 +184,12 @@ def build_services(base: Foundations) -> Services:
     rate_limiter = RateLimiter(enabled=settings.rate_limits)
     credentials = _credentials(base, rate_limiter)
     recovery = _recovery(base, credentials)
-    access: Final = Access(base.guild_states, base.private_channels.find, base.thread_lookup.find)
+    access: Final = Access(
+        base.guild_states,
+        base.private_channels.find,
+        base.thread_lookup.find,
+        Enrolments(database, credentials.factors).has_factor,
+    )
     policy = InstancePolicy(settings)
     authors_messages = AuthorsMessages(database, base.guild_states, base.thread_lookup, bus)
     audit_log = AuditLog(database, access, bus, clock, base.snowflakes)
@@ -288,6 +294,7 @@ def build_services(base: Foundations) -> Services:
             policy,
             credentials.factors,
             credentials.sudo,
+            media,
         ),
         bans=Bans(database, access, memberships, authors_messages, bus, audit_log, clock),
         authors_messages=authors_messages,
@@ -315,6 +322,7 @@ def build_services(base: Foundations) -> Services:
             base.snowflakes,
             settings,
             policy,
+            media,
             base.presences.online_count,
         ),
         memberships=memberships,
