@@ -357,7 +357,7 @@ def test_after_signing_in_nobody_is_led_to_another_site(visitor: Visitor, home: 
 
 def test_by_its_ip_address_the_instance_is_used_under_its_name(visitor: Visitor, home: Instance) -> None:
     visitor.page.goto(f"http://127.0.0.1:{home.port}/reset?x=1#token={'a' * 64}")
-    visitor.reads("This link does not work")
+    visitor.reads("Choose a new password")
     assert visitor.page.url == f"{home.origin}/reset?x=1"
 
 
