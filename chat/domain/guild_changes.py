@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 import attrs
@@ -12,12 +12,15 @@ from chat.auth.principal import Principal
 from chat.bus.audience import ToGuild
 from chat.bus.bus import Bus, Event, GuildChannelsChanged, GuildStateChanged
 from chat.clock import Clock, iso_timestamp
+from chat.domain import guild_images
 from chat.domain.access import Access, GuildAccess
 from chat.domain.audit_log import Actor, AuditLog, changes_between
 from chat.domain.channel_names import RENAMED_TYPES, plain_name
+from chat.domain.guild_images import GUILD_IMAGES
 from chat.domain.guild_states import Channel, GuildState, GuildStates
 from chat.domain.guilds import normalised_name
 from chat.domain.instance_policy import InstancePolicy
+from chat.domain.media_library import MediaLibrary
 from chat.domain.objects.guilds import guild_object
 from chat.domain.second_factors import SecondFactors
 from chat.domain.sudo import SudoMode, SudoProof
@@ -42,6 +45,9 @@ CONTENT_WARNING: Final = 1
 
 AGE_RESTRICTED: Final = 3
 """`nsfw_level` of a guild with the adult-content mark."""
+
+JUDGED_APART: Final = frozenset({"nsfw", "nsfw_level", *GUILD_IMAGES})
+"""Members of the body that are no columns as they are."""
 
 UNLOGGED: Final = frozenset({"banner_width", "banner_height", "splash_width", "splash_height"}) | frozenset(
     {"embed_splash_width", "embed_splash_height"}
@@ -73,6 +79,7 @@ class GuildChanges:
         policy: InstancePolicy,
         factors: SecondFactors,
         sudo: SudoMode,
+        media: MediaLibrary,
     ) -> None:
         self._database = database
         self._guild_states = guild_states
@@ -83,6 +90,7 @@ class GuildChanges:
         self._policy = policy
         self._factors = factors
         self._sudo = sudo
+        self._media = media
 
     async def modify(
         self,
@@ -99,17 +107,20 @@ class GuildChanges:
         :raises ApiError: as `Access.guild` with MANAGE_GUILD; CONTENT_BLOCKED, SUDO_MODE_REQUIRED,
             MISSING_PERMISSIONS (`mfa_level` changed by another than the owner).
         :raises InvalidFormBody: with every field that cannot be taken.
+        :raises StorageUnavailable: when an image cannot be written.
         """
         access = self._access.guild(principal, guild_id, MANAGE_GUILD)
         if fields.get("mfa_level", access.state.guild.mfa_level) != access.state.guild.mfa_level:
             await self._require_mfa_level_change(principal, access, proof)
-        changes = self._judged(access.state, fields)
+        pictures = await guild_images.judged(self._media, access.state.guild, fields)
+        changes = {**self._judged(access.state, fields, pictures.errors), **pictures.columns()}
 
         def unit(connection: sqlite3.Connection) -> _Changed:
             before = guilds.by_id(connection, guild_id)
             if before is None:
                 raise ApiError("UNKNOWN_GUILD")
             self._require_channels(connection, guild_id, changes)
+            pictures.store(connection, before)
             after = attrs.evolve(before, **changes)
             if "features" in changes:
                 after = attrs.evolve(after, features=_features_after(before.features, changes["features"]))
@@ -122,7 +133,8 @@ class GuildChanges:
                 entry = self._record(connection, Actor(principal.user_id, reason), before, after)
             return _Changed(before, after, renamed, entry)
 
-        changed = await self._database.write(unit, self._announce)
+        async with self._media.kept(*pictures.prepared):
+            changed = await self._database.write(unit, self._announce)
         return guild_object(changed.after)
 
     async def _require_mfa_level_change(self, principal: Principal, access: GuildAccess, proof: SudoProof) -> None:
@@ -133,10 +145,12 @@ class GuildChanges:
         if not self._factors.held(principal.account).any:
             raise InvalidFormBody.at("mfa_level", "MUST_ENABLE_2FA_BEFORE_REQUIRING_FOR_MODS")
 
-    def _judged(self, state: GuildState, fields: Mapping[str, Any]) -> dict[str, Any]:
-        """The columns that change. Raises InvalidFormBody with all that is wrong, or CONTENT_BLOCKED."""
-        errors: list[FieldError] = []
-        changes = {name: value for name, value in fields.items() if name not in ("nsfw", "nsfw_level")}
+    def _judged(
+        self, state: GuildState, fields: Mapping[str, Any], wrong_images: Iterable[FieldError]
+    ) -> dict[str, Any]:
+        """The columns that change, images apart. Raises InvalidFormBody with all that is wrong, or CONTENT_BLOCKED."""
+        errors = list(wrong_images)
+        changes = {name: value for name, value in fields.items() if name not in JUDGED_APART}
         for name in ("name", "features", "verification_level", "message_history_cutoff"):
             if name in changes:
                 try:

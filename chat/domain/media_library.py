@@ -17,7 +17,7 @@ import trio
 
 from chat.clock import Clock
 from chat.config import Settings
-from chat.domain.images import AVATARS, HASH_CHARACTERS, PreparedImage, take
+from chat.domain.images import ANIMATED_PREFIX, AVATARS, HASH_CHARACTERS, PreparedImage, take
 from chat.errors import ApiError, InvalidFormBody, StorageUnavailable
 from chat.media.external import ExternalMedia
 from chat.media.signing import MediaAddresses
@@ -62,11 +62,23 @@ class MediaLibrary:
     # Finding
 
     def asset(self, kind: str, owner_id: int, name: str) -> Asset:
-        """An image of somebody by its hash.
+        """An image of somebody by its hash; a moving one also by its hash without `a_`, which is all that is told of it
+        where a guild may not have moving images.
 
         :raises ApiError: NOT_FOUND.
         """
-        found = assets.find(self._database.reader, kind, owner_id, name)
+        reader = self._database.reader
+        found = assets.find(reader, kind, owner_id, name) or assets.find(reader, kind, owner_id, ANIMATED_PREFIX + name)
+        if found is None:
+            raise ApiError("NOT_FOUND")
+        return found
+
+    def only_asset(self, kind: str, owner_id: int) -> Asset:
+        """The image of an owner that never has another one of this kind.
+
+        :raises ApiError: NOT_FOUND.
+        """
+        found = assets.only_of(self._database.reader, kind, owner_id)
         if found is None:
             raise ApiError("NOT_FOUND")
         return found

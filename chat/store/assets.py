@@ -31,12 +31,19 @@ class Asset:
 _FIELDS: Final = tuple(field.name for field in attrs.fields(Asset))
 _COLUMNS: Final = ", ".join(_FIELDS)
 _FIND: Final = f"SELECT {_COLUMNS} FROM assets WHERE kind = ? AND owner_id = ? AND hash = ?"  # noqa: S608 - our own names
+_ONLY: Final = f"SELECT {_COLUMNS} FROM assets WHERE kind = ? AND owner_id = ? LIMIT 1"  # noqa: S608 - our own names
 _INSERT: Final = f"INSERT OR IGNORE INTO assets ({_COLUMNS}) VALUES ({', '.join('?' * len(_FIELDS))})"  # noqa: S608
 
 
 def find(connection: sqlite3.Connection, kind: str, owner_id: int, name: str) -> Asset | None:
     """The asset with this hash."""
     row = connection.execute(_FIND, (kind, owner_id, name)).fetchone()
+    return None if row is None else Asset(*row)
+
+
+def only_of(connection: sqlite3.Connection, kind: str, owner_id: int) -> Asset | None:
+    """The asset of an owner that has one of this kind at most."""
+    row = connection.execute(_ONLY, (kind, owner_id)).fetchone()
     return None if row is None else Asset(*row)
 
 
@@ -48,3 +55,8 @@ def insert(connection: sqlite3.Connection, asset: Asset) -> bool:
 def delete(connection: sqlite3.Connection, kind: str, owner_id: int, name: str) -> None:
     """Remove an asset; its file goes with the next sweep."""
     connection.execute("DELETE FROM assets WHERE kind = ? AND owner_id = ? AND hash = ?", (kind, owner_id, name))
+
+
+def delete_of(connection: sqlite3.Connection, kind: str, owner_id: int) -> None:
+    """Remove every asset of an owner of one kind; the files go with the next sweep."""
+    connection.execute("DELETE FROM assets WHERE kind = ? AND owner_id = ?", (kind, owner_id))

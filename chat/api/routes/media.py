@@ -32,9 +32,13 @@ UPLOAD_BYTES: Final = 1 << 40
 """More than any promise: what an upload may have is known only once its address has been looked up."""
 
 EXTERNAL_FRESH: Final = "public, max-age=3600"
+EXPRESSION_FRESH: Final = "public, max-age=86400"
+"""An expression's image never changes, but it can be purged."""
+
 NOT_KEPT: Final = "private, no-store"
 
 _NUMBER: Final = re.compile(r"0|[1-9][0-9]{0,18}", re.ASCII)
+_NUMBERED_IMAGE: Final = re.compile(r"([1-9][0-9]{0,18})\.[a-z]{2,5}", re.ASCII)
 _IMAGE: Final = re.compile(r"((?:a_)?[0-9a-z]{1,64})\.[a-z]{2,5}", re.ASCII)
 
 
@@ -74,6 +78,18 @@ async def get_splash(request: Request, owner: str, image: str) -> Answer:
 async def get_embed_splash(request: Request, owner: str, image: str) -> Answer:
     """The splash of a guild for embeds."""
     return await _asset(request, "embed-splashes", owner, image)
+
+
+@routes.operation("GET", "/media/emojis/{image}", policy=Policy.URL, bucket=READ)
+async def get_emoji(request: Request, image: str) -> Answer:
+    """An emoji of a guild, for as long as its image has not been purged."""
+    return await _expression(request, "emojis", image)
+
+
+@routes.operation("GET", "/media/stickers/{image}", policy=Policy.URL, bucket=READ)
+async def get_sticker(request: Request, image: str) -> Answer:
+    """A sticker of a guild, for as long as its image has not been purged."""
+    return await _expression(request, "stickers", image)
 
 
 @routes.operation(
@@ -128,6 +144,14 @@ async def _asset(request: Request, kind: str, owner: str, image: str) -> Answer:
     if asset.source_url is not None:
         return await _relayed(request, asset.source_url)
     return await _file(request, asset, File(asset.content_type, asset.size, asset.hash, FOR_EVER))
+
+
+async def _expression(request: Request, kind: str, image: str) -> Answer:
+    match = _NUMBERED_IMAGE.fullmatch(image)
+    if match is None:
+        raise ApiError("NOT_FOUND")
+    asset = request.services.media.only_asset(kind, int(match[1]))
+    return await _file(request, asset, File(asset.content_type, asset.size, asset.hash, EXPRESSION_FRESH))
 
 
 async def _stored(request: Request, attachment: Attachment, cache_control: str) -> Answer:
