@@ -108,6 +108,7 @@ def test_a_refusal_is_a_whole_response_with_the_error_body() -> None:
         b"content-type": b"application/json",
         b"content-length": b"48",
         b"connection": b"close",
+        b"referrer-policy": b"no-referrer",
         b"retry-after": b"1",
     }
     body = connection.next_event()
