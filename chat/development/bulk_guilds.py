@@ -12,7 +12,7 @@ import trio
 from chat.bus.bus import GuildJoined
 from chat.development.parts import DevelopmentServices
 from chat.development.seeded_world import DEVELOPMENT_WORKER
-from chat.domain.guilds import EVERYONE_NAME
+from chat.domain.guild_plan import EVERYONE_NAME
 from chat.errors import ApiError
 from chat.protocol.sharding import Shard
 from chat.registries.channel_types import ChannelType

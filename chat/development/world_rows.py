@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from chat.auth.tokens import token_hash, token_preview
 from chat.domain import guild_folders
-from chat.domain.guilds import EVERYONE_NAME, VOICE_BITRATE, VOICE_CONNECTION_LIMIT
+from chat.domain.guild_plan import EVERYONE_NAME
 from chat.registries.channel_types import ChannelType
 from chat.registries.guild_features import NEW_GUILD_FEATURES
 from chat.registries.join_sources import JoinSource
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from chat.development.seeded_world import SeededAccount, SeededWorld
 
 GUILD_NAME: Final = "Seeded guild"
+VOICE_BITRATE: Final = 64_000
+VOICE_CONNECTION_LIMIT: Final = 5
 BOT_NAME: Final = "alices_bot"
 DATE_OF_BIRTH: Final = "1990-01-01"
 EVERY_ACL: Final = "*"

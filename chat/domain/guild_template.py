@@ -122,7 +122,7 @@ class Template:
 def read_template(value: object, limits: Limits, path: str = "template") -> Template:
     """The template that a JSON value holds.
 
-    :raises InvalidFormBody: for a member of the wrong type or beyond its bounds, and for a required one that is missing.
+    :raises InvalidFormBody: for a member of the wrong type or beyond its bounds, and for one that is missing.
     """
     members = Members(value, path)
     if type(members.any("name")) is not str:  # which is read and discarded, as the description is

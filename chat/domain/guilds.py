@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import sqlite3
 import unicodedata
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 import attrs
@@ -14,30 +14,29 @@ from chat.auth.principal import Principal
 from chat.bus.bus import Bus, GuildJoined
 from chat.clock import Clock
 from chat.config import Settings
-from chat.domain import guild_folders
+from chat.domain import guild_folders, images
 from chat.domain.access import Access, sees_threads
-from chat.domain.guild_states import Channel, GuildStates, Member, Role
+from chat.domain.guild_plan import default_plan, founded
+from chat.domain.guild_states import GuildStates
+from chat.domain.guild_template import plan_of, read_template
+from chat.domain.images import ICONS
 from chat.domain.instance_policy import InstancePolicy
 from chat.domain.limits import limits_of
+from chat.domain.media_library import MediaLibrary
+from chat.domain.objects.expressions import EMOJIS, STICKERS
 from chat.domain.objects.guilds import guild_object
 from chat.domain.permissions import ADMINISTRATOR, without_thread_bits
 from chat.domain.verification import has_verified_address, is_unclaimed
 from chat.errors import ApiError, InvalidFormBody
-from chat.registries.channel_types import ChannelType
 from chat.registries.guild_features import NEW_GUILD_FEATURES
-from chat.registries.join_sources import JoinSource
-from chat.registries.permissions import DEFAULT_EVERYONE, FULL_MASK
-from chat.snowflake import SnowflakeGenerator, snowflake_time_ms
+from chat.registries.permissions import FULL_MASK
+from chat.snowflake import SnowflakeGenerator
 from chat.store import channels, guilds, members, roles
 from chat.store.database import Database
 from chat.store.guilds import Guild
 
 NAME_CHARACTERS: Final = 100
 """The longest name of a guild (document 001, Limits)."""
-
-EVERYONE_NAME: Final = "@everyone"
-VOICE_BITRATE: Final = 64_000
-VOICE_CONNECTION_LIMIT: Final = 5
 
 
 @attrs.frozen
@@ -50,14 +49,17 @@ class GuildPage:
     with_counts: bool = False
 
 
-@attrs.frozen
-class _NewGuild:
-    """Everything that comes into being with a guild."""
+@attrs.frozen(kw_only=True)
+class GuildWish:
+    """A guild as somebody asks for it: the body of Create guild, its members of the right types and no more."""
 
-    guild: Guild
-    everyone: Role
-    channels: tuple[Channel, ...]
-    owner: Member
+    name: str
+    icon: str | None = None
+    """Base64 or a data URL."""
+
+    empty_features: bool = False
+    template: object = None
+    """The template as it came; None is the default guild."""
 
 
 @attrs.frozen
@@ -81,6 +83,7 @@ class Guilds:
         snowflakes: SnowflakeGenerator,
         settings: Settings,
         policy: InstancePolicy,
+        media: MediaLibrary,
         online_count: Callable[[int], int],
     ) -> None:
         self._database = database
@@ -91,6 +94,7 @@ class Guilds:
         self._snowflakes = snowflakes
         self._settings = settings
         self._policy = policy
+        self._media = media
         self._online_count = online_count
 
     def require_may_create(self, principal: Principal) -> None:
@@ -109,34 +113,58 @@ class Guilds:
         if self._policy.single_community:
             raise ApiError("SINGLE_COMMUNITY_CANNOT_CREATE_GUILDS")
 
-    async def create(self, principal: Principal, name: str, *, empty_features: bool = False) -> dict[str, Any]:
-        """Create guild, with the default channels; the caller owns it.
+    async def create(self, principal: Principal, wish: GuildWish) -> dict[str, Any]:
+        """Create guild; the caller owns it. Everything is written, or nothing.
 
-        :raises ApiError: as `require_may_create`; CONTENT_BLOCKED, MAX_GUILDS.
-        :raises InvalidFormBody: STRING_LENGTH_INVALID at `name`.
+        The order of checks is that of design 7: account, body, content policy, guild limit, template.
+
+        :raises ApiError: as `require_may_create`; CONTENT_BLOCKED, MAX_GUILDS, GUILD_TEMPLATE_INVALID.
+        :raises InvalidFormBody: STRING_LENGTH_INVALID at `name`; at `icon` as `MediaLibrary.prepare`; below `template`
+            as `read_template`.
         """
         self.require_may_create(principal)
-        account = principal.account
-        tidy = normalised_name(name)
-        self._policy.require_unblocked(tidy)
+        account, limits = principal.account, self._settings.limits
+        name = normalised_name(wish.name)
+        template = None
+        if wish.template is not None:
+            template = await self._media.storage.computed(read_template, wish.template, limits)
+        guild_id = self._snowflakes()
+        icon = None if wish.icon is None else await self._media.prepare(ICONS, guild_id, wish.icon, path="icon")
+        for text in (name, *_texts(wish.template)):
+            self._policy.require_unblocked(text)
         max_guilds = limits_of(self._settings, account, self._clock.now_ms()).max_guilds
-        new = self._new_guild(account.id, tidy, frozenset() if empty_features else frozenset(NEW_GUILD_FEATURES))
 
-        def unit(connection: sqlite3.Connection) -> dict[str, Any] | None:
+        def require_room(connection: sqlite3.Connection) -> None:
             if guilds.count_of_user(connection, account.id) >= max_guilds:
                 raise ApiError("MAX_GUILDS")
+
+        await self._database.read(require_room)
+        new = founded(
+            default_plan(limits) if template is None else plan_of(template),
+            guild_id=guild_id,
+            name=name,
+            icon=None if icon is None else icon.hash,
+            owner_id=account.id,
+            features=frozenset() if wish.empty_features else frozenset(NEW_GUILD_FEATURES),
+            snowflakes=self._snowflakes,
+        )
+
+        def unit(connection: sqlite3.Connection) -> dict[str, Any] | None:
+            require_room(connection)
             guilds.insert(connection, new.guild)
-            roles.insert(connection, [new.everyone])
+            roles.insert(connection, new.roles)
             channels.insert(connection, new.channels)
             members.insert(connection, new.owner)
-            return guild_folders.enter_guild(connection, account, new.guild.id)
+            images.store(connection, icon)
+            return guild_folders.enter_guild(connection, account, guild_id)
 
         def then(settings: dict[str, Any] | None) -> None:
-            self._bus.publish(GuildJoined(new.guild.id, account.id))
+            self._bus.publish(GuildJoined(guild_id, account.id))
             if settings is not None:
                 self._bus.publish(guild_folders.settings_changed(account.id, settings))
 
-        await self._database.write(unit, then)
+        async with self._media.kept(icon):
+            await self._database.write(unit, then)
         return guild_object(new.guild)
 
     async def of_account(self, principal: Principal, page: GuildPage) -> list[dict[str, Any]]:
@@ -154,8 +182,8 @@ class Guilds:
         return {
             **state.guild_object(),
             "roles": state.role_objects(threads=sees_threads(principal)),
-            "emojis": [],
-            "stickers": [],
+            EMOJIS: state.expression_objects(EMOJIS),
+            STICKERS: state.expression_objects(STICKERS),
             "channels": state.channel_objects(state.visible_channels(principal.user_id), threads=True),
             "member_count": state.member_count,
             "online_count": self._online_count(guild_id),
@@ -167,40 +195,6 @@ class Guilds:
         :raises ApiError: as `Access.guild`.
         """
         return self._access.guild(principal, guild_id).state.role_objects(threads=sees_threads(principal))
-
-    def _new_guild(self, owner_id: int, name: str, features: frozenset[str]) -> _NewGuild:
-        guild_id = self._snowflakes()
-        created_at = snowflake_time_ms(guild_id)
-        text, voice = self._snowflakes(), self._snowflakes()
-        general = self._snowflakes()
-        return _NewGuild(
-            guild=Guild(
-                id=guild_id,
-                owner_id=owner_id,
-                name=name,
-                created_at=created_at,
-                system_channel_id=general,
-                features=features,
-            ),
-            everyone=Role(id=guild_id, guild_id=guild_id, name=EVERYONE_NAME, position=0, permissions=DEFAULT_EVERYONE),
-            channels=(
-                Channel(text, guild_id, ChannelType.GUILD_CATEGORY.value, "Text Channels", position=0),
-                Channel(voice, guild_id, ChannelType.GUILD_CATEGORY.value, "Voice Channels", position=1),
-                Channel(general, guild_id, ChannelType.GUILD_TEXT.value, "general", position=0, parent_id=text),
-                Channel(
-                    self._snowflakes(),
-                    guild_id,
-                    ChannelType.GUILD_VOICE.value,
-                    "General",
-                    position=0,
-                    parent_id=voice,
-                    bitrate=VOICE_BITRATE,
-                    user_limit=0,
-                    voice_connection_limit=VOICE_CONNECTION_LIMIT,
-                ),
-            ),
-            owner=Member(guild_id, owner_id, created_at, join_source=JoinSource.CREATOR.value),
-        )
 
     def _listed_object(
         self, guild: Guild, listed: _Listed, page: GuildPage, user_id: int, threads: bool
@@ -228,6 +222,19 @@ def normalised_name(name: str) -> str:
     if not 1 <= len(tidy) <= NAME_CHARACTERS:
         raise InvalidFormBody.at("name", "STRING_LENGTH_INVALID")
     return tidy
+
+
+def _texts(value: object) -> Iterator[str]:
+    """Every text of a JSON value, however deep."""
+    left = [value]
+    while left:
+        one = left.pop()
+        if isinstance(one, str):
+            yield one
+        elif isinstance(one, dict):
+            left.extend(one.values())
+        elif isinstance(one, list):
+            left.extend(one)
 
 
 def _list(user_id: int, page: GuildPage, connection: sqlite3.Connection) -> _Listed:

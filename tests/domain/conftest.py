@@ -22,4 +22,4 @@ def settings() -> Settings:
 async def world(tmp_path: Path, settings: Settings) -> AsyncIterator[GuildWorld]:
     """A world with nobody in it."""
     async with open_database(tmp_path / "chat.db", inline=True, durable=False) as database:
-        yield GuildWorld(database, settings)
+        yield GuildWorld(database, settings, tmp_path)

@@ -4,24 +4,29 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import attrs
 
+from chat.auth.keys import Keys
 from chat.auth.principal import CredentialKind, Principal
 from chat.bus.bus import Bus, Event, Signal
 from chat.config import Settings
 from chat.domain.access import Access
 from chat.domain.channels import Channels
 from chat.domain.guild_states import GuildState, GuildStates
-from chat.domain.guilds import Guilds
+from chat.domain.guilds import Guilds, GuildWish
 from chat.domain.instance_policy import InstancePolicy
 from chat.domain.invites import Invites
+from chat.domain.media_library import MediaLibrary
 from chat.domain.memberships import Memberships
 from chat.domain.messages import Messages
 from chat.domain.private_channels import PrivateChannels
 from chat.domain.typing_indicators import TypingIndicators
 from chat.errors import ApiError, InvalidFormBody
+from chat.media.signing import MediaAddresses
+from chat.media.storage import MediaStorage
 from chat.registries.events import EventName
 from chat.registries.join_sources import JoinSource
 from chat.snowflake import SnowflakeGenerator
@@ -65,7 +70,7 @@ class Recorder:
 class GuildWorld:
     """Services over one database, and short ways to people and places."""
 
-    def __init__(self, database: Database, settings: Settings) -> None:
+    def __init__(self, database: Database, settings: Settings, directory: Path = Path("no-files")) -> None:
         self.database = database
         self.settings = settings
         self.clock = HandClock()
@@ -81,6 +86,9 @@ class GuildWorld:
         access = Access(self.guild_states, self.private_channels.find)
         policy = InstancePolicy(settings)
         self.access = access
+        addresses = MediaAddresses(settings.public_url, Keys(bytes(32), random.Random(8)), self.clock)
+        storage = MediaStorage(directory / "uploads", in_threads=False)
+        media = MediaLibrary(database, self.clock, self.snowflakes, storage, addresses, settings)
         self.guilds = Guilds(
             database,
             self.guild_states,
@@ -90,6 +98,7 @@ class GuildWorld:
             self.snowflakes,
             settings,
             policy,
+            media,
             lambda guild_id: self.online.get(guild_id, 0),
         )
         self.memberships = Memberships(
@@ -136,9 +145,13 @@ class GuildWorld:
         kind = CredentialKind.BOT if account.bot else CredentialKind.SESSION
         return Principal(account, kind)
 
+    async def create(self, owner: Principal, name: str, **wish: Any) -> dict[str, Any]:
+        """Create guild."""
+        return await self.guilds.create(owner, GuildWish(name=name, **wish))
+
     async def guild(self, owner: Principal, *joiners: Principal) -> GuildPlace:
         """A guild with its default channels and these members."""
-        created = await self.guilds.create(owner, "Harbour")
+        created = await self.create(owner, "Harbour")
         guild_id = int(created["id"])
         for joiner in joiners:
             await self.memberships.join(joiner.account, guild_id, JoinSource.INSTANT_INVITE)

@@ -21,7 +21,7 @@ from tests.domain.guild_world import GuildWorld, refused
 @pytest.mark.rule("001.create.16", "001.create.17", "001.create.18", "001.create.19", "001.create.30")
 async def test_a_new_guild_has_its_default_channels_and_belongs_to_its_maker(world: GuildWorld) -> None:
     alice = await world.person("alice")
-    created = await world.guilds.create(alice, "Harbour")
+    created = await world.create(alice, "Harbour")
     guild = await world.guilds.get(alice, int(created["id"]))
     names = {channel["id"]: channel["name"] for channel in guild["channels"]}
     shape = {
@@ -46,43 +46,43 @@ async def test_a_new_guild_has_its_default_channels_and_belongs_to_its_maker(wor
 @pytest.mark.rule("001.create.33", "001.create.32")
 async def test_the_owner_hears_of_the_new_guild_and_finds_it_in_the_folders(world: GuildWorld) -> None:
     alice = await world.person("alice")
-    created = await world.guilds.create(alice, "Harbour")
+    created = await world.create(alice, "Harbour")
     joined, settings = world.heard.signals
     assert joined == GuildJoined(int(created["id"]), alice.user_id)
     assert settings.name == EventName.USER_SETTINGS_UPDATE
     assert settings.audience == ToAccounts((alice.user_id,))
     assert settings.data["guild_folders"][0]["guild_ids"] == [created["id"]]
-    second = await world.guilds.create(alice, "Pier")
+    second = await world.create(alice, "Pier")
     assert world.heard.signals[-1].data["guild_folders"][0]["guild_ids"] == [created["id"], second["id"]]
 
 
 @pytest.mark.rule("001.create.13", "001.create.14")
 async def test_the_first_features_are_given_unless_declined(world: GuildWorld) -> None:
     alice = await world.person("alice")
-    assert (await world.guilds.create(alice, "Harbour"))["features"] == sorted(NEW_GUILD_FEATURES)
-    assert (await world.guilds.create(alice, "Harbour", empty_features=True))["features"] == []
+    assert (await world.create(alice, "Harbour"))["features"] == sorted(NEW_GUILD_FEATURES)
+    assert (await world.create(alice, "Harbour", empty_features=True))["features"] == []
 
 
 @pytest.mark.rule("001.create.3", "001.create.4")
 async def test_names_are_tidied_and_measured(world: GuildWorld) -> None:
     alice = await world.person("alice")
     for name, stored in [("  Harbour ", "Harbour"), ("e\u0301", "\u00e9"), ("a\x07b\n", "ab"), ("x" * 100, "x" * 100)]:
-        assert (await world.guilds.create(alice, name))["name"] == stored
+        assert (await world.create(alice, name))["name"] == stored
     for name in ["", "   ", "\n\t", "x" * 101]:
         with refused("STRING_LENGTH_INVALID at name"):
-            await world.guilds.create(alice, name)
+            await world.create(alice, name)
 
 
 @pytest.mark.rule("001.create.21", "001.create.26")
 async def test_an_account_without_owner_or_with_an_unverified_address_creates_nothing(world: GuildWorld) -> None:
     unclaimed = await world.person("ghost", email=None, password_hash=None, email_verified=False)
     with refused("UNCLAIMED_ACCOUNT_CANNOT_CREATE_GUILDS"):
-        await world.guilds.create(unclaimed, "Harbour")
+        await world.create(unclaimed, "Harbour")
     unverified = await world.person("eve", email_verified=False)
     with refused("GUILD_CREATION_EMAIL_VERIFICATION_REQUIRED"):
-        await world.guilds.create(unverified, "Harbour")
+        await world.create(unverified, "Harbour")
     by_username = await world.person("ursula", email=None, email_verified=True)
-    assert (await world.guilds.create(by_username, "Harbour"))["name"] == "Harbour"
+    assert (await world.create(by_username, "Harbour"))["name"] == "Harbour"
 
 
 class TestASingleCommunity:
@@ -95,7 +95,7 @@ class TestASingleCommunity:
     @pytest.mark.rule("001.create.23")
     async def test_nobody_creates_another(self, world: GuildWorld) -> None:
         with refused("SINGLE_COMMUNITY_CANNOT_CREATE_GUILDS"):
-            await world.guilds.create(await world.person("alice"), "")
+            await world.create(await world.person("alice"), "")
 
 
 class TestSmallLimits:
@@ -113,20 +113,20 @@ class TestSmallLimits:
     async def test_the_guild_limit_counts_memberships_and_premium_widens_it(self, world: GuildWorld) -> None:
         alice, bob = await world.person("alice"), await world.person("bob", premium_type=1)
         for _ in range(2):
-            await world.guilds.create(alice, "Harbour")
+            await world.create(alice, "Harbour")
         with refused("MAX_GUILDS"):
-            await world.guilds.create(alice, "Harbour")
+            await world.create(alice, "Harbour")
         for _ in range(3):
-            await world.guilds.create(bob, "Pier")
+            await world.create(bob, "Pier")
         with refused("MAX_GUILDS"):
-            await world.guilds.create(bob, "Pier")
+            await world.create(bob, "Pier")
 
     @pytest.mark.rule("001.create.27")
     async def test_a_blocked_name_is_refused_in_any_letter_case(self, world: GuildWorld) -> None:
         alice = await world.person("alice")
         with refused("CONTENT_BLOCKED"):
-            await world.guilds.create(alice, "Mein kRAKEEL")
-        assert (await world.guilds.create(alice, "Mein Kraken"))["name"] == "Mein Kraken"
+            await world.create(alice, "Mein kRAKEEL")
+        assert (await world.create(alice, "Mein Kraken"))["name"] == "Mein Kraken"
 
 
 async def test_the_stock_limit_is_that_of_premium(world: GuildWorld) -> None:

@@ -9,8 +9,7 @@ import attrs
 from chat.api.fields import OMITTED, Items, Length, Maybe, Range, Snowflake, Timestamp, named_members
 from chat.api.operation import Answer, Bucket, Policy, Request, Routes
 from chat.api.sudo import SudoFields
-from chat.domain.guilds import GuildPage
-from chat.errors import ApiError
+from chat.domain.guilds import GuildPage, GuildWish
 from chat.registries.scopes import Scope
 
 routes = Routes()
@@ -20,17 +19,18 @@ INT32_MAXIMUM: Final = (1 << 31) - 1
 
 @attrs.frozen
 class CreateGuild:
-    """The body of Create guild. Templates and icons are not taken yet."""
+    """The body of Create guild."""
 
     name: str
     empty_features: bool = False
     icon: str | None = None
     template: dict[str, Any] | None = None
+    """Read by `chat.domain.guild_template`."""
 
 
 @attrs.frozen(kw_only=True)
 class ModifyGuild(SudoFields):
-    """The body of Modify guild; what is not sent stays. Images are not taken yet."""
+    """The body of Modify guild; what is not sent stays."""
 
     name: Maybe[str] = OMITTED
     system_channel_id: Maybe[Snowflake | None] = OMITTED
@@ -68,7 +68,6 @@ class ChangeVanityUrl:
     code: Annotated[str, Length(1, 256)] | None
 
 
-GUILD_IMAGES: Final = frozenset({"icon", "banner", "splash", "embed_splash"})
 SUDO_MEMBERS: Final = frozenset(field.name for field in attrs.fields(SudoFields))
 
 
@@ -106,12 +105,12 @@ def require_may_create(request: Request) -> None:
     precondition=require_may_create,
     bucket=Bucket("guild:create", limit=10, window_ms=60_000),
     body=CreateGuild,
+    images=True,
 )
 async def create_guild(request: Request, body: CreateGuild) -> object:
     """Create guild."""
-    if body.icon is not None or body.template is not None:
-        raise ApiError("FEATURE_TEMPORARILY_DISABLED")
-    return await request.services.guilds.create(request.principal, body.name, empty_features=body.empty_features)
+    wish = GuildWish(name=body.name, icon=body.icon, empty_features=body.empty_features, template=body.template)
+    return await request.services.guilds.create(request.principal, wish)
 
 
 @routes.operation(
@@ -182,12 +181,11 @@ async def get_guild(request: Request, guild_id: int) -> object:
     policy=Policy.USER,
     bucket=Bucket("guild:update::guild_id", limit=20, window_ms=10_000),
     body=ModifyGuild,
+    images=True,
 )
 async def modify_guild(request: Request, guild_id: int, body: ModifyGuild) -> object:
     """Modify guild; sudo mode where `mfa_level` changes."""
     fields = {name: value for name, value in named_members(body).items() if name not in SUDO_MEMBERS}
-    if fields.keys() & GUILD_IMAGES:
-        raise ApiError("FEATURE_TEMPORARILY_DISABLED")
     return await request.services.guild_changes.modify(
         request.principal, guild_id, fields, request.proof(body), request.audit_log_reason
     )
@@ -239,9 +237,7 @@ async def get_vanity_url(request: Request, guild_id: int) -> object:
 )
 async def change_vanity_url(request: Request, guild_id: int, body: ChangeVanityUrl) -> object:
     """Take a custom invite code, or give it up."""
-    return await request.services.vanity_urls.change(
-        request.principal, guild_id, body.code, request.audit_log_reason
-    )
+    return await request.services.vanity_urls.change(request.principal, guild_id, body.code, request.audit_log_reason)
 
 
 @routes.operation(

@@ -5,6 +5,7 @@ commands    what a gateway client sends: `d` of each opcode, and whole payloads 
 payloads    messages on the transport: malformed ones with the close they bring about; what the server sends
 objects     users, guilds, roles, channels, members, messages, invites as the wire has them
 bodies      request bodies
+templates   guild creation templates
 """
 
 from chat.testing.strategies.bodies import (
@@ -50,6 +51,15 @@ from chat.testing.strategies.objects import (
     roles,
 )
 from chat.testing.strategies.payloads import dispatches, malformed_messages, server_payloads
+from chat.testing.strategies.templates import (
+    guild_templates,
+    invalid_guild_templates,
+    malformed_guild_templates,
+    template_channels,
+    template_masks,
+    template_overwrites,
+    template_roles,
+)
 from chat.testing.strategies.values import (
     invalid_snowflakes,
     json_values,
@@ -65,10 +75,12 @@ __all__ = [
     "client_payloads",
     "dispatches",
     "guild_bodies",
+    "guild_templates",
     "guilds",
     "heartbeats",
     "identifies",
     "invalid_guild_bodies",
+    "invalid_guild_templates",
     "invalid_heartbeats",
     "invalid_identifies",
     "invalid_invite_bodies",
@@ -83,6 +95,7 @@ __all__ = [
     "json_values",
     "lazy_requests",
     "login_bodies",
+    "malformed_guild_templates",
     "malformed_messages",
     "member_requests",
     "members",
@@ -101,6 +114,10 @@ __all__ = [
     "session_commands",
     "shard_pairs",
     "snowflakes",
+    "template_channels",
+    "template_masks",
+    "template_overwrites",
+    "template_roles",
     "texts",
     "timestamps",
     "unknown_opcodes",
