@@ -43,6 +43,8 @@ class NodeControl:
             value = getattr(change, name)
             if not isinstance(value, Omitted):
                 setattr(node, name, value)
+        if not isinstance(change.rpc_failing, Omitted):
+            self.guild_states.counts_failing = change.rpc_failing
         if not isinstance(change.storage_failing, Omitted):
             self.database.failing = change.storage_failing
         if not isinstance(change.missing_guild_ids, Omitted):

@@ -199,16 +199,18 @@ class Guilds:
     def _listed_object(
         self, guild: Guild, listed: _Listed, page: GuildPage, user_id: int, threads: bool
     ) -> dict[str, Any]:
-        mask = listed.granted[guild.id]
-        if guild.owner_id == user_id or mask & ADMINISTRATOR:
-            mask = FULL_MASK
-        data = {**guild_object(guild), "permissions": str(mask if threads else without_thread_bits(mask))}
+        data = guild_object(guild)
+        is_known = guild.id not in self._guild_states.missing_guild_ids
+        if is_known:
+            mask = listed.granted[guild.id]
+            if guild.owner_id == user_id or mask & ADMINISTRATOR:
+                mask = FULL_MASK
+            data["permissions"] = str(mask if threads else without_thread_bits(mask))
         if threads:
             data["threads_active"] = True
-        if page.with_counts:
-            known = guild.id not in self._guild_states.missing_guild_ids
-            data["approximate_member_count"] = guild.member_count if known else 0
-            data["approximate_presence_count"] = self._online_count(guild.id) if known else 0
+        if page.with_counts and not self._guild_states.counts_failing:
+            data["approximate_member_count"] = guild.member_count if is_known else 0
+            data["approximate_presence_count"] = self._online_count(guild.id) if is_known else 0
         return data
 
 

@@ -268,7 +268,7 @@ async def test_the_list_tells_what_the_caller_may_do(world: GuildWorld) -> None:
     assert int(by_robot["permissions"]) == FULL_MASK
 
 
-@pytest.mark.rule("001.list.8", "001.list.13", "001.guild-object.43", "001.guild-object.44")
+@pytest.mark.rule("001.list.8", "001.list.9", "001.list.13", "001.guild-object.43", "001.guild-object.44")
 async def test_counts_come_on_request_and_unavailable_guilds_are_listed(world: GuildWorld) -> None:
     alice, bob = await world.person("alice"), await world.person("bob")
     place = await world.guild(alice, bob)
@@ -281,6 +281,20 @@ async def test_counts_come_on_request_and_unavailable_guilds_are_listed(world: G
     world.guild_states.missing_guild_ids.add(place.id)
     [unknown] = await world.guilds.of_account(alice, GuildPage(with_counts=True))
     assert (unknown["approximate_member_count"], unknown["approximate_presence_count"]) == (0, 0)
+    world.guild_states.counts_failing = True
+    [uncounted] = await world.guilds.of_account(alice, GuildPage(with_counts=True))
+    assert uncounted["id"] == str(place.id)
+    assert not {"approximate_member_count", "approximate_presence_count"} & uncounted.keys()
+
+
+@pytest.mark.rule("001.guild-object.36")
+async def test_a_guild_whose_permissions_cannot_be_looked_up_is_listed_without(world: GuildWorld) -> None:
+    alice = await world.person("alice")
+    first, second = await world.guild(alice), await world.guild(alice)
+    world.guild_states.missing_guild_ids.add(first.id)
+    listed = await world.guilds.of_account(alice, GuildPage())
+    assert [guild.get("permissions") for guild in listed] == [None, str(FULL_MASK & ~THREAD_PERMISSIONS)]
+    assert [int(guild["id"]) for guild in listed] == [first.id, second.id]
 
 
 async def test_a_join_shows_in_the_counts_at_once(world: GuildWorld) -> None:
