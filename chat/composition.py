@@ -49,6 +49,7 @@ from chat.domain.email_replacement import EmailReplacements
 from chat.domain.email_revert import EmailReverts
 from chat.domain.email_verification import EmailVerification
 from chat.domain.enrolments import Enrolments
+from chat.domain.expressions import Expressions
 from chat.domain.friendships import Friendships
 from chat.domain.guild_changes import GuildChanges
 from chat.domain.guild_channels import GuildChannels
@@ -300,6 +301,9 @@ def build_services(base: Foundations) -> Services:
         authors_messages=authors_messages,
         own_messages=OwnMessages(access, authors_messages, credentials.sudo),
         roles=roles,
+        expressions=Expressions(
+            database, base.guild_states, access, bus, audit_log, base.snowflakes, media, settings, policy
+        ),
         threads=Threads(database, access, base.thread_lookup, bus, clock, base.snowflakes, policy),
         friendships=Friendships(database, clock, base.relationships, settings),
         oauth2_authorization=OAuth2Authorization(

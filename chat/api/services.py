@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from chat.domain.email_replacement import EmailReplacements
     from chat.domain.email_revert import EmailReverts
     from chat.domain.email_verification import EmailVerification
+    from chat.domain.expressions import Expressions
     from chat.domain.friendships import Friendships
     from chat.domain.guild_changes import GuildChanges
     from chat.domain.guild_channels import GuildChannels
@@ -35,6 +36,8 @@ if TYPE_CHECKING:
     from chat.domain.ip_authorization import IpAuthorization
     from chat.domain.login_completion import LoginCompletion
     from chat.domain.media_library import MediaLibrary
+    from chat.domain.member_changes import MemberChanges
+    from chat.domain.member_searches import MemberSearches
     from chat.domain.memberships import Memberships
     from chat.domain.messages import Messages
     from chat.domain.oauth2_authorization import OAuth2Authorization
@@ -55,10 +58,12 @@ if TYPE_CHECKING:
     from chat.domain.sign_ins import SignIns
     from chat.domain.single_sign_on import SingleSignOn
     from chat.domain.sudo import SudoMode
+    from chat.domain.temporary_members import TemporaryMembers
     from chat.domain.threads import Threads
     from chat.domain.totp import Totp
     from chat.domain.typing_indicators import TypingIndicators
     from chat.domain.uploads import Uploads
+    from chat.domain.user_guild_settings import UserGuildSettings
     from chat.domain.user_settings import UserSettings
     from chat.domain.username_suggestions import UsernameSuggestions
     from chat.domain.vanity_urls import VanityUrls
@@ -88,6 +93,7 @@ class Services:
     email_reverts: EmailReverts
     recovery_kits: RecoveryKits
     user_settings: UserSettings
+    user_guild_settings: UserGuildSettings
     registration: Registration
     verification: EmailVerification
     authentication: Authentication
@@ -111,6 +117,7 @@ class Services:
     threads: Threads
     audit_log: AuditLog
     roles: Roles
+    expressions: Expressions
     guild_changes: GuildChanges
     guild_channels: GuildChannels
     permission_overwrites: PermissionOverwrites
@@ -121,6 +128,9 @@ class Services:
     own_messages: OwnMessages
     guilds: Guilds
     memberships: Memberships
+    temporary_members: TemporaryMembers
+    member_searches: MemberSearches
+    member_changes: MemberChanges
     channels: Channels
     messages: Messages
     media: MediaLibrary

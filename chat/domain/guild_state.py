@@ -16,15 +16,17 @@ import attrs
 from chat.clock import Clock
 from chat.domain import permissions
 from chat.domain.objects.channels import channel_object
+from chat.domain.objects.expressions import expression_object
 from chat.domain.objects.guilds import guild_object
 from chat.domain.objects.members import member_object
 from chat.domain.objects.roles import role_object
 from chat.registries.channel_types import ChannelType, OverwriteType
 from chat.registries.guild_features import GuildFeature
 from chat.registries.permissions import FULL_MASK, Permission
-from chat.store import accounts, members
+from chat.store import accounts, expressions, members
 from chat.store.accounts import Account
 from chat.store.channels import Channel, Overwrite
+from chat.store.expressions import Expression
 from chat.store.guilds import Guild
 from chat.store.members import Member
 from chat.store.roles import Role
@@ -66,6 +68,8 @@ class GuildState:
         self._granted: dict[frozenset[int], _Granted] = {}
         self._all_channels: frozenset[int] = frozenset()
         self._member_overwrites: dict[int, dict[int, Overwrite]] = {}
+        self._expressions: tuple[Expression, ...] | None = None
+        self._expression_objects: dict[str, list[dict[str, Any]]] = {}
         self._guild_object: dict[str, Any] | None = None
         self._role_objects: dict[bool, list[dict[str, Any]]] = {}
         self._channel_objects: dict[tuple[int, bool], dict[str, Any]] = {}
@@ -91,6 +95,14 @@ class GuildState:
     def account(self, user_id: int) -> Account | None:
         """The account behind a member or an author, as it is stored."""
         return accounts.by_id(self._reader, user_id)
+
+    # Expressions
+
+    def expressions(self, kind: str) -> list[Expression]:
+        """The guild's emojis or stickers, oldest first."""
+        if self._expressions is None:
+            self._expressions = tuple(expressions.of_guild(self._reader, self.id))
+        return [expression for expression in self._expressions if expression.kind == kind]
 
     # Permissions
 
@@ -179,6 +191,14 @@ class GuildState:
             objects = self._role_objects[threads] = [role_object(role, threads=threads) for role in ordered]
         return objects
 
+    def expression_objects(self, kind: str) -> list[dict[str, Any]]:
+        """The guild's emojis or stickers, oldest first."""
+        objects = self._expression_objects.get(kind)
+        if objects is None:
+            objects = [expression_object(expression) for expression in self.expressions(kind)]
+            self._expression_objects[kind] = objects
+        return objects
+
     def channel_objects(self, visible: frozenset[int], *, threads: bool) -> list[dict[str, Any]]:
         """The channels among `visible`, by position; without `threads` their overwrites lose the thread bits."""
         objects = self._channel_lists.get((visible, threads))
@@ -220,6 +240,8 @@ class GuildState:
         self.channels = {channel.id: channel for channel in channels}
         self._last_message_ids = {channel.id: channel.last_message_id for channel in self.channels.values()}
         self._members.clear()
+        self._expressions = None
+        self._expression_objects.clear()
         self._guild_object = None
         self._role_objects.clear()
         self._forget_channel_objects()
@@ -262,6 +284,11 @@ class GuildState:
         self._forget_permissions()
         self._role_objects.clear()
         self._forget_channel_objects()
+
+    def put_expressions(self, present: Iterable[Expression]) -> None:
+        """Emojis or stickers were made, changed or deleted: these are all of both."""
+        self._expressions = tuple(present)
+        self._expression_objects.clear()
 
     def put_channel(self, channel: Channel) -> None:
         """A channel was made, or changed with its overwrites."""

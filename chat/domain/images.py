@@ -30,8 +30,6 @@ BANNERS: Final = "banners"
 ICONS: Final = "icons"
 SPLASHES: Final = "splashes"
 EMBED_SPLASHES: Final = "embed-splashes"
-EMOJIS: Final = "emojis"
-STICKERS: Final = "stickers"
 
 ANIMATED_PREFIX: Final = "a_"
 """Of the hash of a moving image (wire facts 8)."""

@@ -19,6 +19,7 @@ from chat.store.schema import ACCOUNTS, ADMIN_API_KEYS, GUILDS, MESSAGES, OPERAT
 from chat.store.schema_audit_log import AUDIT_LOG
 from chat.store.schema_bans import BANS
 from chat.store.schema_credentials import CREDENTIALS
+from chat.store.schema_expressions import EXPRESSIONS
 from chat.store.schema_media import MEDIA
 from chat.store.schema_private_channels import PRIVATE_CHANNELS
 from chat.store.schema_recovery import RECOVERY
@@ -97,6 +98,12 @@ def guild_bans(database: sqlite_utils.Database) -> None:
         database.execute(statement)
 
 
+def expressions(database: sqlite_utils.Database) -> None:
+    """Emojis and stickers; the images of a guild go with it."""
+    for statement in EXPRESSIONS:
+        database.execute(statement)
+
+
 MIGRATIONS: Final[Sequence[Migration]] = (
     accounts_guilds_messages,
     relationships,
@@ -109,6 +116,7 @@ MIGRATIONS: Final[Sequence[Migration]] = (
     guild_bans,
     recovery,
     webhooks_and_media,
+    expressions,
 )
 """In the order in which they run; the name of the function is the name in the record."""
 

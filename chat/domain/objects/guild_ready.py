@@ -11,6 +11,7 @@ from typing import Any
 
 from chat.clock import iso_timestamp
 from chat.domain.guild_states import GuildState
+from chat.domain.objects.expressions import EMOJIS, STICKERS
 from chat.domain.objects.users import partial_user
 from chat.registries.channel_types import CHANNEL_THREADS_TYPES
 from chat.registries.guild_features import GuildFeature
@@ -41,8 +42,8 @@ def guild_ready_object(
         "properties": properties,
         "roles": state.role_objects(threads=threads),
         "channels": _channels(state, user_id, threads),
-        "emojis": [],
-        "stickers": [],
+        EMOJIS: state.expression_objects(EMOJIS),
+        STICKERS: state.expression_objects(STICKERS),
         "members": _members(state, [user_id, *(int(entry["user_id"]) for entry in participants)], full_users),
         "member_count": state.member_count,
         "online_count": online_count,
