@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from chat.testing.server import ChatServer
 from chat.testing.world import Actor, World
 
 
@@ -25,6 +26,14 @@ def mine(guild_id: str) -> str:
     return f"/v1/users/@me/guilds/{guild_id}/messages/bulk-delete-mine"
 
 
+@pytest.mark.rule(
+    "001.bulk-delete.2",
+    "001.bulk-delete.3",
+    "001.bulk-delete.4",
+    "001.bulk-delete.10",
+    "001.bulk-delete.11",
+    "001.bulk-delete.12",
+)
 async def test_own_messages_go_in_batches_and_the_membership_stays(chat_world: World) -> None:
     alice, bob = chat_world.alice, chat_world.bob
     kept = await written(alice, chat_world.channel_id, 1)
@@ -38,8 +47,11 @@ async def test_own_messages_go_in_batches_and_the_membership_stays(chat_world: W
     assert kept[0] in await left(chat_world)
     assert not set(own) & set(await left(chat_world))
     (await bob.rest.get(f"/v1/guilds/{chat_world.guild_id}/members/@me")).expect(200)
+    log = (await alice.rest.get(f"/v1/guilds/{chat_world.guild_id}/audit-logs")).expect(200)
+    assert log["audit_log_entries"] == []
 
 
+@pytest.mark.rule("001.bulk-delete.1", "001.bulk-delete.10")
 async def test_threads_are_swept_too(chat_world: World) -> None:
     alice, bob = chat_world.alice, chat_world.bob
     knows = {"X-Service-Features": "channel_threads"}
@@ -53,12 +65,20 @@ async def test_threads_are_swept_too(chat_world: World) -> None:
     assert (await alice.rest.get(f"/v1/channels/{thread['id']}")).expect(200)["message_count"] == 0
 
 
+@pytest.mark.rule("001.bulk-delete.5", "001.bulk-delete.7", "001.bulk-delete.8")
 async def test_what_it_asks_for(chat_world: World) -> None:
     bob, admin = chat_world.bob, chat_world.admin
     own = await written(bob, chat_world.channel_id, 1)
-    for body, code in (({}, "SUDO_MODE_REQUIRED"), ({"password": "wrong password"}, "INVALID_FORM_BODY")):
+    for body, code in (
+        ({}, "SUDO_MODE_REQUIRED"),
+        ({"password": "wrong password"}, "INVALID_FORM_BODY"),
+        ({"password": 7}, "INVALID_FORM_BODY"),
+        ({"mfa_method": "sms"}, "INVALID_FORM_BODY"),
+        ([], "INVALID_FORM_BODY"),
+    ):
         refused = await bob.rest.post(mine(chat_world.guild_id), body)
         assert refused.code == code
+    assert (await bob.rest.request("POST", mine(chat_world.guild_id))).code == "SUDO_MODE_REQUIRED"
     assert own[0] in await left(chat_world)
     stranger = await admin.rest.post(mine(chat_world.guild_id), {"password": admin.password})
     assert (stranger.status, stranger.code) == (403, "MISSING_PERMISSIONS")
@@ -66,7 +86,7 @@ async def test_what_it_asks_for(chat_world: World) -> None:
     assert (unknown.status, unknown.code) == (404, "UNKNOWN_GUILD")
 
 
-@pytest.mark.rule("000.sudo-mode.13")
+@pytest.mark.rule("000.sudo-mode.13", "001.bulk-delete.6")
 async def test_a_bot_needs_no_proof(chat_world: World) -> None:
     bot = chat_world.bot
     own = await written(bot, chat_world.channel_id, 2)
@@ -75,6 +95,27 @@ async def test_a_bot_needs_no_proof(chat_world: World) -> None:
     gone = await bot.rest.post(mine(chat_world.guild_id), {})
     assert (gone.status, gone.header("X-Service-Sudo-Mode-JWT")) == (202, None)
     assert not set(own) & set(await left(chat_world))
+
+
+@pytest.mark.rule("001.bulk-delete.9")
+async def test_attachments_go_with_their_messages(chat_world: World, chat_server: ChatServer) -> None:
+    bob = chat_world.bob
+    path = f"/v1/channels/{chat_world.channel_id}/attachments"
+    promise = {"files": [{"id": 0, "filename": "a.txt", "file_size": 5}]}
+    (given,) = (await bob.rest.post(path, promise)).expect(200)["attachments"]
+    stored = await chat_world.anyone.request(
+        "PUT", given["upload_url"].partition("/media/")[2].join(("/media/", "")), body=b"hello"
+    )
+    assert stored.status in (200, 204), stored.body
+    attachment = {"id": given["id"], "uploaded_filename": given["upload_filename"]}
+    sent = (await bob.rest.send_message(chat_world.channel_id, "file", attachments=[attachment])).expect(200)
+    (shown,) = sent["attachments"]
+    address = "/media/" + shown["url"].partition("/media/")[2]
+    assert (await chat_world.anyone.get(address)).body == b"hello"
+    (await bob.rest.post(mine(chat_world.guild_id), {"password": bob.password})).expect(202)
+    assert (await chat_world.anyone.get(address)).status == 404
+    rows = chat_server.database.reader.execute("SELECT count(*) FROM attachments").fetchone()
+    assert rows == (0,)
 
 
 async def test_leaving_with_ones_messages(chat_world: World) -> None:

@@ -52,13 +52,14 @@ def moderation(world: World, message_id: str) -> list[tuple[str, str, Any]]:
     ]
 
 
-@pytest.mark.rule("001.mfa.2", "001.mfa.3", "001.mfa.5", "001.mfa.6", "001.common.6")
+@pytest.mark.rule("001.mfa.1", "001.mfa.2", "001.mfa.3", "001.mfa.5", "001.mfa.6", "001.common.6")
 async def test_a_moderator_without_a_factor_can_do_nothing_elevated(
     chat_world: World, autojump_clock: MockClock
 ) -> None:
     bob, carol = chat_world.bob, chat_world.carol
     await empower(chat_world, bob.id)
     sent = (await carol.rest.send_message(chat_world.channel_id, "x")).expect(200)["id"]
+    (await bob.rest.patch(f"/v1/guilds/{chat_world.guild_id}", {"name": "At level 0"})).expect(200)
     await ask_for_factors(chat_world)
     for method, path, body in moderation(chat_world, sent):
         refused = await bob.rest.request(method, path, json=... if body is None else body)

@@ -97,6 +97,7 @@ async def test_even_a_token_of_the_right_form_is_nothing_without_a_factor(scene:
     assert (answer.status, answer.header(SUDO_HEADER)) == (204, None)
 
 
+@pytest.mark.rule("001.sudo-fields.5", "001.sudo-fields.7", "001.sudo-fields.8", "001.sudo-fields.13")
 @pytest.mark.rule("000.sudo-mode.5", "000.sudo-mode.18", "000.sudo.1", "000.sudo.2")
 async def test_a_code_proves_and_gives_a_token(scene: Scene, autojump_clock: MockClock) -> None:
     codes = await scene.phone.enable(scene.bob.rest)
@@ -118,6 +119,7 @@ async def test_a_code_proves_and_gives_a_token(scene: Scene, autojump_clock: Moc
         assert answer.header(SUDO_HEADER) is None
 
 
+@pytest.mark.rule("001.sudo-fields.9", "001.sudo-fields.13")
 @pytest.mark.rule("000.sudo-mode.6", "000.sudo-mode.7", "000.sudo-mode.18")
 async def test_a_passkey_that_is_no_second_factor_proves_and_gives_a_token(scene: Scene) -> None:
     scene.key = await passkey_of(scene.bob)
@@ -145,6 +147,7 @@ async def test_without_totp_a_backup_code_goes_by_that_name(scene: Scene) -> Non
     assert is_required(await scene.send(HARMLESS), webauthn=True)
 
 
+@pytest.mark.rule("001.sudo-fields.1", "001.sudo-fields.2")
 @pytest.mark.rule("000.sudo-mode.15")
 @pytest.mark.parametrize("factor", FACTORS)
 async def test_beside_a_factor_the_password_proves_nothing(
@@ -162,6 +165,7 @@ async def test_beside_a_factor_the_password_proves_nothing(
     assert (await scene.send(HARMLESS, {"password": "wrong password", **proof})).status == 204
 
 
+@pytest.mark.rule("001.sudo-fields.4")
 @pytest.mark.rule("000.sudo-mode.16")
 @pytest.mark.parametrize(
     "fields",
@@ -179,6 +183,7 @@ async def test_without_a_factor_the_fields_of_factors_prove_nothing(scene: Scene
     assert (answer.status, answer.header(SUDO_HEADER)) == (204, None)
 
 
+@pytest.mark.rule("001.sudo-fields.4", "001.sudo-fields.6")
 @pytest.mark.parametrize(
     ("fields", "wrong"),
     [
@@ -200,6 +205,7 @@ async def test_fields_of_a_wrong_form(scene: Scene, fields: dict[str, object], w
 # Who has nothing to prove
 
 
+@pytest.mark.rule("001.sudo-fields.11")
 @pytest.mark.rule("000.sudo-mode.14")
 async def test_an_account_that_has_nothing_proves_nothing(scene: Scene) -> None:
     body = {"email": "dave@example.com", "username": "dave"}
@@ -214,6 +220,7 @@ async def test_an_account_that_has_nothing_proves_nothing(scene: Scene) -> None:
     assert is_required(await dave.post(HARMLESS.path, HARMLESS.body))
 
 
+@pytest.mark.rule("001.sudo-fields.10")
 @pytest.mark.rule("000.sudo-mode.13")
 @pytest.mark.parametrize("operation", ["bulk-delete-mine", "leave"])
 async def test_a_bot_passes_at_once(scene: Scene, operation: str) -> None:
@@ -274,6 +281,7 @@ async def test_a_token_counts_for_five_minutes(scene: Scene, autojump_clock: Moc
     assert (await scene.send(HARMLESS, token=token)).code == "SUDO_MODE_REQUIRED"
 
 
+@pytest.mark.rule("001.sudo-fields.14")
 @pytest.mark.rule("000.sudo-mode.17")
 async def test_a_token_comes_back_unchanged_and_lives_no_longer_for_it(scene: Scene, autojump_clock: MockClock) -> None:
     scene.key = await passkey_of(scene.bob)
@@ -410,6 +418,7 @@ def each(*, passwords: bool = False) -> list[Any]:
     ]
 
 
+@pytest.mark.rule("001.sudo-fields.12")
 @pytest.mark.rule(
     "000.sudo-mode.1", "000.sudo-mode.2", "000.sudo-mode.4", "000.sudo-mode.15", "000.sudo-mode.17",
     "000.sudo-mode.11", "000.sudo-mode.12",
@@ -454,6 +463,7 @@ async def test_every_gated_operation_takes_a_factor_in_its_body(
         assert (claims["sub"], claims["exp"] - claims["iat"]) == (scene.bob.id, 300)
 
 
+@pytest.mark.rule("001.sudo-fields.1", "001.sudo-fields.3", "001.sudo-fields.12", "001.sudo-fields.13")
 @pytest.mark.rule("000.sudo-mode.8", "000.sudo-mode.16")
 @pytest.mark.parametrize("gated", each(passwords=True))
 async def test_every_gated_operation_asks_for_the_password_of_whoever_has_no_factor(
