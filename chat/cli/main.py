@@ -31,6 +31,7 @@ COMMANDS: Final[Mapping[str, str]] = {
     "bot": "chat.cli.bot:bot",
     "mail": "chat.cli.mail:mail",
     "key": "chat.cli.key:key",
+    "guild": "chat.cli.guild:guild",
     "ban": "chat.cli.ban:ban",
     "config": "chat.cli.config:config",
     "bench": "chat.cli.bench:bench",

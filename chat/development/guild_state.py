@@ -11,15 +11,15 @@ import attrs
 
 from chat.api.fields import OMITTED, Items, Length, Maybe, Omitted, Range, Snowflake, Timestamp
 from chat.bus.audience import ToGuild
-from chat.bus.bus import Event, GuildAvailabilityChanged, GuildJoined, GuildLeft, GuildStateChanged
+from chat.bus.bus import Event, GuildJoined, GuildLeft, GuildStateChanged
 from chat.development.parts import DevelopmentServices
 from chat.domain import guild_folders
+from chat.domain.guild_administration import announce
 from chat.domain.guild_states import GuildState
 from chat.domain.objects.guilds import guild_object
 from chat.domain.objects.messages import author_object
 from chat.errors import ApiError, InvalidFormBody
 from chat.registries.events import EventName
-from chat.registries.guild_features import UNAVAILABLE_GUILD_FEATURES
 from chat.registries.guild_values import DisabledOperation
 from chat.registries.join_sources import JoinSource
 from chat.store import accounts, guilds, members, roles
@@ -179,14 +179,7 @@ def _announce(services: DevelopmentServices, written: _Written) -> None:
         _announce_member(services, state, movement, member)
     for user_id, settings in written.settings.items():
         services.bus.publish(guild_folders.settings_changed(user_id, settings))
-    if attrs.evolve(before, member_count=after.member_count) == after:
-        return
-    services.bus.publish(
-        GuildStateChanged(after.id),
-        Event(EventName.GUILD_UPDATE, {**state.guild_object(), "guild_id": str(after.id)}, ToGuild(after.id)),
-    )
-    if (before.features ^ after.features) & UNAVAILABLE_GUILD_FEATURES:
-        services.bus.publish(GuildAvailabilityChanged(after.id))
+    announce(services.bus, state, before)
 
 
 def _announce_member(services: DevelopmentServices, state: GuildState, movement: Movement, member: Member) -> None:

@@ -27,6 +27,9 @@ CREDENTIALS_REVOKED: Final = "credentials_revoked"
 ACCOUNT_CHANGED: Final = "account_changed"
 """Something that clients are shown changed. Body: `user_id`."""
 
+GUILD_CHANGED: Final = "guild_changed"
+"""A guild is not as it was. Body: `guild_id`."""
+
 ADDRESS_BAN_LIFTED: Final = "address_ban_lifted"
 """A network is banned no more. Body: `network`."""
 

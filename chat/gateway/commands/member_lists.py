@@ -32,9 +32,11 @@ from chat.gateway.session import GatewaySession
 from chat.gateway.subscriptions import ListKey, Subscriptions
 from chat.protocol.requests import MemberRange
 from chat.registries.events import EventName
+from chat.registries.guild_values import DisabledOperation
 
 logger = structlog.get_logger(__name__)
 
+MEMBER_LIST_UPDATES: Final = DisabledOperation.MEMBER_LIST_UPDATES.value
 UPDATE_SECONDS: Final = 1.0
 """A list is sent again no sooner after its last update."""
 
@@ -124,6 +126,9 @@ class MemberListUpdates:
         room = self._hub.rooms.get(key[0])
         if room is None or not self._subscriptions.list_watchers(key):
             return
+        if room.state.guild.disabled_operations & MEMBER_LIST_UPDATES:
+            self._shown.pop(key, None)  # whoever watches then is shown everything once it is switched on again
+            return
         shown = self._shown.setdefault(key, _Shown())
         shown.updated_at = trio.current_time()
         member_list = await self._arrange(room, key)
@@ -150,6 +155,8 @@ class MemberListUpdates:
         room = self._hub.rooms.get(key[0])
         ranges = self._subscriptions.list_watchers(key).get(session)
         if room is None or ranges is None or key[1] not in room.state.channels:
+            return
+        if room.state.guild.disabled_operations & MEMBER_LIST_UPDATES:
             return
         member_list = await self._arrange(room, key)
         ops = await self._ops(room, member_list, ranges)
