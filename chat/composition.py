@@ -64,6 +64,8 @@ from chat.domain.login_tickets import LoginTickets
 from chat.domain.mail_bounces import MailBounces
 from chat.domain.mailed_codes import MailedCodes
 from chat.domain.media_library import MediaLibrary
+from chat.domain.member_changes import MemberChanges
+from chat.domain.member_searches import MemberSearches
 from chat.domain.memberships import Memberships
 from chat.domain.messages import Messages
 from chat.domain.mfa_codes import MfaCodes
@@ -87,20 +89,24 @@ from chat.domain.recovery_kit import RecoveryKits
 from chat.domain.registration import Registration
 from chat.domain.relationships import Relationships
 from chat.domain.roles import Roles
+from chat.domain.rosters import Rosters
 from chat.domain.second_factors import SecondFactors
 from chat.domain.sign_ins import SignIns
 from chat.domain.single_sign_on import SingleSignOn
 from chat.domain.sso_accounts import SsoAccounts
 from chat.domain.sudo import SudoMode
+from chat.domain.temporary_members import TemporaryMembers
 from chat.domain.thread_access import ThreadLookup
 from chat.domain.threads import Threads
 from chat.domain.totp import Totp
 from chat.domain.typing_indicators import TypingIndicators
 from chat.domain.uploads import Uploads
+from chat.domain.user_guild_settings import UserGuildSettings
 from chat.domain.user_settings import UserSettings
 from chat.domain.username_suggestions import UsernameSuggestions
 from chat.domain.usernames import Usernames
 from chat.domain.vanity_urls import VanityUrls
+from chat.domain.voice_states import VoiceStates
 from chat.domain.webauthn_challenges import WebauthnChallenges
 from chat.domain.webhooks import Webhooks
 from chat.mail.mailer import Mailer
@@ -130,6 +136,8 @@ class Foundations:
     guild_states: GuildStates
     relationships: Relationships
     presences: Presences
+    voice_states: VoiceStates
+    rosters: Rosters
     private_channels: PrivateChannels
     thread_lookup: ThreadLookup
     directory: Path
@@ -241,6 +249,7 @@ def build_services(base: Foundations) -> Services:
         email_reverts=recovery.email_reverts,
         recovery_kits=recovery.recovery_kits,
         user_settings=UserSettings(database, bus),
+        user_guild_settings=UserGuildSettings(database, access, bus),
         authentication=credentials.authentication,
         login_completion=credentials.login_completion,
         passkey_bridge=credentials.passkey_bridge,
@@ -330,6 +339,11 @@ def build_services(base: Foundations) -> Services:
             base.presences.online_count,
         ),
         memberships=memberships,
+        temporary_members=TemporaryMembers(database, memberships, base.presences, bus),
+        member_searches=MemberSearches(database, access, base.rosters),
+        member_changes=MemberChanges(
+            database, base.guild_states, access, clock, roles, base.voice_states, audit_log, policy
+        ),
         channels=Channels(access),
         messages=messages,
         media=media,
@@ -357,6 +371,8 @@ def build_services(base: Foundations) -> Services:
             base.chance,
             settings,
             base.presences.online_count,
+            base.presences.is_connected,
+            audit_log,
         ),
         typing=TypingIndicators(access, bus, clock),
     )

@@ -40,6 +40,7 @@ from chat.bus.bus import Bus, CredentialsRevoked
 from chat.clock import Clock, MovableClock, SkippingClock, SystemClock
 from chat.composition import Foundations, build_services
 from chat.config import Loaded, Settings
+from chat.domain import guild_administration
 from chat.domain.account_states import AccountStates, find_partial_user
 from chat.domain.guild_states import GuildStates
 from chat.domain.presences import Presences
@@ -196,6 +197,8 @@ class Server:
             guild_states=guild_states,
             relationships=relationships,
             presences=presences,
+            voice_states=voice_states,
+            rosters=self.rosters,
             private_channels=private_channels,
             thread_lookup=thread_lookup,
             directory=surroundings.directory,
@@ -259,6 +262,7 @@ class Server:
             nursery.start_soon(self._follow_outside_changes)
             nursery.start_soon(self.services.sign_ins.run)
             nursery.start_soon(self.services.guild_deletion.run)
+            nursery.start_soon(self.services.temporary_members.run)
             nursery.start_soon(self.services.media.run)
             nursery.start_soon(self.services.admin_api_keys.run)
             nursery.start_soon(self.address_bans.run)
@@ -318,6 +322,10 @@ class Server:
             self.bus.publish(CredentialsRevoked(int(change.body["user_id"])))
         elif change.kind == outside_changes.ADDRESS_BAN_LIFTED:
             self.address_bans.lift(str(change.body["network"]))
+        elif change.kind == outside_changes.GUILD_CHANGED:
+            guild_administration.take_up(
+                self.database, self.guild_states, self.bus, int(change.body["guild_id"])
+            )
         elif change.kind == outside_changes.ACCOUNT_CHANGED:
             account = accounts.by_id(self.database.reader, int(change.body["user_id"]))
             if account is not None:

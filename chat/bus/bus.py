@@ -51,6 +51,13 @@ class CredentialsRevoked:
 
 
 @attrs.frozen
+class AccountDisconnected:
+    """The account's last gateway session is over."""
+
+    user_id: int
+
+
+@attrs.frozen
 class GuildJoined:
     """An account became a member; its sessions are connected to the guild and receive Guild Create."""
 
@@ -108,6 +115,7 @@ class GuildAvailabilityChanged:
 Signal = (
     Event
     | CredentialsRevoked
+    | AccountDisconnected
     | GuildJoined
     | GuildLeft
     | GuildDeleted

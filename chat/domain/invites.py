@@ -15,19 +15,23 @@ from chat.bus.bus import Bus, Event
 from chat.clock import Clock
 from chat.config import Settings
 from chat.domain.access import Access
+from chat.domain.audit_log import Actor, AuditLog
 from chat.domain.guild_states import GuildState, GuildStates
 from chat.domain.memberships import Memberships
 from chat.domain.objects.invites import InviteType, invite_object, invite_with_metadata
 from chat.errors import ApiError, StorageUnavailable
+from chat.registries.audit_actions import AuditAction
 from chat.registries.channel_types import ChannelType
 from chat.registries.events import EventName
 from chat.registries.guild_features import GuildFeature
 from chat.registries.guild_values import DisabledOperation
 from chat.registries.join_sources import JoinSource
 from chat.registries.permissions import Permission
-from chat.store import accounts, channels, invites
+from chat.store import accounts, channels, guilds, invites
 from chat.store.accounts import Account
 from chat.store.database import Database
+from chat.store.guild_audit_log import AuditLogEntry
+from chat.store.guilds import Guild
 from chat.store.invites import Invite
 
 CODE_CHARACTERS: Final = 8
@@ -62,6 +66,14 @@ class Randomness(Protocol):
 
 
 @attrs.frozen
+class _Made:
+    """An invite that was asked for; `entry` is None where it had been there before."""
+
+    invite: Invite
+    entry: AuditLogEntry | None = None
+
+
+@attrs.frozen
 class InviteTerms:
     """What an invite is to be like: `max_age` in seconds, 0 for ever; `max_uses` 0 without limit.
 
@@ -75,7 +87,8 @@ class InviteTerms:
 
 
 class Invites:
-    """The operations on invites. `online_count` says how many members of a guild are online."""
+    """The operations on invites. `online_count` says how many members of a guild are online, `is_connected` whether an
+    account has a gateway session."""
 
     def __init__(
         self,
@@ -88,6 +101,8 @@ class Invites:
         randomness: Randomness,
         settings: Settings,
         online_count: Callable[[int], int],
+        is_connected: Callable[[int], bool],
+        audit_log: AuditLog,
     ) -> None:
         self._database = database
         self._guild_states = guild_states
@@ -98,8 +113,12 @@ class Invites:
         self._randomness = randomness
         self._max_invites = settings.limits.max_guild_invites
         self._online_count = online_count
+        self._is_connected = is_connected
+        self._audit_log = audit_log
 
-    async def create(self, principal: Principal, channel_id: int, terms: InviteTerms) -> dict[str, Any]:
+    async def create(
+        self, principal: Principal, channel_id: int, terms: InviteTerms, reason: str | None = None
+    ) -> dict[str, Any]:
         """Make an invite that leads to a channel; answers with its metadata.
 
         :raises ApiError: as `Access.channel`, with CREATE_INSTANT_INVITE; INVALID_CHANNEL_TYPE,
@@ -112,28 +131,32 @@ class Invites:
             raise ApiError("FEATURE_TEMPORARILY_DISABLED")
         wanted = self._new_invite(access.state.id, channel_id, principal.user_id, terms)
 
-        def unit(connection: sqlite3.Connection) -> Invite | None:
-            if channels.guild_of(connection, channel_id) is None:
+        def unit(connection: sqlite3.Connection) -> _Made | None:
+            guild = guilds.by_id(connection, access.state.id)
+            if guild is None or channels.guild_of(connection, channel_id) is None:
                 raise ApiError("UNKNOWN_CHANNEL")
             if not terms.unique:
                 similar = invites.similar(connection, wanted, wanted.created_at)
                 if similar is not None:
-                    return similar
-            invites.delete_dead(connection, access.state.id, wanted.created_at)
-            if invites.count_of_guild(connection, access.state.id) >= self._max_invites:
+                    return _Made(similar)
+            invites.delete_dead(connection, guild.id, wanted.created_at)
+            if invites.count_of_guild(connection, guild.id, except_code=guild.vanity_url_code) >= self._max_invites:
                 raise ApiError("MAX_INVITES")
-            return wanted if invites.insert(connection, wanted) else None
+            if not invites.insert(connection, wanted):
+                return None
+            return _Made(wanted, self._record(connection, AuditAction.INVITE_CREATE, principal, wanted, reason))
 
-        def then(invite: Invite | None) -> None:
-            if invite is wanted:
+        def then(made: _Made | None) -> None:
+            if made is not None and made.entry is not None:
                 data = self._metadata(access.state, wanted, principal.account)
                 self._bus.publish(Event(EventName.INVITE_CREATE, data, _managers(wanted)))
+                self._audit_log.publish(made.entry)
 
-        invite = await self._database.write(unit, then)
-        while invite is None:  # the code was taken
+        made = await self._database.write(unit, then)
+        while made is None:  # the code was taken
             wanted = attrs.evolve(wanted, code=self._code())
-            invite = await self._database.write(unit, then)
-        return self._metadata(access.state, invite, principal.account)
+            made = await self._database.write(unit, then)
+        return self._metadata(access.state, made.invite, principal.account)
 
     async def get(self, code: str) -> dict[str, Any]:
         """One invite, for whoever knows its code.
@@ -150,19 +173,22 @@ class Invites:
         spends no use.
 
         :raises ApiError: UNKNOWN_INVITE, ACCESS_DENIED, MISSING_ACCESS, INVITES_DISABLED, USER_BANNED_FROM_GUILD,
-            USER_IP_BANNED_FROM_GUILD, MAX_GUILDS, MAX_GUILD_MEMBERS.
+            USER_IP_BANNED_FROM_GUILD, TEMPORARY_INVITE_REQUIRES_PRESENCE, MAX_GUILDS, MAX_GUILD_MEMBERS.
         """
         invite, state = self._live(code)
         self._access.require_open(principal, state)
         if state.member(principal.user_id) is not None:
             return self._object(invite, state)
-        if CLOSING_FEATURES & state.guild.features or state.guild.disabled_operations & INSTANT_INVITES:
-            raise ApiError("INVITES_DISABLED")
+        _require_open_to_invites(state.guild)
+        if invite.temporary and not self._is_connected(principal.user_id):
+            raise ApiError("TEMPORARY_INVITE_REQUIRES_PRESENCE")
         now = self._clock.now_ms()
 
         def spend(connection: sqlite3.Connection) -> None:
-            if invites.by_code(connection, code, now) is None:
+            guild = guilds.by_id(connection, state.id)
+            if guild is None or invites.by_code(connection, code, now) is None:
                 raise ApiError("UNKNOWN_INVITE")
+            _require_open_to_invites(guild)
             invites.add_use(connection, code)
 
         await self._memberships.join(
@@ -171,12 +197,14 @@ class Invites:
             JoinSource.VANITY_URL if code == state.guild.vanity_url_code else JoinSource.INSTANT_INVITE,
             inviter_id=invite.inviter_id,
             address=address,
+            temporary=invite.temporary,
             first=spend,
         )
         return self._object(invite, state)
 
-    async def delete(self, principal: Principal, code: str) -> None:
-        """Delete an invite: whoever made it, or manages the guild or the channel.
+    async def delete(self, principal: Principal, code: str, reason: str | None = None) -> None:
+        """Delete an invite: whoever made it, or manages the guild or the channel. A custom invite code is given up by
+        another operation (`chat.domain.vanity_urls`).
 
         :raises ApiError: UNKNOWN_INVITE; as `Access.guild`; MISSING_PERMISSIONS.
         """
@@ -187,18 +215,23 @@ class Invites:
         if not (manages or invite.inviter_id == principal.user_id):
             raise ApiError("MISSING_PERMISSIONS")
 
-        def unit(connection: sqlite3.Connection) -> None:
-            if not invites.delete(connection, code):
+        def unit(connection: sqlite3.Connection) -> AuditLogEntry:
+            guild = guilds.by_id(connection, access.state.id)
+            if guild is not None and guild.vanity_url_code == code:
+                raise ApiError("MISSING_PERMISSIONS")
+            if guild is None or not invites.delete(connection, code):
                 raise ApiError("UNKNOWN_INVITE")
+            return self._record(connection, AuditAction.INVITE_DELETE, principal, invite, reason)
 
-        def then(_: None) -> None:
+        def then(entry: AuditLogEntry) -> None:
             data = {"code": code, "channel_id": str(invite.channel_id), "guild_id": str(access.state.id)}
             self._bus.publish(Event(EventName.INVITE_DELETE, data, _managers(invite)))
+            self._audit_log.publish(entry)
 
         await self._database.write(unit, then)
 
     async def of_channel(self, principal: Principal, channel_id: int) -> list[dict[str, Any]]:
-        """The invites that lead to a channel, newest first.
+        """The invites that lead to a channel, newest first, without a custom invite code.
 
         :raises ApiError: as `Access.channel`, with MANAGE_CHANNELS.
         """
@@ -206,7 +239,7 @@ class Invites:
         return await self._listed(access.state, functools.partial(_of_channel, channel_id, self._clock.now_ms()))
 
     async def of_guild(self, principal: Principal, guild_id: int) -> list[dict[str, Any]]:
-        """The invites of a guild, newest first.
+        """The invites of a guild, newest first, without its custom invite code.
 
         :raises ApiError: as `Access.guild`, with MANAGE_GUILD.
         """
@@ -218,8 +251,38 @@ class Invites:
     ) -> list[dict[str, Any]]:
         found = await self._database.read(query)
         return [
-            self._metadata(state, invite, inviter) for invite, inviter in found if invite.channel_id in state.channels
+            self._metadata(state, invite, inviter)
+            for invite, inviter in found
+            if invite.channel_id in state.channels and invite.code != state.guild.vanity_url_code
         ]
+
+    def _record(
+        self,
+        connection: sqlite3.Connection,
+        action: AuditAction,
+        principal: Principal,
+        invite: Invite,
+        reason: str | None,
+    ) -> AuditLogEntry:
+        """In a unit of writing: the entry of an invite that came or went."""
+        value = "old_value" if action is AuditAction.INVITE_DELETE else "new_value"
+        options: dict[str, Any] = {
+            "channel_id": str(invite.channel_id),
+            "max_age": invite.max_age,
+            "max_uses": invite.max_uses,
+            "temporary": invite.temporary,
+            "uses": invite.uses,
+        }
+        if invite.inviter_id is not None:
+            options["inviter_id"] = str(invite.inviter_id)
+        return self._audit_log.record(
+            connection,
+            invite.guild_id or 0,
+            action,
+            Actor(principal.user_id, reason),
+            options=options,
+            changes=[{"key": "code", value: invite.code}],
+        )
 
     def _new_invite(self, guild_id: int, channel_id: int, inviter_id: int, terms: InviteTerms) -> Invite:
         now = self._clock.now_ms()
@@ -256,6 +319,12 @@ class Invites:
 
     def _metadata(self, state: GuildState, invite: Invite, inviter: Account | None) -> dict[str, Any]:
         return invite_with_metadata(invite, state, inviter, presence_count=self._online_count(state.id))
+
+
+def _require_open_to_invites(guild: Guild) -> None:
+    """Raise INVITES_DISABLED while nobody may come in by an invite."""
+    if CLOSING_FEATURES & guild.features or guild.disabled_operations & INSTANT_INVITES:
+        raise ApiError("INVITES_DISABLED")
 
 
 def _managers(invite: Invite) -> ToChannel:

@@ -16,7 +16,7 @@ from chat.bus.audience import ToGuild, ToThread
 from chat.bus.bus import Bus, Event, GuildJoined, GuildLeft
 from chat.clock import Clock
 from chat.config import Settings
-from chat.domain import guild_folders
+from chat.domain import guild_folders, kept_timeouts
 from chat.domain.access import Access, GuildChannelAccess
 from chat.domain.guild_states import GuildState, GuildStates, Member
 from chat.domain.instance_policy import InstancePolicy
@@ -33,7 +33,7 @@ from chat.registries.events import EventName
 from chat.registries.join_sources import JoinSource
 from chat.registries.limits import THREAD_MEMBER_COUNT_MAXIMUM
 from chat.snowflake import SnowflakeGenerator
-from chat.store import accounts, bans, guilds, members, threads
+from chat.store import accounts, bans, guilds, members, temporary_members, threads
 from chat.store.accounts import Account
 from chat.store.database import Database
 from chat.store.guilds import Guild
@@ -120,6 +120,7 @@ class Memberships:
         *,
         inviter_id: int | None = None,
         address: str | None = None,
+        temporary: bool = False,
         first: Callable[[sqlite3.Connection], Preparation | None] | None = None,
     ) -> bool:
         """Make the account a member. `first` runs in the same transaction before anything is written; it may refuse,
@@ -127,7 +128,9 @@ class Memberships:
 
         Returns False, and nothing happens, for an account that is a member already.
 
-        `address` is where the request comes from; there it matters who else is banned.
+        `address` is where the request comes from; there it matters who else is banned. A `temporary` membership ends
+        with the account's last gateway session (`chat.domain.temporary_members`). A time-out that the account left the
+        guild with goes on.
 
         :raises ApiError: UNKNOWN_GUILD, USER_BANNED_FROM_GUILD, USER_IP_BANNED_FROM_GUILD, MAX_GUILDS,
             MAX_GUILD_MEMBERS, and what `first` raises.
@@ -159,8 +162,14 @@ class Memberships:
                 raise ApiError("MAX_GUILDS")
             if guild.member_count >= max_guild_members(self._settings, guild):
                 raise ApiError("MAX_GUILD_MEMBERS")
-            joined = member if prepared is None else attrs.evolve(member, role_ids=prepared.role_ids)
+            joined = attrs.evolve(
+                member,
+                role_ids=frozenset() if prepared is None else prepared.role_ids,
+                communication_disabled_until=kept_timeouts.resumed(connection, guild_id, account.id, now),
+            )
             members.insert(connection, joined)
+            if temporary:
+                temporary_members.insert(connection, guild_id, account.id)
             return _Joined(
                 joined,
                 guilds.add_to_member_count(connection, guild_id, 1),
@@ -228,6 +237,9 @@ class Memberships:
     def depart(self, connection: sqlite3.Connection, guild_id: int, account: Account) -> Departure:
         """In a unit of writing: a member is one no longer, of the guild and of its threads; hand the result to
         `announce_departure` after the commit."""
+        member = members.by_id(connection, guild_id, account.id)
+        if member is not None:
+            kept_timeouts.keep(connection, member, self._clock.now_ms())
         left_threads = threads.joined(connection, guild_id, account.id, archived_too=True)
         for thread in left_threads:
             threads.remove_member(connection, thread.id, account.id)

@@ -18,7 +18,7 @@ from typing import Any, Final
 import trio
 
 from chat.bus.audience import ToAccounts, ToPresenceSubscribers
-from chat.bus.bus import Bus, Event
+from chat.bus.bus import AccountDisconnected, Bus, Event
 from chat.clock import Clock
 from chat.domain.account_presence import (
     ALL_SESSIONS,
@@ -94,6 +94,8 @@ class Presences:
         if account is not None:
             with self._publishing(user_id, account):
                 account.close(session_id)
+            if not self.is_connected(user_id):
+                self._bus.publish(AccountDisconnected(user_id))
 
     # What is seen
 
@@ -104,6 +106,10 @@ class Presences:
     def is_online(self, user_id: int) -> bool:
         """Whether others see the account as anything but offline."""
         return user_id in self._published
+
+    def is_connected(self, user_id: int) -> bool:
+        """Whether the account has a gateway session, be its socket gone for the moment."""
+        return user_id in self._accounts
 
     def session_presences(self, user_id: int) -> list[dict[str, Any]]:
         """What the account is told of its own sessions: the aggregate first, unmasked, then each that counts."""

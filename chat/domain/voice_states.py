@@ -77,6 +77,28 @@ class VoiceStates:
         """The voice state objects of a guild, each with its member."""
         return [self._object(state) for state in self._connections.of_guild(guild_id)]
 
+    def of_member(self, guild_id: int, user_id: int) -> list[VoiceState]:
+        """The connections of a member in a guild."""
+        return [state for state in self._connections.of_guild(guild_id) if state.user_id == user_id]
+
+    # What moderators do
+
+    def move(self, connection_id: str, channel_id: int | None) -> None:
+        """Put somebody's connection into another channel of the guild, or end it; one that is gone is no matter.
+        `user_limit` does not matter to whoever may move members."""
+        state = self._connections.get(connection_id)
+        if state is None:
+            return
+        if channel_id is None:
+            self._end(state)
+        elif channel_id != state.channel_id:
+            self._replace(state, attrs.evolve(state, channel_id=channel_id))
+
+    def member_changed(self, guild_id: int, user_id: int) -> None:
+        """The member is muted or deafened, or no longer: tell those who see the channels that it is in."""
+        for state in self.of_member(guild_id, user_id):
+            self._replace(state, state)
+
     # Commands
 
     def apply(self, caller: VoiceCaller, command: VoiceStateCommand) -> VoiceRefusal | None:
@@ -136,6 +158,11 @@ class VoiceStates:
         )
         if selected == before:
             return before, None
+        return self._replace(before, selected), None
+
+    def _replace(self, before: VoiceState, selected: VoiceState) -> VoiceState:
+        """Put a connection in the place of what it was, with the next version, and tell of it."""
+        channel_id = selected.channel_id
         if channel_id != before.channel_id and self._has_other_viewers(before, channel_id):
             # Whoever sees only the channel that is left must learn that it was.
             before = attrs.evolve(before, version=before.version + 1)
@@ -144,7 +171,7 @@ class VoiceStates:
         self._connections.put(after)
         self._publish(after)
         self._forget_virtual_access(before)
-        return after, None
+        return after
 
     def _leave(self, caller: VoiceCaller, command: VoiceStateCommand) -> tuple[VoiceState | None, VoiceRefusal | None]:
         connection_id, guild_id = command.connection_id, command.guild_id

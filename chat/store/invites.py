@@ -93,9 +93,11 @@ def delete_dead(connection: sqlite3.Connection, guild_id: int, now: int) -> None
     )
 
 
-def count_of_guild(connection: sqlite3.Connection, guild_id: int) -> int:
-    """How many invites a guild has, dead ones included."""
-    (count,) = connection.execute("SELECT count(*) FROM invites WHERE guild_id = ?", (guild_id,)).fetchone()
+def count_of_guild(connection: sqlite3.Connection, guild_id: int, *, except_code: str | None = None) -> int:
+    """How many invites a guild has, dead ones included; `except_code` names one that does not count."""
+    (count,) = connection.execute(
+        "SELECT count(*) FROM invites WHERE guild_id = ? AND code IS NOT ?", (guild_id, except_code)
+    ).fetchone()
     return int(count)
 
 

@@ -45,6 +45,11 @@ _OF_GUILD: Final = f"""
 """  # noqa: S608
 _INSERT: Final = f"INSERT INTO members ({_COLUMNS}) VALUES ({', '.join('?' * len(_FIELDS))})"  # noqa: S608
 
+_CHANGEABLE: Final = tuple(name for name in _FIELDS if name not in ("guild_id", "user_id"))
+_REPLACE: Final = f"""
+    UPDATE members SET {", ".join(f"{name} = ?" for name in _CHANGEABLE)} WHERE guild_id = ? AND user_id = ?
+"""  # noqa: S608
+
 
 def by_id(connection: sqlite3.Connection, guild_id: int, user_id: int) -> Member | None:
     """One membership with its roles."""
@@ -92,6 +97,11 @@ def insert(connection: sqlite3.Connection, member: Member) -> None:
     """Add a membership and its roles."""
     connection.execute(_INSERT, tuple(getattr(member, name) for name in _FIELDS))
     add_roles(connection, member.guild_id, member.user_id, member.role_ids)
+
+
+def replace(connection: sqlite3.Connection, member: Member) -> None:
+    """Store a membership in place of what it was; the roles are left as they are."""
+    connection.execute(_REPLACE, (*(getattr(member, name) for name in _CHANGEABLE), member.guild_id, member.user_id))
 
 
 def remove_roles(connection: sqlite3.Connection, guild_id: int, user_id: int, roles: Iterable[int]) -> None:

@@ -21,6 +21,7 @@ from chat.store.schema_bans import BANS
 from chat.store.schema_credentials import CREDENTIALS
 from chat.store.schema_expressions import EXPRESSIONS
 from chat.store.schema_media import MEDIA
+from chat.store.schema_members import MEMBERS
 from chat.store.schema_private_channels import PRIVATE_CHANNELS
 from chat.store.schema_recovery import RECOVERY
 from chat.store.schema_threads import THREADS
@@ -104,6 +105,12 @@ def expressions(database: sqlite_utils.Database) -> None:
         database.execute(statement)
 
 
+def kept_memberships(database: sqlite_utils.Database) -> None:
+    """Time-outs of those who left; memberships that end with their account's sessions."""
+    for statement in MEMBERS:
+        database.execute(statement)
+
+
 MIGRATIONS: Final[Sequence[Migration]] = (
     accounts_guilds_messages,
     relationships,
@@ -117,6 +124,7 @@ MIGRATIONS: Final[Sequence[Migration]] = (
     recovery,
     webhooks_and_media,
     expressions,
+    kept_memberships,
 )
 """In the order in which they run; the name of the function is the name in the record."""
 

@@ -13,6 +13,14 @@ def of_user(connection: sqlite3.Connection, user_id: int) -> list[dict[str, Any]
     return [json.loads(body) for (body,) in rows]
 
 
+def get(connection: sqlite3.Connection, user_id: int, guild_id: int) -> dict[str, Any] | None:
+    """The stored settings object of one guild."""
+    row = connection.execute(
+        "SELECT body FROM user_guild_settings WHERE user_id = ? AND guild_id = ?", (user_id, guild_id)
+    ).fetchone()
+    return None if row is None else json.loads(row[0])
+
+
 def delete(connection: sqlite3.Connection, user_id: int, guild_id: int) -> None:
     """Forget the account's settings for one guild."""
     connection.execute("DELETE FROM user_guild_settings WHERE user_id = ? AND guild_id = ?", (user_id, guild_id))

@@ -14,6 +14,7 @@ from chat.auth.principal import CredentialKind, Principal
 from chat.bus.bus import Bus, Event, Signal
 from chat.config import Settings
 from chat.domain.access import Access
+from chat.domain.audit_log import AuditLog
 from chat.domain.channels import Channels
 from chat.domain.guild_states import GuildState, GuildStates
 from chat.domain.guilds import Guilds, GuildWish
@@ -80,6 +81,7 @@ class GuildWorld:
         self.snowflakes = SnowflakeGenerator(self.clock)
         self.guild_states = GuildStates(database, self.clock)
         self.online: dict[int, int] = {}
+        self.connected: set[int] = set()
         self.private_channels = PrivateChannels(
             database, self.bus, self.snowflakes, settings, partial_user_of=lambda user_id: {"id": str(user_id)}
         )
@@ -126,6 +128,8 @@ class GuildWorld:
             random.Random(7),
             settings,
             lambda guild_id: self.online.get(guild_id, 0),
+            lambda user_id: user_id in self.connected,
+            AuditLog(database, access, self.bus, self.clock, self.snowflakes),
         )
         self.typing = TypingIndicators(access, self.bus, self.clock)
 

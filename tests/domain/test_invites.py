@@ -8,6 +8,7 @@ import trio
 from chat.bus.audience import ToChannel
 from chat.bus.bus import GuildJoined
 from chat.config import Limits, Settings
+from chat.domain.audit_log import AuditLog
 from chat.domain.invites import Invites, InviteTerms
 from chat.errors import ApiError
 from chat.registries.channel_types import ChannelType
@@ -50,7 +51,8 @@ async def test_the_guild_in_an_invite_has_just_these_members(world: GuildWorld, 
 
 async def test_making_an_invite_is_told_to_those_who_manage_the_channel(world: GuildWorld, harbour: GuildPlace) -> None:
     made = await world.invites.create(world.bob, harbour.general, InviteTerms())
-    [event] = world.heard.events()
+    event, entry = world.heard.events()
+    assert entry.name == EventName.GUILD_AUDIT_LOG_ENTRY_CREATE
     assert event.name == EventName.INVITE_CREATE
     assert event.audience == ToChannel(harbour.id, harbour.general, permission=MANAGE_CHANNELS)
     assert event.data == made
@@ -193,7 +195,8 @@ async def test_who_may_delete_an_invite(world: GuildWorld, harbour: GuildPlace) 
     code = await made_by(world.bob)
     world.heard.signals.clear()
     await world.invites.delete(world.bob, code)
-    [event] = world.heard.events()
+    event, entry = world.heard.events()
+    assert entry.name == EventName.GUILD_AUDIT_LOG_ENTRY_CREATE
     assert (event.name, event.audience) == (
         EventName.INVITE_DELETE,
         ToChannel(harbour.id, harbour.general, permission=MANAGE_CHANNELS),
@@ -247,6 +250,8 @@ async def test_a_code_that_is_taken_is_not_given_again(world: GuildWorld, harbou
         Stammering(),
         world.settings,
         lambda _: 0,
+        lambda _: True,
+        AuditLog(world.database, world.access, world.bus, world.clock, world.snowflakes),
     )
     first, second = [await invites.create(world.bob, harbour.general, InviteTerms(unique=True)) for _ in range(2)]
     assert (first["code"], second["code"]) == ("A" * 8, "B" * 8)

@@ -15,7 +15,7 @@ from hypothesis.stateful import Bundle, RuleBasedStateMachine, invariant, rule
 from trio.testing import MockClock
 
 from chat.bus.audience import ToAccounts, ToPresenceSubscribers
-from chat.bus.bus import Bus, Event, Signal
+from chat.bus.bus import AccountDisconnected, Bus, Event, Signal
 from chat.clock import TrioClock
 from chat.domain.presences import OFFLINE, AccountPresence, Presences, SessionPresence, initial_presence
 from chat.protocol.absent import ABSENT
@@ -51,8 +51,11 @@ class Place:
         )
 
     def accept(self, signal: Signal) -> None:
-        assert isinstance(signal, Event)
-        self.events.append(signal)
+        if isinstance(signal, AccountDisconnected):
+            assert not self.presences.is_connected(signal.user_id)
+        else:
+            assert isinstance(signal, Event)
+            self.events.append(signal)
 
     def backlog(self) -> int:
         return 0

@@ -36,7 +36,7 @@ class CreateInvite:
 async def create_invite(request: Request, channel_id: int, body: CreateInvite) -> object:
     """Make an invite that leads to a channel."""
     terms = InviteTerms(body.max_age, body.max_uses, body.unique, body.temporary)
-    return await request.services.invites.create(request.principal, channel_id, terms)
+    return await request.services.invites.create(request.principal, channel_id, terms, request.audit_log_reason)
 
 
 @routes.operation(
@@ -91,4 +91,4 @@ async def accept_invite(request: Request, invite_code: str) -> object:
 )
 async def delete_invite(request: Request, invite_code: str) -> None:
     """Delete an invite."""
-    await request.services.invites.delete(request.principal, invite_code)
+    await request.services.invites.delete(request.principal, invite_code, request.audit_log_reason)
