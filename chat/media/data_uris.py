@@ -33,6 +33,8 @@ def decoded(text: str, maximum: int) -> bytes | None:
         raise LengthRefused
     if characters * 3 // 4 > maximum + 3:
         raise SizeRefused
+    if characters % 4:
+        return None
     try:
         data = base64.b64decode(text[start:].encode("ascii"), validate=True)
     except (binascii.Error, UnicodeEncodeError):

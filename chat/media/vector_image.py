@@ -56,7 +56,7 @@ def vector_header(content: bytes) -> ImageHeader | None:
             parser.Parse(content[start : start + PIECE_BYTES], False)
             if root:
                 break
-    except (expat.ExpatError, _Refused, ValueError):  # ValueError: of an encoding that is not known
+    except (expat.ExpatError, _Refused, ValueError, LookupError):  # the last two: of encodings that are not known
         if not root:
             return None
     attributes = root[0] if root else None
