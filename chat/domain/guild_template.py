@@ -143,11 +143,10 @@ def read_template(value: object, limits: Limits, path: str = "template") -> Temp
 
 
 def _role(members: Members) -> TemplateRole:
-    preferred = "permissions_new" if members.names("permissions_new") else "permissions"
     return TemplateRole(
         id=members.identifier("id"),
         name=members.text("name", NAME_CHARACTERS) or "",
-        permissions=members.any(preferred, 0),
+        permissions=members.any("permissions_new", members.any("permissions", 0)),
         color=members.integer_within("color", COLOR_MAXIMUM, 0),
         hoist=members.truth("hoist"),
         mentionable=members.truth("mentionable"),
@@ -159,7 +158,6 @@ def _channel(members: Members, limits: Limits) -> TemplateChannel:
     overwrites = members.array("permission_overwrites", [])
     if len(overwrites) > OVERWRITES_MAXIMUM:
         raise members.refusal("permission_overwrites")
-    voice_connections = limits.default_voice_connection_limit, limits.max_voice_connection_limit
     return TemplateChannel(
         id=members.identifier("id"),
         type=members.integer("type"),
@@ -167,12 +165,10 @@ def _channel(members: Members, limits: Limits) -> TemplateChannel:
         topic=members.text("topic", limits.max_topic_length, "CONTENT_EXCEEDS_MAX_LENGTH"),
         position=members.integer_within("position", INT32_MAXIMUM),
         parent_id=members.optional_identifier("parent_id"),
-        bitrate=members.clamped_integer(
-            "bitrate", limits.min_bitrate, limits.max_bitrate, limits.default_bitrate, nullable=True
-        ),
-        user_limit=members.clamped_integer("user_limit", 0, limits.max_user_limit, 0, nullable=True),
+        bitrate=members.clamped_integer("bitrate", limits.min_bitrate, limits.max_bitrate, limits.default_bitrate),
+        user_limit=members.clamped_integer("user_limit", 0, limits.max_user_limit, 0),
         voice_connection_limit=members.clamped_integer(
-            "voice_connection_limit", 1, voice_connections[1], voice_connections[0], nullable=True
+            "voice_connection_limit", 1, limits.max_voice_connection_limit, limits.default_voice_connection_limit
         ),
         nsfw=members.truth("nsfw"),
         rate_limit_per_user=members.clamped_integer("rate_limit_per_user", 0, limits.max_rate_limit_per_user, 0),

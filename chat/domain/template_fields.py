@@ -1,6 +1,7 @@
 """Reading the members of untrusted JSON objects, each under its path (document 001, Guild creation template object).
 
-Types are strict, as everywhere in request bodies: `true` is no integer, `1.0` is no integer.
+Types are strict, as everywhere in request bodies: `true` is no integer, `1.0` is no integer. Null stands for the
+default of a member that has one (wire facts, appendix B).
 """
 
 from __future__ import annotations
@@ -41,16 +42,12 @@ class Members:
             raise InvalidFormBody.at(path, "INVALID_FORMAT")
         self._members: dict[str, Any] = value
 
-    def names(self, name: str) -> bool:
-        """Whether the object has the member, whatever it holds."""
-        return name in self._members
-
     def any(self, name: str, default: object = _REQUIRED) -> Any:
         """The member as it came."""
-        value = self._members.get(name, default)
-        if value is _REQUIRED:
+        value = self._members.get(name)
+        if value is None and default is _REQUIRED:
             raise self.refusal(name)
-        return value
+        return default if value is None else value
 
     def text(self, name: str, maximum: int | None = None, code: str = "STRING_LENGTH_INVALID") -> str | None:
         """Text of at most `maximum` characters; None where it is null or missing."""
@@ -82,10 +79,8 @@ class Members:
             raise self.refusal(name)
         return value
 
-    def clamped_integer(self, name: str, minimum: int, maximum: int, default: int, *, nullable: bool = False) -> int:
-        """A whole number, brought between the bounds; `nullable` lets null stand for the default."""
-        if nullable and self.any(name, None) is None:
-            return default
+    def clamped_integer(self, name: str, minimum: int, maximum: int, default: int) -> int:
+        """A whole number, brought between the bounds."""
         return min(max(self.integer(name, default), minimum), maximum)
 
     def clamped_number(self, name: str, minimum: int, maximum: int, default: int) -> int:

@@ -154,7 +154,7 @@ def test_levels_lose_their_fraction_and_are_clamped(member: str, most: int, defa
 
 @pytest.mark.rule("001.template.5")
 @pytest.mark.parametrize("member", ["verification_level", "default_message_notifications", "explicit_content_filter"])
-@pytest.mark.parametrize("value", ["1", "high", True, None, [], [1], {"level": 1}])
+@pytest.mark.parametrize("value", ["1", "high", True, [], [1], {"level": 1}])
 def test_a_level_that_is_no_number_is_refused(member: str, value: object) -> None:
     with refused(f"INVALID_FORMAT at template.{member}"):
         plan(**{member: value})
@@ -221,6 +221,21 @@ def test_name_and_description_are_read_and_discarded() -> None:
     for member, wrong in [("name", None), ("name", 5), ("description", 5), ("description", ["B"])]:
         with refused(f"INVALID_FORMAT at template.{member}"):
             plan(**{member: wrong})
+
+
+def test_null_stands_for_the_default() -> None:
+    for member in (
+        "verification_level",
+        "default_message_notifications",
+        "explicit_content_filter",
+        "system_channel_flags",
+        "afk_timeout",
+    ):
+        assert plan(**{member: None}) == plan()
+    for member in ("color", "hoist", "mentionable", "permissions", "unicode_emoji"):
+        assert plan(roles=[{"id": 1, member: None}]) == plan(roles=[{"id": 1}])
+    for member in ("nsfw", "rate_limit_per_user", "permission_overwrites"):
+        assert one_channel(**{member: None}) == one_channel()
 
 
 def test_what_is_required() -> None:
@@ -291,12 +306,14 @@ def test_permissions_of_a_role() -> None:
     assert mask(permissions_new=16) == mask(permissions_new="16") == 16
     assert mask(permissions="8", permissions_new="16") == 16
     assert mask(permissions="8", permissions_new=0) == 0
+    assert mask(permissions="8", permissions_new=None) == 8
+    assert mask(permissions=None) == mask() == 0
     assert mask(permissions=2**64 - 1) == mask(permissions=str(2**80 - 1)) == ALL_DEFINED
     assert mask(permissions=ALL_DEFINED) & THREAD_PERMISSIONS == THREAD_PERMISSIONS
 
 
 @pytest.mark.rule("001.template-role.12")
-@pytest.mark.parametrize("value", ["one", "1.5", "0x1", " 1", "-1", -1, 1.5, 1.0, True, None, [], {}, "9" * 101])
+@pytest.mark.parametrize("value", ["one", "1.5", "0x1", " 1", "-1", -1, 1.5, 1.0, True, [], {}, "9" * 101])
 @pytest.mark.parametrize("member", ["permissions", "permissions_new"])
 def test_a_permission_value_that_is_no_integer(member: str, value: object) -> None:
     for name in ("role", "@everyone"):
@@ -433,7 +450,7 @@ def test_overwrites() -> None:
 
 
 def test_masks_of_skipped_overwrites_do_not_matter() -> None:
-    entries = [{"id": 0, "type": 1, "allow": "junk", "deny": -1}, {"id": 77, "type": 0, "allow": None, "deny": []}]
+    entries = [{"id": 0, "type": 1, "allow": "junk", "deny": -1}, {"id": 77, "type": 0, "allow": {}, "deny": []}]
     assert one_channel(permission_overwrites=entries).overwrites == ()
     assert one_channel(
         permission_overwrites=[*entries, {"id": 0, "type": 0, "allow": VIEW, "deny": str(SEND)}]
