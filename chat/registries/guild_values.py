@@ -39,6 +39,63 @@ class MfaLevel(enum.IntEnum):
     """They do, of everyone but the owner."""
 
 
+class SplashCardAlignment(enum.IntEnum):
+    """Where an invite's card stands on the splash (document 001, Splash card alignments)."""
+
+    CENTER = 0
+    """In the middle."""
+
+    LEFT = 1
+    """On the left."""
+
+    RIGHT = 2
+    """On the right."""
+
+
+class GuildExplicitContentFilter(enum.IntEnum):
+    """Whose media clients filter (document 001, Guild explicit content filter levels)."""
+
+    DISABLED = 0
+    """Nobody's."""
+
+    MEMBERS_WITHOUT_ROLES = 1
+    """Those of members without a role."""
+
+    ALL_MEMBERS = 2
+    """Everybody's."""
+
+
+class DefaultMessageNotifications(enum.IntEnum):
+    """What members are notified of unless they choose for themselves (document 001, Default message notification
+    levels)."""
+
+    ALL_MESSAGES = 0
+    """Every message."""
+
+    ONLY_MENTIONS = 1
+    """What mentions them."""
+
+
+class NsfwLevel(enum.IntEnum):
+    """The older name of `nsfw`, from which it is derived (document 001, NSFW levels)."""
+
+    SAFE = 0
+    """Not marked."""
+
+    AGE_RESTRICTED = 3
+    """Marked as adult content."""
+
+
+class ContentWarningLevel(enum.IntEnum):
+    """Whether channels that say nothing themselves show a warning (document 001, Guild content warning levels)."""
+
+    INHERIT = 0
+    """They show none."""
+
+    CONTENT_WARNING = 1
+    """They show the guild's."""
+
+
 class SystemChannelFlag(enum.IntFlag):
     """Bits of `system_channel_flags` (document 001, System channel flags)."""
 

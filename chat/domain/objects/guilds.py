@@ -7,6 +7,7 @@ from typing import Any
 
 from chat.clock import iso_timestamp
 from chat.registries.guild_features import GuildFeature
+from chat.registries.guild_values import NsfwLevel
 from chat.store.guilds import Guild
 
 
@@ -26,7 +27,7 @@ def guild_object(guild: Guild) -> dict[str, Any]:
         "features": sorted(guild.features),
         "verification_level": guild.verification_level,
         "mfa_level": guild.mfa_level,
-        "nsfw_level": 3 if guild.nsfw else 0,
+        "nsfw_level": int(NsfwLevel.AGE_RESTRICTED if guild.nsfw else NsfwLevel.SAFE),
         "nsfw": guild.nsfw,
         "content_warning_level": guild.content_warning_level,
         "content_warning_text": guild.content_warning_text,
