@@ -342,7 +342,15 @@ def test_without_staying_signed_in_the_session_goes_with_the_tab(visitor: Visito
 
 def test_after_signing_in_nobody_is_led_to_another_site(visitor: Visitor, home: Instance) -> None:
     bob = home.person("bob")
-    for place in ("https://evil.example/", "//evil.example/", "/\\evil.example/", "javascript:alert(1)"):
+    for place in (
+        "https://evil.example/",
+        "//evil.example/",
+        "/\\evil.example/",
+        "/.//evil.example/",
+        "/%2e//evil.example/",
+        "/login/..//evil.example/",
+        "javascript:alert(1)",
+    ):
         visitor.goes_to(f"/login?{urlencode({'next': place})}")
         visitor.fills(email=bob["email"], password=bob["password"])
         visitor.presses("Sign in")

@@ -74,7 +74,9 @@ export function nextPath(fallback = "/settings") {
   const wanted = new URLSearchParams(location.search).get("next");
   if (!wanted || !wanted.startsWith("/")) return fallback;
   const address = new URL(wanted, location.origin);
-  return address.origin === location.origin ? address.pathname + address.search : fallback;
+  // What is left of "/.//host" once its dots are gone names another host when it is followed by itself.
+  const path = address.pathname + address.search;
+  return address.origin === location.origin && !path.startsWith("//") ? path : fallback;
 }
 
 export function withNext(path, next) {
