@@ -335,7 +335,7 @@ async def test_member_list_updates(chat_world: World, autojump_clock: MockClock)
     carol = await chat_world.carol.connect()
     await watch(carol, chat_world)
     await trio.sleep(5)
-    assert not lists_among(alice) and not lists_among(carol)
+    assert lists_among(alice) == lists_among(carol) == []
     await disable(chat_world)
     for client in (alice, carol):
         update = (await client.expect("GUILD_MEMBER_LIST_UPDATE")).data
