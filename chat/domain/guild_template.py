@@ -276,7 +276,7 @@ def _channels(template: Template, roles: Mapping[str, int | None]) -> tuple[tupl
 def _planned_channel(
     channel: TemplateChannel, kind: ChannelType, categories: Mapping[str, int], roles: Mapping[str, int | None]
 ) -> PlannedChannel:
-    is_category = kind is ChannelType.GUILD_CATEGORY  # which stands at the root, as no category is in another one
+    is_category = kind is ChannelType.GUILD_CATEGORY  # which is in no other one, and holds no text
     voice: dict[str, Any] = {}
     if kind is ChannelType.GUILD_VOICE:
         voice = {
@@ -289,9 +289,9 @@ def _planned_channel(
         name=channel_name(channel.name, kind, flexible=False),
         position=channel.position,
         parent=None if is_category or channel.parent_id is None else categories.get(channel.parent_id),
-        topic=channel.topic,
+        topic=None if is_category else channel.topic,
         nsfw=channel.nsfw,
-        rate_limit_per_user=channel.rate_limit_per_user,
+        rate_limit_per_user=0 if is_category else channel.rate_limit_per_user,
         overwrites=_planned_overwrites(channel.overwrites, roles),
         **voice,
     )

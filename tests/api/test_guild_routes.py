@@ -59,12 +59,6 @@ async def test_refusals_that_come_before_the_body(chat_world: World) -> None:
     assert (await anyone.post("/v1/guilds", {})).code == "UNAUTHORIZED"
 
 
-@pytest.mark.parametrize("member", ["icon", "template"])
-async def test_what_is_not_taken_yet_is_refused_and_not_lost(chat_world: World, member: str) -> None:
-    body = {"icon": "iVBORw0KGgo="} if member == "icon" else {"template": {"name": "x", "roles": [], "channels": []}}
-    assert (await chat_world.alice.rest.create_guild("x", **body)).code == "FEATURE_TEMPORARILY_DISABLED"
-
-
 @pytest.mark.rule("001.common.1", "001.common.2", "001.common.3", "001.common.4")
 async def test_guilds_that_cannot_be_read(chat_world: World) -> None:
     alice, admin = chat_world.alice.rest, chat_world.admin.rest

@@ -383,6 +383,8 @@ def test_what_a_channel_begins_with() -> None:
         assert (made.name, made.topic, made.nsfw, made.rate_limit_per_user) == ("", None, False, 0)
     made = one_channel(topic="Ships", position=17, nsfw=True, rate_limit_per_user=30)
     assert (made.topic, made.position, made.nsfw, made.rate_limit_per_user) == ("Ships", 17, True, 30)
+    category = one_channel(type=4, topic="Ships", rate_limit_per_user=30)
+    assert (category.topic, category.rate_limit_per_user) == (None, 0)
     assert one_channel(rate_limit_per_user=100_000).rate_limit_per_user == 21_600
 
 
