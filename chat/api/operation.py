@@ -122,7 +122,14 @@ class Request:
 
         :raises RateLimited: when it does not fit.
         """
-        retry_after = self.services.rate_limiter.take(bucket, key)
+        self.limit_all((bucket, key))
+
+    def limit_all(self, *counted: tuple[Bucket, Hashable]) -> None:
+        """As `limit`, with several buckets at once: a request that does not fit into one of them costs none of them.
+
+        :raises RateLimited: when it does not fit.
+        """
+        retry_after = self.services.rate_limiter.take_all(*counted)
         if retry_after:
             raise RateLimited(retry_after)
 

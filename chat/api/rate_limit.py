@@ -102,6 +102,24 @@ class RateLimiter:
             self._prune(now)
         return 0.0
 
+    def take_all(self, *counted: tuple[Bucket, Hashable]) -> float:
+        """As `take`, with one request in several buckets at once: where it does not fit into all, it goes into none.
+
+        So nobody uses a bucket up that others need by requests that are refused for another reason.
+        """
+        if not self.enabled:
+            return 0.0
+        now = int(self._now() * 1_000_000)
+        excess = max(
+            self._empty_at.get((bucket.name, key), now) - now - bucket.step_us * (bucket.limit - 1)
+            for bucket, key in counted
+        )
+        if excess > 0:
+            return excess / 1_000_000
+        for bucket, key in counted:
+            self.take(bucket, key)
+        return 0.0
+
     def standing(self, bucket: Bucket, key: Hashable) -> Standing:
         """How full the bucket is now."""
         now = int(self._now() * 1_000_000)

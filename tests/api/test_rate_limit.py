@@ -52,6 +52,19 @@ def test_a_refused_request_costs_nothing(limiter: RateLimiter, hands: Hands) -> 
     assert limiter.take(LOGIN, "a") == 0.0
 
 
+def test_a_request_goes_into_all_its_buckets_or_into_none(limiter: RateLimiter, hands: Hands) -> None:
+    small, large = Bucket("small", 1, 1_000), Bucket("large", 3, 9_000)
+    assert limiter.take_all((small, "me"), (large, "everybody")) == 0
+    for _ in range(5):
+        assert limiter.take_all((small, "me"), (large, "everybody")) == 1
+        assert limiter.take_all((large, "everybody"), (small, "me")) == 1
+    assert limiter.standing(large, "everybody").remaining == 2
+    assert limiter.take_all((small, "you"), (large, "everybody")) == 0
+    assert limiter.take_all((small, "they"), (large, "everybody")) == 0
+    assert limiter.take_all((small, "us"), (large, "everybody")) == 3
+    assert limiter.standing(small, "us").remaining == 1
+
+
 def test_keys_and_buckets_are_apart(limiter: RateLimiter) -> None:
     for _ in range(5):
         limiter.take(LOGIN, "a")

@@ -159,6 +159,18 @@ async def test_ten_logins_from_one_network(chat_world: World, autojump_clock: Cl
     assert statuses == [400] * 10 + [429]
 
 
+async def test_a_network_that_has_had_its_share_locks_nobody_out(
+    chat_world: World, chat_server: ChatServer, autojump_clock: Clock
+) -> None:
+    hostile = RestClient(chat_server.route("198.51.100.66"))
+    for number in range(10):
+        assert (await hostile.login(email=f"nobody{number}@example.com", password="wrong password")).status == 400
+    for _ in range(10):
+        refused = await hostile.login(email=chat_world.alice.email, password="wrong password")
+        assert (refused.status, refused.code) == (429, "RATE_LIMITED")
+    (await chat_world.anyone.login(email=chat_world.alice.email, password=chat_world.alice.password)).expect(200)
+
+
 async def test_three_registrations_an_hour_from_one_network(chat_world: World, autojump_clock: Clock) -> None:
     statuses = [
         (await chat_world.anyone.register(username=f"guest{number}", password="correct horse")).status

@@ -84,10 +84,11 @@ class EndSessions(SudoFields):
 )
 async def register(request: Request, body: Register) -> object:
     """Make an account and sign it in."""
-    if body.email is not None:
-        request.limit(buckets.REGISTRATIONS_OF_EMAIL, email_key(body.email))
-    request.limit(buckets.REGISTRATIONS_OF_ADDRESS, network_of(request.address))
-    request.limit(buckets.REGISTRATIONS_OF_SUBNET, subnet_of(request.address))
+    request.limit_all(
+        *(() if body.email is None else ((buckets.REGISTRATIONS_OF_EMAIL, email_key(body.email)),)),
+        (buckets.REGISTRATIONS_OF_ADDRESS, network_of(request.address)),
+        (buckets.REGISTRATIONS_OF_SUBNET, subnet_of(request.address)),
+    )
     applicant = Applicant(
         username=body.username,
         email=body.email,
@@ -116,8 +117,7 @@ async def login(request: Request, body: Login) -> object:
     if name is None:
         raise InvalidFormBody.at(authentication.login_field, "INVALID_FORMAT")
     key = email_key(name) if by_email else username_key(name)
-    request.limit(buckets.LOGINS_OF_NAME, key)
-    request.limit(buckets.LOGINS_OF_ADDRESS, network_of(request.address))
+    request.limit_all((buckets.LOGINS_OF_NAME, key), (buckets.LOGINS_OF_ADDRESS, network_of(request.address)))
     outcome = await authentication.login(name, body.password, client_of(request), body.invite_code)
     return await answer_to_sign_in(request, outcome)
 

@@ -130,8 +130,9 @@ def _require_username_instance(request: Request) -> None:
 )
 async def recover(request: Request, body: Recover) -> object:
     """Set a password with the code of a recovery kit, and sign in."""
-    request.limit(buckets.KITS_OF_NAME, username_key(body.username))
-    request.limit(buckets.KITS_OF_ADDRESS, network_of(request.address))
+    request.limit_all(
+        (buckets.KITS_OF_NAME, username_key(body.username)), (buckets.KITS_OF_ADDRESS, network_of(request.address))
+    )
     kits = request.services.recovery_kits
     return await answer_to_sign_in(
         request, await kits.recover(body.username, body.code, body.password, client_of(request))
