@@ -3,7 +3,8 @@
 
 The program starts a bridge with the hash of a secret that it keeps (PKCE, RFC 7636). The page at the bridge's address
 asks for a passkey and notes on the bridge whom it proved. The program shows its secret and is signed in. The address
-alone is worth nothing, and neither is the secret before a passkey was shown.
+alone is worth nothing, and neither is the secret before a passkey was shown. What was noted counts no longer once the
+account has another password, or not that passkey any more.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ import attrs
 import structlog
 
 from chat.auth.tokens import TokenMint, token_hash
+from chat.auth.webauthn_responses import claim_of
 from chat.clock import Clock, iso_timestamp
 from chat.config import Settings
 from chat.domain.authentication import Authentication, SignedIn
@@ -107,13 +109,15 @@ class PasskeyBridge:
         """
         self._unused(self._database.reader, bridge_id)
         proved = await self._factors.verify_assertion(ChallengeContext.BRIDGE, response, challenge, None)
-        if proved is None or proved.is_deleted:
+        claim = claim_of(response)
+        if proved is None or proved.is_deleted or claim is None:
             raise passkey_failed()
         self._sign_ins.admitted(self._database.reader, proved)
 
         def unit(connection: sqlite3.Connection) -> None:
             bridge = self._unused(connection, bridge_id)
-            proof = {"user_id": proved.id, **Standing.of(proved).as_members()}
+            shown = {"user_id": proved.id, "passkey": claim.credential_id.hex()}
+            proof = {**shown, **Standing.of(proved).as_members()}
             tickets.replace_body(connection, bridge.secret_hash, {**bridge.body, "proved": proof})
 
         await self._database.write(unit)
@@ -138,8 +142,10 @@ class PasskeyBridge:
 
         def change(connection: sqlite3.Connection, account: Account) -> Account:
             taken = tickets.take(connection, KIND, bridge.secret_hash, self._clock.now_ms())
-            holds_passkeys = webauthn_credentials.is_one_listed(connection, account.id)
-            if taken is None or not holds_passkeys or standing.was_closed_since(account):
+            passkey = webauthn_credentials.by_id(connection, bytes.fromhex(proof["passkey"]))
+            if taken is None or passkey is None or passkey.user_id != account.id or passkey.replaced_by is not None:
+                raise _unknown()
+            if standing.was_closed_since(account) or not standing.has_password_of(account):
                 raise _unknown()
             return account
 

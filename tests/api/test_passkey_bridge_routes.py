@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import random
 from typing import Any
 
 import pytest
 import trio
 from signing_in import Holder, errors, holder_of, refusal, set_account
 
+from chat.auth.webauthn_options import RelyingParty
 from chat.registries.user_flags import UserFlag
-from chat.testing.authenticator import HONEST, Lie
+from chat.testing.authenticator import HONEST, Lie, SoftwareAuthenticator
 from chat.testing.rest_client import Response, RestClient
 from chat.testing.server import ChatServer
 from chat.testing.world import World
@@ -208,6 +210,25 @@ async def test_a_passkey_taken_away_in_between(bob: Holder, program: Program) ->
     (await Page(bob, await program.start()).show_key()).expect(204)
     await bob.remove_passkey()
     assert errors(await program.redeem()) == UNKNOWN
+
+
+async def test_a_passkey_replaced_in_between(chat_server: ChatServer, bob: Holder, program: Program) -> None:
+    (await Page(bob, await program.start()).show_key()).expect(204)
+    successor = Holder(chat_server, bob.world, bob.person)
+    successor.key = SoftwareAuthenticator(RelyingParty.of(chat_server.settings).origins[0], chance=random.Random(1))
+    await successor.add_passkey(**await bob.passkey_proof())
+    assert errors(await program.redeem()) == UNKNOWN
+    (await Page(successor, await program.start()).show_key()).expect(204)
+    assert await holder_of(bob.world, await program.redeem()) == bob.person.id
+
+
+async def test_another_password_in_between(bob: Holder, program: Program) -> None:
+    (await Page(bob, await program.start()).show_key()).expect(204)
+    change = {"new_password": "another staple altogether", **await bob.passkey_proof()}
+    (await bob.person.rest.patch("/v1/users/@me", change)).expect(200)
+    assert errors(await program.redeem()) == UNKNOWN
+    (await Page(bob, await program.start()).show_key()).expect(204)
+    assert await holder_of(bob.world, await program.redeem()) == bob.person.id
 
 
 async def test_an_account_closed_in_between_stays_closed(bob: Holder, program: Program) -> None:
