@@ -180,7 +180,7 @@ class Server:
             random_hex=random_hex,
             random_between=chance.randint,
             make_commands=make_commands,
-            threads_shown=thread_lookup.shown_to,
+            threads_shown=thread_lookup,
         )
 
         foundations = Foundations(

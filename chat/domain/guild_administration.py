@@ -81,5 +81,7 @@ def announce(bus: Bus, state: GuildState, before: Guild) -> None:
         GuildStateChanged(after.id),
         Event(EventName.GUILD_UPDATE, {**state.guild_object(), "guild_id": str(after.id)}, ToGuild(after.id)),
     )
-    if (before.features ^ after.features) & UNAVAILABLE_GUILD_FEATURES:
+    changed = before.features ^ after.features
+    is_closed = not UNAVAILABLE_GUILD_FEATURES.isdisjoint(after.features)
+    if changed & UNAVAILABLE_GUILD_FEATURES or (is_closed and GuildFeature.UNAVAILABLE_HIDDEN in changed):
         bus.publish(GuildAvailabilityChanged(after.id))

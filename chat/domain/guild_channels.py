@@ -187,7 +187,7 @@ class GuildChannels:
             if state is None:
                 return
             self._put(state, written)
-            self._bus.publish(channel_updated(state, channel_id), GuildStateChanged(guild_id))
+            self._bus.publish(GuildStateChanged(guild_id), channel_updated(state, channel_id))
             self._audit_log.publish(*written.entries)
 
         await self._database.write(unit, then)

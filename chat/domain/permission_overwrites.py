@@ -133,7 +133,7 @@ class PermissionOverwrites:
             return
         state.put_channel(channel)
         # Whoever sees the channel now hears of the change, whoever sees it only now gets it whole afterwards.
-        self._bus.publish(channel_updated(state, channel.id), GuildStateChanged(state.id))
+        self._bus.publish(GuildStateChanged(state.id), channel_updated(state, channel.id))
         self._audit_log.publish(written.entry)
 
 

@@ -95,6 +95,10 @@ class ThreadLookup:
         seen = (self.find(state, member, thread.id) for thread in found)
         return [thread_object(access.thread, own=access.own) for access in seen if access is not None]
 
+    def any_below(self, state: GuildState, channel_ids: frozenset[int]) -> bool:
+        """Whether there are active threads below any of these channels."""
+        return not threads.parents_of_active(self._database.reader, state.id).isdisjoint(channel_ids)
+
 
 def permissions_in_thread(parent_permissions: int) -> int:
     """SEND_MESSAGES in a thread is what SEND_MESSAGES_IN_THREADS is in the channel above it."""

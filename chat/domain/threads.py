@@ -220,10 +220,10 @@ class Threads:
             added, thread = result
             if not added:
                 return
-            if access.is_private:
-                # A private thread is new to whoever was brought into it.
-                shown = {**thread_object(thread, own=entry), "newly_created": False}
-                self._bus.publish(Event(EventName.THREAD_CREATE, shown, ToAccounts((user_id,))))
+            # A thread is new to who was not in it: a private one for sure, a public one since Ready tells people only
+            # of the threads that they are in.
+            shown = {**thread_object(thread, own=entry), "newly_created": False}
+            self._bus.publish(Event(EventName.THREAD_CREATE, shown, ToAccounts((user_id,))))
             changed = {"added_members": [self._member_object(access, entry)]}
             self._publish_members(access, thread, changed)
 
@@ -297,8 +297,11 @@ class Threads:
             "member_count": min(thread.member_count, THREAD_MEMBER_COUNT_MAXIMUM),
             **changed,
         }
-        now = self._lookup.find(access.state, access.member, thread.id)
-        self._bus.publish(Event(EventName.THREAD_MEMBERS_UPDATE, data, (now or access).audience()))
+        now = self._lookup.find(access.state, access.member, thread.id) or access
+        removed = frozenset(int(user_id) for user_id in changed.get("removed_member_ids", ()))
+        # Who was taken out of a private thread is told of it too.
+        told = attrs.evolve(now, member_ids=now.member_ids | removed)
+        self._bus.publish(Event(EventName.THREAD_MEMBERS_UPDATE, data, told.audience()))
 
 
 def _kind(parent: Channel, wanted: ChannelType | None) -> ChannelType:

@@ -18,7 +18,7 @@ from chat.gateway.commands.handler import CommandHandler
 from chat.gateway.compressed_connection import CompressedConnection
 from chat.gateway.connection import Connection, GatewayParts
 from chat.gateway.fanout import Fanout
-from chat.gateway.guild_payloads import GuildPayloads, ThreadsShown, no_threads
+from chat.gateway.guild_payloads import GuildPayloads, ThreadsShown
 from chat.gateway.hub import Hub
 from chat.gateway.node import NodeState
 from chat.gateway.ready import AccountState, ReadyPayloads
@@ -61,7 +61,7 @@ class Gateway:
         random_hex: Callable[[int], str],
         random_between: Callable[[int, int], int],
         make_commands: Callable[[Hub, Subscriptions, GuildPayloads], CommandHandler],
-        threads_shown: ThreadsShown = no_threads,
+        threads_shown: ThreadsShown | None = None,
     ) -> None:
         self.settings = settings
         self.node = NodeState()

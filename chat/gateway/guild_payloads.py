@@ -15,14 +15,27 @@ from chat.registries.events import EventName
 
 
 class ThreadsShown(Protocol):
-    """Gives the active threads of a guild that an account sees, or of those the ones it is in."""
+    """Knows the threads of guilds."""
 
-    def __call__(self, state: GuildState, user_id: int, *, joined_only: bool) -> Sequence[Mapping[str, Any]]: ...
+    def shown_to(self, state: GuildState, user_id: int, *, joined_only: bool) -> Sequence[Mapping[str, Any]]:
+        """The active threads of a guild that an account sees, or of those the ones it is in."""
+        ...
+
+    def any_below(self, state: GuildState, channel_ids: frozenset[int]) -> bool:
+        """Whether there are active threads below any of these channels."""
+        ...
 
 
-def no_threads(state: GuildState, user_id: int, *, joined_only: bool) -> Sequence[Mapping[str, Any]]:
+class NoThreads:
     """For those who know of no threads."""
-    return ()
+
+    def shown_to(self, state: GuildState, user_id: int, *, joined_only: bool) -> Sequence[Mapping[str, Any]]:
+        """None."""
+        return ()
+
+    def any_below(self, state: GuildState, channel_ids: frozenset[int]) -> bool:
+        """None."""
+        return False
 
 
 class GuildPayloads:
@@ -33,12 +46,12 @@ class GuildPayloads:
         guild_states: GuildStates,
         presences: Presences,
         voice_states: VoiceStates,
-        threads_shown: ThreadsShown = no_threads,
+        threads_shown: ThreadsShown | None = None,
     ) -> None:
         self._guild_states = guild_states
         self._presences = presences
         self._voice_states = voice_states
-        self._threads_shown = threads_shown
+        self._threads: ThreadsShown = NoThreads() if threads_shown is None else threads_shown
 
     def is_open_to(self, state: GuildState, session: GatewaySession) -> bool:
         """Whether the guild is available to the session's account, and known to this node at all."""
@@ -47,7 +60,7 @@ class GuildPayloads:
     def whole(self, state: GuildState, session: GatewaySession, *, full_users: bool) -> dict[str, Any]:
         """The guild ready object; members' users are cut to their id unless `full_users`."""
         guild_id = state.guild.id
-        threads = self._threads_shown(state, session.user_id, joined_only=not session.bot) if session.threads else ()
+        threads = self._shown_to(state, session) if session.threads else ()
         return guild_ready_object(
             state,
             user_id=session.user_id,
@@ -64,6 +77,27 @@ class GuildPayloads:
         if self.is_open_to(room.state, session):
             return EventName.GUILD_CREATE, self.whole(room.state, session, full_users=True)
         return EventName.GUILD_DELETE, unavailable_guild(room.state)
+
+    def any_threads_below(self, state: GuildState, channel_ids: frozenset[int]) -> bool:
+        """Whether there are active threads below any of these channels."""
+        return self._threads.any_below(state, channel_ids)
+
+    def threads_below(
+        self, state: GuildState, session: GatewaySession, channel_ids: frozenset[int]
+    ) -> dict[str, Any] | None:
+        """Thread List Sync for a session that sees these channels now; None where there is nothing to tell."""
+        threads = [thread for thread in self._shown_to(state, session) if int(thread["parent_id"]) in channel_ids]
+        if not threads:
+            return None
+        return {
+            "guild_id": str(state.id),
+            "channel_ids": [str(channel_id) for channel_id in sorted(channel_ids)],
+            "threads": threads,
+            "members": [thread["member"] for thread in threads if "member" in thread],
+        }
+
+    def _shown_to(self, state: GuildState, session: GatewaySession) -> Sequence[Mapping[str, Any]]:
+        return self._threads.shown_to(state, session.user_id, joined_only=not session.bot)
 
     def sync(self, room: GuildRoom, session: GatewaySession) -> dict[str, Any]:
         """Guild Sync: the whole guild with full users."""

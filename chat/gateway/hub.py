@@ -35,7 +35,7 @@ from chat.gateway.subscriptions import Subscriptions
 from chat.protocol.payload import OutgoingEvent
 from chat.protocol.sharding import shard_of
 from chat.registries.channel_types import CHANNEL_THREADS_TYPES, ChannelType
-from chat.registries.events import EVENTS, SHARD_ZERO_EXEMPT, EventName
+from chat.registries.events import EVENTS, SHARD_ZERO_EXEMPT, THREAD_EVENTS, EventName
 from chat.registries.limits import PASSIVE_ROLE_MENTIONS
 from chat.snowflake import snowflake_time_ms
 
@@ -179,11 +179,12 @@ class Hub:
                 return () if room is None else self._with_passive(room, room.in_guild(permission), event)
             case ToAccounts(user_ids):
                 everywhere = event.name in SHARD_ZERO_EXEMPT or _names_guild(event)
+                of_threads = event.name in THREAD_EVENTS
                 return tuple(
                     session
                     for user_id in user_ids
                     for session in self._table.of_user(user_id)
-                    if everywhere or session.hears_account_events()
+                    if (everywhere or session.hears_account_events()) and (session.threads or not of_threads)
                 )
             case ToPresenceSubscribers(user_id, without):
                 subscribers = self._subscriptions.presence_subscribers(user_id)
@@ -287,6 +288,17 @@ class Hub:
             self._tell_channel(room, EventName.CHANNEL_DELETE, channel_id, lost[channel_id], deleted)
         for channel_id in sorted(gained, key=lambda channel_id: (not _is_category(room, channel_id, {}), channel_id)):
             self._tell_channel(room, EventName.CHANNEL_CREATE, channel_id, gained[channel_id], {})
+        if gained and self._guild_payloads.any_threads_below(room.state, frozenset(gained)):
+            self._tell_threads(room, sights)
+
+    def _tell_threads(self, room: GuildRoom, sights: Sequence[Sight]) -> None:
+        """Thread List Sync for what stands below the channels that accounts see now."""
+        for sight in sights:
+            for session in room.sessions_by_user.get(sight.user_id, ()):
+                if session.threads and sight.gained:
+                    data = self._guild_payloads.threads_below(room.state, session, sight.gained)
+                    if data is not None:
+                        self.send((session,), EventName.THREAD_LIST_SYNC, data)
 
     def _tell_channel(
         self,

@@ -13,6 +13,7 @@ from chat.domain.guild_states import GuildState
 from chat.domain.presences import Presences
 from chat.domain.voice_states import VoiceStates
 from chat.gateway.session import GatewaySession
+from chat.registries.channel_types import CHANNEL_THREADS_TYPES
 from chat.registries.guild_features import UNAVAILABLE_GUILD_FEATURES
 from chat.registries.limits import PASSIVE_GUILD_MEMBERS
 from chat.registries.permissions import Permission
@@ -147,10 +148,14 @@ class GuildRoom:
     def _compute(self, channel_id: int, permission: int) -> Recipients:
         full: list[GatewaySession] = []
         passive: list[GatewaySession] = []
+        channel = self.state.channels.get(channel_id)
+        known_to_threads = channel is not None and channel.type in CHANNEL_THREADS_TYPES
         for user_id, sessions in self.sessions_by_user.items():
             if not self._may_receive(user_id, channel_id, permission):
                 continue
             for session in sessions:
+                if known_to_threads and not session.threads:
+                    continue
                 quiet = self._large and not session.bot and self.guild_id not in session.active_guilds
                 (passive if quiet else full).append(session)
         return Recipients(tuple(full), tuple(passive))

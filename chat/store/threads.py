@@ -85,6 +85,19 @@ def joined(connection: sqlite3.Connection, guild_id: int, user_id: int, *, archi
     return [_thread(row) for row in connection.execute(_JOINED, (user_id, guild_id, archived_too))]
 
 
+def parents_of_active(connection: sqlite3.Connection, guild_id: int) -> frozenset[int]:
+    """The guild's channels below which there are threads that are not archived."""
+    rows = connection.execute(
+        """
+        SELECT DISTINCT channels.parent_id
+          FROM threads JOIN channels ON channels.id = threads.id
+         WHERE channels.guild_id = ? AND threads.archived = 0
+        """,
+        (guild_id,),
+    )
+    return frozenset(parent_id for (parent_id,) in rows)
+
+
 def count_active(connection: sqlite3.Connection, guild_id: int) -> int:
     """How many of the guild's threads are not archived."""
     row = connection.execute(
