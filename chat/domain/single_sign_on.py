@@ -1,8 +1,10 @@
 """Single sign-on through an OpenID Connect provider (document 000, Single sign-on enforcement; wire facts 6.1).
 
 An account belongs to a person of the provider's by their subject there, which never changes; the first time by an
-address that the provider has verified. An account whose holder never proved that address here may be anybody's who
-typed it in: then the provider's word counts, and whatever else could open the account is taken away from it.
+address that the provider has verified. Addresses go from one person to the next, so one finds no account that belongs
+to somebody else of the provider's already (OpenID Connect Core 5.7). An account whose holder never proved that address
+here may be anybody's who typed it in: then the provider's word counts, and whatever else could open the account is
+taken away from it.
 """
 
 from __future__ import annotations
@@ -176,6 +178,8 @@ def holder_of(connection: sqlite3.Connection, claims: Claims) -> Account | None:
     account = sso_identities.account_of(connection, claims.issuer, claims.subject)
     if account is None or account.is_deleted:
         account = None if claims.email is None else accounts.by_email_key(connection, claims.email)
+        if account is not None and sso_identities.has_another(connection, claims.issuer, claims.subject, account.id):
+            return None
     return None if account is None or account.is_deleted else account
 
 

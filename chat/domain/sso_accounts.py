@@ -60,6 +60,8 @@ class SsoAccounts:
                 return None
             username, number = self._usernames.allocate_like(connection, account.username, bot=False)
             made = attrs.evolve(account, username=username, discriminator=number)
+            if made.email is not None and accounts.by_email_key(connection, made.email) is not None:
+                made = attrs.evolve(made, email=None, email_verified=False)  # it is somebody else's of the provider's
             accounts.insert(connection, made)
             user_settings.put(connection, made.id, {})
             sso_identities.put(connection, claims.issuer, claims.subject, made.id, made.created_at)

@@ -16,6 +16,15 @@ def account_of(connection: sqlite3.Connection, issuer: str, subject: str) -> Acc
     return None if row is None else accounts.by_id(connection, row[0])
 
 
+def has_another(connection: sqlite3.Connection, issuer: str, subject: str, user_id: int) -> bool:
+    """Whether the account belongs to another of the provider's subjects."""
+    row = connection.execute(
+        "SELECT 1 FROM sso_identities WHERE user_id = ? AND issuer = ? AND subject != ? LIMIT 1",
+        (user_id, issuer, subject),
+    ).fetchone()
+    return row is not None
+
+
 def put(connection: sqlite3.Connection, issuer: str, subject: str, user_id: int, now: int) -> None:
     """The provider's subject has this account from now on, in place of any other."""
     connection.execute(

@@ -78,6 +78,30 @@ async def test_a_verified_address_finds_the_account_that_is_there(chat_world: Wo
     assert (await come_back(chat_world.anyone, provider)).expect(200)["user_id"] == chat_world.alice.id
 
 
+async def test_an_address_that_goes_to_somebody_else_does_not_take_the_account_along(
+    chat_world: World, provider: Provider
+) -> None:
+    provider.person |= {"sub": "a-1", "email": "alice@example.com"}
+    assert (await come_back(chat_world.anyone, provider)).expect(200)["user_id"] == chat_world.alice.id
+    provider.person |= {"sub": "a-2"}
+    other = (await come_back(chat_world.anyone, provider)).expect(200)
+    assert other["user_id"] != chat_world.alice.id
+    own = (await chat_world.anyone.signed_in(other["token"]).get("/v1/users/@me")).expect(200)
+    assert (own["email"], own["verified"]) == (None, False)
+    assert (await come_back(chat_world.anyone, provider)).expect(200)["user_id"] == other["user_id"]
+    provider.person |= {"sub": "a-1"}
+    assert (await come_back(chat_world.anyone, provider)).expect(200)["user_id"] == chat_world.alice.id
+
+
+@pytest.mark.chat_settings(**{"sso.auto_provision": False})
+async def test_nor_where_no_accounts_are_made(chat_world: World, provider: Provider) -> None:
+    provider.person |= {"sub": "a-1", "email": "alice@example.com"}
+    (await come_back(chat_world.anyone, provider)).expect(200)
+    provider.person |= {"sub": "a-2"}
+    answer = await come_back(chat_world.anyone, provider)
+    assert (answer.status, answer.code) == (403, "SSO_REQUIRED")
+
+
 @pytest.mark.parametrize("verified", [False, None, "true", 1, "yes"])
 async def test_an_address_that_the_provider_has_not_verified_finds_nobody(
     chat_world: World, provider: Provider, verified: object
