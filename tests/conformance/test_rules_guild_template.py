@@ -184,7 +184,6 @@ async def test_refusals_say_where(chat_world: World) -> None:
         assert len((await whole(chat_world, created))["channels"]) == 4, "as without a template"
 
 
-@pytest.mark.rule("001.features.8")
 async def test_announcement_channels_are_made_from_templates(chat_world: World) -> None:
     channels = [{"id": 1, "type": 5, "name": "news", "position": 0}]
     template = {"name": "x", "roles": [], "channels": channels}

@@ -116,7 +116,7 @@ async def test_pages_have_up_to_two_hundred_guilds(chat_world: World) -> None:
             assert [error["path"] for error in refused.json()["errors"]] == [name]
 
 
-@pytest.mark.rule("001.list.2", "001.credentials.2", "001.policy.2")
+@pytest.mark.rule("001.list.2", "001.credentials.2")
 async def test_access_tokens_need_the_scope(chat_world: World) -> None:
     path = f"/v1/guilds/{chat_world.guild_id}"
     good = await bearer(chat_world, chat_world.alice, "identify guilds")
@@ -272,7 +272,7 @@ async def test_forums_are_for_everyone_and_threads_are_for_nobody(chat_world: Wo
         assert int(entry["allow"]) == THREAD_PERMISSIONS, "overwrites keep their thread bits for every caller"
 
 
-@pytest.mark.rule("001.get.3", "001.common.1", "001.common.2", "001.common.3", "001.common.4", "001.common.5")
+@pytest.mark.rule("001.get.3", "001.common.1", "001.common.2", "001.common.3", "001.common.4")
 async def test_refusals_of_get_guild(chat_world: World) -> None:
     alice, admin, path = chat_world.alice, chat_world.admin, f"/v1/guilds/{chat_world.guild_id}"
     assert missing_scope(await (await bearer(chat_world, alice, "identify email")).get(path))
