@@ -391,7 +391,12 @@ def _credentials(base: Foundations, rate_limiter: RateLimiter) -> Credentials:
         PasskeyAssertions(database, clock, challenges, party),
         lambda user_id: not rate_limiter.take(buckets.SUDO_CODES, user_id),
     )
-    sudo = SudoMode(base.passwords, factors, SudoTokens(base.keys, clock))
+    sudo = SudoMode(
+        base.passwords,
+        factors,
+        SudoTokens(base.keys, clock),
+        lambda user_id: rate_limiter.take(buckets.SUDO_PASSWORDS, user_id),
+    )
     verification = EmailVerification(database, clock, mailer, base.mint, base.account_events, settings)
     sign_ins = SignIns(database, clock, base.mint, base.account_events)
     tickets = LoginTickets(database, clock, base.mint, sign_ins)

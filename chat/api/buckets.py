@@ -111,6 +111,9 @@ REGISTRATIONS_OF_SUBNET: Final = Bucket("handler:register:subnet", 15, HOUR)
 SUDO_CODES: Final = Bucket("handler:sudo:code", 10, 15 * MINUTE)
 """Codes that an account gives in sudo mode, right or wrong. Beyond it 400 with INVALID_MFA_CODE instead of 429."""
 
+SUDO_PASSWORDS: Final = Bucket("handler:sudo:password", 20, 15 * MINUTE)
+"""Passwords that an account gives in sudo mode, right or wrong: more than codes, since each operation asks again."""
+
 RECOVERIES_OF_ADDRESS: Final = Bucket("handler:forgot:address", 20, 30 * MINUTE)
 RECOVERIES_OF_EMAIL: Final = Bucket("handler:forgot:email", 5, 30 * MINUTE)
 """Reset links asked for, whether an account has the address or not."""

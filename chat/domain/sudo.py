@@ -8,7 +8,7 @@ and so does an account that has nothing to prove itself with.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
 import attrs
@@ -16,7 +16,7 @@ import attrs
 from chat.auth.passwords import Passwords
 from chat.auth.sudo_token import SudoTokens
 from chat.domain.factors import FactorsHeld
-from chat.errors import ApiError, InvalidFormBody
+from chat.errors import ApiError, InvalidFormBody, RateLimited
 from chat.store.accounts import Account
 
 
@@ -48,12 +48,19 @@ class Factors(Protocol):
 
 
 class SudoMode:
-    """Judges proofs."""
+    """Judges proofs.
 
-    def __init__(self, passwords: Passwords, factors: Factors, tokens: SudoTokens) -> None:
+    `wait_to_guess` counts one password of an account, and tells the seconds to wait where it is one too many, else 0:
+    whoever came by a sign-in must not be able to try passwords with it for as long as they like.
+    """
+
+    def __init__(
+        self, passwords: Passwords, factors: Factors, tokens: SudoTokens, wait_to_guess: Callable[[int], float]
+    ) -> None:
         self._passwords = passwords
         self._factors = factors
         self._tokens = tokens
+        self._wait_to_guess = wait_to_guess
 
     async def require(self, account: Account, proof: SudoProof, *, issues_token: bool = True) -> None:
         """Return if the account has proved itself, with `proof.answered` set where the answer carries a token.
@@ -63,6 +70,7 @@ class SudoMode:
         :raises ApiError: SUDO_MODE_REQUIRED without a usable proof; a password is none where the account holds a
             factor, and a factor is none where it holds no factor (design 7).
         :raises InvalidFormBody: INVALID_PASSWORD at `password`, INVALID_MFA_CODE at `mfa_code`.
+        :raises RateLimited: too many passwords.
         """
         held = self._factors.held(account)
         if account.bot or (account.password_hash is None and not held.any):
@@ -71,7 +79,14 @@ class SudoMode:
             await self._require_factor(account, held, proof, issues_token)
         elif proof.password is None:
             raise sudo_mode_required(held)
-        elif not await self._passwords.verify(account.password_hash, proof.password):
+        else:
+            await self._require_password(account, proof.password)
+
+    async def _require_password(self, account: Account, password: str) -> None:
+        retry_after = self._wait_to_guess(account.id)
+        if retry_after:
+            raise RateLimited(retry_after)
+        if not await self._passwords.verify(account.password_hash, password):
             raise InvalidFormBody.at("password", "INVALID_PASSWORD")
 
     async def _require_factor(self, account: Account, held: FactorsHeld, proof: SudoProof, issues_token: bool) -> None:

@@ -186,6 +186,27 @@ async def test_beyond_the_limit_nothing_is_hashed(
     assert tally.taken() == 0
 
 
+@limited
+async def test_a_sign_in_does_not_try_passwords_for_ever(
+    chat_world: World, monkeypatch: pytest.MonkeyPatch, autojump_clock: Clock
+) -> None:
+    bob, carol = chat_world.bob, chat_world.carol
+    tally = Tally(monkeypatch)
+    options = "/v1/users/@me/mfa/webauthn/credentials/registration-options"
+    for number in range(20):
+        assert errors(await bob.rest.post(options, {"password": f"wrong password {number}"})) == [
+            ("password", "INVALID_PASSWORD")
+        ]
+    assert tally.taken() == 20
+    # Nor with another operation, which has a limit of its own.
+    refused = await bob.rest.post("/v1/auth/sessions/logout", {"password": bob.password, "session_id_hashes": []})
+    assert (refused.status, refused.code) == (429, "RATE_LIMITED")
+    assert tally.taken() == 0
+    (await carol.rest.post(options, {"password": carol.password})).expect(200)
+    await trio.sleep(15 * 60)
+    (await bob.rest.post(options, {"password": bob.password})).expect(200)
+
+
 async def test_no_second_step_hashes_anything(bob: Guesser, monkeypatch: pytest.MonkeyPatch) -> None:
     ticket = await bob.ticket()
     tally = Tally(monkeypatch)
