@@ -32,6 +32,7 @@ from chat.config import Settings
 from chat.domain.access import Access
 from chat.domain.account_closing import AccountClosing
 from chat.domain.account_events import AccountEvents
+from chat.domain.account_images import AccountImages
 from chat.domain.accounts import Accounts
 from chat.domain.address_wishes import AddressWishes
 from chat.domain.admin_api_keys import AdminApiKeys
@@ -239,6 +240,7 @@ def build_services(base: Foundations) -> Services:
             credentials.rules,
             base.account_events,
             settings,
+            AccountImages(media, clock, settings),
         ),
         account_closing=AccountClosing(database, clock, credentials.sudo, base.account_events),
         username_suggestions=UsernameSuggestions(database, credentials.usernames, settings),
@@ -285,6 +287,7 @@ def build_services(base: Foundations) -> Services:
             memberships,
             base.account_events,
             settings,
+            AccountImages(media, clock, settings),
         ),
         private_channels=base.private_channels,
         audit_log=audit_log,

@@ -14,6 +14,7 @@ from chat.clock import Clock
 from chat.config import Settings
 from chat.domain.account_events import AccountEvents
 from chat.domain.account_gates import present
+from chat.domain.account_images import ACCOUNT_IMAGES, AccountImages
 from chat.domain.address_wishes import AddressWish, AddressWishes, Move
 from chat.domain.new_passwords import NewPasswords
 from chat.domain.objects.users import bearer_user, partial_user, private_user
@@ -64,6 +65,7 @@ class Accounts:
         usernames: Usernames,
         rules: ProfileRules,
         events: AccountEvents,
+        images: AccountImages,
         settings: Settings,
     ) -> None:
         self._database = database
@@ -74,6 +76,7 @@ class Accounts:
         self._usernames = usernames
         self._rules = rules
         self._events = events
+        self._images = images
         self._settings = settings
 
     def own(self, account: Account) -> dict[str, Any]:
@@ -107,14 +110,20 @@ class Accounts:
     ) -> Account:
         """Change the caller's own account. Another password ends every sign-in of the account.
 
-        `profile` holds columns and their new values: global_name, bio, pronouns, accent_color.
+        `profile` holds columns and their new values: global_name, bio, pronouns, accent_color; and, as base64 text,
+        avatar and banner.
 
         :raises InvalidFormBody: with the field that cannot be taken; INVALID_PASSWORD at `password`.
+        :raises StorageUnavailable: when an image cannot be written.
         :raises ApiError: SUDO_MODE_REQUIRED for other credentials without proof; ACCESS_DENIED for those of a deleted
             account.
         """
         known = principal.account
-        changes = self._rules.checked(known, dict(profile), tag)
+        sent = {name: profile[name] for name in ACCOUNT_IMAGES.keys() & profile.keys()}
+        written = {name: value for name, value in profile.items() if name not in sent}
+        changes = self._rules.checked(known, written, tag)
+        pictures = await self._images.judged(known, sent)
+        changes |= pictures.columns()
         checked = _NOTHING if credentials is None else await self._checked(known, credentials)
         ends_sign_ins = checked.password_hash is not None and known.password_hash is not None
 
@@ -129,6 +138,7 @@ class Accounts:
                 if before.password_hash != known.password_hash:  # it was changed after the proof was checked
                     raise InvalidFormBody.at("password", "INVALID_PASSWORD")
                 after = self._with_credentials(connection, present(after), checked)
+            pictures.store(connection)
             if after != before:
                 accounts.replace(connection, after)
             return before, after
@@ -140,7 +150,8 @@ class Accounts:
             if ends_sign_ins:
                 self._events.signed_out(after.id)
 
-        _, account = await self._database.write(unit, then)
+        async with self._images.media.kept(*pictures.prepared):
+            _, account = await self._database.write(unit, then)
         if checked.password_hash is not None:
             log.info("password changed", user_id=account.id)
         if checked.move is not None:

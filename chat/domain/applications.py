@@ -14,6 +14,7 @@ from chat.auth.tokens import TokenMint
 from chat.clock import Clock
 from chat.config import Settings
 from chat.domain.account_events import AccountEvents
+from chat.domain.account_images import ACCOUNT_IMAGES, AccountImages
 from chat.domain.application_rows import (
     bot_of,
     deleted_bot,
@@ -84,6 +85,7 @@ class Applications:
         rules: ProfileRules,
         memberships: Memberships,
         events: AccountEvents,
+        images: AccountImages,
         settings: Settings,
     ) -> None:
         self._database = database
@@ -95,6 +97,7 @@ class Applications:
         self._rules = rules
         self._memberships = memberships
         self._events = events
+        self._images = images
         self._settings = settings
 
     async def create(self, principal: Principal, new: NewApplication) -> dict[str, Any]:
@@ -215,14 +218,21 @@ class Applications:
         """Change the bot account of an application; returns the bot object.
 
         :raises ApiError: UNKNOWN_APPLICATION, ACCESS_DENIED, BOT_USER_NOT_FOUND, INVALID_BOT_FLAG.
-        :raises InvalidFormBody: for a tag or bio that cannot be taken.
+        :raises InvalidFormBody: for a tag, bio or image that cannot be taken.
+        :raises StorageUnavailable: when an image cannot be written.
         """
         if change.flags is not None and change.flags & ~BOT_FLAGS:
             raise ApiError("INVALID_BOT_FLAG")
+        reader = self._database.reader
+        known = required_bot_of(reader, owned(reader, principal, application_id))
+        sent = {name: change.profile[name] for name in ACCOUNT_IMAGES.keys() & change.profile.keys()}
+        written = {name: value for name, value in change.profile.items() if name not in sent}
+        pictures = await self._images.judged(known, sent)
 
         def unit(connection: sqlite3.Connection) -> tuple[Account, Account]:
             before = required_bot_of(connection, owned(connection, principal, application_id))
-            after = attrs.evolve(before, **self._rules.checked(before, dict(change.profile), change.tag))
+            after = attrs.evolve(before, **self._rules.checked(before, dict(written), change.tag), **pictures.columns())
+            pictures.store(connection)
             if change.flags is not None:
                 after = attrs.evolve(after, flags=(after.flags & ~BOT_FLAGS) | change.flags)
             if change.tag != KEEP_TAG:
@@ -236,7 +246,8 @@ class Applications:
             if after != before:
                 self._events.changed(before, after)
 
-        _, bot = await self._database.write(unit, then)
+        async with self._images.media.kept(*pictures.prepared):
+            _, bot = await self._database.write(unit, then)
         return bot_object(bot)
 
     async def reset_bot_token(self, principal: Principal, application_id: int, proof: SudoProof) -> dict[str, Any]:

@@ -1,4 +1,5 @@
-"""The table of emojis and stickers, and what goes with a guild; conventions as in `chat.store.schema`."""
+"""The table of emojis and stickers, and which images go with guilds and accounts; conventions as in
+`chat.store.schema`."""
 
 from __future__ import annotations
 
@@ -25,6 +26,25 @@ EXPRESSIONS: Final = (
     BEGIN
         DELETE FROM assets
          WHERE owner_id = old.id AND kind IN ('icons', 'banners', 'splashes', 'embed-splashes');
+    END
+    """,
+    # Whatever takes an avatar or a banner off an account, its deletion included, takes the image too.
+    """
+    CREATE TRIGGER user_avatar_gone AFTER UPDATE OF avatar ON users WHEN old.avatar IS NOT new.avatar
+    BEGIN
+        DELETE FROM assets WHERE kind = 'avatars' AND owner_id = old.id AND hash = old.avatar;
+    END
+    """,
+    """
+    CREATE TRIGGER user_banner_gone AFTER UPDATE OF banner ON users WHEN old.banner IS NOT new.banner
+    BEGIN
+        DELETE FROM assets WHERE kind = 'banners' AND owner_id = old.id AND hash = old.banner;
+    END
+    """,
+    """
+    CREATE TRIGGER user_images_gone AFTER DELETE ON users
+    BEGIN
+        DELETE FROM assets WHERE owner_id = old.id AND kind IN ('avatars', 'banners');
     END
     """,
 )

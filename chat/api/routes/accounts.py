@@ -49,7 +49,7 @@ Color = Annotated[int, _Color()]
 Discriminator = Annotated[int, _Discriminator()]
 Pronouns = Annotated[str, Length(1, PRONOUNS_LENGTH)]
 
-PROFILE_FIELDS: Final = ("global_name", "bio", "pronouns", "accent_color")
+PROFILE_FIELDS: Final = ("global_name", "bio", "pronouns", "accent_color", "avatar", "banner")
 """Members of a change that are columns of the account by the same name."""
 
 
@@ -63,6 +63,8 @@ class ChangeOwnAccount(SudoFields):
     bio: Maybe[str | None] = OMITTED
     pronouns: Maybe[Pronouns | None] = OMITTED
     accent_color: Maybe[Color | None] = OMITTED
+    avatar: Maybe[str | None] = attrs.field(default=OMITTED, repr=False)
+    banner: Maybe[str | None] = attrs.field(default=OMITTED, repr=False)
     email: str | None = None
     email_token: Annotated[str, Length(1, 256)] | None = attrs.field(default=None, repr=False)
     new_password: str | None = attrs.field(default=None, repr=False)
@@ -80,7 +82,14 @@ async def get_own_account(request: Request) -> object:
     return request.services.accounts.of_caller(request.principal)
 
 
-@routes.operation("PATCH", "/v1/users/@me", policy=Policy.USER, bucket=buckets.USER_OWN_CHANGE, body=ChangeOwnAccount)
+@routes.operation(
+    "PATCH",
+    "/v1/users/@me",
+    policy=Policy.USER,
+    bucket=buckets.USER_OWN_CHANGE,
+    body=ChangeOwnAccount,
+    images=True,
+)
 async def change_own_account(request: Request, body: ChangeOwnAccount) -> object:
     """Change the caller's account; another password (sudo mode) ends all its sign-ins."""
     credentials = _credential_change(request, body)

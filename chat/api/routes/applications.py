@@ -52,6 +52,8 @@ class ChangeBot:
     username: str | None = None
     discriminator: Discriminator | None = None
     bio: Maybe[str | None] = OMITTED
+    avatar: Maybe[str | None] = attrs.field(default=OMITTED, repr=False)
+    banner: Maybe[str | None] = attrs.field(default=OMITTED, repr=False)
     bot_flags: Annotated[int, Range(0, INT32_MAXIMUM)] | None = None
 
 
@@ -127,6 +129,7 @@ async def delete_application(request: Request, application_id: int, body: SudoFi
     policy=Policy.USER_ONLY,
     bucket=buckets.APPLICATION_CHANGE,
     body=ChangeBot,
+    images=True,
 )
 async def change_bot(request: Request, application_id: int, body: ChangeBot) -> object:
     """Change the bot account of an application."""
