@@ -107,6 +107,11 @@ class Presences:
         """Whether others see the account as anything but offline."""
         return user_id in self._published
 
+    def is_away(self, user_id: int) -> bool:
+        """Whether all sessions of the account say that nobody touches them."""
+        account = self._accounts.get(user_id)
+        return account is not None and account.afk
+
     def is_connected(self, user_id: int) -> bool:
         """Whether the account has a gateway session, be its socket gone for the moment."""
         return user_id in self._accounts

@@ -73,6 +73,10 @@ class VoiceConnections:
         """The connection of that id, if there is one."""
         return self._states.get(connection_id)
 
+    def every(self) -> list[VoiceState]:
+        """All connections."""
+        return list(self._states.values())
+
     def of_session(self, session_id: str) -> list[VoiceState]:
         """The connections of a gateway session."""
         return [self._states[connection_id] for connection_id in self._by_session.get(session_id, ())]

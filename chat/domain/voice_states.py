@@ -77,6 +77,10 @@ class VoiceStates:
         """The voice state objects of a guild, each with its member."""
         return [self._object(state) for state in self._connections.of_guild(guild_id)]
 
+    def every(self) -> list[VoiceState]:
+        """The connections of everybody."""
+        return self._connections.every()
+
     def of_member(self, guild_id: int, user_id: int) -> list[VoiceState]:
         """The connections of a member in a guild."""
         return [state for state in self._connections.of_guild(guild_id) if state.user_id == user_id]

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
@@ -59,7 +60,9 @@ async def get(world: World, actor: Actor | None = None, **headers: str) -> dict[
     return guild
 
 
-async def listed(actor: Actor, *, counts: bool = False, **headers: str) -> list[dict[str, Any]]:
+async def listed(
+    actor: Actor, headers: Mapping[str, str] | None = None, *, counts: bool = False
+) -> list[dict[str, Any]]:
     """List current user guilds."""
     query = {"with_counts": "true"} if counts else None
     answer = await actor.rest.request("GET", "/v1/users/@me/guilds", query=query, headers=headers)
@@ -389,7 +392,7 @@ async def test_which_members_each_operation_fills(chat_world: World) -> None:
     declared = {"X-Service-Features": "channel_threads"}
     [plain] = await listed(chat_world.bob)
     [counted] = await listed(chat_world.bob, counts=True)
-    [threaded] = await listed(chat_world.bob, **declared)
+    [threaded] = await listed(chat_world.bob, declared)
     [robotic] = await listed(chat_world.bot)
     read = await get(chat_world)
     read_with_threads = await get(chat_world, chat_world.bob, **declared)
@@ -450,7 +453,7 @@ async def test_thread_permissions_are_for_those_who_know_threads(chat_world: Wor
         (chat_world.bot, {}, True),
     ):
         shown = int(everything) if sees else int(everything) & ~THREAD_PERMISSIONS
-        [guild] = await listed(actor, **headers)
+        [guild] = await listed(actor, headers)
         assert guild["permissions"] == str(shown)
         read = await get(chat_world, actor, **headers)
         assert [role["permissions"] for role in read["roles"] if role["id"] == chat_world.guild_id] == [str(shown)]

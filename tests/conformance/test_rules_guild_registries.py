@@ -368,3 +368,35 @@ async def test_no_factor_is_asked_for_at_level_none(chat_world: World) -> None:
     (await ask("POST", f"{guild}/roles", name="r")).expect(200)
     (await ask("GET", f"{guild}/bans")).expect(200)
     (await ask("GET", f"{guild}/vanity-url")).expect(200)
+
+
+# Inactive members
+
+
+@pytest.mark.rule("001.guild-object.19", "001.guild-object.20")
+async def test_inactive_members_move_to_the_afk_channel(chat_world: World, autojump_clock: MockClock) -> None:
+    body = {"type": 2, "name": "Away"}
+    made = await chat_world.alice.rest.post(f"/v1/guilds/{chat_world.guild_id}/channels", body)
+    afk = made.expect(200)["id"]
+    alice, bob = await chat_world.alice.connect(), await chat_world.bob.connect()
+    voice = {"guild_id": chat_world.guild_id, "channel_id": chat_world.voice_channel_id}
+    for client in (alice, bob):
+        await client.send(Opcode.VOICE_STATE_UPDATE, {**voice, "self_mute": False, "self_deaf": False})
+
+    async def moved(seconds: float) -> set[str]:
+        """Who moves to the AFK channel in this time."""
+        alice.unread()
+        await trio.sleep(seconds)
+        updates = [payload.data for payload in alice.unread() if payload.name == "VOICE_STATE_UPDATE"]
+        return {update["user_id"] for update in updates if update["channel_id"] == afk}
+
+    await modify(chat_world, afk_channel_id=None, afk_timeout=60)
+    await bob.send(Opcode.PRESENCE_UPDATE, {"status": "idle", "afk": True})
+    assert await moved(120) == set()  # there is none to move to
+    await bob.send(Opcode.PRESENCE_UPDATE, {"status": "online", "afk": False})
+    await modify(chat_world, afk_channel_id=afk, afk_timeout=300)
+    assert await moved(600) == set()  # nobody is inactive
+    await bob.send(Opcode.PRESENCE_UPDATE, {"status": "idle", "afk": True})
+    assert await moved(290) == set()
+    assert await moved(20) == {chat_world.bob.id}
+    assert await moved(600) == set()  # who is there stays
