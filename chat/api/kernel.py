@@ -1,11 +1,12 @@
 """The way of a request through the API, the same for every operation.
 
     address ban > route > single sign-on > CAPTCHA > global limit > bucket > credential > policy > account gate
-          > room on the bus > precondition > path, query, body > handler
+          > room on the bus > precondition > path, query, body > credential and policy again, after a body > handler
 
 The credential is looked up first, because whose bucket a request goes into depends on it, but a missing or wrong one is
 refused only after the limits (wire facts 3.2, Order of checks; design 4). Administrative operations judge the caller
-before they count in the operation's bucket (wire facts 7.1), those on threads before any limit.
+before they count in the operation's bucket (wire facts 7.1), those on threads before any limit. A body may take its
+time: a credential that was revoked while it came is not good for what it asks.
 
 Everything that can be prepared is prepared
 when the operations are compiled, so that a request allocates little: this runs in front of Quart, whose routing and
@@ -89,6 +90,7 @@ class Endpoint:
         self._read_body: Final = None if operation.body is None else body_structure(operation.body)
         self._read_form: Final = None if operation.form is None else query_structure(operation.form)
         self._read_query: Final = None if operation.query is None else query_structure(operation.query)
+        self._reads_body: Final = operation.body is not None or operation.form is not None
 
     async def __call__(self, exchange: Exchange) -> Answer:
         """Take the request through all checks to the handler.
@@ -131,17 +133,20 @@ class Endpoint:
         if self._precondition is not None:
             self._precondition(request)
         if self.operation.images and not announces_little(exchange.headers):
-            answer = await self._handled_with_image(request, exchange)
+            answer = await self._handled_with_image(request, exchange, credential)
         else:
-            answer = await self._handled(request, exchange)
+            answer = await self._handled(request, exchange, credential)
         headers = {**headers, **request.sudo_headers}
         if headers:
             answer = attrs.evolve(answer, headers={**headers, **answer.headers})
         return answer
 
-    async def _handled(self, request: Request, exchange: Exchange) -> Answer:
+    async def _handled(self, request: Request, exchange: Exchange, credential: Credential | None) -> Answer:
         """What the handler makes of the request."""
         arguments = await self._arguments(exchange)
+        if self._reads_body and request.caller is not None:
+            request.caller = self._caller(exchange, credential)
+            self._admit(credential, request.caller)
         if not self._changes or self.operation.streamed or ("body" in arguments and arguments["body"] is None):
             # What is still to be received takes its time: nobody shall wait for the events that come of it.
             return answer_of(await self._handler(request, **arguments))
@@ -152,7 +157,7 @@ class Endpoint:
         finally:
             bus.causes -= 1
 
-    async def _handled_with_image(self, request: Request, exchange: Exchange) -> Answer:
+    async def _handled_with_image(self, request: Request, exchange: Exchange, credential: Credential | None) -> Answer:
         """As `_handled`, for a body that may hold images: it comes in on the disk, and few are in memory at a time."""
         storage = self._services.media.storage
         announced = exchange.headers.get("content-length")
@@ -161,7 +166,7 @@ class Endpoint:
                 await spooled.write(chunk)
             async with storage.large_bodies:
                 exchange.body = await spooled.content()
-                return await self._handled(request, exchange)
+                return await self._handled(request, exchange, credential)
 
     def _caller(self, exchange: Exchange, credential: Credential | None) -> Principal | None:
         """Whom the credential stands for. An admin API key stands for nobody outside /v1/admin (design 7)."""

@@ -68,7 +68,7 @@ class Request:
         """The client's address, IPv4 or IPv6 text."""
         self.headers: Final = headers
         """Request headers by lower-case name; of equal names the last."""
-        self.caller: Final = caller
+        self.caller = caller
         """Whomever the credential stands for; None only under Policy.NONE and Policy.GATEWAY_BOT."""
         self.receive: Final = receive
         """The body as it arrives (ASGI's), for an operation that is declared as `streamed`."""

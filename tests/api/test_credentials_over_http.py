@@ -4,8 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+import orjson
 import pytest
+import trio
+from raw_http import Answer, RawHttp
+from signing_in import set_account
 
+from chat.registries.user_flags import UserFlag
 from chat.testing.rest_client import Response, RestClient
 from chat.testing.server import ChatServer
 from chat.testing.world import World
@@ -293,3 +298,57 @@ async def test_bots_have_no_business_there(chat_world: World, method: str, path:
 async def test_except_that_logout_does_nothing(chat_world: World) -> None:
     assert (await chat_world.bot.rest.logout()).status == 204
     assert (await chat_world.bot.rest.get("/v1/users/@me")).status == 200
+
+
+# A body that takes its time
+
+
+class HeldBack:
+    """A request whose body waits."""
+
+    def __init__(self, client: RawHttp, body: bytes) -> None:
+        self.client = client
+        self.body = body
+
+    @classmethod
+    async def begun(cls, server: ChatServer, method: str, path: str, token: str, body: object) -> HeldBack:
+        """All of a request but its body, which the server waits for."""
+        written = orjson.dumps(body)
+        client = RawHttp(await server.route().connect())
+        lines = (
+            f"{method} {path} HTTP/1.1",
+            "Host: localhost",
+            f"Authorization: {token}",
+            "Content-Type: application/json",
+            f"Content-Length: {len(written)}",
+        )
+        await client.says("\r\n".join((*lines, "", "")).encode())
+        await trio.testing.wait_all_tasks_blocked()
+        return cls(client, written)
+
+    async def finished(self, method: str) -> Answer:
+        await self.client.says(self.body)
+        return await self.client.answer(method)
+
+
+async def test_what_a_sign_in_began_does_not_outlive_it(
+    chat_server: ChatServer, chat_world: World, autojump_clock: trio.testing.MockClock
+) -> None:
+    bob = chat_world.bob
+    for ends in (False, True):
+        path, body = "/v1/users/@me", {"global_name": f"ends: {ends}"}
+        held = await HeldBack.begun(chat_server, "PATCH", path, bob.token, body)
+        if ends:
+            (await bob.rest.post("/v1/auth/logout")).expect(204)
+        answer = await held.finished("PATCH")
+        assert answer.status == (401 if ends else 200)
+    public = (await chat_world.alice.rest.get(f"/v1/users/{bob.id}")).expect(200)
+    assert public["global_name"] == "ends: False"
+
+
+async def test_what_was_begun_before_a_change_is_judged_by_the_account_after_it(
+    chat_server: ChatServer, chat_world: World, autojump_clock: trio.testing.MockClock
+) -> None:
+    held = await HeldBack.begun(chat_server, "POST", "/v1/guilds", chat_world.bob.token, {"name": "Chess"})
+    await set_account(chat_world, chat_world.bob.id, flags=str(int(UserFlag.ACCOUNT_LIMITED)))
+    assert (await held.finished("POST")).code == "ACCOUNT_LIMITED"
