@@ -8,6 +8,7 @@ from typing import Any
 
 import PIL.Image
 import pytest
+import trio
 from trio.testing import MockClock
 
 from chat.registries.permissions import DEFAULT_EVERYONE
@@ -183,6 +184,24 @@ async def test_the_guild_limit(chat_world: World) -> None:
     (await rest.post(f"/v1/guilds/{second['id']}/delete", body)).expect(204)
     assert (await rest.create_guild("Third", template=BAD_TEMPLATE)).code == "GUILD_TEMPLATE_INVALID"
     assert (await rest.create_guild("Third")).status == 200
+
+
+@pytest.mark.chat_settings(**{"limits.max_guilds": 3, "limits.max_guilds_premium": 3})
+@pytest.mark.rule("001.create.22")
+async def test_the_guild_limit_holds_for_those_who_hurry(chat_world: World) -> None:
+    answers: list[tuple[int, str | None]] = []
+
+    async def create(icon: str | None, template: object) -> None:
+        answer = await chat_world.alice.rest.create_guild("Harbour", icon=icon, template=template)
+        answers.append((answer.status, answer.code))
+
+    async with trio.open_nursery() as nursery:
+        for _ in range(3):
+            nursery.start_soon(create, text(picture("PNG")), None)
+            nursery.start_soon(create, None, EMPTY_TEMPLATE)
+            nursery.start_soon(create, None, None)
+    assert sorted(answers, key=str) == [(200, None)] * 2 + [(400, "MAX_GUILDS")] * 7
+    assert len((await chat_world.alice.rest.get("/v1/users/@me/guilds")).expect(200)) == 3
 
 
 @pytest.mark.rule("001.create.32", "001.create.33", "001.create.34", "001.create.35")
