@@ -98,12 +98,24 @@ def idle(connections: int | None, seconds: float | None, quick: bool, as_json: b
     _print([measured.run(plan)], as_json=as_json)
 
 
+@bench.command()
+@click.option("--members", type=click.IntRange(2), multiple=True, help="How many.  [default: 1000, 10000 and 100000]")
+@quick_option
+@json_option
+def guild(members: tuple[int, ...], quick: bool, as_json: bool) -> None:
+    """What operations in guilds of growing size cost the server, and how that grows."""
+    from chat.bench import guild as measured
+
+    plan = measured.QUICK if quick else measured.Plan()
+    _print([measured.run(attrs.evolve(plan, members=members or plan.members))], as_json=as_json)
+
+
 @bench.command("all")
 @quick_option
 @json_option
 def every(quick: bool, as_json: bool) -> None:
     """Every bench, one after the other."""
-    from chat.bench import gateway, http, idle, start, store
+    from chat.bench import gateway, guild, http, idle, start, store
 
     _print(
         [
@@ -111,6 +123,7 @@ def every(quick: bool, as_json: bool) -> None:
             http.run(http.QUICK if quick else http.Plan()),
             store.run(store.QUICK if quick else store.Plan()),
             start.run(start.QUICK if quick else start.Plan()),
+            guild.run(guild.QUICK if quick else guild.Plan()),
             idle.run(idle.QUICK if quick else idle.Plan()),
         ],
         as_json=as_json,

@@ -14,7 +14,6 @@ their ids only), how many messages a thread holds.
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
@@ -79,7 +78,7 @@ class GuildModel:
             channels=_by_id(guild["channels"]),
             emojis=_by_id(guild["emojis"]),
             stickers=_by_id(guild["stickers"]),
-            own=next((member for member in guild["members"] if member["user"]["id"] == user_id), None),
+            own=next((dict(member) for member in guild["members"] if member["user"]["id"] == user_id), None),
             joined_at=guild["joined_at"],
             member_count=guild["member_count"],
         )
@@ -141,7 +140,6 @@ class ClientModel:
     """One session's knowledge. `threads` says whether it knows of threads: bots, and who declares it in Identify."""
 
     def __init__(self, ready: Mapping[str, Any], *, threads: bool) -> None:
-        ready = copy.deepcopy(ready)
         self.user_id: str = ready["user"]["id"]
         self.bot = bool(ready["user"].get("bot"))
         self.threads = threads or self.bot
@@ -164,7 +162,7 @@ class ClientModel:
             raise Misled(f"{name} at a session that knows no threads")
         apply = _APPLY.get(name or "")
         if apply is not None:
-            apply(self, copy.deepcopy(data))
+            apply(self, dict(data))
 
     def picture(self) -> dict[str, Any]:
         """Everything that is compared, as plain data."""

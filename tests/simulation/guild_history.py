@@ -73,6 +73,10 @@ class Watching:
     model: ClientModel
     heard: list[str] = attrs.Factory(list)
 
+    def threads_known(self) -> list[dict[str, Any]]:
+        """Every thread that it knows of."""
+        return [thread for guild in self.model.guilds.values() for thread in guild.threads.values()]
+
     def catch_up(self) -> None:
         """Take over what has arrived."""
         assert self.client.close_frame is None, f"{self.name} was closed: {self.client.close_frame}"
@@ -380,6 +384,9 @@ class GuildHistory:
 
     async def _overwrite(self, actor: Actor, step: Step, kind: int, target_id: str) -> Response:
         channel = await self._channel(step, step.one)
+        parents = sorted(thread["parent_id"] for watching in self.watching for thread in watching.threads_known())
+        if parents and step.one % 2:  # where threads stand there is more to lose
+            channel = {"id": parents[step.one % len(parents)]}
         mask = str(MASKS[1 if step.one % 3 else step.one % len(MASKS)])
         allow, deny = (mask, "0") if step.two % 2 else ("0", mask)
         path = f"/v1/channels/{channel['id']}/permissions/{target_id}"
@@ -408,12 +415,7 @@ class GuildHistory:
 
     def _thread_id(self, step: Step) -> str:
         self._catch_up()
-        known = sorted(
-            thread_id
-            for watching in self.watching
-            for guild in watching.model.guilds.values()
-            for thread_id in guild.threads
-        )
+        known = sorted({thread["id"] for watching in self.watching for thread in watching.threads_known()})
         return known[step.one % len(known)] if known else "1"
 
     async def _join_thread(self, actor: Actor, step: Step) -> Response:
