@@ -11,6 +11,11 @@ from typing import Any, Final
 
 import zstandard
 
+from chat.media.content_types import IMAGE_TYPES, content_type
+from chat.media.data_uris import LengthRefused, SizeRefused, decoded
+from chat.media.image_header import image_header
+from chat.media.image_intake import intake_header
+from chat.media.vector_image import SVG
 from chat.protocol.commands import Identify, Resume, parse_identify, parse_resume
 from chat.protocol.custom_status import parse_custom_status
 from chat.protocol.inputs import Opened, Received, SessionStarted
@@ -126,6 +131,23 @@ def session_commands(data: bytes) -> None:
     parse_forum_unreads(d)
 
 
+def image_intake(data: bytes) -> None:
+    """Any bytes are an image of a known format or none; what is told of a part holds for no more than it does."""
+    header = intake_header(data)
+    assert header is None or (header.width >= 0 and header.height >= 0)
+    assert header is None or header.content_type in {*IMAGE_TYPES, SVG}
+    glance = image_header(data)
+    assert glance is None or glance.content_type == content_type(data)
+    text = data.decode("latin-1")
+    payload = text[text.find(",") + 1 :]
+    try:
+        assert decoded(text, 64) != b""
+    except LengthRefused:
+        assert payload == ""
+    except SizeRefused:
+        assert len(payload) > 64
+
+
 TARGETS: Final[dict[str, Target]] = {
     "payload_decoder": payload_decoder,
     "zstd_stream": zstd_stream,
@@ -133,5 +155,6 @@ TARGETS: Final[dict[str, Target]] = {
     "identify_parser": identify_parser,
     "session_commands": session_commands,
     "authorization_parser": authorization_parser,
+    "image_intake": image_intake,
 }
 """Every target by the name of its corpus."""
