@@ -91,12 +91,15 @@ def _bearer(reader: sqlite3.Connection, token: str, now_ms: int) -> Principal | 
     bearer = oauth2_tokens.bearer(reader, token_hash(token), now_ms)
     if bearer is None:
         return None
+    administers = bearer.application_id == ADMIN_APPLICATION_ID and ADMIN_SCOPE in bearer.scopes
+    if administers and (bearer.account.is_deleted or bearer.account.is_banned(now_ms)):  # as with an admin API key
+        return None
     return Principal(
         bearer.account,
         CredentialKind.OAUTH2,
         application_id=bearer.application_id,
         scopes=frozenset(bearer.scopes),
-        is_admin_application=bearer.application_id == ADMIN_APPLICATION_ID and ADMIN_SCOPE in bearer.scopes,
+        is_admin_application=administers,
         expires_at=bearer.expires_at,
     )
 

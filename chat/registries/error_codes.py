@@ -317,7 +317,7 @@ FIELD_CODES: Final[Mapping[str, str]] = MappingProxyType(
         "INVALID_MFA_CODE": "The second factor was not accepted.",
         "INVALID_OR_EXPIRED_RESET_TOKEN": "This reset link is unknown or has expired.",
         "INVALID_OR_EXPIRED_REVERT_TOKEN": "This revert link is unknown or has expired.",
-        "INVALID_OR_EXPIRED_TICKET": "This sign-in has expired; start again.",
+        "INVALID_OR_EXPIRED_TICKET": "This has expired or was used already; start again.",
         "INVALID_OR_EXPIRED_VERIFICATION_TOKEN": "This verification link is unknown or has expired.",
         "INVALID_PARENT_CHANNEL": "A channel cannot lie there.",
         "INVALID_PASSWORD": "The password is wrong.",

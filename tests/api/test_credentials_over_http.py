@@ -10,6 +10,8 @@ import trio
 from raw_http import Answer, RawHttp
 from signing_in import set_account
 
+from chat.registries.built_in_applications import ADMIN_APPLICATION_ID
+from chat.registries.scopes import ADMIN_SCOPE, Scope
 from chat.registries.user_flags import UserFlag
 from chat.testing.rest_client import Response, RestClient
 from chat.testing.server import ChatServer
@@ -298,6 +300,29 @@ async def test_bots_have_no_business_there(chat_world: World, method: str, path:
 async def test_except_that_logout_does_nothing(chat_world: World) -> None:
     assert (await chat_world.bot.rest.logout()).status == 204
     assert (await chat_world.bot.rest.get("/v1/users/@me")).status == 200
+
+
+@pytest.mark.parametrize(
+    "state",
+    [
+        {"flags": str(int(UserFlag.DELETED))},
+        {"flags": str(int(UserFlag.DISABLED)), "temp_banned_until": "2200-01-01T00:00:00Z"},
+    ],
+)
+async def test_an_access_token_of_an_administrator_deleted_or_banned_is_nobodys(
+    chat_server: ChatServer, chat_world: World, state: dict[str, str], autojump_clock: trio.testing.MockClock
+) -> None:
+    admin = chat_world.admin
+    scopes = (Scope.IDENTIFY, ADMIN_SCOPE)
+    issuer = Issuer(chat_world, chat_server)
+    token = await issuer.access_token(int(admin.id), scopes=scopes, application_id=ADMIN_APPLICATION_ID)
+    bearer = chat_world.anyone.signed_in(f"Bearer {token}")
+    assert (await bearer.get("/v1/admin/acls")).status == 200
+    await set_account(chat_world, admin.id, **state)
+    assert (await bearer.get("/v1/admin/acls")).code == "UNAUTHORIZED"
+    assert (await bearer.get("/v1/users/@me")).code == "UNAUTHORIZED"
+    await set_account(chat_world, admin.id, flags="0", temp_banned_until=None)
+    assert (await bearer.get("/v1/admin/acls")).status == 200
 
 
 # A body that takes its time
