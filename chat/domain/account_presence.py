@@ -164,6 +164,6 @@ def custom_status_object(custom_status: CustomStatus | None) -> dict[str, Any] |
         "expires_at": None if expires_at_ms is None else iso_timestamp(expires_at_ms),
         "emoji_id": None if emoji_id is None else str(emoji_id),
         "emoji_name": custom_status.emoji_name,
-        # Guild emojis, the only ones that move, do not exist here yet.
+        # Which emoji it is, is not looked up: one that moves stands still here.
         "emoji_animated": False,
     }
