@@ -6,6 +6,7 @@ import datetime
 from typing import Any
 
 import pytest
+import trio
 from trio.testing import MockClock
 
 from chat.registries.opcodes import Opcode
@@ -273,3 +274,25 @@ async def test_members_are_found_by_name(chat_world: World) -> None:
     for wrong in ({"limit": 0}, {"limit": 101}, {"offset": -1}, {"query": 7}, {"query": "q" * 101}):
         assert (await alice.rest.post(path, wrong)).code == "INVALID_FORM_BODY"
     assert (await chat_world.admin.rest.post(path, {})).code == "MISSING_PERMISSIONS"
+
+
+async def test_races_end_in_documented_answers(chat_world: World) -> None:
+    alice, bob = chat_world.alice, chat_world.bob
+    for round_number in range(5):
+        role_id = await make_role(chat_world)
+        answers: list[tuple[int, str | None]] = []
+
+        async def ask(method: str, path: str, body: object = None, answers: Any = answers) -> None:
+            answer = await alice.rest.request(method, path, json=body)
+            answers.append((answer.status, answer.code))
+
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(ask, "PATCH", member(chat_world, bob), {"roles": [role_id], "nick": f"n{round_number}"})
+            nursery.start_soon(ask, "DELETE", f"/v1/guilds/{chat_world.guild_id}/roles/{role_id}")
+            nursery.start_soon(ask, "PATCH", member(chat_world, bob), {"roles": []})
+            if round_number == 4:
+                nursery.start_soon(ask, "DELETE", member(chat_world, bob))
+        assert set(answers) <= {(200, None), (204, None), (400, "INVALID_FORM_BODY"), (404, "UNKNOWN_MEMBER")}
+    left = (await alice.rest.get(f"/v1/guilds/{chat_world.guild_id}/members")).expect(200)
+    assert all(entry["roles"] == [] for entry in left)
+    assert bob.id not in {entry["user"]["id"] for entry in left}
