@@ -8,6 +8,7 @@ deliveries included: the median of a few operations, one at a time.
 from __future__ import annotations
 
 import contextlib
+import functools
 import http.client
 import itertools
 import json
@@ -86,7 +87,7 @@ def _measure(plan: Plan, member_count: int) -> tuple[dict[str, float], float, fl
         with serving(directory) as (server, port), contextlib.closing(Audience(port)) as audience:
             caller = Caller(port, here.tokens[0])
             measured = _Measurement(server, plan.operations)
-            measured.take("ready", [lambda token=token: audience.add(token) for token in here.tokens])
+            measured.take("ready", [functools.partial(audience.add, token) for token in here.tokens])
             _measure_operations(measured, caller, audience, here, port)
             longest = observe(server)["longest_turn_cpu_ms"]
             return measured.medians, longest, resident_bytes(server.pid) / 1e6
@@ -131,8 +132,10 @@ def _measure_operations(
     measured.repeat("role_permissions", change_mask)
     measured.repeat("member_role", give_role)
     measured.repeat("channel_shown", show_channel)
-    measured.take("join", [lambda each=each: each.ask("POST", f"/v1/invites/{code}") for each in strangers])
-    measured.take("leave", [lambda each=each: each.ask("DELETE", f"/v1/users/@me{guild[3:]}") for each in strangers])
+    measured.take("join", [functools.partial(each.ask, "POST", f"/v1/invites/{code}") for each in strangers])
+    measured.take(
+        "leave", [functools.partial(each.ask, "DELETE", f"/v1/users/@me/guilds/{here.guild_id}") for each in strangers]
+    )
     measured.take("first_member_list", [watch_list])
     measured.repeat("member_list", watch_list)
     # From here on the list is watched: what changes it arranges it anew, at most once a second.

@@ -118,13 +118,7 @@ class GuildState:
         granted = self._granted_to(member.role_ids)
         if channel_id is None or granted.guild_mask == FULL_MASK:
             return granted.guild_mask
-        mask = granted.by_channel.get(channel_id)
-        if mask is None:
-            channel = self.channels.get(channel_id)
-            if channel is None:
-                return granted.guild_mask
-            mask = permissions.apply_role_overwrites(granted.guild_mask, channel.overwrites, self.id, member.role_ids)
-            granted.by_channel[channel_id] = mask
+        mask = self._mask(granted, member.role_ids, channel_id)
         own = self._member_overwrites.get(member.user_id)
         return mask if own is None else permissions.apply_member_overwrite(mask, own.get(channel_id))
 
@@ -169,6 +163,17 @@ class GuildState:
             granted = _Granted(permissions.guild_permissions(self.roles, self.id, role_ids))
             self._granted[role_ids] = granted
         return granted
+
+    def _mask(self, granted: _Granted, role_ids: frozenset[int], channel_id: int) -> int:
+        """What a set of roles grants in a channel; in an unknown one, what it grants in the guild."""
+        mask = granted.by_channel.get(channel_id)
+        if mask is None:
+            channel = self.channels.get(channel_id)
+            if channel is None:
+                return granted.guild_mask
+            mask = permissions.apply_role_overwrites(granted.guild_mask, channel.overwrites, self.id, role_ids)
+            granted.by_channel[channel_id] = mask
+        return mask
 
     def _visible_to(self, member: Member) -> frozenset[int]:
         masks = {channel_id: self.member_permissions(member, channel_id) for channel_id in self.channels}
@@ -269,9 +274,12 @@ class GuildState:
 
     def put_role(self, role: Role) -> None:
         """A role was made or changed."""
+        before = self.roles.get(role.id)
         self.roles[role.id] = role
-        self._forget_permissions()
         self._role_objects.clear()
+        if before is None or before.permissions != role.permissions:
+            for role_ids in [role_ids for role_ids in self._granted if role.id == self.id or role.id in role_ids]:
+                del self._granted[role_ids]
 
     def drop_role(self, role_id: int) -> None:
         """A role is gone, from every member and every overwrite too."""
@@ -292,10 +300,16 @@ class GuildState:
 
     def put_channel(self, channel: Channel) -> None:
         """A channel was made, or changed with its overwrites."""
+        before = self.channels.get(channel.id)
         self.channels[channel.id] = channel
         self._last_message_ids.setdefault(channel.id, channel.last_message_id)
-        self._forget_permissions()
-        self._forget_channel_objects()
+        if before is None:
+            self._all_channels |= {channel.id}
+        if before is None or (before.overwrites, before.parent_id) != (channel.overwrites, channel.parent_id):
+            self._reconsider(before, channel)
+        for threads in (True, False):
+            self._channel_objects.pop((channel.id, threads), None)
+        self._channel_lists.clear()
 
     def drop_channel(self, channel_id: int) -> None:
         """A channel is gone."""
@@ -314,14 +328,47 @@ class GuildState:
                 if rendered is not None and "last_message_id" in rendered:
                     rendered["last_message_id"] = str(message_id)
 
+    def _reconsider(self, before: Channel | None, channel: Channel) -> None:
+        """A channel is new, or has other overwrites or another category: see who sees it now, and the categories that
+        hold it. What is known of all other channels stays."""
+        for overwrite in () if before is None else before.overwrites:
+            if overwrite.type == OverwriteType.MEMBER:
+                own = self._member_overwrites[overwrite.target_id]
+                del own[channel.id]
+                if not own:
+                    del self._member_overwrites[overwrite.target_id]
+        self._note_member_overwrites(channel)
+        held: dict[int, list[int]] = {channel.id: []}
+        for parent_id in (channel.parent_id, None if before is None else before.parent_id):
+            if parent_id is not None:
+                held[parent_id] = []
+        for other in self.channels.values():
+            if other.parent_id in held:
+                held[other.parent_id].append(other.id)
+        for role_ids, granted in self._granted.items():
+            granted.by_channel.pop(channel.id, None)
+            if granted.visible is None:
+                continue
+            seen = {
+                channel_id
+                for channel_id, children in held.items()
+                if channel_id in self.channels
+                and any(self._mask(granted, role_ids, each) & VIEW_CHANNEL for each in (channel_id, *children))
+            }
+            if seen != granted.visible & held.keys():  # where nothing changes, the set stays the very same
+                granted.visible = granted.visible.difference(held) | seen
+
+    def _note_member_overwrites(self, channel: Channel) -> None:
+        for overwrite in channel.overwrites:
+            if overwrite.type == OverwriteType.MEMBER:
+                self._member_overwrites.setdefault(overwrite.target_id, {})[channel.id] = overwrite
+
     def _forget_permissions(self) -> None:
         self._granted.clear()
         self._all_channels = frozenset(self.channels)
         self._member_overwrites.clear()
         for channel in self.channels.values():
-            for overwrite in channel.overwrites:
-                if overwrite.type == OverwriteType.MEMBER:
-                    self._member_overwrites.setdefault(overwrite.target_id, {})[channel.id] = overwrite
+            self._note_member_overwrites(channel)
 
     def _forget_channel_objects(self) -> None:
         self._channel_objects.clear()
