@@ -257,8 +257,7 @@ class SignInMachine(RuleBasedStateMachine):
         self.bob.person.rest = self.world.anyone.signed_in(self.alive[0])
         self._call(self.bob.enable_totp)
         self.totp = True
-        self.used_backup_codes.clear()
-        self.used_steps.clear()
+        self.used_backup_codes.clear()  # steps stay used, whatever the secret: the client may bring the same again
 
     @precondition(lambda self: self.alive and self.totp)
     @rule()
@@ -270,6 +269,7 @@ class SignInMachine(RuleBasedStateMachine):
             proof = {"mfa_method": "totp", "mfa_code": self.bob.phone.code()}
             path = "/v1/users/@me/mfa/totp/disable"
             self._call(lambda: self.bob.person.rest.post(path, {"code": codes[0], **proof})).expect(204)
+            self.used_steps.add(self._step())
             self.totp = False
             self.bob.backup_codes = []
 
