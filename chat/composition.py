@@ -55,8 +55,10 @@ from chat.domain.friendships import Friendships
 from chat.domain.guild_changes import GuildChanges
 from chat.domain.guild_channels import GuildChannels
 from chat.domain.guild_deletion import GuildDeletion
+from chat.domain.guild_discovery import GuildDiscovery
 from chat.domain.guild_states import GuildStates
 from chat.domain.guilds import Guilds
+from chat.domain.inactive_members import InactiveMembers
 from chat.domain.instance_policy import InstancePolicy
 from chat.domain.invites import Invites
 from chat.domain.ip_authorization import IpAuthorization
@@ -107,6 +109,7 @@ from chat.domain.user_settings import UserSettings
 from chat.domain.username_suggestions import UsernameSuggestions
 from chat.domain.usernames import Usernames
 from chat.domain.vanity_urls import VanityUrls
+from chat.domain.voice_regions import VoiceRegions
 from chat.domain.voice_states import VoiceStates
 from chat.domain.webauthn_challenges import WebauthnChallenges
 from chat.domain.webhooks import Webhooks
@@ -221,6 +224,7 @@ def build_services(base: Foundations) -> Services:
         addresses.attachment,
     )
     uploads = Uploads(database, clock, base.snowflakes, base.mint, media, messages, settings)
+    voice_regions = VoiceRegions(settings, access)
     return Services(
         settings=settings,
         database=database,
@@ -239,8 +243,8 @@ def build_services(base: Foundations) -> Services:
             credentials.usernames,
             credentials.rules,
             base.account_events,
-            settings,
             AccountImages(media, clock, settings),
+            settings,
         ),
         account_closing=AccountClosing(database, clock, credentials.sudo, base.account_events),
         username_suggestions=UsernameSuggestions(database, credentials.usernames, settings),
@@ -286,15 +290,17 @@ def build_services(base: Foundations) -> Services:
             credentials.rules,
             memberships,
             base.account_events,
-            settings,
             AccountImages(media, clock, settings),
+            settings,
         ),
         private_channels=base.private_channels,
         audit_log=audit_log,
         vanity_urls=VanityUrls(database, base.guild_states, access, bus, audit_log, clock, settings, policy),
         guild_channels=GuildChannels(
-            database, base.guild_states, access, bus, audit_log, base.snowflakes, settings, policy
+            database, base.guild_states, access, bus, audit_log, base.snowflakes, settings, policy, voice_regions
         ),
+        guild_discovery=GuildDiscovery(database, base.guild_states, access, memberships, base.presences.online_count),
+        voice_regions=voice_regions,
         permission_overwrites=PermissionOverwrites(database, base.guild_states, access, bus, audit_log),
         guild_deletion=GuildDeletion(database, base.guild_states, access, bus, audit_log, policy, credentials.sudo),
         guild_changes=GuildChanges(
@@ -343,6 +349,7 @@ def build_services(base: Foundations) -> Services:
         ),
         memberships=memberships,
         temporary_members=TemporaryMembers(database, memberships, base.presences, bus),
+        inactive_members=InactiveMembers(bus, base.guild_states, base.presences, base.voice_states, base.clock),
         member_searches=MemberSearches(database, access, base.rosters),
         member_changes=MemberChanges(
             database, base.guild_states, access, clock, roles, base.voice_states, audit_log, policy

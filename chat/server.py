@@ -263,6 +263,7 @@ class Server:
             nursery.start_soon(self.services.sign_ins.run)
             nursery.start_soon(self.services.guild_deletion.run)
             nursery.start_soon(self.services.temporary_members.run)
+            nursery.start_soon(self.services.inactive_members.run)
             nursery.start_soon(self.services.media.run)
             nursery.start_soon(self.services.admin_api_keys.run)
             nursery.start_soon(self.address_bans.run)

@@ -14,6 +14,7 @@ ACCOUNT_LIMITED_OPERATIONS: Final = frozenset(
         ("POST", "/v1/guilds"),
         ("POST", "/v1/channels/{channel_id}/invites"),
         ("POST", "/v1/invites/{invite_code}"),
+        ("POST", "/v1/discovery/guilds/{guild_id}/join"),
         ("POST", "/v1/users/@me/relationships"),
         ("POST", "/v1/users/@me/relationships/{user_id}"),
         ("POST", "/v1/channels/{channel_id}/threads"),

@@ -31,7 +31,9 @@ if TYPE_CHECKING:
     from chat.domain.guild_changes import GuildChanges
     from chat.domain.guild_channels import GuildChannels
     from chat.domain.guild_deletion import GuildDeletion
+    from chat.domain.guild_discovery import GuildDiscovery
     from chat.domain.guilds import Guilds
+    from chat.domain.inactive_members import InactiveMembers
     from chat.domain.invites import Invites
     from chat.domain.ip_authorization import IpAuthorization
     from chat.domain.login_completion import LoginCompletion
@@ -67,6 +69,7 @@ if TYPE_CHECKING:
     from chat.domain.user_settings import UserSettings
     from chat.domain.username_suggestions import UsernameSuggestions
     from chat.domain.vanity_urls import VanityUrls
+    from chat.domain.voice_regions import VoiceRegions
     from chat.domain.webhooks import Webhooks
     from chat.store.database import Database
 
@@ -129,6 +132,9 @@ class Services:
     guilds: Guilds
     memberships: Memberships
     temporary_members: TemporaryMembers
+    inactive_members: InactiveMembers
+    guild_discovery: GuildDiscovery
+    voice_regions: VoiceRegions
     member_searches: MemberSearches
     member_changes: MemberChanges
     channels: Channels

@@ -147,6 +147,14 @@ class ContentPolicySettings:
 
 
 @attrs.frozen(kw_only=True)
+class VoiceSettings:
+    """Voice channels."""
+
+    regions: tuple[str, ...] = setting((), "regions that a voice channel may ask for")
+    vip_regions: tuple[str, ...] = setting((), "regions for guilds with VIP_VOICE alone")
+
+
+@attrs.frozen(kw_only=True)
 class WebauthnSettings:
     """Passkeys."""
 
@@ -217,6 +225,7 @@ class Settings:
 
     limits: Limits = attrs.field(factory=Limits)
     content_policy: ContentPolicySettings = attrs.field(factory=ContentPolicySettings)
+    voice: VoiceSettings = attrs.field(factory=VoiceSettings)
     mail: MailSettings = attrs.field(factory=MailSettings)
     sso: SsoSettings = attrs.field(factory=SsoSettings)
     captcha: CaptchaSettings = attrs.field(factory=CaptchaSettings)

@@ -23,6 +23,7 @@ from chat.domain.channel_fields import CONVERTIBLE_TYPES, stored_fields, voice_d
 from chat.domain.guild_states import Channel, GuildState, GuildStates, Overwrite
 from chat.domain.instance_policy import InstancePolicy
 from chat.domain.permission_overwrites import overwrites_of_body
+from chat.domain.voice_regions import VoiceRegions
 from chat.errors import ApiError, FieldError, InvalidFormBody
 from chat.registries.audit_actions import AuditAction
 from chat.registries.channel_types import ChannelType
@@ -74,6 +75,7 @@ class GuildChannels:
         snowflakes: SnowflakeGenerator,
         settings: Settings,
         policy: InstancePolicy,
+        regions: VoiceRegions,
     ) -> None:
         self._database = database
         self._guild_states = guild_states
@@ -83,6 +85,7 @@ class GuildChannels:
         self._snowflakes = snowflakes
         self._limits = settings.limits
         self._policy = policy
+        self._regions = regions
 
     async def create(
         self,
@@ -96,7 +99,7 @@ class GuildChannels:
         """Make a channel, at the end of where it goes. Without overwrites of its own it takes those of its category.
 
         :raises ApiError: as `Access.guild` with MANAGE_CHANNELS; MISSING_PERMISSIONS for overwrites that the caller
-            may not write, CONTENT_BLOCKED, MAX_GUILD_CHANNELS, MAX_CATEGORY_CHANNELS.
+            may not write, CONTENT_BLOCKED, UNKNOWN_VOICE_REGION, MAX_GUILD_CHANNELS, MAX_CATEGORY_CHANNELS.
         :raises InvalidFormBody: with every field that cannot be taken.
         """
         access = self._access.guild(principal, guild_id, MANAGE_CHANNELS)
@@ -105,6 +108,7 @@ class GuildChannels:
         if errors:
             raise InvalidFormBody(errors)
         self._require_unblocked(columns)
+        self._regions.require(state.guild.features, columns.get("rtc_region"))
         own = overwrites_of_body(principal, access.permissions, state, (), overwrites)
         if kind is ChannelType.GUILD_VOICE:
             columns = {**voice_defaults(self._limits), **columns}
@@ -165,6 +169,7 @@ class GuildChannels:
         if errors:
             raise InvalidFormBody(errors)
         self._require_unblocked(columns)
+        self._regions.require(state.guild.features, columns.get("rtc_region"))
 
         def unit(connection: sqlite3.Connection) -> _Written:
             present = _channels(connection, guild_id)

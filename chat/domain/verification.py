@@ -36,7 +36,10 @@ def verification_level(state: GuildState) -> VerificationLevel:
 
 
 def require_verification(state: GuildState, member: Member, account: Account, now_ms: int) -> None:
-    """Raise GUILD_VERIFICATION_REQUIRED for a member below the level; the owner, bots and members with a role pass."""
+    """Raise GUILD_VERIFICATION_REQUIRED for a member below the level; the owner, bots and members with a role pass.
+
+    A join time that nobody knows is stored as 0 and asks for nothing (document 001, Verification levels).
+    """
     level = verification_level(state)
     if level is VerificationLevel.NONE or account.bot or member.role_ids or account.id == state.guild.owner_id:
         return

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
 import attrs
@@ -60,6 +60,12 @@ _FIELDS: Final = tuple(field.name for field in attrs.fields(Guild))
 _COLUMNS: Final = ", ".join(_FIELDS)
 _PREFIXED: Final = ", ".join(f"guilds.{name}" for name in _FIELDS)
 _BY_ID: Final = f"SELECT {_COLUMNS} FROM guilds WHERE id = ?"  # noqa: S608 - the column names are our own
+_WITH_FEATURE: Final = f"""
+    SELECT {_COLUMNS}
+      FROM guilds
+     WHERE EXISTS (SELECT 1 FROM json_each(guilds.features) WHERE json_each.value = ?)
+     ORDER BY member_count DESC, id
+"""  # noqa: S608
 _INSERT: Final = f"INSERT INTO guilds ({_COLUMNS}) VALUES ({', '.join('?' * len(_FIELDS))})"  # noqa: S608
 _OF_USER_AFTER: Final = f"""
     SELECT {_PREFIXED}
@@ -104,6 +110,12 @@ def ids_between(connection: sqlite3.Connection, first: int, last: int) -> list[i
     """The guilds with ids from `first` to `last`, ascending."""
     rows = connection.execute("SELECT id FROM guilds WHERE id BETWEEN ? AND ? ORDER BY id", (first, last))
     return [guild_id for (guild_id,) in rows]
+
+
+def with_feature(connection: sqlite3.Connection, feature: str, *, but_none_of: Sequence[str]) -> list[Guild]:
+    """The guilds that have a feature and none of the others, the largest first; looks at every guild."""
+    found = [Guild(*row) for row in connection.execute(_WITH_FEATURE, (feature,))]
+    return [guild for guild in found if guild.features.isdisjoint(but_none_of)]
 
 
 def of_user_after(connection: sqlite3.Connection, user_id: int, after: int, limit: int) -> list[Guild]:

@@ -245,7 +245,9 @@ async def test_purging_needs_its_feature(chat_world: World, chat_server: ChatSer
     guild = f"/v1/guilds/{chat_world.guild_id}/emojis"
 
     async def remove(emoji_id: str, *, purge: bool) -> Response:
-        return await chat_world.alice.rest.request("DELETE", f"{guild}/{emoji_id}", query={"purge": "true" if purge else "false"})
+        return await chat_world.alice.rest.request(
+            "DELETE", f"{guild}/{emoji_id}", query={"purge": "true" if purge else "false"}
+        )
 
     refused = await remove(first, purge=True)
     assert (refused.status, refused.code) == (403, "MISSING_ACCESS")
@@ -256,6 +258,81 @@ async def test_purging_needs_its_feature(chat_world: World, chat_server: ChatSer
     (await remove(second, purge=True)).expect(204)
     (await remove(third, purge=False)).expect(204)
     assert (kept(second), kept(third)) == (False, True)
+
+
+# What the guild is known for
+
+
+@pytest.mark.rule("001.features.29")
+async def test_a_discoverable_guild_is_in_public_discovery(chat_world: World) -> None:
+    admin, path = chat_world.admin.rest, f"/v1/discovery/guilds/{chat_world.guild_id}/join"
+
+    async def found() -> list[str]:
+        page = (await admin.get("/v1/discovery/guilds")).expect(200)
+        assert page["total"] == len(page["guilds"])
+        return [guild["id"] for guild in page["guilds"]]
+
+    await give(chat_world)
+    assert await found() == []
+    refused = await admin.post(path)
+    assert (refused.status, refused.code) == (400, "DISCOVERY_NOT_DISCOVERABLE")
+    await give(chat_world, "DISCOVERABLE", "INVITES_DISABLED")
+    assert await found() == [chat_world.guild_id]
+    assert (await admin.post(path)).code == "INVITES_DISABLED"
+    await give(chat_world, "DISCOVERABLE", "UNAVAILABLE_FOR_EVERYONE")
+    assert await found() == []
+    assert (await admin.post(path)).code == "MISSING_ACCESS"
+    await give(chat_world, "DISCOVERABLE")
+    [guild] = (await admin.get("/v1/discovery/guilds")).expect(200)["guilds"]
+    assert (guild["name"], guild["member_count"], guild["online_count"]) == ("Seeded guild", 4, 0)
+    for _ in range(2):  # the second time nothing is left to do
+        (await admin.post(path)).expect(204)
+    assert (await shown(chat_world, chat_world.admin))["member_count"] == 5
+    assert (await admin.post("/v1/discovery/guilds/7/join")).code == "UNKNOWN_GUILD"
+    assert (await chat_world.bot.rest.post(path)).status == 403
+    assert (await admin.get("/v1/discovery/guilds", {"limit": 1, "offset": 1})).expect(200)["guilds"] == []
+    assert (await admin.get("/v1/discovery/guilds", {"limit": 0})).code == "INVALID_FORM_BODY"
+
+
+@pytest.mark.rule("001.features.31")
+@pytest.mark.chat_settings(**{"voice.regions": ("north",), "voice.vip_regions": ("harbour",)})
+async def test_regions_for_vip_guilds(chat_world: World) -> None:
+    channel = f"/v1/channels/{chat_world.voice_channel_id}"
+
+    async def pick(region: str | None) -> str | None:
+        return (await chat_world.alice.rest.patch(channel, {"rtc_region": region})).code
+
+    async def offered() -> list[str]:
+        return [region["id"] for region in (await chat_world.bob.rest.get(f"{channel}/rtc-regions")).expect(200)]
+
+    await give(chat_world)
+    assert await offered() == ["automatic", "north"]
+    assert [await pick(region) for region in ("north", "automatic", None)] == [None, None, None]
+    assert await pick("harbour") == await pick("nowhere") == "UNKNOWN_VOICE_REGION"
+    await give(chat_world, "VIP_VOICE")
+    assert await offered() == ["automatic", "north", "harbour"]
+    assert await pick("nowhere") == "UNKNOWN_VOICE_REGION"
+    assert await pick("harbour") is None
+    assert (await chat_world.bob.rest.get(channel)).expect(200)["rtc_region"] == "harbour"
+    made = {"type": 2, "name": "x", "rtc_region": "harbour"}
+    (await chat_world.alice.rest.post(f"/v1/guilds/{chat_world.guild_id}/channels", made)).expect(200)
+    await give(chat_world)
+    refused = await chat_world.alice.rest.post(f"/v1/guilds/{chat_world.guild_id}/channels", made)
+    assert (refused.status, refused.code) == (404, "UNKNOWN_VOICE_REGION")
+    text = await chat_world.bob.rest.get(f"/v1/channels/{chat_world.channel_id}/rtc-regions")
+    assert text.code == "INVALID_CHANNEL_TYPE"
+
+
+@pytest.mark.rule("001.features.8")
+async def test_announcement_channels_are_made_although_they_are_switched_off(chat_world: World) -> None:
+    await give(chat_world, "ANNOUNCEMENT_CHANNELS_DISABLED")
+    body = {"type": 5, "name": "news"}
+    made = (await chat_world.alice.rest.post(f"/v1/guilds/{chat_world.guild_id}/channels", body)).expect(200)
+    assert made["type"] == 5
+    for kind in (0, 5):
+        changed = await chat_world.alice.rest.patch(f"/v1/channels/{made['id']}", {"type": kind})
+        assert changed.expect(200)["type"] == kind
+    (await chat_world.alice.rest.send_message(made["id"], "news")).expect(200)
 
 
 # Availability

@@ -100,6 +100,21 @@ async def test_medium_and_high_ask_for_time(chat_world: World) -> None:
         assert await says(bob, channel) == ("GUILD_VERIFICATION_REQUIRED" if refused else None), (level, account_ms)
 
 
+@pytest.mark.rule("001.verification.5")
+async def test_a_join_time_that_nobody_knows_is_no_obstacle(chat_world: World) -> None:
+    """A membership whose beginning was not handed down, as after an import, is stored with 0."""
+    bob, channel = chat_world.bob, chat_world.channel_id
+    await modify(chat_world, verification_level=3)
+    await created(chat_world, bob, 3_600_000)
+    await joined(chat_world, bob, 0)
+    assert await says(bob, channel) == "GUILD_VERIFICATION_REQUIRED"
+    unknown = {bob.id: {"joined_at": "1970-01-01T00:00:00.000Z", "roles": []}}
+    await set_guild(chat_world, members=unknown)
+    assert await says(bob, channel) is None
+    await created(chat_world, bob, 0)  # what else the level asks for stays
+    assert await says(bob, channel) == "GUILD_VERIFICATION_REQUIRED"
+
+
 @pytest.mark.rule("001.verification.8", "001.verification.9", "001.verification.10")
 async def test_who_is_not_asked(chat_world: World) -> None:
     alice, bob, bot, channel = chat_world.alice, chat_world.bob, chat_world.bot, chat_world.channel_id

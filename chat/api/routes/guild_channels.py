@@ -38,6 +38,7 @@ CREATE: Final = Bucket("guild:channel:create::guild_id", limit=20, window_ms=60_
 ORDER: Final = Bucket("guild:channel:order::guild_id", limit=20, window_ms=60_000)
 CHANGE: Final = Bucket("channel:update::channel_id", limit=20, window_ms=10_000)
 DELETE: Final = Bucket("channel:delete::channel_id", limit=20, window_ms=60_000)
+REGIONS: Final = Bucket("channel:rtc_regions::channel_id", limit=60, window_ms=10_000)
 OVERWRITES: Final = Bucket("channel:permissions::channel_id", limit=20, window_ms=10_000)
 
 _OVERWRITE_TYPES: Final = {"role": 0, "member": 1}
@@ -171,6 +172,12 @@ async def change_channel(request: Request, channel_id: int, body: ChangeChannel)
         _overwrites(body.permission_overwrites),
         request.audit_log_reason,
     )
+
+
+@routes.operation("GET", "/v1/channels/{channel_id}/rtc-regions", policy=Policy.USER, bucket=REGIONS)
+async def list_voice_regions(request: Request, channel_id: int) -> object:
+    """The regions that a voice channel may ask for."""
+    return request.services.voice_regions.of_channel(request.principal, channel_id)
 
 
 @routes.operation("DELETE", "/v1/channels/{channel_id}", policy=Policy.USER, bucket=DELETE)
