@@ -221,6 +221,10 @@ class MessageSending:
         """
 
         def unit(connection: sqlite3.Connection) -> list[int]:
+            # A channel that is gone may still be stored, in no guild, until its messages are.
+            is_private = isinstance(access, PrivateChannelAccess)
+            if not is_private and channels.guild_of(connection, message.channel_id) is None:
+                raise ApiError("UNKNOWN_CHANNEL")
             if not messages.insert(connection, message):
                 raise ApiError("UNKNOWN_CHANNEL")
             channels.set_last_message(connection, message.channel_id, message.id)

@@ -60,9 +60,7 @@ class PermissionOverwrites:
         guild_id = access.state.id
 
         def unit(connection: sqlite3.Connection) -> _Written:
-            channel = channels.by_id(connection, channel_id)
-            if channel is None:
-                raise ApiError("UNKNOWN_CHANNEL")
+            channel = _channel(connection, guild_id, channel_id)
             _require_target(connection, guild_id, wanted)
             before = next((entry for entry in channel.overwrites if entry.target_id == wanted.target_id), None)
             if before is None and len(channel.overwrites) >= OVERWRITES_MAXIMUM:
@@ -84,11 +82,10 @@ class PermissionOverwrites:
         :raises ApiError: as `put`.
         """
         access = self._access.guild_channel(principal, channel_id, MANAGE_ROLES)
+        guild_id = access.state.id
 
         def unit(connection: sqlite3.Connection) -> _Written:
-            channel = channels.by_id(connection, channel_id)
-            if channel is None:
-                raise ApiError("UNKNOWN_CHANNEL")
+            channel = _channel(connection, guild_id, channel_id)
             before = next((entry for entry in channel.overwrites if entry.target_id == target_id), None)
             if before is None:
                 return _Written(channel, None)
@@ -132,9 +129,18 @@ class PermissionOverwrites:
         if written.entry is None or state is None:
             return
         state.put_channel(channel)
-        # Whoever sees the channel now hears of the change, whoever sees it only now gets it whole afterwards.
+        # Who sees the channel only now gets it whole first; who no longer sees it does not hear of the change.
         self._bus.publish(GuildStateChanged(state.id), channel_updated(state, channel.id))
         self._audit_log.publish(written.entry)
+
+
+def _channel(connection: sqlite3.Connection, guild_id: int, channel_id: int) -> Channel:
+    """The channel of the guild. Raises UNKNOWN_CHANNEL where it is gone meanwhile: then it may still be stored, in no
+    guild."""
+    channel = channels.by_id(connection, channel_id)
+    if channel is None or channel.guild_id != guild_id:
+        raise ApiError("UNKNOWN_CHANNEL")
+    return channel
 
 
 def overwrites_of_body(

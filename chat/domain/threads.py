@@ -30,7 +30,7 @@ from chat.registries.limits import (
 )
 from chat.registries.permissions import Permission
 from chat.snowflake import SnowflakeGenerator
-from chat.store import messages, threads
+from chat.store import channels, messages, threads
 from chat.store.channels import Channel
 from chat.store.database import Database
 from chat.store.threads import Thread, ThreadMember
@@ -143,6 +143,8 @@ class Threads:
         own = ThreadMember(thread_id, principal.user_id, now)
 
         def unit(connection: sqlite3.Connection) -> Thread:
+            if channels.guild_of(connection, parent.channel.id) is None:
+                raise ApiError("UNKNOWN_CHANNEL")
             if threads.by_id(connection, thread_id) is not None:
                 raise ApiError("THREAD_ALREADY_CREATED_FOR_MESSAGE")
             if threads.count_active(connection, parent.state.id) >= ACTIVE_THREADS_PER_GUILD:

@@ -36,7 +36,7 @@ from chat.registries.audit_actions import AuditAction
 from chat.registries.events import EventName
 from chat.registries.permissions import Permission
 from chat.snowflake import SnowflakeGenerator
-from chat.store import accounts, assets, webhooks
+from chat.store import accounts, assets, channels, webhooks
 from chat.store.assets import Asset
 from chat.store.database import Database
 from chat.store.guild_audit_log import AuditLogEntry
@@ -141,7 +141,7 @@ class Webhooks:
                     raise ApiError("MAX_WEBHOOKS_PER_CHANNEL")
                 if webhooks.count_of_guild(connection, made.guild_id) >= limits.max_webhooks_per_guild:
                     raise ApiError("MAX_WEBHOOKS_PER_GUILD")
-                if not webhooks.insert(connection, made):
+                if channels.guild_of(connection, channel_id) is None or not webhooks.insert(connection, made):
                     raise ApiError("UNKNOWN_CHANNEL")
                 if asset is not None:
                     assets.insert(connection, asset)
