@@ -9,11 +9,13 @@ from typing import Any
 
 import attrs
 import pytest
+from trio.testing import MockClock
 
+from chat.domain.guild_administration import change_features
 from chat.registries.user_flags import UserFlag
 from chat.store import assets, guilds
 from chat.testing.rest_client import Response
-from chat.testing.server import ChatServer
+from chat.testing.server import OUTSIDE_POLL_SECONDS, ChatServer
 from chat.testing.world import Actor, Person, World
 
 FEATURES = json.loads(Path("spec_fixtures", "guilds", "features.json").read_text(encoding="utf-8"))
@@ -30,6 +32,10 @@ GIF = base64.b64encode(
     + b";"
 ).decode()
 """A GIF of two frames."""
+
+
+NOTICED = OUTSIDE_POLL_SECONDS + 1.0
+"""After so many seconds a server of the test kit knows what was changed beside it."""
 
 
 async def give(world: World, *features: str) -> None:
@@ -105,6 +111,32 @@ async def test_markers_change_nothing_but_the_list(chat_world: World) -> None:
     assert {**after, "features": []} == {**before, "features": []}
     (await chat_world.bob.rest.send_message(chat_world.channel_id, "as ever")).expect(200)
     (await chat_world.bob.rest.create_channel_invite(chat_world.channel_id)).expect(200)
+
+
+async def test_what_the_operator_changes_beside_the_server_is_noticed(
+    chat_world: World, chat_server: ChatServer, autojump_clock: MockClock
+) -> None:
+    """As `chat guild features` does it, from another process."""
+    bob, carol = await chat_world.bob.connect(), await chat_world.carol.connect()
+
+    async def operator(*, add: tuple[str, ...] = (), remove: tuple[str, ...] = ()) -> None:
+        await change_features(chat_server.database, chat_server.clock, int(chat_world.guild_id), add, remove)
+
+    await give(chat_world)
+    await bob.expect("GUILD_UPDATE")
+    await operator(add=("VERIFIED", "VANITY_URL"))
+    assert (await bob.expect("GUILD_UPDATE", seconds=NOTICED)).data["features"] == ["VANITY_URL", "VERIFIED"]
+    assert (await shown(chat_world))["features"] == ["VANITY_URL", "VERIFIED"]
+    await operator(add=("UNAVAILABLE_FOR_EVERYONE",), remove=("VERIFIED",))
+    for client in (bob, carol):
+        assert (await client.expect("GUILD_DELETE", seconds=NOTICED)).data == {
+            "id": chat_world.guild_id,
+            "unavailable": True,
+        }
+    assert (await chat_world.alice.rest.get(f"/v1/guilds/{chat_world.guild_id}")).code == "MISSING_ACCESS"
+    await operator(remove=("UNAVAILABLE_FOR_EVERYONE",))
+    assert (await bob.expect("GUILD_CREATE", seconds=NOTICED)).data["id"] == chat_world.guild_id
+    assert (await shown(chat_world))["features"] == ["VANITY_URL"]
 
 
 # Assets
