@@ -434,6 +434,7 @@ class Roles:
             return
         self._put_all(state, written.moved)
         self._publish_moved(guild_id, written.moved)
+        self._bus.publish(GuildStateChanged(guild_id))  # member lists are grouped by what is hoisted, in its order
         self._audit_log.publish(*written.entries)
 
     def _put_all(self, state: GuildState, changed: Iterable[Role]) -> None:

@@ -105,7 +105,9 @@ class GuildRoom:
     def _sight(self, user_id: int) -> frozenset[int]:
         """The channels that an account sees; being in a voice channel is seeing it (wire facts 1.9, gate 2)."""
         visible = self.state.visible_channels(user_id)
-        shown = self._shown.get(user_id, frozenset())
+        shown = self._shown.get(user_id, visible)
+        if shown is visible:
+            return visible
         heard = {channel for channel in shown - visible if self._voice_states.is_in_channel(user_id, channel)}
         return visible | heard if heard else visible
 

@@ -13,7 +13,28 @@ import pytest
 
 import chat
 
+GUILD_COSTS = (
+    "ready",
+    "message_to_passive",
+    "message",
+    "role_name",
+    "role_permissions",
+    "member_role",
+    "channel_shown",
+    "join",
+    "leave",
+    "first_member_list",
+    "member_list",
+    "member_role_while_watched",
+)
+
 FIGURES = {
+    "guild": {
+        *(f"{cost}_300" for cost in GUILD_COSTS),
+        *(f"{cost}_growth" for cost in GUILD_COSTS),
+        "longest_turn_300",
+        "memory_300",
+    },
     "gateway": {
         "memory_20",
         "pairs_20_ratio",
