@@ -52,7 +52,13 @@ async def test_a_code_is_taken_used_replaced_and_given_up(chat_world: World) -> 
     assert (await change(chat_world, "pier")).expect(200) == {"code": "pier"}
     assert (await alice.rest.get("/v1/invites/harbour")).code == "UNKNOWN_INVITE"
     assert (await alice.rest.get(path(chat_world))).expect(200) == {"code": "pier", "uses": 0}
-    (await alice.rest.delete("/v1/invites/pier")).expect(204)
+    assert (await alice.rest.delete("/v1/invites/pier")).code == "MISSING_PERMISSIONS"  # that is not how it is given up
+    (await admin.rest.delete(f"/v1/users/@me/guilds/{chat_world.guild_id}")).expect(204)
+    (await admin.rest.post("/v1/invites/pier")).expect(200)
+    assert (await alice.rest.get(path(chat_world))).expect(200) == {"code": "pier", "uses": 1}
+    # The invite goes with the channel that it leads to; the guild still holds the code.
+    (await alice.rest.delete(f"/v1/channels/{chat_world.channel_id}")).expect(204)
+    assert (await alice.rest.get("/v1/invites/pier")).code == "UNKNOWN_INVITE"
     assert (await alice.rest.get(path(chat_world))).expect(200) == {"code": "pier", "uses": 0}
     assert (await change(chat_world, None)).expect(200) == {"code": None}
     assert (await alice.rest.get("/v1/invites/pier")).code == "UNKNOWN_INVITE"
