@@ -490,9 +490,22 @@ def differences(known: Any, told: Any, path: str = "") -> list[str]:
     return [] if known == told else [f"{path}: known {known!r}, told {told!r}"]
 
 
-def steps_of(choose: Callable[[int], int], count: int) -> list[Step]:
+AROUND_THREADS: Final = (
+    ("start_thread", 3),
+    ("join_thread", 6),
+    ("leave_thread", 1),
+    ("add_to_thread", 4),
+    ("take_from_thread", 1),
+    ("member_overwrite", 10),
+    ("role_overwrite", 2),
+    ("drop_overwrite", 1),
+)
+"""A narrower choice: threads, and the sight of what stands above them."""
+
+
+def steps_of(choose: Callable[[int], int], count: int, possible: Sequence[tuple[str, int]] = KINDS) -> list[Step]:
     """A history of so many steps; `choose(n)` gives a number below n. Those who may do more act more often."""
-    kinds = [kind for kind, weight in KINDS for _ in range(weight)]
+    kinds = [kind for kind, weight in possible for _ in range(weight)]
     actors = (0, 0, 0, 0, 0, 0, 1, 2, 3, 4)
     return [
         Step(kinds[choose(len(kinds))], actors[choose(len(actors))], choose(60), choose(60), choose(60))

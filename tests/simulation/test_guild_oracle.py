@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from chat.testing.server import open_chat_server
 from chat.testing.world import World
 from tests.simulation.deterministic import run_deterministically
-from tests.simulation.guild_history import KINDS, GuildHistory, Step, steps_of
+from tests.simulation.guild_history import AROUND_THREADS, KINDS, GuildHistory, Step, steps_of
 
 OPTIONS: Final = {"rate_limits": False}
 VIRTUAL_SECONDS: Final = 100_000.0
@@ -51,6 +51,12 @@ def test_long_histories(seed: int) -> None:
     history = carry_out(steps_of(random.Random(seed).randrange, 120), seed=seed)
     done = sum(answer.status < 300 for answer in history.answers)
     assert done > 25, "most steps were refused"
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_histories_around_threads(seed: int) -> None:
+    chance = random.Random(seed)
+    carry_out(steps_of(chance.randrange, 100, AROUND_THREADS), seed=seed)
 
 
 numbers = st.integers(0, 59)
