@@ -324,9 +324,7 @@ class Server:
         elif change.kind == outside_changes.ADDRESS_BAN_LIFTED:
             self.address_bans.lift(str(change.body["network"]))
         elif change.kind == outside_changes.GUILD_CHANGED:
-            guild_administration.take_up(
-                self.database, self.guild_states, self.bus, int(change.body["guild_id"])
-            )
+            guild_administration.take_up(self.database, self.guild_states, self.bus, int(change.body["guild_id"]))
         elif change.kind == outside_changes.ACCOUNT_CHANGED:
             account = accounts.by_id(self.database.reader, int(change.body["user_id"]))
             if account is not None:

@@ -45,8 +45,8 @@ def test_features_are_shown_added_and_removed(run: Run, data: Path, owner: Outco
 @pytest.mark.parametrize(
     ("arguments", "line"),
     [
-        ((str(GUILD), "--add", "FREE_BEER"), "chat: 'FREE_BEER' is no guild feature: expected one such as VANITY_URL\n"),
-        ((str(GUILD), "--add", "VERIFIED", "--remove", "verified"), "chat: VERIFIED cannot be both added and removed\n"),
+        ((str(GUILD), "--add", "BEER"), "chat: 'BEER' is no guild feature: expected one such as VANITY_URL\n"),
+        ((str(GUILD), "--add", "BANNER", "--remove", "banner"), "chat: BANNER cannot be both added and removed\n"),
         (("77", "--add", "VERIFIED"), "chat: there is no guild 77\n"),
     ],
 )

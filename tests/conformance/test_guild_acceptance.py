@@ -172,7 +172,7 @@ class Minute:
 
 async def live_through(server: ChatServer, world: World, count: int, seconds: float, settling: float) -> Minute:
     """A guild full of newcomers for so long; afterwards everybody knows what is true."""
-    chance = random.Random(count)  # noqa: S311 - a test replays from its seed
+    chance = random.Random(count)
     residents = [
         await Resident.arriving(actor, threads=number % 2 == 0)
         for number, actor in enumerate(await newcomers(server, world, count))

@@ -155,7 +155,14 @@ def test_a_member_with_and_without_user() -> None:
 
 
 def whole(state: Any, user_id: int, **changes: Any) -> dict[str, Any]:
-    arguments = {"threads": False, "shown_threads": [], "full_users": True, "voice_states": [], "online_count": 1, **changes}
+    arguments = {
+        "threads": False,
+        "shown_threads": [],
+        "full_users": True,
+        "voice_states": [],
+        "online_count": 1,
+        **changes,
+    }
     return guild_ready_object(state, user_id=user_id, **arguments)
 
 
