@@ -213,9 +213,7 @@ class Port:
         received = await _read_head(connection)
         length = request_head.head_length(received)
         connection.unread(received[length:])
-        request, answer = open_websocket(
-            received[:length], connection.address, self._addresses, self._refuse_address
-        )
+        request, answer = open_websocket(received[:length], connection.address, self._addresses, self._refuse_address)
         with trio.move_on_after(REFUSAL_SECONDS):
             await connection.send_all(answer)
             return request
