@@ -212,7 +212,7 @@ class Visitor:
     def close(self) -> None:
         """Leave, and tell what was wrong."""
         self.context.close()
-        assert self.complaints == []
+        assert self.complaints == [], self.complaints
 
     # What a person does
 

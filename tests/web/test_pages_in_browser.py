@@ -515,6 +515,7 @@ def test_a_forgotten_password_where_people_have_usernames(visit: MakeVisitor) ->
         visitor.fills(username="lena", password="other unrelated words")
         visitor.presses("Sign in")
         visitor.arrives_at("/settings")
+        visitor.page.wait_for_load_state("networkidle")  # its questions are answered before the server goes
 
 
 def test_single_sign_on_and_what_it_closes(visit: MakeVisitor) -> None:
