@@ -18,8 +18,8 @@ MakeVisitor = Callable[..., Visitor]
 def chromium() -> Iterator[Browser]:
     """The system's Chromium."""
     if CHROMIUM is None:
-        if "CHAT_REQUIRE_CHROMIUM" in os.environ:
-            pytest.fail("CHAT_REQUIRE_CHROMIUM is set and there is no chromium")
+        if "TESTS_REQUIRE_CHROMIUM" in os.environ:
+            pytest.fail("TESTS_REQUIRE_CHROMIUM is set and there is no chromium")
         pytest.skip("no chromium on this machine")
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=list(FLAGS), headless=True)
