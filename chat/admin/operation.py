@@ -17,6 +17,7 @@ import attrs
 
 from chat.api.operation import Handler, Operation, Request, Routes
 from chat.api.rate_limit import Bucket
+from chat.api.schemas.shapes import Answers
 from chat.auth.policy import Policy
 from chat.registries.acls import Acl
 
@@ -45,6 +46,7 @@ class AdminRoutes(Routes):
         precondition: Callable[[Request], None] | None = None,
         body: type[Any] | None = None,
         query: type[Any] | None = None,
+        answers: Answers | None = None,
     ) -> Callable[[H], H]:
         """Declare the decorated coroutine function as the operation `method path`; see `Routes.operation`."""
 
@@ -61,6 +63,7 @@ class AdminRoutes(Routes):
                     precondition=precondition,
                     body=body,
                     query=query,
+                    answers=answers,
                 )
             )
             return handler

@@ -15,6 +15,7 @@ import attrs
 from chat.api.answers import Answer as Answer
 from chat.api.bodies import Receive
 from chat.api.rate_limit import Bucket as Bucket
+from chat.api.schemas.shapes import Answers
 from chat.api.sudo import SudoFields
 from chat.auth.policy import Acls
 from chat.auth.policy import Policy as Policy
@@ -161,6 +162,8 @@ class Operation:
     images: bool = False
     query: type[Any] | None = None
     empty_strings_are_null: bool = True
+    answers: Answers | None = None
+    """What comes back when all is well; None where nobody has said yet."""
 
     @property
     def path_members(self) -> tuple[str, ...]:
@@ -192,6 +195,7 @@ class Routes:
         images: bool = False,
         query: type[Any] | None = None,
         empty_strings_are_null: bool = True,
+        answers: Answers | None = None,
     ) -> Callable[[H], H]:
         """Declare the decorated coroutine function as the operation `method path`.
 
@@ -201,7 +205,8 @@ class Routes:
         `body`; a `streamed` operation reads `request.receive` itself, and so does a `multipart` one when the body comes
         in `multipart/form-data`, which a `body` of None tells it. `images` lets bodies be as large as images are.
         `empty_strings_are_null=False` switches the normalisation of wire facts 3.2 off (message create and edit,
-        webhook execute).
+        webhook execute). `answers` is what comes back: the shape of 200, NOTHING for 204, or shapes by status
+        (`chat.api.schemas`).
         """
 
         def declare(handler: H) -> H:
@@ -222,6 +227,7 @@ class Routes:
                     images=images,
                     query=query,
                     empty_strings_are_null=empty_strings_are_null,
+                    answers=answers,
                 )
             )
             return handler
