@@ -80,7 +80,7 @@ class AccountClosing:
             also(connection)
             after = attrs.evolve(before, flags=before.flags | flag)
             accounts.replace(connection, after)
-            auth_sessions.delete_of_user(connection, account.id)
+            auth_sessions.end_of_user(connection, account.id, self._clock.now_ms())
             # Signing in opens the account again, but nothing that was begun before does.
             email_tokens.delete_of_user(connection, str(MailKind.PASSWORD_RESET), account.id)
             tickets.delete_of_user(connection, account.id)

@@ -136,7 +136,7 @@ class Administration:
                 _present(connection, user_id), password_hash=password_hash, password_last_changed_at=now
             )
             accounts.replace(connection, account)
-            auth_sessions.delete_of_user(connection, user_id)
+            auth_sessions.end_of_user(connection, user_id, now)
             # As in `chat.domain.new_passwords`: nothing that was begun under the old password is left.
             email_tokens.delete_of_user(connection, str(MailKind.PASSWORD_RESET), user_id)
             tickets.delete_of_user(connection, user_id)

@@ -45,7 +45,7 @@ class NewPasswords:
         With the old one go the account's sign-ins, its reset links, and everything that was begun under it and not
         finished: login tickets, challenges, mailed codes.
         """
-        auth_sessions.delete_of_user(connection, account.id)
+        auth_sessions.end_of_user(connection, account.id, self._clock.now_ms())
         email_tokens.delete_of_user(connection, str(MailKind.PASSWORD_RESET), account.id)
         tickets.delete_of_user(connection, account.id)
         return attrs.evolve(account, password_hash=password_hash, password_last_changed_at=self._clock.now_ms())

@@ -172,7 +172,7 @@ class SignIns:
             return
 
         def unit(connection: sqlite3.Connection) -> list[bytes]:
-            return auth_sessions.delete(connection, user_id, digests)
+            return auth_sessions.end(connection, user_id, digests, self._clock.now_ms())
 
         def then(ended: list[bytes]) -> None:
             if ended:

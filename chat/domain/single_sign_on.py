@@ -155,7 +155,7 @@ class SingleSignOn:
             sso_identities.put(connection, claims.issuer, claims.subject, current.id, self._clock.now_ms())
             if not is_new or current.email_verified:
                 return current
-            return _handed_over(connection, current)
+            return _handed_over(connection, current, self._clock.now_ms())
 
         return await self._authentication.complete(
             account, client, refused=ApiError("SSO_REQUIRED"), change=change, then=self._tell, address_is_proved=True
@@ -192,10 +192,10 @@ def is_own_path(text: str) -> bool:
     return not any(segment in {".", ".."} for segment in segments) and "" not in segments[:-1]
 
 
-def _handed_over(connection: sqlite3.Connection, account: Account) -> Account:
+def _handed_over(connection: sqlite3.Connection, account: Account, now_ms: int) -> Account:
     """In a unit of writing: the account for the holder of its address alone. Whoever set it up never proved to be
     that person, so nothing of theirs opens it any longer."""
-    auth_sessions.delete_of_user(connection, account.id)
+    auth_sessions.end_of_user(connection, account.id, now_ms)
     tickets.delete_of_user(connection, account.id)
     webauthn_credentials.delete_of_user(connection, account.id)
     backup_codes.delete_of_user(connection, account.id)

@@ -67,6 +67,10 @@ class Account:
     terms_agreed_at: int | None = None
     privacy_agreed_at: int | None = None
     pending_bulk_message_deletion_at: int | None = None
+    premium_flags: int = 0
+    """Unsigned 32-bit, `chat.registries.user_flags.PremiumFlag`."""
+    premium_grace_ends_at: int | None = None
+    premium_lifetime_sequence: int | None = None
 
     @property
     def is_limited(self) -> bool:
@@ -168,10 +172,18 @@ def insert(connection: sqlite3.Connection, account: Account) -> None:
 def replace(connection: sqlite3.Connection, account: Account) -> None:
     """Write every column of an account that exists.
 
-    :raises sqlite3.IntegrityError: when the new address or tag is taken.
+    An administrator may give an account the address of another one (document 002, Change user email): it is found by
+    that address only once the other no longer has it.
+
+    :raises sqlite3.IntegrityError: when the new tag is taken.
     """
     row = _row(account)
     del row["id"]
+    key = row["email_key"]
+    if key is not None:
+        holder = connection.execute("SELECT id FROM users WHERE email_key = ?", (key,)).fetchone()
+        if holder is not None and holder[0] != account.id:
+            row["email_key"] = None
     connection.execute(
         f"UPDATE users SET {', '.join(f'{name} = ?' for name in row)} WHERE id = ?",  # noqa: S608
         (*row.values(), account.id),

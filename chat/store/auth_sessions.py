@@ -25,7 +25,25 @@ class AuthSession:
     client_platform: str | None = None
 
 
+@attrs.frozen
+class EndedAuthSession:
+    """One row of `ended_auth_sessions`: a sign-in, and when it ended (Unix milliseconds)."""
+
+    session: AuthSession
+    ended_at: int
+
+
+ENDED_KEPT: Final = 1_000
+"""Ended sign-ins of one account that stay listed."""
+
 _COLUMNS: Final = ", ".join(field.name for field in attrs.fields(AuthSession))
+_KEEP: Final = f"""
+    INSERT OR REPLACE INTO ended_auth_sessions ({_COLUMNS}, ended_at)
+    SELECT {_COLUMNS}, ? FROM auth_sessions WHERE user_id = ?
+"""  # noqa: S608 - the column names are our own
+_ENDED: Final = f"""
+    SELECT {_COLUMNS}, ended_at FROM ended_auth_sessions WHERE user_id = ? ORDER BY created_at DESC, token_hash
+"""  # noqa: S608
 _OF_USER: Final = f"SELECT {_COLUMNS} FROM auth_sessions WHERE user_id = ? ORDER BY last_used_at DESC, token_hash"  # noqa: S608
 _ACCOUNT: Final = f"""
     SELECT {qualified_columns("users")}
@@ -54,20 +72,40 @@ def insert(connection: sqlite3.Connection, session: AuthSession) -> None:
     )
 
 
-def delete(connection: sqlite3.Connection, user_id: int, token_hashes: Iterable[bytes]) -> list[bytes]:
+def ended_of_user(connection: sqlite3.Connection, user_id: int) -> list[EndedAuthSession]:
+    """The account's sign-ins that have ended, the newest first; of very many only the last."""
+    return [EndedAuthSession(AuthSession(*row), ended_at) for *row, ended_at in connection.execute(_ENDED, (user_id,))]
+
+
+def end(connection: sqlite3.Connection, user_id: int, token_hashes: Iterable[bytes], ended_at: int) -> list[bytes]:
     """End those of the account's sign-ins that are named; returns the hashes of those that there were."""
-    return [
+    ended = [
         token_hash
         for token_hash in token_hashes
-        if connection.execute(
-            "DELETE FROM auth_sessions WHERE token_hash = ? AND user_id = ?", (token_hash, user_id)
-        ).rowcount
+        if connection.execute(f"{_KEEP} AND token_hash = ?", (ended_at, user_id, token_hash)).rowcount
     ]
+    for token_hash in ended:
+        connection.execute("DELETE FROM auth_sessions WHERE token_hash = ?", (token_hash,))
+    _forget_old(connection, user_id)
+    return ended
 
 
-def delete_of_user(connection: sqlite3.Connection, user_id: int) -> int:
+def end_of_user(connection: sqlite3.Connection, user_id: int, ended_at: int) -> int:
     """End every sign-in of the account; returns how many there were."""
+    connection.execute(_KEEP, (ended_at, user_id))
+    _forget_old(connection, user_id)
     return connection.execute("DELETE FROM auth_sessions WHERE user_id = ?", (user_id,)).rowcount
+
+
+def _forget_old(connection: sqlite3.Connection, user_id: int) -> None:
+    connection.execute(
+        """
+        DELETE FROM ended_auth_sessions
+         WHERE token_hash IN (SELECT token_hash FROM ended_auth_sessions
+                               WHERE user_id = ? ORDER BY created_at DESC LIMIT -1 OFFSET ?)
+        """,
+        (user_id, ENDED_KEPT),
+    )
 
 
 def touch(connection: sqlite3.Connection, token_hash: bytes, used_at: int, address: str) -> None:

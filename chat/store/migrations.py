@@ -16,12 +16,15 @@ from typing import TYPE_CHECKING, Final
 from chat.errors import OperatorError
 from chat.store.connections import connect
 from chat.store.schema import ACCOUNTS, ADMIN_API_KEYS, GUILDS, MESSAGES, OPERATION, RELATIONSHIPS, RETAINED_EVENTS
+from chat.store.schema_administration import ADMINISTRATION
 from chat.store.schema_audit_log import AUDIT_LOG
 from chat.store.schema_bans import BANS
 from chat.store.schema_credentials import CREDENTIALS
 from chat.store.schema_expressions import EXPRESSIONS
+from chat.store.schema_forums import ANNOUNCEMENTS, FORUMS
 from chat.store.schema_media import MEDIA
 from chat.store.schema_members import MEMBERS
+from chat.store.schema_messages import MESSAGES_IN_FULL
 from chat.store.schema_private_channels import PRIVATE_CHANNELS
 from chat.store.schema_recovery import RECOVERY
 from chat.store.schema_threads import THREADS
@@ -111,6 +114,24 @@ def kept_memberships(database: sqlite_utils.Database) -> None:
         database.execute(statement)
 
 
+def messages_in_full(database: sqlite_utils.Database) -> None:
+    """Pins, forwarded files, what marks messages that other tables say more of."""
+    for statement in MESSAGES_IN_FULL:
+        database.execute(statement)
+
+
+def administration(database: sqlite_utils.Database) -> None:
+    """The administrative audit log, change log, ended sign-ins; what accounts lacked for the Admin user object."""
+    for statement in ADMINISTRATION:
+        database.execute(statement)
+
+
+def forums_and_announcements(database: sqlite_utils.Database) -> None:
+    """Tags, defaults and archiving of threads; channels that follow others."""
+    for statement in (*FORUMS, *ANNOUNCEMENTS):
+        database.execute(statement)
+
+
 MIGRATIONS: Final[Sequence[Migration]] = (
     accounts_guilds_messages,
     relationships,
@@ -125,6 +146,9 @@ MIGRATIONS: Final[Sequence[Migration]] = (
     webhooks_and_media,
     expressions,
     kept_memberships,
+    forums_and_announcements,
+    messages_in_full,
+    administration,
 )
 """In the order in which they run; the name of the function is the name in the record."""
 
