@@ -98,6 +98,7 @@ from chat.domain.sign_ins import SignIns
 from chat.domain.single_sign_on import SingleSignOn
 from chat.domain.sso_accounts import SsoAccounts
 from chat.domain.sudo import SudoMode
+from chat.domain.system_messages import SystemMessages
 from chat.domain.temporary_members import TemporaryMembers
 from chat.domain.thread_access import ThreadLookup
 from chat.domain.threads import Threads
@@ -221,8 +222,9 @@ def build_services(base: Foundations) -> Services:
         base.snowflakes,
         settings,
         policy,
-        addresses.attachment,
+        addresses,
     )
+    system_messages = SystemMessages(access, base.private_channels, bus, base.snowflakes, addresses)
     uploads = Uploads(database, clock, base.snowflakes, base.mint, media, messages, settings)
     voice_regions = VoiceRegions(settings, access)
     return Services(
@@ -356,6 +358,7 @@ def build_services(base: Foundations) -> Services:
         ),
         channels=Channels(access),
         messages=messages,
+        system_messages=system_messages,
         media=media,
         uploads=uploads,
         webhooks=Webhooks(

@@ -60,6 +60,7 @@ if TYPE_CHECKING:
     from chat.domain.sign_ins import SignIns
     from chat.domain.single_sign_on import SingleSignOn
     from chat.domain.sudo import SudoMode
+    from chat.domain.system_messages import SystemMessages
     from chat.domain.temporary_members import TemporaryMembers
     from chat.domain.threads import Threads
     from chat.domain.totp import Totp
@@ -139,6 +140,7 @@ class Services:
     member_changes: MemberChanges
     channels: Channels
     messages: Messages
+    system_messages: SystemMessages
     media: MediaLibrary
     uploads: Uploads
     webhooks: Webhooks

@@ -26,7 +26,7 @@ from chat.domain.objects.messages import author_object, message_object
 from chat.domain.objects.users import partial_user
 from chat.domain.own_messages import AuthorsMessages
 from chat.domain.sudo import SudoMode, SudoProof
-from chat.domain.system_messages import write_join_message
+from chat.domain.system_messages import WrittenMessage, write_join_message
 from chat.errors import ApiError, InvalidFormBody
 from chat.registries.channel_types import ChannelType
 from chat.registries.events import EventName
@@ -55,7 +55,7 @@ class _Joined:
 
     member: Member
     member_count: int
-    message: Message | None
+    message: WrittenMessage | None
     settings: dict[str, Any] | None
     prepared: Preparation | None
 
@@ -241,15 +241,15 @@ class Memberships:
         if member is not None:
             kept_timeouts.keep(connection, member, self._clock.now_ms())
         left_threads = threads.joined(connection, guild_id, account.id, archived_too=True)
-        for thread in left_threads:
-            threads.remove_member(connection, thread.id, account.id)
+        for left in left_threads:
+            threads.remove_member(connection, left.thread.id, account.id)
         members.delete(connection, guild_id, account.id)
         return Departure(
             guild_id,
             account.id,
             guilds.add_to_member_count(connection, guild_id, -1),
             guild_folders.leave_guild(connection, account, guild_id),
-            tuple(thread.id for thread in left_threads),
+            tuple(left.thread.id for left in left_threads),
         )
 
     def _announce_join(self, account: Account, joined: _Joined) -> None:
@@ -269,7 +269,7 @@ class Memberships:
         if joined.settings is not None:
             self._bus.publish(guild_folders.settings_changed(account.id, joined.settings))
         if joined.message is not None:
-            self._announce_message(state, account, joined.member, joined.message)
+            self._announce_message(state, account, joined.member, joined.message.message)
 
     def _announce_message(self, state: GuildState, account: Account, member: Member, message: Message) -> None:
         channel = state.channels.get(message.channel_id)

@@ -20,7 +20,7 @@ from chat.domain.message_drafts import MessageEdit, require_content
 from chat.domain.message_events import message_updated
 from chat.domain.message_mentions import CountedMentions, count_mentions
 from chat.domain.message_reading import StoredMessages, accounts_by_id, with_context
-from chat.domain.objects.messages import AddressOf
+from chat.domain.objects.addresses import Addresses
 from chat.errors import ApiError, InvalidFormBody
 from chat.registries.message_types import SENDABLE_MESSAGE_FLAGS, MessageType
 from chat.store import accounts, attachments, messages
@@ -45,7 +45,7 @@ class MessageEditing:
         clock: Clock,
         settings: Settings,
         policy: InstancePolicy,
-        address_of: AddressOf,
+        addresses: Addresses,
     ) -> None:
         self._database = database
         self._access = access
@@ -53,7 +53,7 @@ class MessageEditing:
         self._clock = clock
         self._settings = settings
         self._policy = policy
-        self._address_of = address_of
+        self._addresses = addresses
 
     async def edit(self, principal: Principal, channel_id: int, message_id: int, edit: MessageEdit) -> dict[str, Any]:
         """Change one's own message; mentions are judged afresh, and nobody is notified again.
@@ -142,10 +142,10 @@ class MessageEditing:
         def then(stored: StoredMessages) -> None:
             renewed = self._access.renewed(access)
             if renewed is not None:
-                self._bus.publish(message_updated(renewed, edited, stored.wire(edited, self._address_of)))
+                self._bus.publish(message_updated(renewed, edited, stored.wire(edited, self._addresses)))
 
         stored = await self._database.write(unit, then)
-        return stored.wire(edited, self._address_of)
+        return stored.wire(edited, self._addresses)
 
 
 def _with_kept_attachments(message: Message, kept: frozenset[int] | None) -> Message:

@@ -8,7 +8,9 @@ from typing import Any
 
 import attrs
 
-from chat.domain.objects.messages import AddressOf, account_ids, answering_message_object
+from chat.domain.message_parts import Viewer, parts_of
+from chat.domain.objects.addresses import Addresses
+from chat.domain.objects.messages import NO_PARTS, Parts, account_ids, stored_message_object
 from chat.store import accounts, messages
 from chat.store.accounts import Account
 from chat.store.messages import Message
@@ -31,42 +33,54 @@ class StoredMessages:
     messages: list[Message]
     referenced: Mapping[int, Message]
     accounts: Mapping[int, Account]
+    parts: Parts = NO_PARTS
 
-    def wire(self, message: Message, address_of: AddressOf, floor: int = 0) -> dict[str, Any]:
+    def wire(self, message: Message, addresses: Addresses, floor: int = 0) -> dict[str, Any]:
         """The wire object; an answered message under `floor` is not shown."""
         reference = message.reference
         referenced = None
         if reference is not None and reference.message_id >= floor:
             referenced = self.referenced.get(reference.message_id)
-        return answering_message_object(message, referenced, self.accounts, address_of)
+        return stored_message_object(message, referenced, self.accounts, addresses, self.parts)
 
 
-def one_message(channel_id: int, message_id: int, connection: sqlite3.Connection) -> StoredMessages | None:
+def one_message(
+    channel_id: int, message_id: int, connection: sqlite3.Connection, *, viewer: Viewer | None = None
+) -> StoredMessages | None:
     """One message of a channel; None when there is none."""
     message = messages.by_id(connection, channel_id, message_id)
-    return None if message is None else with_context(connection, [message])
+    return None if message is None else with_context(connection, [message], viewer=viewer)
 
 
-def page_of_messages(channel_id: int, page: Page, floor: int, connection: sqlite3.Connection) -> StoredMessages:
+def page_of_messages(
+    channel_id: int, page: Page, floor: int, connection: sqlite3.Connection, *, viewer: Viewer | None = None
+) -> StoredMessages:
     """A page, newest first, without what lies under `floor`. `around` decides before `after`, that before `before`."""
     limit = page.limit
     if page.around is not None:
         newer = messages.above(connection, channel_id, limit // 2, after=page.around, floor=floor)
         older = messages.below(connection, channel_id, limit - limit // 2, before=page.around + 1, floor=floor)
-        return with_context(connection, newer + older)
-    if page.after is not None:
-        return with_context(connection, messages.above(connection, channel_id, limit, after=page.after, floor=floor))
-    return with_context(connection, messages.below(connection, channel_id, limit, before=page.before, floor=floor))
+        found = newer + older
+    elif page.after is not None:
+        found = messages.above(connection, channel_id, limit, after=page.after, floor=floor)
+    else:
+        found = messages.below(connection, channel_id, limit, before=page.before, floor=floor)
+    return with_context(connection, found, viewer=viewer)
 
 
-def with_context(connection: sqlite3.Connection, found: list[Message], *, referenced: bool = True) -> StoredMessages:
-    """These messages with their authors and whom they mention, and, if `referenced`, with what they answer."""
+def with_context(
+    connection: sqlite3.Connection, found: list[Message], *, referenced: bool = True, viewer: Viewer | None = None
+) -> StoredMessages:
+    """These messages with their authors and whom they mention, with what other domains add to them for the viewer, and,
+    if `referenced`, with what they answer."""
     answered_ids = {message.reference.message_id for message in found if message.reference is not None}
     answered = messages.by_ids(connection, answered_ids) if referenced and answered_ids else []
+    everything = [*found, *answered]
     return StoredMessages(
         found,
         {message.id: message for message in answered},
-        accounts_by_id(connection, account_ids([*found, *answered])),
+        accounts_by_id(connection, account_ids(everything)),
+        parts_of(connection, everything, viewer),
     )
 
 

@@ -27,12 +27,8 @@ from chat.domain.message_mentions import NOTHING_COUNTED, CountedMentions, count
 from chat.domain.message_reading import StoredMessages, accounts_by_id, one_message, with_context
 from chat.domain.message_senders import Sender, account_sender
 from chat.domain.nonces import NonceKey, Nonces
-from chat.domain.objects.messages import (
-    AddressOf,
-    answering_message_object,
-    attachment_objects,
-    message_object,
-)
+from chat.domain.objects.addresses import Addresses
+from chat.domain.objects.messages import message_object, stored_message_object, whole_message_object
 from chat.domain.objects.users import partial_user
 from chat.domain.private_channels import PrivateChannelAccess, PrivateChannels
 from chat.domain.slowmode import Slowmode
@@ -78,7 +74,7 @@ class MessageSending:
         snowflakes: SnowflakeGenerator,
         settings: Settings,
         policy: InstancePolicy,
-        address_of: AddressOf,
+        addresses: Addresses,
     ) -> None:
         self._database = database
         self._access = access
@@ -88,7 +84,7 @@ class MessageSending:
         self._snowflakes = snowflakes
         self._settings = settings
         self._policy = policy
-        self._address_of = address_of
+        self._addresses = addresses
         self._slowmode = Slowmode()
         self._nonces = Nonces(clock)
 
@@ -146,7 +142,7 @@ class MessageSending:
                     return await self._send(sender, access, draft, key)
                 stored = await self._database.read(functools.partial(one_message, channel_id, sending.message_id))
             if stored is not None:
-                return stored.wire(stored.messages[0], self._address_of)
+                return stored.wire(stored.messages[0], self._addresses)
             self._nonces.forget(key)
 
     def forget_recent(self) -> None:
@@ -284,17 +280,18 @@ class MessageSending:
         )
 
     def _wire(self, sender: Sender, message: Message, context: _Context) -> dict[str, Any]:
-        wire = message_object(
-            message,
-            author=sender.wire,
-            mentions=[partial_user(account) for account in context.counted.users],
-            attachments=attachment_objects(message, self._address_of) if message.attachments else (),
-        )
+        mentions = [partial_user(account) for account in context.counted.users]
+        if message.extra is None:
+            wire = message_object(message, author=sender.wire, mentions=mentions)
+        else:
+            wire = whole_message_object(
+                message, author=sender.wire, mentions=mentions, accounts={}, addresses=self._addresses
+            )
         if context.stored is not None and context.answered is not None:
             # An answered message is shown without the one that it answered itself.
             alone = attrs.evolve(context.answered, reference=None)
             accounts = context.stored.accounts
-            wire["referenced_message"] = answering_message_object(alone, None, accounts, self._address_of)
+            wire["referenced_message"] = stored_message_object(alone, None, accounts, self._addresses)
         return wire
 
 

@@ -19,7 +19,7 @@ from chat.domain.message_events import message_deleted
 from chat.domain.message_reading import Page, one_message, page_of_messages
 from chat.domain.message_senders import Sender
 from chat.domain.message_sending import MessageSending
-from chat.domain.objects.messages import AddressOf
+from chat.domain.objects.addresses import Addresses
 from chat.domain.private_channels import PrivateChannels
 from chat.errors import ApiError
 from chat.registries.events import EventName
@@ -45,16 +45,16 @@ class Messages:
         snowflakes: SnowflakeGenerator,
         settings: Settings,
         policy: InstancePolicy,
-        address_of: AddressOf,
+        addresses: Addresses,
     ) -> None:
         self._database = database
         self._access = access
         self._bus = bus
-        self._address_of = address_of
+        self._addresses = addresses
         self._sending = MessageSending(
-            database, access, private_channels, bus, clock, snowflakes, settings, policy, address_of
+            database, access, private_channels, bus, clock, snowflakes, settings, policy, addresses
         )
-        self._editing = MessageEditing(database, access, bus, clock, settings, policy, address_of)
+        self._editing = MessageEditing(database, access, bus, clock, settings, policy, addresses)
 
     async def create(self, principal: Principal, channel_id: int, draft: MessageDraft) -> dict[str, Any]:
         """Send a message: `MessageSending.create`."""
@@ -90,7 +90,7 @@ class Messages:
         stored = await self._database.read(functools.partial(one_message, access.channel.id, message_id))
         if stored is None:
             raise ApiError("UNKNOWN_MESSAGE")
-        return stored.wire(stored.messages[0], self._address_of)
+        return stored.wire(stored.messages[0], self._addresses)
 
     async def delete_of_webhook(self, webhook_id: int, access: GuildChannelAccess, message_id: int) -> None:
         """Delete a message that the webhook wrote.
@@ -115,7 +115,7 @@ class Messages:
         if floor is None:
             return []
         stored = await self._database.read(functools.partial(page_of_messages, channel_id, page, floor))
-        return [stored.wire(message, self._address_of, floor) for message in stored.messages]
+        return [stored.wire(message, self._addresses, floor) for message in stored.messages]
 
     async def get(self, principal: Principal, channel_id: int, message_id: int) -> dict[str, Any]:
         """One message.
@@ -129,7 +129,7 @@ class Messages:
         stored = await self._database.read(functools.partial(one_message, channel_id, message_id))
         if stored is None:
             raise ApiError("UNKNOWN_MESSAGE")
-        return stored.wire(stored.messages[0], self._address_of, floor)
+        return stored.wire(stored.messages[0], self._addresses, floor)
 
     async def delete(self, principal: Principal, channel_id: int, message_id: int) -> None:
         """Delete one's own message, or with MANAGE_MESSAGES anyone's.

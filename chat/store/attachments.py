@@ -16,7 +16,8 @@ PURGED_AT_ONCE: Final = 500
 
 @attrs.frozen
 class Attachment:
-    """One row of `attachments`. `size` is bytes, `width` and `height` pixels, `expires_at` Unix milliseconds."""
+    """One row of `attachments`. `size` is bytes, `width` and `height` pixels, `expires_at` Unix milliseconds,
+    `duration` seconds."""
 
     id: int
     channel_id: int
@@ -35,11 +36,15 @@ class Attachment:
     stored: bool = attrs.field(default=False, converter=bool)
     capability_hash: bytes | None = attrs.field(default=None, repr=False)
     expires_at: int | None = None
+    file_id: int | None = None
+    """The attachment whose file this one has too; None for a file of its own."""
+    duration: int | None = None
+    waveform: str | None = None
 
     @property
     def key(self) -> str:
         """The name of its file."""
-        return f"attachments/{self.id}"
+        return f"attachments/{self.id if self.file_id is None else self.file_id}"
 
 
 _FIELDS: Final = tuple(field.name for field in attrs.fields(Attachment))
@@ -111,8 +116,8 @@ def put_into_message(connection: sqlite3.Connection, attachment: Attachment, now
     cursor = connection.execute(
         """
         UPDATE attachments
-           SET message_id = ?, position = ?, filename = ?, title = ?, description = ?, flags = ?,
-               capability_hash = NULL, expires_at = NULL
+           SET message_id = ?, position = ?, filename = ?, title = ?, description = ?, flags = ?, duration = ?,
+               waveform = ?, capability_hash = NULL, expires_at = NULL
          WHERE id = ? AND stored AND message_id IS NULL AND expires_at > ?
         """,
         (
@@ -122,6 +127,8 @@ def put_into_message(connection: sqlite3.Connection, attachment: Attachment, now
             attachment.title,
             attachment.description,
             attachment.flags,
+            attachment.duration,
+            attachment.waveform,
             attachment.id,
             now,
         ),
@@ -187,6 +194,8 @@ def unreferenced(connection: sqlite3.Connection, keys: Iterable[str]) -> list[st
           FROM json_each(?) AS files
          WHERE NOT EXISTS (SELECT 1 FROM attachments WHERE 'attachments/' || id = files.value
                               AND id = CAST(substr(files.value, 13) AS INTEGER))
+           AND NOT EXISTS (SELECT 1 FROM attachments WHERE 'attachments/' || file_id = files.value
+                              AND file_id = CAST(substr(files.value, 13) AS INTEGER))
            AND NOT EXISTS (SELECT 1 FROM assets WHERE 'assets/' || id = files.value
                               AND id = CAST(substr(files.value, 8) AS INTEGER))
         """,

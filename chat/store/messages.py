@@ -32,11 +32,27 @@ def _reference(value: str | MessageReference | None) -> MessageReference | None:
 
 @attrs.frozen
 class MessageExtra:
-    """What few messages have: the name and avatar that a webhook spoke under, and how many attachments there are."""
+    """What few messages have. Dicts are parts of the wire object as it is shown (wire facts 5.3)."""
 
     webhook_name: str | None = None
+    """The name that a webhook spoke under."""
     webhook_avatar: str | None = None
     attachments: int = 0
+    """How many attachments there are; those of a forward are the snapshot's."""
+    embeds: tuple[dict[str, Any], ...] = attrs.field(default=(), converter=tuple)
+    """Embeds out of the message's body."""
+    link_embeds: tuple[dict[str, Any], ...] = attrs.field(default=(), converter=tuple)
+    """Embeds that the server made of links in the text; shown after the others."""
+    stickers: tuple[dict[str, Any], ...] = attrs.field(default=(), converter=tuple)
+    snapshots: tuple[dict[str, Any], ...] = attrs.field(default=(), converter=tuple)
+    """What a forward carries, without the attachments."""
+    mention_channels: tuple[dict[str, Any], ...] = attrs.field(default=(), converter=tuple)
+    nsfw_emojis: tuple[str, ...] = attrs.field(default=(), converter=tuple)
+    call: dict[str, Any] | None = None
+    """`participants` and `ended_timestamp` of the call that the message tells of."""
+
+
+_EXTRA_DEFAULTS: Final = {field.name: field.default for field in attrs.fields(MessageExtra)}
 
 
 def _extra(value: str | MessageExtra | None) -> MessageExtra | None:
@@ -46,8 +62,8 @@ def _extra(value: str | MessageExtra | None) -> MessageExtra | None:
 
 @attrs.frozen
 class Message:
-    """One row of `messages` with whom it mentions, in ascending order of id, and its attachments. `edited_at` is Unix
-    milliseconds."""
+    """One row of `messages` with whom it mentions, in ascending order of id, and its attachments. `edited_at` and
+    `pinned_at` are Unix milliseconds; `has_reactions` says that another table holds reactions."""
 
     id: int
     channel_id: int
@@ -57,12 +73,13 @@ class Message:
     flags: int = 0
     webhook_id: int | None = None
     edited_at: int | None = None
-    pinned: bool = attrs.field(default=False, converter=bool)
+    pinned_at: int | None = None
     mention_everyone: bool = attrs.field(default=False, converter=bool)
     tts: bool = attrs.field(default=False, converter=bool)
     nonce: str | None = None
     reference: MessageReference | None = attrs.field(default=None, converter=_reference)
     extra: MessageExtra | None = attrs.field(default=None, converter=_extra)
+    has_reactions: bool = attrs.field(default=False, converter=bool)
     mentioned_user_ids: tuple[int, ...] = ()
     mentioned_role_ids: tuple[int, ...] = ()
     attachments: tuple[Attachment, ...] = ()
@@ -121,12 +138,13 @@ def insert(connection: sqlite3.Connection, message: Message) -> bool:
                 message.flags,
                 message.webhook_id,
                 message.edited_at,
-                message.pinned,
+                message.pinned_at,
                 message.mention_everyone,
                 message.tts,
                 message.nonce,
                 None if message.reference is None else json.dumps(attrs.asdict(message.reference)),
-                _extra_text(message),
+                _extra_text(message.extra),
+                message.has_reactions,
             ),
         )
     except sqlite3.IntegrityError:
@@ -146,7 +164,7 @@ def update(connection: sqlite3.Connection, message: Message) -> bool:
             message.flags,
             message.edited_at,
             message.mention_everyone,
-            _extra_text(message),
+            _extra_text(message.extra),
             message.id,
         ),
     )
@@ -156,6 +174,19 @@ def update(connection: sqlite3.Connection, message: Message) -> bool:
     connection.execute("DELETE FROM message_role_mentions WHERE message_id = ?", (message.id,))
     _insert_mentions(connection, message)
     return True
+
+
+def change_extra(connection: sqlite3.Connection, channel_id: int, message_id: int, **changes: object) -> Message | None:
+    """Write some members of a message's `extra`, whatever the others are now; gives the message as it is then.
+
+    None when there is no such message. This does not count as an edit.
+    """
+    message = by_id(connection, channel_id, message_id)
+    if message is None:
+        return None
+    extra: MessageExtra = attrs.evolve(message.extra or MessageExtra(), **changes)  # type: ignore[arg-type]
+    connection.execute("UPDATE messages SET extra = ? WHERE id = ?", (_extra_text(extra), message_id))
+    return attrs.evolve(message, extra=extra)
 
 
 def delete(connection: sqlite3.Connection, channel_id: int, message_id: int) -> bool:
@@ -204,8 +235,13 @@ def delete_many(connection: sqlite3.Connection, channel_id: int, message_ids: Se
     return [message_id for message_id in message_ids if delete(connection, channel_id, message_id)]
 
 
-def _extra_text(message: Message) -> str | None:
-    return None if message.extra is None else json.dumps(attrs.asdict(message.extra))
+def _extra_text(extra: MessageExtra | None) -> str | None:
+    if extra is None:
+        return None
+    present = {
+        name: getattr(extra, name) for name, default in _EXTRA_DEFAULTS.items() if getattr(extra, name) != default
+    }
+    return json.dumps(present) if present else None
 
 
 def _insert_mentions(connection: sqlite3.Connection, message: Message) -> None:

@@ -25,6 +25,7 @@ from chat.store.schema_forums import ANNOUNCEMENTS, FORUMS
 from chat.store.schema_media import MEDIA
 from chat.store.schema_members import MEMBERS
 from chat.store.schema_messages import MESSAGES_IN_FULL
+from chat.store.schema_people import PEOPLE
 from chat.store.schema_private_channels import PRIVATE_CHANNELS
 from chat.store.schema_recovery import RECOVERY
 from chat.store.schema_threads import THREADS
@@ -132,6 +133,12 @@ def forums_and_announcements(database: sqlite_utils.Database) -> None:
         database.execute(statement)
 
 
+def people(database: sqlite_utils.Database) -> None:
+    """Groups, notes, guild profiles, settings that change by themselves."""
+    for statement in PEOPLE:
+        database.execute(statement)
+
+
 MIGRATIONS: Final[Sequence[Migration]] = (
     accounts_guilds_messages,
     relationships,
@@ -149,6 +156,7 @@ MIGRATIONS: Final[Sequence[Migration]] = (
     forums_and_announcements,
     messages_in_full,
     administration,
+    people,
 )
 """In the order in which they run; the name of the function is the name in the record."""
 

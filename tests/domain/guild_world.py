@@ -116,7 +116,7 @@ class GuildWorld:
             self.snowflakes,
             settings,
             policy,
-            lambda attachment: f"https://chat.example/{attachment.id}",
+            addresses,
         )
         self.invites = Invites(
             database,

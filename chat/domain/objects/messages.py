@@ -1,20 +1,31 @@
-"""Message objects as the wire has them (wire facts 5.3)."""
+"""Message objects as the wire has them (wire facts 5.3).
+
+`stored_message_object` shows a whole message. What few messages have comes out of `Message.extra` (`_add_extra`); what
+tables of other domains hold (reactions, threads) comes as `parts` (`chat.domain.message_parts`).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
 
 from chat.clock import iso_timestamp
+from chat.domain.objects.addresses import Addresses
+from chat.domain.objects.embeds import embed_objects
 from chat.domain.objects.users import partial_user
+from chat.registries.message_types import MessageFlag
 from chat.registries.user_flags import UserFlag
 from chat.snowflake import snowflake_time_ms
 from chat.store.accounts import Account
 from chat.store.attachments import Attachment
-from chat.store.messages import Message, MessageReference
+from chat.store.messages import Message, MessageExtra, MessageReference
 
-AddressOf = Callable[[Attachment], str]
-"""Gives the address under which an attachment is found (`chat.media.signing`)."""
+SUPPRESS_EMBEDS: Final = MessageFlag.SUPPRESS_EMBEDS.value
+
+Parts = Mapping[int, Mapping[str, Any]]
+"""Further members of message objects, by the message's id."""
+
+NO_PARTS: Final[Parts] = {}
 
 
 def message_object(
@@ -22,9 +33,8 @@ def message_object(
     *,
     author: Mapping[str, Any],
     mentions: Sequence[Mapping[str, Any]],
-    attachments: Sequence[Mapping[str, Any]] = (),
 ) -> dict[str, Any]:
-    """The message without the one it answers; `author` and `mentions` are partial users."""
+    """A message that has neither files nor anything else but text; `author` and `mentions` are partial users."""
     data: dict[str, Any] = {
         "id": str(message.id),
         "channel_id": str(message.channel_id),
@@ -34,13 +44,13 @@ def message_object(
         "content": message.content,
         "timestamp": iso_timestamp(snowflake_time_ms(message.id)),
         "edited_timestamp": None if message.edited_at is None else iso_timestamp(message.edited_at),
-        "pinned": message.pinned,
+        "pinned": message.pinned_at is not None,
         "mention_everyone": message.mention_everyone,
         "tts": message.tts,
         "mentions": mentions,
         "mention_roles": [str(role_id) for role_id in message.mentioned_role_ids],
         "embeds": [],
-        "attachments": attachments or [],
+        "attachments": [],
         "stickers": [],
     }
     if message.webhook_id is not None:
@@ -48,26 +58,46 @@ def message_object(
     if message.nonce is not None:
         data["nonce"] = message.nonce
     if message.reference is not None:
-        data["message_reference"] = _reference_object(message.reference)
+        data["message_reference"] = reference_object(message.reference)
     return data
 
 
-def answering_message_object(
-    message: Message, referenced: Message | None, accounts: Mapping[int, Account], address_of: AddressOf
+def whole_message_object(
+    message: Message,
+    *,
+    author: Mapping[str, Any],
+    mentions: Sequence[Mapping[str, Any]],
+    accounts: Mapping[int, Account],
+    addresses: Addresses,
 ) -> dict[str, Any]:
-    """The message with, where it answers one, `referenced_message`: that message, or null when it is gone.
+    """The message with its files and its `extra`, without the one it answers."""
+    data = message_object(message, author=author, mentions=mentions)
+    if message.extra is not None:
+        _add_extra(data, message, message.extra, accounts, addresses)
+    return data
+
+
+def stored_message_object(
+    message: Message,
+    referenced: Message | None,
+    accounts: Mapping[int, Account],
+    addresses: Addresses,
+    parts: Parts = NO_PARTS,
+) -> dict[str, Any]:
+    """The message with, where it refers to one that it does not carry, `referenced_message`: that message, or null when
+    it is gone.
 
     `accounts` holds the authors and the mentioned of both; whoever is missing there is shown as a deleted account.
     """
-    data = _plain(message, accounts, address_of)
-    if message.reference is not None:
-        data["referenced_message"] = None if referenced is None else _plain(referenced, accounts, address_of)
+    data = _alone(message, accounts, addresses, parts)
+    if message.reference is not None and (message.extra is None or not message.extra.snapshots):
+        data["referenced_message"] = None if referenced is None else _alone(referenced, accounts, addresses, parts)
     return data
 
 
-def attachment_object(attachment: Attachment, address_of: AddressOf) -> dict[str, Any]:
+def attachment_object(attachment: Attachment, addresses: Addresses) -> dict[str, Any]:
     """An attachment (wire facts 5.3)."""
-    address = address_of(attachment)
+    address = addresses.attachment(attachment)
     data: dict[str, Any] = {
         "id": str(attachment.id),
         "filename": attachment.filename,
@@ -83,12 +113,16 @@ def attachment_object(attachment: Attachment, address_of: AddressOf) -> dict[str
     }
     if attachment.width is not None and attachment.height is not None:
         data.update(width=attachment.width, height=attachment.height)
+    if attachment.duration is not None:
+        data["duration"] = attachment.duration
+    if attachment.waveform is not None:
+        data["waveform"] = attachment.waveform
     return data
 
 
-def attachment_objects(message: Message, address_of: AddressOf) -> list[dict[str, Any]]:
+def attachment_objects(message: Message, addresses: Addresses) -> list[dict[str, Any]]:
     """The attachments of a message, in order."""
-    return [attachment_object(attachment, address_of) for attachment in message.attachments]
+    return [attachment_object(attachment, addresses) for attachment in message.attachments]
 
 
 def webhook_author(webhook_id: int, name: str, avatar: str | None) -> dict[str, Any]:
@@ -113,20 +147,38 @@ def author_object(user_id: int, account: Account | None) -> dict[str, Any]:
 
 
 def account_ids(messages: Sequence[Message]) -> set[int]:
-    """Whom these messages are by and whom they mention."""
+    """Whom these messages are by and whom they name."""
     ids = {message.author_id for message in messages if message.webhook_id is None}
     for message in messages:
         ids.update(message.mentioned_user_ids)
+        if message.extra is not None:
+            ids.update(_named_in(message.extra))
     return ids
 
 
-def _plain(message: Message, accounts: Mapping[int, Account], address_of: AddressOf) -> dict[str, Any]:
-    return message_object(
+def reference_object(reference: MessageReference) -> dict[str, Any]:
+    """What a message refers to."""
+    data: dict[str, Any] = {
+        "channel_id": str(reference.channel_id),
+        "message_id": str(reference.message_id),
+        "type": reference.type,
+    }
+    if reference.guild_id is not None:
+        data["guild_id"] = str(reference.guild_id)
+    return data
+
+
+def _alone(message: Message, accounts: Mapping[int, Account], addresses: Addresses, parts: Parts) -> dict[str, Any]:
+    data = message_object(
         message,
         author=_author(message, accounts),
         mentions=[author_object(user_id, accounts.get(user_id)) for user_id in message.mentioned_user_ids],
-        attachments=attachment_objects(message, address_of) if message.attachments else (),
     )
+    if message.extra is not None:
+        _add_extra(data, message, message.extra, accounts, addresses)
+    if parts and message.id in parts:
+        data.update(parts[message.id])
+    return data
 
 
 def _author(message: Message, accounts: Mapping[int, Account]) -> dict[str, Any]:
@@ -137,12 +189,47 @@ def _author(message: Message, accounts: Mapping[int, Account]) -> dict[str, Any]
     return webhook_author(message.webhook_id, name, None if spoken is None else spoken.webhook_avatar)
 
 
-def _reference_object(reference: MessageReference) -> dict[str, Any]:
-    data: dict[str, Any] = {
-        "channel_id": str(reference.channel_id),
-        "message_id": str(reference.message_id),
-        "type": reference.type,
-    }
-    if reference.guild_id is not None:
-        data["guild_id"] = str(reference.guild_id)
-    return data
+def _add_extra(
+    data: dict[str, Any],
+    message: Message,
+    extra: MessageExtra,
+    accounts: Mapping[int, Account],
+    addresses: Addresses,
+) -> None:
+    files = message.attachments
+    if not message.flags & SUPPRESS_EMBEDS and (extra.embeds or extra.link_embeds):
+        data["embeds"] = embed_objects((*extra.embeds, *extra.link_embeds), files, addresses)
+    if extra.stickers:
+        data["stickers"] = list(extra.stickers)
+    if extra.mention_channels:
+        data["mention_channels"] = list(extra.mention_channels)
+    if extra.nsfw_emojis:
+        data["nsfw_emojis"] = list(extra.nsfw_emojis)
+    if extra.call is not None:
+        data["call"] = extra.call
+    if extra.snapshots:
+        data["message_snapshots"] = [_snapshot_object(extra.snapshots[0], message, addresses), *extra.snapshots[1:]]
+    elif files:
+        data["attachments"] = attachment_objects(message, addresses)
+    if extra.snapshots or extra.call is not None:
+        named = sorted(set(_named_in(extra)))
+        if named:
+            data["users"] = [author_object(user_id, accounts.get(user_id)) for user_id in named]
+
+
+def _snapshot_object(snapshot: Mapping[str, Any], message: Message, addresses: Addresses) -> dict[str, Any]:
+    """What a forward carries; its files are those of the forward."""
+    shown = dict(snapshot)
+    if "embeds" in snapshot:
+        shown["embeds"] = embed_objects(snapshot["embeds"], message.attachments, addresses)
+    if message.attachments:
+        shown["attachments"] = attachment_objects(message, addresses)
+    return shown
+
+
+def _named_in(extra: MessageExtra) -> Iterator[int]:
+    """Accounts of which the message object gives the ids alone."""
+    for snapshot in extra.snapshots:
+        yield from (int(user_id) for user_id in snapshot.get("mentions", ()))
+    if extra.call is not None:
+        yield from (int(user_id) for user_id in extra.call.get("participants", ()))
