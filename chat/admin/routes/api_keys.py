@@ -10,6 +10,8 @@ from chat.admin import buckets
 from chat.admin.operation import AdminRoutes
 from chat.api.fields import Items, Length, Range
 from chat.api.operation import Request
+from chat.api.schemas.administration import API_KEY, NEW_API_KEY, SUCCESS
+from chat.api.schemas.shapes import listed
 from chat.domain.admin_api_keys import LIFETIME_DAYS_MAXIMUM, NAME_LENGTH, NewKey
 from chat.registries.acls import ACLS_MAXIMUM, Acl
 
@@ -36,7 +38,14 @@ class ChangeKey:
     acls: KeyAcls | None = None
 
 
-@routes.admin_operation("GET", "/v1/admin/api-keys", acls=[Acl.ADMIN_API_KEY_MANAGE], audit=None, bucket=buckets.LOOKUP)
+@routes.admin_operation(
+    "GET",
+    "/v1/admin/api-keys",
+    acls=[Acl.ADMIN_API_KEY_MANAGE],
+    audit=None,
+    bucket=buckets.LOOKUP,
+    answers=listed(API_KEY),
+)
 async def list_keys(request: Request) -> object:
     """The keys of the caller's account."""
     return await request.services.admin_api_keys.of_account(request.principal)
@@ -49,6 +58,7 @@ async def list_keys(request: Request) -> object:
     audit=None,
     bucket=buckets.CODE_GENERATION,
     body=CreateKey,
+    answers=NEW_API_KEY,
 )
 async def create_key(request: Request, body: CreateKey) -> object:
     """Make a key; tells it this once."""
@@ -57,7 +67,12 @@ async def create_key(request: Request, body: CreateKey) -> object:
 
 
 @routes.admin_operation(
-    "GET", "/v1/admin/api-keys/{key_id}", acls=[Acl.ADMIN_API_KEY_MANAGE], audit=None, bucket=buckets.LOOKUP
+    "GET",
+    "/v1/admin/api-keys/{key_id}",
+    acls=[Acl.ADMIN_API_KEY_MANAGE],
+    audit=None,
+    bucket=buckets.LOOKUP,
+    answers=API_KEY,
 )
 async def get_key(request: Request, key_id: int) -> object:
     """One of the caller's keys."""
@@ -71,6 +86,7 @@ async def get_key(request: Request, key_id: int) -> object:
     audit=None,
     bucket=buckets.MODIFY,
     body=ChangeKey,
+    answers=API_KEY,
 )
 async def change_key(request: Request, key_id: int, body: ChangeKey) -> object:
     """Give one of the caller's keys another name or other ACLs."""
@@ -79,7 +95,12 @@ async def change_key(request: Request, key_id: int, body: ChangeKey) -> object:
 
 
 @routes.admin_operation(
-    "DELETE", "/v1/admin/api-keys/{key_id}", acls=[Acl.ADMIN_API_KEY_MANAGE], audit=None, bucket=buckets.MODIFY
+    "DELETE",
+    "/v1/admin/api-keys/{key_id}",
+    acls=[Acl.ADMIN_API_KEY_MANAGE],
+    audit=None,
+    bucket=buckets.MODIFY,
+    answers=SUCCESS,
 )
 async def delete_key(request: Request, key_id: int) -> object:
     """Take one of the caller's keys back."""

@@ -6,6 +6,7 @@ import attrs
 
 from chat.api import buckets
 from chat.api.operation import Policy, Request, Routes
+from chat.api.schemas.shapes import NOTHING
 from chat.api.sudo import SudoFields
 
 routes = Routes()
@@ -17,7 +18,12 @@ class CloseAccount(SudoFields):
 
 
 @routes.operation(
-    "POST", "/v1/users/@me/disable", policy=Policy.USER_ONLY, bucket=buckets.ACCOUNT_CLOSING, body=CloseAccount
+    "POST",
+    "/v1/users/@me/disable",
+    policy=Policy.USER_ONLY,
+    bucket=buckets.ACCOUNT_CLOSING,
+    body=CloseAccount,
+    answers=NOTHING,
 )
 async def disable_own_account(request: Request, body: CloseAccount) -> None:
     """Sign out everywhere until the holder signs in again; sudo mode, without a token in the answer."""
@@ -25,7 +31,12 @@ async def disable_own_account(request: Request, body: CloseAccount) -> None:
 
 
 @routes.operation(
-    "POST", "/v1/users/@me/delete", policy=Policy.USER_ONLY, bucket=buckets.ACCOUNT_CLOSING, body=CloseAccount
+    "POST",
+    "/v1/users/@me/delete",
+    policy=Policy.USER_ONLY,
+    bucket=buckets.ACCOUNT_CLOSING,
+    body=CloseAccount,
+    answers=NOTHING,
 )
 async def delete_own_account(request: Request, body: CloseAccount) -> None:
     """Have the account erased, unless its holder signs in again before the date; sudo mode."""

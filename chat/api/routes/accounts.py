@@ -10,6 +10,7 @@ import attrs
 from chat.api import buckets
 from chat.api.fields import OMITTED, Length, Maybe, Refusal
 from chat.api.operation import Policy, Request, Routes
+from chat.api.schemas.users import PARTIAL_USER, PRIVATE_USER
 from chat.api.sudo import SudoFields
 from chat.domain.accounts import CredentialChange
 from chat.domain.address_wishes import AddressWish
@@ -76,7 +77,9 @@ def profile_of(body: Any) -> dict[str, Any]:
     return {name: value for name, value in values.items() if value is not OMITTED}
 
 
-@routes.operation("GET", "/v1/users/@me", policy=Policy.USER, scope=Scope.IDENTIFY, bucket=buckets.USER_OWN)
+@routes.operation(
+    "GET", "/v1/users/@me", policy=Policy.USER, scope=Scope.IDENTIFY, bucket=buckets.USER_OWN, answers=PRIVATE_USER
+)
 async def get_own_account(request: Request) -> object:
     """The caller's account, as it sees itself."""
     return request.services.accounts.of_caller(request.principal)
@@ -89,6 +92,7 @@ async def get_own_account(request: Request) -> object:
     bucket=buckets.USER_OWN_CHANGE,
     body=ChangeOwnAccount,
     images=True,
+    answers=PRIVATE_USER,
 )
 async def change_own_account(request: Request, body: ChangeOwnAccount) -> object:
     """Change the caller's account; another password (sudo mode) ends all its sign-ins."""
@@ -101,7 +105,7 @@ async def change_own_account(request: Request, body: ChangeOwnAccount) -> object
     return request.services.accounts.own(account)
 
 
-@routes.operation("GET", "/v1/users/{user_id}", policy=Policy.USER, bucket=buckets.USER)
+@routes.operation("GET", "/v1/users/{user_id}", policy=Policy.USER, bucket=buckets.USER, answers=PARTIAL_USER)
 async def get_account(request: Request, user_id: int) -> object:
     """Any account, as others see it."""
     return request.services.accounts.get(user_id)

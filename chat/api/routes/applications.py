@@ -10,6 +10,8 @@ from chat.api import buckets
 from chat.api.fields import OMITTED, Items, Length, Maybe, Range
 from chat.api.operation import Policy, Request, Routes
 from chat.api.routes.accounts import Discriminator, profile_of
+from chat.api.schemas.applications import APPLICATION, BOT, BOT_TOKEN, CLIENT_SECRET, NEW_APPLICATION, OWN_APPLICATION
+from chat.api.schemas.shapes import NOTHING, listed
 from chat.api.sudo import SudoFields
 from chat.domain.applications import NAME_LENGTH, BotChange, NewApplication
 from chat.domain.profiles import TagChange
@@ -57,7 +59,13 @@ class ChangeBot:
     bot_flags: Annotated[int, Range(0, INT32_MAXIMUM)] | None = None
 
 
-@routes.operation("GET", "/v1/applications/@me", policy=Policy.OWN_APPLICATION, bucket=buckets.APPLICATION_OWN)
+@routes.operation(
+    "GET",
+    "/v1/applications/@me",
+    policy=Policy.OWN_APPLICATION,
+    bucket=buckets.APPLICATION_OWN,
+    answers=OWN_APPLICATION,
+)
 async def get_application_of_bot(request: Request) -> object:
     """The application that the calling bot belongs to."""
     return request.services.applications.of_bot(request.principal)
@@ -69,6 +77,7 @@ async def get_application_of_bot(request: Request) -> object:
     policy=Policy.USER_ONLY,
     bucket=buckets.APPLICATION_CREATE,
     body=CreateApplication,
+    answers=NEW_APPLICATION,
 )
 async def create_application(request: Request, body: CreateApplication) -> object:
     """Create an application with its bot; tells the client secret and the bot token this once."""
@@ -81,15 +90,31 @@ async def create_application(request: Request, body: CreateApplication) -> objec
     return await request.services.applications.create(request.principal, new)
 
 
-@routes.operation("GET", "/v1/oauth2/applications/@me", policy=Policy.USER_ONLY, bucket=buckets.APPLICATIONS)
-@routes.operation("GET", "/v1/users/@me/applications", policy=Policy.USER_ONLY, bucket=buckets.APPLICATIONS)
+@routes.operation(
+    "GET",
+    "/v1/oauth2/applications/@me",
+    policy=Policy.USER_ONLY,
+    bucket=buckets.APPLICATIONS,
+    answers=listed(APPLICATION),
+)
+@routes.operation(
+    "GET",
+    "/v1/users/@me/applications",
+    policy=Policy.USER_ONLY,
+    bucket=buckets.APPLICATIONS,
+    answers=listed(APPLICATION),
+)
 async def list_applications(request: Request) -> object:
     """The caller's applications, oldest first."""
     return await request.services.applications.of_account(request.principal)
 
 
 @routes.operation(
-    "GET", "/v1/oauth2/applications/{application_id}", policy=Policy.USER_ONLY, bucket=buckets.APPLICATION
+    "GET",
+    "/v1/oauth2/applications/{application_id}",
+    policy=Policy.USER_ONLY,
+    bucket=buckets.APPLICATION,
+    answers=APPLICATION,
 )
 async def get_application(request: Request, application_id: int) -> object:
     """One of the caller's applications."""
@@ -102,6 +127,7 @@ async def get_application(request: Request, application_id: int) -> object:
     policy=Policy.USER_ONLY,
     bucket=buckets.APPLICATION_CHANGE,
     body=ChangeApplication,
+    answers=APPLICATION,
 )
 async def change_application(request: Request, application_id: int, body: ChangeApplication) -> object:
     """Change one of the caller's applications."""
@@ -117,6 +143,7 @@ async def change_application(request: Request, application_id: int, body: Change
     policy=Policy.USER_ONLY,
     bucket=buckets.APPLICATION_CHANGE,
     body=SudoFields,
+    answers=NOTHING,
 )
 async def delete_application(request: Request, application_id: int, body: SudoFields) -> None:
     """Delete an application and its bot; sudo mode."""
@@ -130,6 +157,7 @@ async def delete_application(request: Request, application_id: int, body: SudoFi
     bucket=buckets.APPLICATION_CHANGE,
     body=ChangeBot,
     images=True,
+    answers=BOT,
 )
 async def change_bot(request: Request, application_id: int, body: ChangeBot) -> object:
     """Change the bot account of an application."""
@@ -143,6 +171,7 @@ async def change_bot(request: Request, application_id: int, body: ChangeBot) -> 
     policy=Policy.USER_ONLY,
     bucket=buckets.APPLICATION_SECRETS,
     body=SudoFields,
+    answers=BOT_TOKEN,
 )
 async def reset_bot_token(request: Request, application_id: int, body: SudoFields) -> object:
     """Give the bot a new token; sudo mode."""
@@ -155,6 +184,7 @@ async def reset_bot_token(request: Request, application_id: int, body: SudoField
     policy=Policy.USER_ONLY,
     bucket=buckets.APPLICATION_SECRETS,
     body=SudoFields,
+    answers=CLIENT_SECRET,
 )
 async def reset_client_secret(request: Request, application_id: int, body: SudoFields) -> object:
     """Give the application a new client secret; sudo mode."""

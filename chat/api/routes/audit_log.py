@@ -8,6 +8,7 @@ import attrs
 
 from chat.api.fields import Range, Snowflake
 from chat.api.operation import Bucket, Policy, Request, Routes
+from chat.api.schemas.guilds import AUDIT_LOG
 from chat.store.guild_audit_log import AuditLogPage
 
 routes = Routes()
@@ -30,6 +31,7 @@ class ReadAuditLog:
     policy=Policy.USER,
     bucket=Bucket("guild:audit_log::guild_id", limit=40, window_ms=10_000),
     query=ReadAuditLog,
+    answers=AUDIT_LOG,
 )
 async def read_audit_log(request: Request, guild_id: int, query: ReadAuditLog) -> object:
     """A page of the guild's audit log."""

@@ -14,6 +14,8 @@ from chat.api import buckets
 from chat.api.email_instances import require_email_instance
 from chat.api.fields import Items, Length
 from chat.api.operation import Policy, Request, Routes
+from chat.api.schemas.authentication import AUTH_SESSION, REGISTRATION, SIGN_IN
+from chat.api.schemas.shapes import NOTHING, listed
 from chat.api.sudo import SudoFields
 from chat.auth.client_address import network_of, subnet_of
 from chat.auth.principal import CredentialKind, Principal
@@ -81,6 +83,7 @@ class EndSessions(SudoFields):
     bots_refused_with=NO_BOTS,
     bucket=buckets.AUTH_REGISTER,
     body=Register,
+    answers=REGISTRATION,
 )
 async def register(request: Request, body: Register) -> object:
     """Make an account and sign it in."""
@@ -105,7 +108,13 @@ async def register(request: Request, body: Register) -> object:
 
 
 @routes.operation(
-    "POST", "/v1/auth/login", policy=Policy.NONE, bots_refused_with=NO_BOTS, bucket=buckets.AUTH_LOGIN, body=Login
+    "POST",
+    "/v1/auth/login",
+    policy=Policy.NONE,
+    bots_refused_with=NO_BOTS,
+    bucket=buckets.AUTH_LOGIN,
+    body=Login,
+    answers=SIGN_IN,
 )
 async def login(request: Request, body: Login) -> object:
     """Sign in with a password."""
@@ -122,14 +131,19 @@ async def login(request: Request, body: Login) -> object:
     return await answer_to_sign_in(request, outcome)
 
 
-@routes.operation("POST", "/v1/auth/logout", policy=Policy.USER, bucket=buckets.AUTH_LOGOUT)
+@routes.operation("POST", "/v1/auth/logout", policy=Policy.USER, bucket=buckets.AUTH_LOGOUT, answers=NOTHING)
 async def logout(request: Request) -> None:
     """End the sign-in that the request came with; a bot's token stays what it is."""
     await request.services.authentication.logout(request.principal)
 
 
 @routes.operation(
-    "GET", "/v1/auth/sessions", policy=Policy.USER_ONLY, bots_refused_with=NO_BOTS, bucket=buckets.AUTH_SESSIONS
+    "GET",
+    "/v1/auth/sessions",
+    policy=Policy.USER_ONLY,
+    bots_refused_with=NO_BOTS,
+    bucket=buckets.AUTH_SESSIONS,
+    answers=listed(AUTH_SESSION),
 )
 async def list_sessions(request: Request) -> object:
     """The account's sign-ins, the most recently used first."""
@@ -143,6 +157,7 @@ async def list_sessions(request: Request) -> object:
     bots_refused_with=NO_BOTS,
     bucket=buckets.AUTH_SESSIONS_LOGOUT,
     body=EndSessions,
+    answers=NOTHING,
 )
 async def end_sessions(request: Request, body: EndSessions) -> None:
     """End sign-ins of the account; sudo mode."""
@@ -158,6 +173,7 @@ async def end_sessions(request: Request, body: EndSessions) -> None:
     bucket=buckets.AUTH_VERIFY,
     precondition=require_email_instance,
     body=Verify,
+    answers=NOTHING,
 )
 async def verify(request: Request, body: Verify) -> None:
     """Verify the address that the token was mailed to."""
@@ -171,6 +187,7 @@ async def verify(request: Request, body: Verify) -> None:
     bots_refused_with=NO_BOTS,
     bucket=buckets.AUTH_VERIFY_RESEND,
     precondition=require_email_instance,
+    answers=NOTHING,
 )
 async def resend_verification(request: Request) -> None:
     """Mail the caller's address a new token."""

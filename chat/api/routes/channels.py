@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from chat.api.operation import Bucket, Policy, Request, Routes
+from chat.api.schemas.channels import CHANNEL
+from chat.api.schemas.shapes import NOTHING
 
 routes = Routes()
 
@@ -12,6 +14,7 @@ routes = Routes()
     "/v1/channels/{channel_id}",
     policy=Policy.USER,
     bucket=Bucket("channel:read::channel_id", limit=100, window_ms=10_000),
+    answers=CHANNEL,
 )
 async def get_channel(request: Request, channel_id: int) -> object:
     """One channel."""
@@ -23,6 +26,7 @@ async def get_channel(request: Request, channel_id: int) -> object:
     "/v1/channels/{channel_id}/typing",
     policy=Policy.USER,
     bucket=Bucket("channel:typing::channel_id", limit=20, window_ms=10_000),
+    answers=NOTHING,
 )
 async def start_typing(request: Request, channel_id: int) -> None:
     """Tell the channel that the caller writes."""

@@ -10,6 +10,9 @@ from chat.api import buckets
 from chat.api.email_instances import require_email_instance
 from chat.api.fields import Length
 from chat.api.operation import Policy, Request, Routes
+from chat.api.schemas.authentication import EMAIL_CHANGE, NEW_EMAIL_ASKED
+from chat.api.schemas.shapes import NOTHING, TEXT, record
+from chat.api.schemas.users import PRIVATE_USER
 from chat.api.sudo import SudoFields
 from chat.clock import iso_timestamp
 from chat.domain import account_rules
@@ -83,6 +86,7 @@ class VerifyReplacement(SudoFields):
     policy=Policy.USER_ONLY,
     bucket=buckets.EMAIL_CHANGE_START,
     precondition=require_email_instance,
+    answers=EMAIL_CHANGE,
 )
 async def start(request: Request) -> object:
     """Begin, and mail the present address a code where it has to agree."""
@@ -105,6 +109,7 @@ async def start(request: Request) -> object:
     bucket=buckets.EMAIL_CHANGE_RESEND,
     precondition=require_email_instance,
     body=Ticket,
+    answers=NOTHING,
 )
 async def resend_original(request: Request, body: Ticket) -> None:
     """Mail the present address another code."""
@@ -118,6 +123,7 @@ async def resend_original(request: Request, body: Ticket) -> None:
     bucket=buckets.EMAIL_CHANGE_VERIFY,
     precondition=require_email_instance,
     body=VerifyOriginal,
+    answers=record({"original_proof": TEXT}),
 )
 async def verify_original(request: Request, body: VerifyOriginal) -> object:
     """Take the code of the present address."""
@@ -132,6 +138,7 @@ async def verify_original(request: Request, body: VerifyOriginal) -> object:
     bucket=buckets.EMAIL_CHANGE_REQUEST,
     precondition=require_email_instance,
     body=RequestNew,
+    answers=NEW_EMAIL_ASKED,
 )
 async def request_new(request: Request, body: RequestNew) -> object:
     """Mail the new address a code."""
@@ -149,6 +156,7 @@ async def request_new(request: Request, body: RequestNew) -> object:
     bucket=buckets.EMAIL_CHANGE_RESEND,
     precondition=require_email_instance,
     body=Ticket,
+    answers=NOTHING,
 )
 async def resend_new(request: Request, body: Ticket) -> None:
     """Mail the new address another code."""
@@ -162,6 +170,7 @@ async def resend_new(request: Request, body: Ticket) -> None:
     bucket=buckets.EMAIL_CHANGE_VERIFY,
     precondition=require_email_instance,
     body=VerifyNew,
+    answers=record({"email_token": TEXT}),
 )
 async def verify_new(request: Request, body: VerifyNew) -> object:
     """Take the code of the new address; the answer is what apply asks for."""
@@ -178,6 +187,7 @@ async def verify_new(request: Request, body: VerifyNew) -> object:
     bucket=buckets.EMAIL_CHANGE_APPLY,
     precondition=require_email_instance,
     body=Apply,
+    answers=PRIVATE_USER,
 )
 async def apply(request: Request, body: Apply) -> object:
     """Change the address; sudo mode."""
@@ -194,6 +204,7 @@ async def apply(request: Request, body: Apply) -> object:
     bucket=buckets.EMAIL_CHANGE_REQUEST,
     precondition=require_email_instance,
     body=RequestReplacement,
+    answers=NEW_EMAIL_ASKED,
 )
 async def request_replacement(request: Request, body: RequestReplacement) -> object:
     """Mail a code to the address that is to replace one which takes no mail."""
@@ -208,6 +219,7 @@ async def request_replacement(request: Request, body: RequestReplacement) -> obj
     bucket=buckets.EMAIL_CHANGE_RESEND,
     precondition=require_email_instance,
     body=Ticket,
+    answers=NOTHING,
 )
 async def resend_replacement(request: Request, body: Ticket) -> None:
     """Mail another code."""
@@ -221,6 +233,7 @@ async def resend_replacement(request: Request, body: Ticket) -> None:
     bucket=buckets.EMAIL_CHANGE_VERIFY,
     precondition=require_email_instance,
     body=VerifyReplacement,
+    answers=PRIVATE_USER,
 )
 async def verify_replacement(request: Request, body: VerifyReplacement) -> object:
     """Take the code, and change the address; sudo mode."""

@@ -12,6 +12,16 @@ import attrs
 
 from chat.api.fields import OMITTED, Items, Length, Maybe, Pattern, Snowflake, named_members
 from chat.api.operation import Bucket, Policy, Request, Routes
+from chat.api.schemas.guilds import (
+    EMOJI,
+    EMOJI_WITH_USER,
+    EMOJIS_MADE,
+    EXPRESSION_METADATA,
+    STICKER,
+    STICKER_WITH_USER,
+    STICKERS_MADE,
+)
+from chat.api.schemas.shapes import NOTHING, listed
 from chat.domain.expressions import NewExpression
 from chat.domain.objects.expressions import EMOJIS, STICKERS
 
@@ -100,7 +110,11 @@ def _bucket(kind: str, operation: str, limit: int, window_ms: int) -> Bucket:
 
 
 @routes.operation(
-    "GET", "/v1/guilds/{guild_id}/emojis", policy=Policy.USER, bucket=_bucket("emojis", "list", 60, 10_000)
+    "GET",
+    "/v1/guilds/{guild_id}/emojis",
+    policy=Policy.USER,
+    bucket=_bucket("emojis", "list", 60, 10_000),
+    answers=listed(EMOJI_WITH_USER),
 )
 async def list_emojis(request: Request, guild_id: int) -> object:
     """The emojis of a guild."""
@@ -114,6 +128,7 @@ async def list_emojis(request: Request, guild_id: int) -> object:
     bucket=_bucket("emoji", "create", 10, 30_000),
     body=CreateEmoji,
     images=True,
+    answers=EMOJI,
 )
 async def create_emoji(request: Request, guild_id: int, body: CreateEmoji) -> object:
     """Make an emoji."""
@@ -129,6 +144,7 @@ async def create_emoji(request: Request, guild_id: int, body: CreateEmoji) -> ob
     bucket=_bucket("emoji", "bulk_create", 6, 60_000),
     body=CreateEmojis,
     images=True,
+    answers=EMOJIS_MADE,
 )
 async def create_emojis(request: Request, guild_id: int, body: CreateEmojis) -> object:
     """Make several emojis."""
@@ -143,6 +159,7 @@ async def create_emojis(request: Request, guild_id: int, body: CreateEmojis) -> 
     policy=Policy.USER,
     bucket=_bucket("emoji", "clone", 10, 30_000),
     body=CloneEmoji,
+    answers=EMOJI,
 )
 async def clone_emoji(request: Request, guild_id: int, body: CloneEmoji) -> object:
     """Copy an emoji into the guild."""
@@ -157,6 +174,7 @@ async def clone_emoji(request: Request, guild_id: int, body: CloneEmoji) -> obje
     policy=Policy.USER,
     bucket=_bucket("emoji", "update", 20, 10_000),
     body=ChangeEmoji,
+    answers=EMOJI,
 )
 async def change_emoji(request: Request, guild_id: int, emoji_id: int, body: ChangeEmoji) -> object:
     """Rename an emoji."""
@@ -171,6 +189,7 @@ async def change_emoji(request: Request, guild_id: int, emoji_id: int, body: Cha
     policy=Policy.USER,
     bucket=_bucket("emoji", "delete", 10, 30_000),
     query=DeleteExpression,
+    answers=NOTHING,
 )
 async def delete_emoji(request: Request, guild_id: int, emoji_id: int, query: DeleteExpression) -> None:
     """Delete an emoji."""
@@ -184,6 +203,7 @@ async def delete_emoji(request: Request, guild_id: int, emoji_id: int, query: De
     "/v1/emojis/{emoji_id}/metadata",
     policy=Policy.USER,
     bucket=Bucket("guild:emoji:metadata", limit=60, window_ms=10_000),
+    answers=EXPRESSION_METADATA,
 )
 async def get_emoji_metadata(request: Request, emoji_id: int) -> object:
     """Where an emoji comes from."""
@@ -191,7 +211,11 @@ async def get_emoji_metadata(request: Request, emoji_id: int) -> object:
 
 
 @routes.operation(
-    "GET", "/v1/guilds/{guild_id}/stickers", policy=Policy.USER, bucket=_bucket("stickers", "list", 60, 10_000)
+    "GET",
+    "/v1/guilds/{guild_id}/stickers",
+    policy=Policy.USER,
+    bucket=_bucket("stickers", "list", 60, 10_000),
+    answers=listed(STICKER_WITH_USER),
 )
 async def list_stickers(request: Request, guild_id: int) -> object:
     """The stickers of a guild."""
@@ -205,6 +229,7 @@ async def list_stickers(request: Request, guild_id: int) -> object:
     bucket=_bucket("sticker", "create", 10, 30_000),
     body=CreateSticker,
     images=True,
+    answers=STICKER,
 )
 async def create_sticker(request: Request, guild_id: int, body: CreateSticker) -> object:
     """Make a sticker."""
@@ -220,6 +245,7 @@ async def create_sticker(request: Request, guild_id: int, body: CreateSticker) -
     bucket=_bucket("sticker", "bulk_create", 6, 60_000),
     body=CreateStickers,
     images=True,
+    answers=STICKERS_MADE,
 )
 async def create_stickers(request: Request, guild_id: int, body: CreateStickers) -> object:
     """Make several stickers."""
@@ -234,6 +260,7 @@ async def create_stickers(request: Request, guild_id: int, body: CreateStickers)
     policy=Policy.USER,
     bucket=_bucket("sticker", "clone", 10, 30_000),
     body=CloneSticker,
+    answers=STICKER,
 )
 async def clone_sticker(request: Request, guild_id: int, body: CloneSticker) -> object:
     """Copy a sticker into the guild."""
@@ -248,6 +275,7 @@ async def clone_sticker(request: Request, guild_id: int, body: CloneSticker) -> 
     policy=Policy.USER,
     bucket=_bucket("sticker", "update", 20, 10_000),
     body=ChangeSticker,
+    answers=STICKER,
 )
 async def change_sticker(request: Request, guild_id: int, sticker_id: int, body: ChangeSticker) -> object:
     """Change name, description or tags of a sticker."""
@@ -267,6 +295,7 @@ async def change_sticker(request: Request, guild_id: int, sticker_id: int, body:
     policy=Policy.USER,
     bucket=_bucket("sticker", "delete", 10, 30_000),
     query=DeleteExpression,
+    answers=NOTHING,
 )
 async def delete_sticker(request: Request, guild_id: int, sticker_id: int, query: DeleteExpression) -> None:
     """Delete a sticker."""
@@ -280,6 +309,7 @@ async def delete_sticker(request: Request, guild_id: int, sticker_id: int, query
     "/v1/stickers/{sticker_id}/metadata",
     policy=Policy.USER,
     bucket=Bucket("guild:sticker:metadata", limit=60, window_ms=10_000),
+    answers=EXPRESSION_METADATA,
 )
 async def get_sticker_metadata(request: Request, sticker_id: int) -> object:
     """Where a sticker comes from."""

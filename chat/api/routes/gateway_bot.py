@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from chat.api import buckets
 from chat.api.operation import Policy, Request, Routes
+from chat.api.schemas.instance import GATEWAY_BOT
 
 routes = Routes()
 
 
-@routes.operation("GET", "/v1/gateway/bot", policy=Policy.GATEWAY_BOT, bucket=buckets.GATEWAY_BOT)
+@routes.operation("GET", "/v1/gateway/bot", policy=Policy.GATEWAY_BOT, bucket=buckets.GATEWAY_BOT, answers=GATEWAY_BOT)
 async def get_gateway_bot(request: Request) -> object:
     """Where the gateway is, and the fixed recommendation on how to connect."""
     return request.services.discovery.gateway_bot

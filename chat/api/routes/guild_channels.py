@@ -21,6 +21,9 @@ from chat.api.fields import (
     named_members,
 )
 from chat.api.operation import Bucket, Policy, Request, Routes
+from chat.api.schemas.channels import GUILD_CHANNEL
+from chat.api.schemas.guilds import VOICE_REGION
+from chat.api.schemas.shapes import NOTHING, listed
 from chat.domain.guild_channels import Move
 from chat.domain.permission_overwrites import OVERWRITES_MAXIMUM
 from chat.errors import InvalidFormBody
@@ -125,7 +128,14 @@ class MoveEntry:
     lock_permissions: bool = False
 
 
-@routes.operation("POST", "/v1/guilds/{guild_id}/channels", policy=Policy.USER, bucket=CREATE, body=CreateChannel)
+@routes.operation(
+    "POST",
+    "/v1/guilds/{guild_id}/channels",
+    policy=Policy.USER,
+    bucket=CREATE,
+    body=CreateChannel,
+    answers=GUILD_CHANNEL,
+)
 async def create_channel(request: Request, guild_id: int, body: CreateChannel) -> object:
     """Make a channel."""
     return await request.services.guild_channels.create(
@@ -144,6 +154,7 @@ async def create_channel(request: Request, guild_id: int, body: CreateChannel) -
     policy=Policy.USER,
     bucket=ORDER,
     body=Annotated[list[MoveEntry], Items(0, 500)],  # type: ignore[arg-type]
+    answers=NOTHING,
 )
 async def reorder_channels(request: Request, guild_id: int, body: list[MoveEntry]) -> None:
     """Move channels."""
@@ -162,7 +173,9 @@ async def reorder_channels(request: Request, guild_id: int, body: list[MoveEntry
     await request.services.guild_channels.reorder(request.principal, guild_id, moves, request.audit_log_reason)
 
 
-@routes.operation("PATCH", "/v1/channels/{channel_id}", policy=Policy.USER, bucket=CHANGE, body=ChangeChannel)
+@routes.operation(
+    "PATCH", "/v1/channels/{channel_id}", policy=Policy.USER, bucket=CHANGE, body=ChangeChannel, answers=GUILD_CHANNEL
+)
 async def change_channel(request: Request, channel_id: int, body: ChangeChannel) -> object:
     """Change a channel."""
     return await request.services.guild_channels.change(
@@ -174,13 +187,15 @@ async def change_channel(request: Request, channel_id: int, body: ChangeChannel)
     )
 
 
-@routes.operation("GET", "/v1/channels/{channel_id}/rtc-regions", policy=Policy.USER, bucket=REGIONS)
+@routes.operation(
+    "GET", "/v1/channels/{channel_id}/rtc-regions", policy=Policy.USER, bucket=REGIONS, answers=listed(VOICE_REGION)
+)
 async def list_voice_regions(request: Request, channel_id: int) -> object:
     """The regions that a voice channel may ask for."""
     return request.services.voice_regions.of_channel(request.principal, channel_id)
 
 
-@routes.operation("DELETE", "/v1/channels/{channel_id}", policy=Policy.USER, bucket=DELETE)
+@routes.operation("DELETE", "/v1/channels/{channel_id}", policy=Policy.USER, bucket=DELETE, answers=NOTHING)
 async def delete_channel(request: Request, channel_id: int) -> None:
     """Delete a channel."""
     await request.services.guild_channels.delete(request.principal, channel_id, request.audit_log_reason)
@@ -192,6 +207,7 @@ async def delete_channel(request: Request, channel_id: int) -> None:
     policy=Policy.USER,
     bucket=OVERWRITES,
     body=PutOverwrite,
+    answers=NOTHING,
 )
 async def put_overwrite(request: Request, channel_id: int, target_id: int, body: PutOverwrite) -> None:
     """Set what a channel allows and denies a role or a member."""
@@ -199,7 +215,13 @@ async def put_overwrite(request: Request, channel_id: int, target_id: int, body:
     await request.services.permission_overwrites.put(request.principal, channel_id, wanted, request.audit_log_reason)
 
 
-@routes.operation("DELETE", "/v1/channels/{channel_id}/permissions/{target_id}", policy=Policy.USER, bucket=OVERWRITES)
+@routes.operation(
+    "DELETE",
+    "/v1/channels/{channel_id}/permissions/{target_id}",
+    policy=Policy.USER,
+    bucket=OVERWRITES,
+    answers=NOTHING,
+)
 async def delete_overwrite(request: Request, channel_id: int, target_id: int) -> None:
     """Take an overwrite away."""
     await request.services.permission_overwrites.delete(

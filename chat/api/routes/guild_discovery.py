@@ -8,6 +8,8 @@ import attrs
 
 from chat.api.fields import Range
 from chat.api.operation import Bucket, Policy, Request, Routes
+from chat.api.schemas.guilds import DISCOVERED_GUILD
+from chat.api.schemas.shapes import COUNT, NOTHING, listed, record
 
 routes = Routes()
 
@@ -26,6 +28,7 @@ class ListDiscovery:
     policy=Policy.USER,
     bucket=Bucket("discovery:guilds", limit=30, window_ms=60_000),
     query=ListDiscovery,
+    answers=record({"guilds": listed(DISCOVERED_GUILD), "total": COUNT}),
 )
 async def list_discovery(request: Request, query: ListDiscovery) -> object:
     """Guilds that anybody may join."""
@@ -37,6 +40,7 @@ async def list_discovery(request: Request, query: ListDiscovery) -> object:
     "/v1/discovery/guilds/{guild_id}/join",
     policy=Policy.USER_ONLY,
     bucket=Bucket("discovery:join", limit=10, window_ms=60_000),
+    answers=NOTHING,
 )
 async def join_by_discovery(request: Request, guild_id: int) -> None:
     """Join a guild that was found in discovery."""

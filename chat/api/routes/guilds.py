@@ -8,6 +8,9 @@ import attrs
 
 from chat.api.fields import OMITTED, Items, Length, Maybe, Range, Snowflake, Timestamp, named_members
 from chat.api.operation import Answer, Bucket, Policy, Request, Routes
+from chat.api.schemas.channels import GUILD_CHANNEL
+from chat.api.schemas.guilds import GUILD, LISTED_GUILD, ROLE, VANITY_URL, WHOLE_GUILD
+from chat.api.schemas.shapes import NOTHING, listed
 from chat.api.sudo import SudoFields
 from chat.domain.guilds import GuildPage, GuildWish
 from chat.registries.scopes import Scope
@@ -106,6 +109,7 @@ def require_may_create(request: Request) -> None:
     bucket=Bucket("guild:create", limit=10, window_ms=60_000),
     body=CreateGuild,
     images=True,
+    answers=GUILD,
 )
 async def create_guild(request: Request, body: CreateGuild) -> object:
     """Create guild."""
@@ -120,6 +124,7 @@ async def create_guild(request: Request, body: CreateGuild) -> object:
     scope=Scope.GUILDS,
     bucket=Bucket("guild:list", limit=40, window_ms=10_000),
     query=ListGuilds,
+    answers=listed(LISTED_GUILD),
 )
 async def list_current_user_guilds(request: Request, query: ListGuilds) -> object:
     """List current user guilds."""
@@ -134,6 +139,7 @@ async def list_current_user_guilds(request: Request, query: ListGuilds) -> objec
     bucket=LEAVE,
     query=LeaveGuild,
     body=SudoFields,
+    answers=NOTHING,
 )
 async def leave_guild(request: Request, guild_id: int, query: LeaveGuild, body: SudoFields) -> None:
     """Leave guild; sudo mode where one's messages go along."""
@@ -156,6 +162,7 @@ async def leave_guild(request: Request, guild_id: int, query: LeaveGuild, body: 
     policy=Policy.USER,
     bucket=LEAVE,
     body=SudoFields,
+    answers={202: NOTHING},
 )
 async def delete_own_messages(request: Request, guild_id: int, body: SudoFields) -> object:
     """Delete every message that the caller wrote in the guild; sudo mode."""
@@ -169,6 +176,7 @@ async def delete_own_messages(request: Request, guild_id: int, body: SudoFields)
     policy=Policy.USER,
     scope=Scope.GUILDS,
     bucket=Bucket("guild:read::guild_id", limit=100, window_ms=10_000),
+    answers=WHOLE_GUILD,
 )
 async def get_guild(request: Request, guild_id: int) -> object:
     """Get guild."""
@@ -182,6 +190,7 @@ async def get_guild(request: Request, guild_id: int) -> object:
     bucket=Bucket("guild:update::guild_id", limit=20, window_ms=10_000),
     body=ModifyGuild,
     images=True,
+    answers=GUILD,
 )
 async def modify_guild(request: Request, guild_id: int, body: ModifyGuild) -> object:
     """Modify guild; sudo mode where `mfa_level` changes."""
@@ -197,6 +206,7 @@ async def modify_guild(request: Request, guild_id: int, body: ModifyGuild) -> ob
     policy=Policy.USER,
     bucket=Bucket("guild:delete::guild_id", limit=10, window_ms=60_000),
     body=SudoFields,
+    answers=NOTHING,
 )
 async def delete_guild(request: Request, guild_id: int, body: SudoFields) -> None:
     """Delete guild; sudo mode."""
@@ -209,6 +219,7 @@ async def delete_guild(request: Request, guild_id: int, body: SudoFields) -> Non
     policy=Policy.USER_ONLY,
     bucket=Bucket("guild:transfer::guild_id", limit=5, window_ms=60_000),
     body=TransferOwnership,
+    answers=GUILD,
 )
 async def transfer_ownership(request: Request, guild_id: int, body: TransferOwnership) -> object:
     """Hand the guild over to another member; sudo mode."""
@@ -222,6 +233,7 @@ async def transfer_ownership(request: Request, guild_id: int, body: TransferOwne
     "/v1/guilds/{guild_id}/vanity-url",
     policy=Policy.USER,
     bucket=Bucket("guild:vanity_url:get::guild_id", limit=100, window_ms=10_000),
+    answers=VANITY_URL,
 )
 async def get_vanity_url(request: Request, guild_id: int) -> object:
     """The guild's custom invite code, and how often it was used."""
@@ -234,6 +246,7 @@ async def get_vanity_url(request: Request, guild_id: int) -> object:
     policy=Policy.USER,
     bucket=Bucket("guild:vanity_url:patch::guild_id", limit=10, window_ms=60_000),
     body=ChangeVanityUrl,
+    answers=VANITY_URL,
 )
 async def change_vanity_url(request: Request, guild_id: int, body: ChangeVanityUrl) -> object:
     """Take a custom invite code, or give it up."""
@@ -246,6 +259,7 @@ async def change_vanity_url(request: Request, guild_id: int, body: ChangeVanityU
     policy=Policy.USER,
     scope=Scope.GUILDS,
     bucket=Bucket("guild:role:list::guild_id", limit=100, window_ms=10_000),
+    answers=listed(ROLE),
 )
 async def list_guild_roles(request: Request, guild_id: int) -> object:
     """The roles of a guild."""
@@ -257,6 +271,7 @@ async def list_guild_roles(request: Request, guild_id: int) -> object:
     "/v1/guilds/{guild_id}/channels",
     policy=Policy.USER,
     bucket=Bucket("guild:channel:list::guild_id", limit=100, window_ms=10_000),
+    answers=listed(GUILD_CHANNEL),
 )
 async def list_guild_channels(request: Request, guild_id: int) -> object:
     """The channels of a guild that the caller sees."""

@@ -8,6 +8,8 @@ import attrs
 
 from chat.api.fields import Range
 from chat.api.operation import Bucket, Policy, Request, Routes
+from chat.api.schemas.guilds import INVITE, INVITE_WITH_METADATA
+from chat.api.schemas.shapes import NOTHING, listed
 from chat.domain.invites import InviteTerms
 
 routes = Routes()
@@ -32,6 +34,7 @@ class CreateInvite:
     policy=Policy.USER,
     bucket=Bucket("channel:invite:create::channel_id", limit=10, window_ms=60_000),
     body=CreateInvite,
+    answers=INVITE_WITH_METADATA,
 )
 async def create_invite(request: Request, channel_id: int, body: CreateInvite) -> object:
     """Make an invite that leads to a channel."""
@@ -44,6 +47,7 @@ async def create_invite(request: Request, channel_id: int, body: CreateInvite) -
     "/v1/channels/{channel_id}/invites",
     policy=Policy.USER,
     bucket=Bucket("channel:invite:list::channel_id", limit=40, window_ms=10_000),
+    answers=listed(INVITE_WITH_METADATA),
 )
 async def list_channel_invites(request: Request, channel_id: int) -> object:
     """The invites that lead to a channel."""
@@ -55,6 +59,7 @@ async def list_channel_invites(request: Request, channel_id: int) -> object:
     "/v1/guilds/{guild_id}/invites",
     policy=Policy.USER,
     bucket=Bucket("guild:invite:list::guild_id", limit=40, window_ms=10_000),
+    answers=listed(INVITE_WITH_METADATA),
 )
 async def list_guild_invites(request: Request, guild_id: int) -> object:
     """The invites of a guild."""
@@ -66,6 +71,7 @@ async def list_guild_invites(request: Request, guild_id: int) -> object:
     "/v1/invites/{invite_code}",
     policy=Policy.NONE,
     bucket=Bucket("invite:read", limit=100, window_ms=60_000),
+    answers=INVITE,
 )
 async def get_invite(request: Request, invite_code: str) -> object:
     """One invite, without a credential."""
@@ -77,6 +83,7 @@ async def get_invite(request: Request, invite_code: str) -> object:
     "/v1/invites/{invite_code}",
     policy=Policy.USER_ONLY,
     bucket=Bucket("invite:accept", limit=10, window_ms=60_000),
+    answers=INVITE,
 )
 async def accept_invite(request: Request, invite_code: str) -> object:
     """Join what an invite leads to; a body is neither needed nor read."""
@@ -88,6 +95,7 @@ async def accept_invite(request: Request, invite_code: str) -> object:
     "/v1/invites/{invite_code}",
     policy=Policy.USER,
     bucket=Bucket("invite:delete", limit=20, window_ms=60_000),
+    answers=NOTHING,
 )
 async def delete_invite(request: Request, invite_code: str) -> None:
     """Delete an invite."""

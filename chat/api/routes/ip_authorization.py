@@ -10,6 +10,8 @@ from chat.api import buckets
 from chat.api.fields import Length
 from chat.api.operation import Policy, Request, Routes
 from chat.api.routes.authentication import NO_BOTS, accept_invite
+from chat.api.schemas.authentication import COMPLETED, NOT_COMPLETED
+from chat.api.schemas.shapes import NOTHING, either
 from chat.api.sudo import SudoFields
 
 routes = Routes()
@@ -45,6 +47,7 @@ class PollAuthorization:
     bots_refused_with=NO_BOTS,
     bucket=buckets.AUTH_IP_AUTHORIZE,
     body=AuthorizeIp,
+    answers=NOTHING,
 )
 async def authorize_ip(request: Request, body: AuthorizeIp) -> None:
     """Authorise the network that the mail was about."""
@@ -58,6 +61,7 @@ async def authorize_ip(request: Request, body: AuthorizeIp) -> None:
     bots_refused_with=NO_BOTS,
     bucket=buckets.AUTH_IP_RESEND,
     body=ResendAuthorization,
+    answers=NOTHING,
 )
 async def resend(request: Request, body: ResendAuthorization) -> None:
     """Mail the link again."""
@@ -71,6 +75,7 @@ async def resend(request: Request, body: ResendAuthorization) -> None:
     bots_refused_with=NO_BOTS,
     bucket=buckets.AUTH_IP_POLL,
     query=PollAuthorization,
+    answers=either(COMPLETED, NOT_COMPLETED),
 )
 async def poll(request: Request, query: PollAuthorization) -> object:
     """Whether the link was followed, and then the session."""
@@ -87,6 +92,7 @@ async def poll(request: Request, query: PollAuthorization) -> object:
     policy=Policy.USER_ONLY,
     bucket=buckets.USER_AUTHORIZED_IPS,
     body=SudoFields,
+    answers=NOTHING,
 )
 async def forget_authorized_ips(request: Request, body: SudoFields) -> None:
     """Forget every network that the account has signed in from; sudo mode."""

@@ -10,6 +10,7 @@ from chat.api import buckets
 from chat.api.fields import Length
 from chat.api.operation import Policy, Request, Routes
 from chat.api.routes.authentication import NO_BOTS, answer_to_sign_in, client_of
+from chat.api.schemas.authentication import SIGN_IN, WEBAUTHN_REQUEST_OPTIONS
 from chat.domain.login_completion import passkey_failed, wrong_code
 
 routes = Routes()
@@ -57,6 +58,7 @@ class Authenticate:
     bots_refused_with=NO_BOTS,
     bucket=buckets.AUTH_LOGIN_MFA,
     body=CompleteWithCode,
+    answers=SIGN_IN,
 )
 async def complete_with_code(request: Request, body: CompleteWithCode) -> object:
     """Complete a login with a code."""
@@ -73,6 +75,7 @@ async def complete_with_code(request: Request, body: CompleteWithCode) -> object
     bots_refused_with=NO_BOTS,
     bucket=buckets.AUTH_LOGIN_MFA_OPTIONS,
     body=GetOptions,
+    answers=WEBAUTHN_REQUEST_OPTIONS,
 )
 async def get_login_options(request: Request, body: GetOptions) -> object:
     """What to ask the account's passkeys for."""
@@ -86,6 +89,7 @@ async def get_login_options(request: Request, body: GetOptions) -> object:
     bots_refused_with=NO_BOTS,
     bucket=buckets.AUTH_LOGIN_MFA,
     body=CompleteWithPasskey,
+    answers=SIGN_IN,
 )
 async def complete_with_passkey(request: Request, body: CompleteWithPasskey) -> object:
     """Complete a login with a passkey."""
@@ -102,6 +106,7 @@ async def complete_with_passkey(request: Request, body: CompleteWithPasskey) -> 
     policy=Policy.NONE,
     bots_refused_with=NO_BOTS,
     bucket=buckets.AUTH_WEBAUTHN_OPTIONS,
+    answers=WEBAUTHN_REQUEST_OPTIONS,
 )
 async def get_options(request: Request) -> object:
     """What to ask whichever passkey the person has for."""
@@ -115,6 +120,7 @@ async def get_options(request: Request) -> object:
     bots_refused_with=NO_BOTS,
     bucket=buckets.AUTH_WEBAUTHN,
     body=Authenticate,
+    answers=SIGN_IN,
 )
 async def authenticate(request: Request, body: Authenticate) -> object:
     """Sign in with a passkey."""

@@ -16,6 +16,7 @@ from chat.api.answers import Answer, Streamed
 from chat.api.bodies import BodyChunks
 from chat.api.fields import Length
 from chat.api.operation import Bucket, Policy, Request, Routes
+from chat.api.schemas.messages import FILE, UPLOADED_FILE
 from chat.domain.uploads import uploaded_object
 from chat.errors import ApiError
 from chat.media.delivery import FOR_EVER, GUARDED, File, delivery
@@ -50,50 +51,55 @@ class Signed:
     hm: Annotated[str, Length(0, 256)] | None = None
 
 
-@routes.operation("GET", "/media/avatars/{owner}/{image}", policy=Policy.URL, bucket=READ)
+@routes.operation("GET", "/media/avatars/{owner}/{image}", policy=Policy.URL, bucket=READ, answers=FILE)
 async def get_avatar(request: Request, owner: str, image: str) -> Answer:
     """The avatar of an account or a webhook."""
     return await _asset(request, "avatars", owner, image)
 
 
-@routes.operation("GET", "/media/icons/{owner}/{image}", policy=Policy.URL, bucket=READ)
+@routes.operation("GET", "/media/icons/{owner}/{image}", policy=Policy.URL, bucket=READ, answers=FILE)
 async def get_icon(request: Request, owner: str, image: str) -> Answer:
     """The icon of a guild, an application or a group."""
     return await _asset(request, "icons", owner, image)
 
 
-@routes.operation("GET", "/media/banners/{owner}/{image}", policy=Policy.URL, bucket=READ)
+@routes.operation("GET", "/media/banners/{owner}/{image}", policy=Policy.URL, bucket=READ, answers=FILE)
 async def get_banner(request: Request, owner: str, image: str) -> Answer:
     """The banner of an account or a guild."""
     return await _asset(request, "banners", owner, image)
 
 
-@routes.operation("GET", "/media/splashes/{owner}/{image}", policy=Policy.URL, bucket=READ)
+@routes.operation("GET", "/media/splashes/{owner}/{image}", policy=Policy.URL, bucket=READ, answers=FILE)
 async def get_splash(request: Request, owner: str, image: str) -> Answer:
     """The splash of a guild."""
     return await _asset(request, "splashes", owner, image)
 
 
-@routes.operation("GET", "/media/embed-splashes/{owner}/{image}", policy=Policy.URL, bucket=READ)
+@routes.operation("GET", "/media/embed-splashes/{owner}/{image}", policy=Policy.URL, bucket=READ, answers=FILE)
 async def get_embed_splash(request: Request, owner: str, image: str) -> Answer:
     """The splash of a guild for embeds."""
     return await _asset(request, "embed-splashes", owner, image)
 
 
-@routes.operation("GET", "/media/emojis/{image}", policy=Policy.URL, bucket=READ)
+@routes.operation("GET", "/media/emojis/{image}", policy=Policy.URL, bucket=READ, answers=FILE)
 async def get_emoji(request: Request, image: str) -> Answer:
     """An emoji of a guild, for as long as its image has not been purged."""
     return await _expression(request, "emojis", image)
 
 
-@routes.operation("GET", "/media/stickers/{image}", policy=Policy.URL, bucket=READ)
+@routes.operation("GET", "/media/stickers/{image}", policy=Policy.URL, bucket=READ, answers=FILE)
 async def get_sticker(request: Request, image: str) -> Answer:
     """A sticker of a guild, for as long as its image has not been purged."""
     return await _expression(request, "stickers", image)
 
 
 @routes.operation(
-    "GET", "/media/attachments/{channel}/{attachment}/{filename}", policy=Policy.URL, bucket=READ, query=Signed
+    "GET",
+    "/media/attachments/{channel}/{attachment}/{filename}",
+    policy=Policy.URL,
+    bucket=READ,
+    query=Signed,
+    answers=FILE,
 )
 async def get_attachment(request: Request, channel: str, attachment: str, filename: str, query: Signed) -> Answer:
     """An attachment, as long as its address holds."""
@@ -103,7 +109,7 @@ async def get_attachment(request: Request, channel: str, attachment: str, filena
     return await _stored(request, found, f"private, max-age={seconds}, immutable")
 
 
-@routes.operation("GET", "/media/external/{signature}/{name}", policy=Policy.URL, bucket=EXTERNAL)
+@routes.operation("GET", "/media/external/{signature}/{name}", policy=Policy.URL, bucket=EXTERNAL, answers=FILE)
 async def get_external(request: Request, signature: str, name: str) -> Answer:
     """Media that lie elsewhere, at an address that this server has signed."""
     media = request.services.media
@@ -113,19 +119,23 @@ async def get_external(request: Request, signature: str, name: str) -> Answer:
     return await _relayed(request, url)
 
 
-@routes.operation("PUT", "/media/relay/{capability}", policy=Policy.URL, bucket=RELAY, streamed=True)
+@routes.operation(
+    "PUT", "/media/relay/{capability}", policy=Policy.URL, bucket=RELAY, streamed=True, answers=UPLOADED_FILE
+)
 async def put_upload(request: Request, capability: str) -> object:
     """Take the bytes of a promised upload."""
     return await _receive(request, capability)
 
 
-@routes.operation("POST", "/media/relay/{capability}", policy=Policy.URL, bucket=RELAY, streamed=True)
+@routes.operation(
+    "POST", "/media/relay/{capability}", policy=Policy.URL, bucket=RELAY, streamed=True, answers=UPLOADED_FILE
+)
 async def post_upload(request: Request, capability: str) -> object:
     """Take the bytes of a promised upload."""
     return await _receive(request, capability)
 
 
-@routes.operation("GET", "/media/relay/{capability}", policy=Policy.URL, bucket=RELAY)
+@routes.operation("GET", "/media/relay/{capability}", policy=Policy.URL, bucket=RELAY, answers=FILE)
 async def get_upload(request: Request, capability: str) -> Answer:
     """What an upload address has taken, until a message has it."""
     return await _stored(request, request.services.uploads.uploaded(capability), NOT_KEPT)

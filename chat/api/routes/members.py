@@ -8,6 +8,8 @@ import attrs
 
 from chat.api.fields import OMITTED, Items, Length, Maybe, Range, Snowflake, Timestamp, named_members
 from chat.api.operation import Bucket, Policy, Request, Routes
+from chat.api.schemas.guilds import MEMBER, MEMBER_SEARCH
+from chat.api.schemas.shapes import listed
 
 routes = Routes()
 
@@ -76,6 +78,7 @@ class ChangeOwnMember:
     policy=Policy.USER,
     bucket=Bucket("guild:member:list::guild_id", limit=40, window_ms=10_000),
     query=ListMembers,
+    answers=listed(MEMBER),
 )
 async def list_members(request: Request, guild_id: int, query: ListMembers) -> object:
     """Members of a guild in order of user id."""
@@ -83,7 +86,14 @@ async def list_members(request: Request, guild_id: int, query: ListMembers) -> o
     return await memberships.of_guild(request.principal, guild_id, after=query.after, limit=query.limit)
 
 
-@routes.operation("POST", "/v1/guilds/{guild_id}/members-search", policy=Policy.USER, bucket=SEARCH, body=SearchMembers)
+@routes.operation(
+    "POST",
+    "/v1/guilds/{guild_id}/members-search",
+    policy=Policy.USER,
+    bucket=SEARCH,
+    body=SearchMembers,
+    answers=MEMBER_SEARCH,
+)
 async def search_members(request: Request, guild_id: int, body: SearchMembers) -> object:
     """Members of a guild by the beginning of a name."""
     return await request.services.member_searches.search(
@@ -91,7 +101,7 @@ async def search_members(request: Request, guild_id: int, body: SearchMembers) -
     )
 
 
-@routes.operation("GET", "/v1/guilds/{guild_id}/members/@me", policy=Policy.USER, bucket=READ_MEMBER)
+@routes.operation("GET", "/v1/guilds/{guild_id}/members/@me", policy=Policy.USER, bucket=READ_MEMBER, answers=MEMBER)
 async def get_own_member(request: Request, guild_id: int) -> object:
     """The caller's own membership."""
     return await request.services.memberships.get(request.principal, guild_id, request.principal.user_id)
@@ -103,6 +113,7 @@ async def get_own_member(request: Request, guild_id: int) -> object:
     policy=Policy.USER,
     bucket=CHANGE_MEMBER,
     body=ChangeOwnMember,
+    answers=MEMBER,
 )
 async def change_own_member(request: Request, guild_id: int, body: ChangeOwnMember) -> object:
     """Change the caller's own guild profile."""
@@ -115,7 +126,9 @@ async def change_own_member(request: Request, guild_id: int, body: ChangeOwnMemb
     )
 
 
-@routes.operation("GET", "/v1/guilds/{guild_id}/members/{user_id}", policy=Policy.USER, bucket=READ_MEMBER)
+@routes.operation(
+    "GET", "/v1/guilds/{guild_id}/members/{user_id}", policy=Policy.USER, bucket=READ_MEMBER, answers=MEMBER
+)
 async def get_member(request: Request, guild_id: int, user_id: int) -> object:
     """One member."""
     return await request.services.memberships.get(request.principal, guild_id, user_id)
@@ -127,6 +140,7 @@ async def get_member(request: Request, guild_id: int, user_id: int) -> object:
     policy=Policy.USER,
     bucket=CHANGE_MEMBER,
     body=ChangeMember,
+    answers=MEMBER,
 )
 async def change_member(request: Request, guild_id: int, user_id: int, body: ChangeMember) -> object:
     """Change a member."""

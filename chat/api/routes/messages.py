@@ -10,6 +10,8 @@ from chat.api.fields import Range, Snowflake
 from chat.api.message_bodies import CreateMessage, EditMessage, message_draft, message_edit
 from chat.api.message_forms import received_message
 from chat.api.operation import Bucket, Policy, Request, Routes
+from chat.api.schemas.messages import MESSAGE
+from chat.api.schemas.shapes import NOTHING, listed
 from chat.domain.message_reading import Page
 from chat.errors import InvalidFormBody
 
@@ -42,6 +44,7 @@ class AcknowledgeMessage:
     policy=Policy.USER,
     bucket=Bucket("channel:message:list::channel_id", limit=100, window_ms=10_000),
     query=ListMessages,
+    answers=listed(MESSAGE),
 )
 async def list_messages(request: Request, channel_id: int, query: ListMessages) -> object:
     """Messages of a channel, newest first."""
@@ -59,6 +62,7 @@ async def list_messages(request: Request, channel_id: int, query: ListMessages) 
     body=CreateMessage,
     multipart=True,
     empty_strings_are_null=False,
+    answers=MESSAGE,
 )
 async def create_message(request: Request, channel_id: int, body: CreateMessage | None) -> object:
     """Send a message."""
@@ -75,6 +79,7 @@ async def create_message(request: Request, channel_id: int, body: CreateMessage 
     "/v1/channels/{channel_id}/messages/{message_id}",
     policy=Policy.USER,
     bucket=Bucket("channel:message:read::channel_id", limit=100, window_ms=10_000),
+    answers=MESSAGE,
 )
 async def get_message(request: Request, channel_id: int, message_id: int) -> object:
     """One message."""
@@ -88,6 +93,7 @@ async def get_message(request: Request, channel_id: int, message_id: int) -> obj
     bucket=Bucket("channel:message:update::channel_id", limit=20, window_ms=10_000),
     body=EditMessage,
     empty_strings_are_null=False,
+    answers=MESSAGE,
 )
 async def edit_message(request: Request, channel_id: int, message_id: int, body: EditMessage) -> object:
     """Change one's own message."""
@@ -99,6 +105,7 @@ async def edit_message(request: Request, channel_id: int, message_id: int, body:
     "/v1/channels/{channel_id}/messages/{message_id}",
     policy=Policy.USER,
     bucket=Bucket("channel:message:delete::channel_id", limit=20, window_ms=10_000),
+    answers=NOTHING,
 )
 async def delete_message(request: Request, channel_id: int, message_id: int) -> None:
     """Delete a message."""
@@ -111,6 +118,7 @@ async def delete_message(request: Request, channel_id: int, message_id: int) -> 
     policy=Policy.USER_ONLY,
     bucket=Bucket("channel:message:ack::channel_id", limit=100, window_ms=10_000),
     body=AcknowledgeMessage,
+    answers=NOTHING,
 )
 async def acknowledge_message(request: Request, channel_id: int, message_id: int, body: AcknowledgeMessage) -> None:
     """Note how far the caller has read."""
@@ -124,6 +132,7 @@ async def acknowledge_message(request: Request, channel_id: int, message_id: int
     "/v1/channels/{channel_id}/messages/ack",
     policy=Policy.USER_ONLY,
     bucket=Bucket("channel:message:ack::channel_id", limit=100, window_ms=10_000),
+    answers=NOTHING,
 )
 async def forget_read_state(request: Request, channel_id: int) -> None:
     """Forget how far the caller has read."""

@@ -15,6 +15,15 @@ from chat.api import buckets
 from chat.api.fields import Items, Length, PermissionBits, Refusal, Snowflake
 from chat.api.oauth2_forms import client_credentials, parameters_of, read_form, required
 from chat.api.operation import Answer, Policy, Request, Routes
+from chat.api.schemas.applications import (
+    AUTHORIZATION,
+    CURRENT_AUTHORIZATION,
+    INTROSPECTION,
+    PUBLIC_APPLICATION,
+    TOKENS,
+    USER_INFO,
+)
+from chat.api.schemas.shapes import ADDRESS, NOTHING, OPEN_OBJECT, listed, record
 from chat.auth.principal import CredentialKind
 from chat.domain.oauth2_authorization import AuthorizationRequest
 from chat.domain.oauth2_errors import NOT_STORED, OAuth2Error, OAuth2ErrorCode
@@ -74,7 +83,11 @@ class RevokeAuthorizations:
 
 
 @routes.operation(
-    "GET", "/v1/oauth2/applications/{application_id}/public", policy=Policy.NONE, bucket=buckets.APPLICATION
+    "GET",
+    "/v1/oauth2/applications/{application_id}/public",
+    policy=Policy.NONE,
+    bucket=buckets.APPLICATION,
+    answers=PUBLIC_APPLICATION,
 )
 async def get_public_application(request: Request, application_id: int) -> object:
     """An application as the page that asks for consent shows it."""
@@ -83,7 +96,9 @@ async def get_public_application(request: Request, application_id: int) -> objec
     return request.services.oauth2_identity.public(application_id, viewer)
 
 
-@routes.operation("GET", "/v1/oauth2/authorize", policy=Policy.NONE, bucket=buckets.OAUTH2_AUTHORIZE)
+@routes.operation(
+    "GET", "/v1/oauth2/authorize", policy=Policy.NONE, bucket=buckets.OAUTH2_AUTHORIZE, answers={302: NOTHING}
+)
 async def authorize(request: Request) -> Answer:
     """Send a browser that brings an authorisation request to the page that asks for consent."""
     parameters = parameters_of(request.query_string)
@@ -93,7 +108,12 @@ async def authorize(request: Request) -> Answer:
 
 
 @routes.operation(
-    "POST", "/v1/oauth2/authorize/consent", policy=Policy.USER_ONLY, bucket=buckets.OAUTH2_CONSENT, body=Consent
+    "POST",
+    "/v1/oauth2/authorize/consent",
+    policy=Policy.USER_ONLY,
+    bucket=buckets.OAUTH2_CONSENT,
+    body=Consent,
+    answers=record({"redirect_to": ADDRESS}),
 )
 async def consent(request: Request, body: Consent) -> object:
     """Consent to an authorisation request."""
@@ -107,7 +127,9 @@ async def consent(request: Request, body: Consent) -> object:
     return {"redirect_to": redirect_to}
 
 
-@routes.operation("POST", "/v1/oauth2/token", policy=Policy.NONE, bucket=buckets.OAUTH2_TOKEN, streamed=True)
+@routes.operation(
+    "POST", "/v1/oauth2/token", policy=Policy.NONE, bucket=buckets.OAUTH2_TOKEN, streamed=True, answers=TOKENS
+)
 async def issue_tokens(request: Request) -> Answer:
     """Exchange an authorisation code or a refresh token."""
     form = await read_form(request)
@@ -125,7 +147,14 @@ async def issue_tokens(request: Request) -> Answer:
             )
 
 
-@routes.operation("POST", "/v1/oauth2/token/revoke", policy=Policy.NONE, bucket=buckets.OAUTH2_REVOKE, streamed=True)
+@routes.operation(
+    "POST",
+    "/v1/oauth2/token/revoke",
+    policy=Policy.NONE,
+    bucket=buckets.OAUTH2_REVOKE,
+    streamed=True,
+    answers=record({}),
+)
 async def revoke_token(request: Request) -> Answer:
     """End a token; 200 whether there was one or not (RFC 7009 2.2)."""
     form = await read_form(request)
@@ -134,7 +163,14 @@ async def revoke_token(request: Request) -> Answer:
     return _tokens({})
 
 
-@routes.operation("POST", "/v1/oauth2/introspect", policy=Policy.NONE, bucket=buckets.OAUTH2_INTROSPECT, streamed=True)
+@routes.operation(
+    "POST",
+    "/v1/oauth2/introspect",
+    policy=Policy.NONE,
+    bucket=buckets.OAUTH2_INTROSPECT,
+    streamed=True,
+    answers=INTROSPECTION,
+)
 async def introspect_token(request: Request) -> Answer:
     """What a token is worth."""
     form = await read_form(request)
@@ -143,23 +179,41 @@ async def introspect_token(request: Request) -> Answer:
 
 
 @routes.operation(
-    "GET", "/v1/oauth2/userinfo", policy=Policy.OAUTH2, scope=Scope.IDENTIFY, bucket=buckets.OAUTH2_IDENTITY
+    "GET",
+    "/v1/oauth2/userinfo",
+    policy=Policy.OAUTH2,
+    scope=Scope.IDENTIFY,
+    bucket=buckets.OAUTH2_IDENTITY,
+    answers=USER_INFO,
 )
 @routes.operation(
-    "POST", "/v1/oauth2/userinfo", policy=Policy.OAUTH2, scope=Scope.IDENTIFY, bucket=buckets.OAUTH2_IDENTITY
+    "POST",
+    "/v1/oauth2/userinfo",
+    policy=Policy.OAUTH2,
+    scope=Scope.IDENTIFY,
+    bucket=buckets.OAUTH2_IDENTITY,
+    answers=USER_INFO,
 )
 async def get_user_info(request: Request) -> object:
     """The account behind the access token."""
     return request.services.oauth2_identity.user_info(request.principal)
 
 
-@routes.operation("GET", "/v1/oauth2/@me", policy=Policy.OAUTH2, bucket=buckets.OAUTH2_IDENTITY)
+@routes.operation(
+    "GET", "/v1/oauth2/@me", policy=Policy.OAUTH2, bucket=buckets.OAUTH2_IDENTITY, answers=CURRENT_AUTHORIZATION
+)
 async def get_current_authorization(request: Request) -> object:
     """What the access token is for."""
     return request.services.oauth2_identity.current(request.principal)
 
 
-@routes.operation("GET", "/v1/oauth2/@me/authorizations", policy=Policy.USER_ONLY, bucket=buckets.OAUTH2_AUTHORIZATIONS)
+@routes.operation(
+    "GET",
+    "/v1/oauth2/@me/authorizations",
+    policy=Policy.USER_ONLY,
+    bucket=buckets.OAUTH2_AUTHORIZATIONS,
+    answers=listed(AUTHORIZATION),
+)
 async def list_authorizations(request: Request) -> object:
     """The applications that can act for the caller."""
     return await request.services.oauth2_identity.authorizations(request.principal)
@@ -170,6 +224,7 @@ async def list_authorizations(request: Request) -> object:
     "/v1/oauth2/@me/authorizations/{application_id}",
     policy=Policy.USER_ONLY,
     bucket=buckets.OAUTH2_AUTHORIZATIONS_END,
+    answers=NOTHING,
 )
 async def end_authorization(request: Request, application_id: int) -> None:
     """Take an authorisation back."""
@@ -182,6 +237,7 @@ async def end_authorization(request: Request, application_id: int) -> None:
     policy=Policy.USER_ONLY,
     bucket=buckets.OAUTH2_AUTHORIZATIONS_END,
     body=RevokeAuthorizations,
+    answers=NOTHING,
 )
 async def end_authorizations(request: Request, body: RevokeAuthorizations) -> None:
     """Take several authorisations back; those that were never given are passed over."""
@@ -190,7 +246,12 @@ async def end_authorizations(request: Request, body: RevokeAuthorizations) -> No
 
 
 @routes.operation(
-    "GET", "/v1/users/@me/connections", policy=Policy.USER_ONLY, scope=Scope.CONNECTIONS, bucket=buckets.USER_OWN
+    "GET",
+    "/v1/users/@me/connections",
+    policy=Policy.USER_ONLY,
+    scope=Scope.CONNECTIONS,
+    bucket=buckets.USER_OWN,
+    answers=listed(OPEN_OBJECT),
 )
 async def list_connections(request: Request) -> object:
     """The caller's accounts elsewhere. This instance connects none."""

@@ -10,6 +10,8 @@ from chat.api import buckets
 from chat.api.fields import Length
 from chat.api.operation import Answer, Policy, Request, Routes
 from chat.api.routes.authentication import NO_BOTS, answer_to_sign_in, client_of
+from chat.api.schemas.authentication import NOT_COMPLETED, PASSKEY_BRIDGE, SIGN_IN, WEBAUTHN_REQUEST_OPTIONS
+from chat.api.schemas.shapes import NOTHING
 
 routes = Routes()
 
@@ -54,6 +56,7 @@ class RedeemBridge:
     bots_refused_with=NO_BOTS,
     bucket=buckets.AUTH_BRIDGE_START,
     body=StartBridge,
+    answers=PASSKEY_BRIDGE,
 )
 async def start(request: Request, body: StartBridge) -> object:
     """A new bridge, with the address of its page."""
@@ -67,6 +70,7 @@ async def start(request: Request, body: StartBridge) -> object:
     bots_refused_with=NO_BOTS,
     bucket=buckets.AUTH_BRIDGE_COMPLETE,
     body=GetBridgeOptions,
+    answers=WEBAUTHN_REQUEST_OPTIONS,
 )
 async def get_bridge_options(request: Request, body: GetBridgeOptions) -> object:
     """What the page asks a passkey for."""
@@ -80,6 +84,7 @@ async def get_bridge_options(request: Request, body: GetBridgeOptions) -> object
     bots_refused_with=NO_BOTS,
     bucket=buckets.AUTH_BRIDGE_COMPLETE,
     body=CompleteBridge,
+    answers=NOTHING,
 )
 async def complete(request: Request, body: CompleteBridge) -> None:
     """Note whom the passkey proved; the program may now sign in."""
@@ -93,6 +98,7 @@ async def complete(request: Request, body: CompleteBridge) -> None:
     bots_refused_with=NO_BOTS,
     bucket=buckets.AUTH_BRIDGE_REDEEM,
     body=RedeemBridge,
+    answers={200: SIGN_IN, 202: NOT_COMPLETED},
 )
 async def redeem(request: Request, body: RedeemBridge) -> object:
     """Sign the program in; 202 while nobody has shown a passkey."""

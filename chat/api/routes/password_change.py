@@ -11,6 +11,8 @@ from chat.api.email_instances import require_email_instance
 from chat.api.fields import Length
 from chat.api.operation import Policy, Request, Routes
 from chat.api.routes.authentication import client_of
+from chat.api.schemas.authentication import PASSWORD_CHANGE, PASSWORD_CHANGED
+from chat.api.schemas.shapes import NOTHING, TEXT, record
 from chat.api.sudo import SudoFields
 from chat.auth.tokens import id_hash
 from chat.clock import iso_timestamp
@@ -51,6 +53,7 @@ class Complete(SudoFields):
     policy=Policy.USER_ONLY,
     bucket=buckets.PASSWORD_CHANGE_START,
     precondition=require_email_instance,
+    answers=PASSWORD_CHANGE,
 )
 async def start(request: Request) -> object:
     """Mail a code to the account's address."""
@@ -69,6 +72,7 @@ async def start(request: Request) -> object:
     bucket=buckets.PASSWORD_CHANGE_RESEND,
     precondition=require_email_instance,
     body=Ticket,
+    answers=NOTHING,
 )
 async def resend(request: Request, body: Ticket) -> None:
     """Mail another code."""
@@ -82,6 +86,7 @@ async def resend(request: Request, body: Ticket) -> None:
     bucket=buckets.PASSWORD_CHANGE_VERIFY,
     precondition=require_email_instance,
     body=TypedCode,
+    answers=record({"verification_proof": TEXT}),
 )
 async def verify(request: Request, body: TypedCode) -> object:
     """Take the code."""
@@ -96,6 +101,7 @@ async def verify(request: Request, body: TypedCode) -> object:
     bucket=buckets.PASSWORD_CHANGE_COMPLETE,
     precondition=require_email_instance,
     body=Complete,
+    answers=PASSWORD_CHANGED,
 )
 async def complete(request: Request, body: Complete) -> object:
     """Set the password; every sign-in ends, and the answer carries a new one. With a factor: sudo mode."""

@@ -9,6 +9,8 @@ import attrs
 from chat.api import buckets
 from chat.api.fields import Items, Snowflake
 from chat.api.operation import Policy, Request, Routes
+from chat.api.schemas.channels import PRIVATE_CHANNEL
+from chat.api.schemas.shapes import listed
 from chat.errors import InvalidFormBody
 
 routes = Routes()
@@ -22,7 +24,13 @@ class OpenPrivateChannel:
     recipients: Annotated[list[Snowflake], Items(1, 1)] | None = None
 
 
-@routes.operation("GET", "/v1/users/@me/channels", policy=Policy.USER, bucket=buckets.PRIVATE_CHANNELS)
+@routes.operation(
+    "GET",
+    "/v1/users/@me/channels",
+    policy=Policy.USER,
+    bucket=buckets.PRIVATE_CHANNELS,
+    answers=listed(PRIVATE_CHANNEL),
+)
 async def list_private_channels(request: Request) -> object:
     """The caller's conversations, the one with the newest message first."""
     return request.services.private_channels.of_account(request.principal.user_id)
@@ -34,6 +42,7 @@ async def list_private_channels(request: Request) -> object:
     policy=Policy.USER,
     bucket=buckets.PRIVATE_CHANNEL_OPEN,
     body=OpenPrivateChannel,
+    answers=PRIVATE_CHANNEL,
 )
 async def open_private_channel(request: Request, body: OpenPrivateChannel) -> object:
     """The conversation with an account."""

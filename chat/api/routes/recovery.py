@@ -11,6 +11,8 @@ from chat.api.email_instances import require_email_instance
 from chat.api.fields import Length
 from chat.api.operation import Policy, Request, Routes
 from chat.api.routes.authentication import NO_BOTS, answer_to_sign_in, client_of
+from chat.api.schemas.authentication import SIGN_IN
+from chat.api.schemas.shapes import BOOLEAN, NOTHING, TEXT, listed, record
 from chat.api.sudo import SudoFields
 from chat.auth.client_address import network_of
 from chat.domain import account_rules
@@ -68,6 +70,7 @@ class MakeRecoveryKit(SudoFields):
     bucket=buckets.AUTH_FORGOT,
     precondition=require_email_instance,
     body=Forgot,
+    answers=NOTHING,
 )
 async def forgot(request: Request, body: Forgot) -> None:
     """Mail a reset link to the address, if an account has it; the answer is the same if none does."""
@@ -78,7 +81,12 @@ async def forgot(request: Request, body: Forgot) -> None:
 
 
 @routes.operation(
-    "GET", "/v1/auth/reset/{token}", policy=Policy.NONE, bots_refused_with=NO_BOTS, bucket=buckets.AUTH_RESET_CHECK
+    "GET",
+    "/v1/auth/reset/{token}",
+    policy=Policy.NONE,
+    bots_refused_with=NO_BOTS,
+    bucket=buckets.AUTH_RESET_CHECK,
+    answers=record({"valid": BOOLEAN}),
 )
 async def check_reset_token(request: Request, token: str) -> object:
     """Whether a reset link is still good."""
@@ -92,6 +100,7 @@ async def check_reset_token(request: Request, token: str) -> object:
     bots_refused_with=NO_BOTS,
     bucket=buckets.AUTH_RESET,
     body=NewPassword,
+    answers=SIGN_IN,
 )
 async def reset(request: Request, body: NewPassword) -> object:
     """Set the password that a reset link is for, and sign in."""
@@ -107,6 +116,7 @@ async def reset(request: Request, body: NewPassword) -> object:
     bucket=buckets.AUTH_EMAIL_REVERT,
     precondition=require_email_instance,
     body=NewPassword,
+    answers=SIGN_IN,
 )
 async def revert_email(request: Request, body: NewPassword) -> object:
     """Take an account back whose address was changed, and sign in."""
@@ -127,6 +137,7 @@ def _require_username_instance(request: Request) -> None:
     bucket=buckets.AUTH_RECOVERY,
     precondition=_require_username_instance,
     body=Recover,
+    answers=SIGN_IN,
 )
 async def recover(request: Request, body: Recover) -> object:
     """Set a password with the code of a recovery kit, and sign in."""
@@ -146,6 +157,7 @@ async def recover(request: Request, body: Recover) -> object:
     bucket=buckets.RECOVERY_KIT,
     precondition=_require_username_instance,
     body=MakeRecoveryKit,
+    answers=record({"code": TEXT}),
 )
 async def make_recovery_kit(request: Request, body: MakeRecoveryKit) -> object:
     """Show the code of a new recovery kit, once; sudo mode."""
@@ -160,6 +172,7 @@ async def make_recovery_kit(request: Request, body: MakeRecoveryKit) -> object:
     bots_refused_with=NO_BOTS,
     bucket=buckets.AUTH_USERNAME_SUGGESTIONS,
     body=SuggestUsernames,
+    answers=record({"suggestions": listed(TEXT)}),
 )
 async def suggest_usernames(request: Request, body: SuggestUsernames) -> object:
     """A free username made of a display name, where one can be."""

@@ -10,6 +10,8 @@ from chat.api import buckets
 from chat.api.fields import Length
 from chat.api.operation import Policy, Request, Routes
 from chat.api.routes.accounts import Discriminator
+from chat.api.schemas.shapes import NOTHING, listed
+from chat.api.schemas.users import RELATIONSHIP
 
 routes = Routes()
 
@@ -40,7 +42,13 @@ class Rename:
     nickname: Annotated[str, Length(1, NICKNAME_LENGTH)] | None = None
 
 
-@routes.operation("GET", "/v1/users/@me/relationships", policy=Policy.USER_ONLY, bucket=buckets.RELATIONSHIPS)
+@routes.operation(
+    "GET",
+    "/v1/users/@me/relationships",
+    policy=Policy.USER_ONLY,
+    bucket=buckets.RELATIONSHIPS,
+    answers=listed(RELATIONSHIP),
+)
 async def list_relationships(request: Request) -> object:
     """The caller's relationships."""
     return request.services.friendships.of_account(request.principal)
@@ -53,6 +61,7 @@ async def list_relationships(request: Request) -> object:
     bots_refused_with="BOTS_CANNOT_SEND_FRIEND_REQUESTS",
     bucket=buckets.FRIEND_REQUESTS,
     body=RequestByTag,
+    answers=RELATIONSHIP,
 )
 async def request_friendship_by_tag(request: Request, body: RequestByTag) -> object:
     """Ask the account with this tag to be friends."""
@@ -65,6 +74,7 @@ async def request_friendship_by_tag(request: Request, body: RequestByTag) -> obj
     policy=Policy.USER_ONLY,
     bots_refused_with="BOTS_CANNOT_SEND_FRIEND_REQUESTS",
     bucket=buckets.FRIEND_REQUESTS,
+    answers=RELATIONSHIP,
 )
 async def request_friendship(request: Request, user_id: int) -> object:
     """Ask an account to be friends."""
@@ -77,6 +87,7 @@ async def request_friendship(request: Request, user_id: int) -> object:
     policy=Policy.USER_ONLY,
     bucket=buckets.RELATIONSHIP_CHANGE,
     body=Decide,
+    answers=RELATIONSHIP,
 )
 async def decide_on_account(request: Request, user_id: int, body: Decide) -> object:
     """Accept an account's request, or block the account."""
@@ -92,6 +103,7 @@ async def decide_on_account(request: Request, user_id: int, body: Decide) -> obj
     policy=Policy.USER_ONLY,
     bucket=buckets.RELATIONSHIP_CHANGE,
     body=Rename,
+    answers=RELATIONSHIP,
 )
 async def rename_friend(request: Request, user_id: int, body: Rename) -> object:
     """Give a friend a nickname."""
@@ -103,6 +115,7 @@ async def rename_friend(request: Request, user_id: int, body: Rename) -> object:
     "/v1/users/@me/relationships/{user_id}",
     policy=Policy.USER_ONLY,
     bucket=buckets.RELATIONSHIP_CHANGE,
+    answers=NOTHING,
 )
 async def end_relationship(request: Request, user_id: int) -> None:
     """End what the caller has with an account."""

@@ -9,6 +9,8 @@ import attrs
 
 from chat.api.fields import OMITTED, Items, Length, Maybe, PermissionBits, Range, Snowflake, named_members
 from chat.api.operation import Bucket, Policy, Request, Routes
+from chat.api.schemas.guilds import ROLE
+from chat.api.schemas.shapes import NOTHING
 from chat.domain.roles import NewRole
 from chat.errors import InvalidFormBody
 
@@ -71,14 +73,18 @@ Positions = Annotated[list[RolePosition], Items(0, ROLES_AT_ONCE)]
 HoistPositions = Annotated[list[HoistPosition], Items(0, ROLES_AT_ONCE)]
 
 
-@routes.operation("POST", "/v1/guilds/{guild_id}/roles", policy=Policy.USER, bucket=CREATE, body=CreateRole)
+@routes.operation(
+    "POST", "/v1/guilds/{guild_id}/roles", policy=Policy.USER, bucket=CREATE, body=CreateRole, answers=ROLE
+)
 async def create_role(request: Request, guild_id: int, body: CreateRole) -> object:
     """Make a role."""
     new = NewRole(body.name, body.color, body.permissions, body.hoist, body.mentionable)
     return await request.services.roles.create(request.principal, guild_id, new, request.audit_log_reason)
 
 
-@routes.operation("PATCH", "/v1/guilds/{guild_id}/roles", policy=Policy.USER, bucket=ORDER, body=Positions)
+@routes.operation(
+    "PATCH", "/v1/guilds/{guild_id}/roles", policy=Policy.USER, bucket=ORDER, body=Positions, answers=NOTHING
+)
 async def reorder_roles(request: Request, guild_id: int, body: list[RolePosition]) -> None:
     """Give roles other positions."""
     positions = {entry.id: entry.position for entry in body if entry.position is not None}
@@ -87,7 +93,12 @@ async def reorder_roles(request: Request, guild_id: int, body: list[RolePosition
 
 
 @routes.operation(
-    "PATCH", "/v1/guilds/{guild_id}/roles/hoist-positions", policy=Policy.USER, bucket=ORDER, body=HoistPositions
+    "PATCH",
+    "/v1/guilds/{guild_id}/roles/hoist-positions",
+    policy=Policy.USER,
+    bucket=ORDER,
+    body=HoistPositions,
+    answers=NOTHING,
 )
 async def place_hoisted_roles(request: Request, guild_id: int, body: list[HoistPosition]) -> None:
     """Say where in the member list roles are shown."""
@@ -97,13 +108,17 @@ async def place_hoisted_roles(request: Request, guild_id: int, body: list[HoistP
         await request.services.roles.place_hoisted(request.principal, guild_id, places, request.audit_log_reason)
 
 
-@routes.operation("DELETE", "/v1/guilds/{guild_id}/roles/hoist-positions", policy=Policy.USER, bucket=ORDER)
+@routes.operation(
+    "DELETE", "/v1/guilds/{guild_id}/roles/hoist-positions", policy=Policy.USER, bucket=ORDER, answers=NOTHING
+)
 async def forget_hoist_positions(request: Request, guild_id: int) -> None:
     """Show roles in the member list by their positions again."""
     await request.services.roles.place_hoisted(request.principal, guild_id, {}, request.audit_log_reason)
 
 
-@routes.operation("PATCH", "/v1/guilds/{guild_id}/roles/{role_id}", policy=Policy.USER, bucket=CHANGE, body=ChangeRole)
+@routes.operation(
+    "PATCH", "/v1/guilds/{guild_id}/roles/{role_id}", policy=Policy.USER, bucket=CHANGE, body=ChangeRole, answers=ROLE
+)
 async def change_role(request: Request, guild_id: int, role_id: int, body: ChangeRole) -> object:
     """Change a role."""
     return await request.services.roles.change(
@@ -111,19 +126,27 @@ async def change_role(request: Request, guild_id: int, role_id: int, body: Chang
     )
 
 
-@routes.operation("DELETE", "/v1/guilds/{guild_id}/roles/{role_id}", policy=Policy.USER, bucket=CHANGE)
+@routes.operation("DELETE", "/v1/guilds/{guild_id}/roles/{role_id}", policy=Policy.USER, bucket=CHANGE, answers=NOTHING)
 async def delete_role(request: Request, guild_id: int, role_id: int) -> None:
     """Delete a role."""
     await request.services.roles.delete(request.principal, guild_id, role_id, request.audit_log_reason)
 
 
-@routes.operation("PUT", "/v1/guilds/{guild_id}/members/{user_id}/roles/{role_id}", policy=Policy.USER, bucket=GIVE)
+@routes.operation(
+    "PUT", "/v1/guilds/{guild_id}/members/{user_id}/roles/{role_id}", policy=Policy.USER, bucket=GIVE, answers=NOTHING
+)
 async def give_role(request: Request, guild_id: int, user_id: int, role_id: int) -> None:
     """Give a member a role."""
     await request.services.roles.give(request.principal, guild_id, user_id, role_id, reason=request.audit_log_reason)
 
 
-@routes.operation("DELETE", "/v1/guilds/{guild_id}/members/{user_id}/roles/{role_id}", policy=Policy.USER, bucket=GIVE)
+@routes.operation(
+    "DELETE",
+    "/v1/guilds/{guild_id}/members/{user_id}/roles/{role_id}",
+    policy=Policy.USER,
+    bucket=GIVE,
+    answers=NOTHING,
+)
 async def take_role(request: Request, guild_id: int, user_id: int, role_id: int) -> None:
     """Take a role from a member."""
     await request.services.roles.give(

@@ -9,6 +9,14 @@ import attrs
 from chat.api import buckets
 from chat.api.fields import Length, Refusal
 from chat.api.operation import Policy, Request, Routes
+from chat.api.schemas.authentication import (
+    BACKUP_CODES,
+    SUDO_METHODS,
+    WEBAUTHN_CREATION_OPTIONS,
+    WEBAUTHN_CREDENTIAL,
+    WEBAUTHN_REQUEST_OPTIONS,
+)
+from chat.api.schemas.shapes import NOTHING, listed
 from chat.api.sudo import SudoFields
 from chat.domain.webauthn_challenges import ChallengeContext
 
@@ -82,7 +90,12 @@ class SetPasskeySecondFactor(SudoFields):
 
 
 @routes.operation(
-    "POST", "/v1/users/@me/mfa/totp/enable", policy=Policy.USER_ONLY, bucket=buckets.MFA_CHANGE, body=EnableTotp
+    "POST",
+    "/v1/users/@me/mfa/totp/enable",
+    policy=Policy.USER_ONLY,
+    bucket=buckets.MFA_CHANGE,
+    body=EnableTotp,
+    answers=BACKUP_CODES,
 )
 async def enable_totp(request: Request, body: EnableTotp) -> object:
     """Set an authenticator up; sudo mode where the account has passkeys."""
@@ -91,7 +104,12 @@ async def enable_totp(request: Request, body: EnableTotp) -> object:
 
 
 @routes.operation(
-    "POST", "/v1/users/@me/mfa/totp/disable", policy=Policy.USER_ONLY, bucket=buckets.MFA_CHANGE, body=DisableTotp
+    "POST",
+    "/v1/users/@me/mfa/totp/disable",
+    policy=Policy.USER_ONLY,
+    bucket=buckets.MFA_CHANGE,
+    body=DisableTotp,
+    answers=NOTHING,
 )
 async def disable_totp(request: Request, body: DisableTotp) -> None:
     """Forget the authenticator and all backup codes; sudo mode."""
@@ -99,7 +117,12 @@ async def disable_totp(request: Request, body: DisableTotp) -> None:
 
 
 @routes.operation(
-    "POST", "/v1/users/@me/mfa/backup-codes", policy=Policy.USER_ONLY, bucket=buckets.MFA_CHANGE, body=GetBackupCodes
+    "POST",
+    "/v1/users/@me/mfa/backup-codes",
+    policy=Policy.USER_ONLY,
+    bucket=buckets.MFA_CHANGE,
+    body=GetBackupCodes,
+    answers=BACKUP_CODES,
 )
 async def get_backup_codes(request: Request, body: GetBackupCodes) -> object:
     """Show the backup codes, or make new ones; sudo mode."""
@@ -110,7 +133,12 @@ async def get_backup_codes(request: Request, body: GetBackupCodes) -> object:
 
 
 @routes.operation(
-    "PUT", "/v1/users/@me/mfa/webauthn", policy=Policy.USER_ONLY, bucket=buckets.MFA_CHANGE, body=SetPasskeySecondFactor
+    "PUT",
+    "/v1/users/@me/mfa/webauthn",
+    policy=Policy.USER_ONLY,
+    bucket=buckets.MFA_CHANGE,
+    body=SetPasskeySecondFactor,
+    answers=NOTHING,
 )
 async def set_passkey_second_factor(request: Request, body: SetPasskeySecondFactor) -> None:
     """Make passkeys a second factor of signing in, or no longer; sudo mode."""
@@ -119,7 +147,13 @@ async def set_passkey_second_factor(request: Request, body: SetPasskeySecondFact
     )
 
 
-@routes.operation("GET", "/v1/users/@me/mfa/webauthn/credentials", policy=Policy.USER_ONLY, bucket=buckets.MFA)
+@routes.operation(
+    "GET",
+    "/v1/users/@me/mfa/webauthn/credentials",
+    policy=Policy.USER_ONLY,
+    bucket=buckets.MFA,
+    answers=listed(WEBAUTHN_CREDENTIAL),
+)
 async def list_credentials(request: Request) -> object:
     """The account's passkeys, the oldest first."""
     return request.services.passkeys.of_account(request.principal.user_id)
@@ -131,6 +165,7 @@ async def list_credentials(request: Request) -> object:
     policy=Policy.USER_ONLY,
     bucket=buckets.MFA_CHANGE,
     body=SudoFields,
+    answers=WEBAUTHN_CREATION_OPTIONS,
 )
 async def get_registration_options(request: Request, body: SudoFields) -> object:
     """What to ask an authenticator for; sudo mode, and the answer carries no token of it."""
@@ -143,6 +178,7 @@ async def get_registration_options(request: Request, body: SudoFields) -> object
     policy=Policy.USER_ONLY,
     bucket=buckets.MFA_CHANGE,
     body=RegisterCredential,
+    answers=NOTHING,
 )
 async def register_credential(request: Request, body: RegisterCredential) -> None:
     """Add the passkey that an authenticator made; its challenge stands for sudo mode."""
@@ -155,6 +191,7 @@ async def register_credential(request: Request, body: RegisterCredential) -> Non
     policy=Policy.USER_ONLY,
     bucket=buckets.MFA_CHANGE,
     body=RenameCredential,
+    answers=NOTHING,
 )
 async def rename_credential(request: Request, credential: str, body: RenameCredential) -> None:
     """Call a passkey something else."""
@@ -167,13 +204,16 @@ async def rename_credential(request: Request, credential: str, body: RenameCrede
     policy=Policy.USER_ONLY,
     bucket=buckets.MFA_CHANGE,
     body=SudoFields,
+    answers=NOTHING,
 )
 async def delete_credential(request: Request, credential: str, body: SudoFields) -> None:
     """Take a passkey away; sudo mode."""
     await request.services.passkeys.delete(request.principal.account, credential, request.proof(body))
 
 
-@routes.operation("GET", "/v1/users/@me/sudo/mfa-methods", policy=Policy.USER_ONLY, bucket=buckets.MFA)
+@routes.operation(
+    "GET", "/v1/users/@me/sudo/mfa-methods", policy=Policy.USER_ONLY, bucket=buckets.MFA, answers=SUDO_METHODS
+)
 async def list_sudo_methods(request: Request) -> object:
     """What the account can prove itself with in sudo mode."""
     held = request.services.factors.held(request.principal.account)
@@ -185,6 +225,7 @@ async def list_sudo_methods(request: Request) -> object:
     "/v1/users/@me/sudo/webauthn/authentication-options",
     policy=Policy.USER_ONLY,
     bucket=buckets.SUDO_OPTIONS,
+    answers=WEBAUTHN_REQUEST_OPTIONS,
 )
 async def get_sudo_options(request: Request) -> object:
     """What to ask a passkey for, to prove oneself in sudo mode."""

@@ -10,6 +10,7 @@ from chat.api import buckets
 from chat.api.fields import Length
 from chat.api.operation import Policy, Request, Routes
 from chat.api.routes.authentication import NO_BOTS, answer_to_sign_in, client_of
+from chat.api.schemas.authentication import SSO_SIGNED_IN, SSO_START, SSO_STATUS
 
 routes = Routes()
 
@@ -36,6 +37,7 @@ class CompleteSingleSignOn:
     policy=Policy.NONE,
     bucket=buckets.AUTH_SSO_STATUS,
     bots_refused_with=NO_BOTS,
+    answers=SSO_STATUS,
 )
 async def single_sign_on_status(request: Request) -> object:
     """Whether and how single sign-on is offered."""
@@ -49,6 +51,7 @@ async def single_sign_on_status(request: Request) -> object:
     bots_refused_with=NO_BOTS,
     bucket=buckets.AUTH_SSO_START,
     body=StartSingleSignOn,
+    answers=SSO_START,
 )
 async def start_single_sign_on(request: Request, body: StartSingleSignOn) -> object:
     """Where to go to sign in at the provider."""
@@ -62,6 +65,7 @@ async def start_single_sign_on(request: Request, body: StartSingleSignOn) -> obj
     bots_refused_with=NO_BOTS,
     bucket=buckets.AUTH_SSO_COMPLETE,
     body=CompleteSingleSignOn,
+    answers=SSO_SIGNED_IN,
 )
 async def complete_single_sign_on(request: Request, body: CompleteSingleSignOn) -> object:
     """Sign in whoever came back from the provider."""

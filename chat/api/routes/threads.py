@@ -9,6 +9,8 @@ import attrs
 from chat.api import buckets
 from chat.api.fields import Length, Range, Snowflake
 from chat.api.operation import Answer, Policy, Request, Routes
+from chat.api.schemas.channels import THREAD, THREAD_MEMBER, THREADS
+from chat.api.schemas.shapes import NOTHING, listed
 from chat.domain.threads import DEFAULT_AUTO_ARCHIVE_MINUTES, NewThread
 from chat.registries.channel_types import ChannelType
 
@@ -58,7 +60,12 @@ class MemberSettings:
 
 
 @routes.operation(
-    "POST", "/v1/channels/{channel_id}/threads", policy=Policy.THREADS, bucket=buckets.THREAD_START, body=Start
+    "POST",
+    "/v1/channels/{channel_id}/threads",
+    policy=Policy.THREADS,
+    bucket=buckets.THREAD_START,
+    body=Start,
+    answers={201: THREAD},
 )
 async def start_thread(request: Request, channel_id: int, body: Start) -> object:
     """Start a thread below a channel."""
@@ -78,6 +85,7 @@ async def start_thread(request: Request, channel_id: int, body: Start) -> object
     policy=Policy.THREADS,
     bucket=buckets.THREAD_START,
     body=StartFromMessage,
+    answers={201: THREAD},
 )
 async def start_thread_from_message(
     request: Request, channel_id: int, message_id: int, body: StartFromMessage
@@ -92,7 +100,9 @@ async def start_thread_from_message(
     return Answer(CREATED, made)
 
 
-@routes.operation("GET", "/v1/guilds/{guild_id}/threads/active", policy=Policy.THREADS, bucket=buckets.THREADS)
+@routes.operation(
+    "GET", "/v1/guilds/{guild_id}/threads/active", policy=Policy.THREADS, bucket=buckets.THREADS, answers=THREADS
+)
 async def list_active_threads(request: Request, guild_id: int) -> object:
     """The guild's active threads; bots only."""
     return await request.services.threads.active_of_guild(request.principal, guild_id)
@@ -104,6 +114,7 @@ async def list_active_threads(request: Request, guild_id: int) -> object:
     policy=Policy.THREADS,
     bucket=buckets.THREAD_MEMBERS,
     query=MembersPage,
+    answers=listed(THREAD_MEMBER),
 )
 async def list_thread_members(request: Request, thread_id: int, query: MembersPage) -> object:
     """A page of a thread's members."""
@@ -111,7 +122,11 @@ async def list_thread_members(request: Request, thread_id: int, query: MembersPa
 
 
 @routes.operation(
-    "GET", "/v1/channels/{thread_id}/thread-members/@me", policy=Policy.THREADS, bucket=buckets.THREAD_MEMBERS
+    "GET",
+    "/v1/channels/{thread_id}/thread-members/@me",
+    policy=Policy.THREADS,
+    bucket=buckets.THREAD_MEMBERS,
+    answers=THREAD_MEMBER,
 )
 async def get_own_thread_member(request: Request, thread_id: int) -> object:
     """The caller's membership of a thread."""
@@ -119,7 +134,11 @@ async def get_own_thread_member(request: Request, thread_id: int) -> object:
 
 
 @routes.operation(
-    "PUT", "/v1/channels/{thread_id}/thread-members/@me", policy=Policy.THREADS, bucket=buckets.THREAD_MEMBER_CHANGE
+    "PUT",
+    "/v1/channels/{thread_id}/thread-members/@me",
+    policy=Policy.THREADS,
+    bucket=buckets.THREAD_MEMBER_CHANGE,
+    answers=NOTHING,
 )
 async def join_thread(request: Request, thread_id: int) -> None:
     """Join a thread."""
@@ -127,7 +146,11 @@ async def join_thread(request: Request, thread_id: int) -> None:
 
 
 @routes.operation(
-    "DELETE", "/v1/channels/{thread_id}/thread-members/@me", policy=Policy.THREADS, bucket=buckets.THREAD_MEMBER_CHANGE
+    "DELETE",
+    "/v1/channels/{thread_id}/thread-members/@me",
+    policy=Policy.THREADS,
+    bucket=buckets.THREAD_MEMBER_CHANGE,
+    answers=NOTHING,
 )
 async def leave_thread(request: Request, thread_id: int) -> None:
     """Leave a thread."""
@@ -140,6 +163,7 @@ async def leave_thread(request: Request, thread_id: int) -> None:
     policy=Policy.THREADS,
     bucket=buckets.THREAD_MEMBER_CHANGE,
     body=MemberSettings,
+    answers=THREAD_MEMBER,
 )
 async def change_thread_settings(request: Request, thread_id: int, body: MemberSettings) -> object:
     """Change what the caller hears of a thread."""
@@ -149,7 +173,11 @@ async def change_thread_settings(request: Request, thread_id: int, body: MemberS
 
 
 @routes.operation(
-    "GET", "/v1/channels/{thread_id}/thread-members/{user_id}", policy=Policy.THREADS, bucket=buckets.THREAD_MEMBERS
+    "GET",
+    "/v1/channels/{thread_id}/thread-members/{user_id}",
+    policy=Policy.THREADS,
+    bucket=buckets.THREAD_MEMBERS,
+    answers=THREAD_MEMBER,
 )
 async def get_thread_member(request: Request, thread_id: int, user_id: int) -> object:
     """One member of a thread."""
@@ -161,6 +189,7 @@ async def get_thread_member(request: Request, thread_id: int, user_id: int) -> o
     "/v1/channels/{thread_id}/thread-members/{user_id}",
     policy=Policy.THREADS,
     bucket=buckets.THREAD_MEMBER_CHANGE,
+    answers=NOTHING,
 )
 async def add_thread_member(request: Request, thread_id: int, user_id: int) -> None:
     """Bring a member of the guild into a thread."""
@@ -172,6 +201,7 @@ async def add_thread_member(request: Request, thread_id: int, user_id: int) -> N
     "/v1/channels/{thread_id}/thread-members/{user_id}",
     policy=Policy.THREADS,
     bucket=buckets.THREAD_MEMBER_CHANGE,
+    answers=NOTHING,
 )
 async def remove_thread_member(request: Request, thread_id: int, user_id: int) -> None:
     """Take somebody out of a thread."""

@@ -8,6 +8,8 @@ import attrs
 
 from chat.api.fields import Items, Length, Range, Refusal
 from chat.api.operation import Bucket, Policy, Request, Routes
+from chat.api.schemas.messages import PROMISED_UPLOAD, UPLOADED_FILE
+from chat.api.schemas.shapes import listed, record
 from chat.domain.uploads import PromisedFile
 from chat.errors import InvalidFormBody
 
@@ -73,6 +75,7 @@ class CompleteUploads:
     policy=Policy.USER,
     bucket=PROMISE,
     body=PromiseUploads,
+    answers=record({"attachments": listed(PROMISED_UPLOAD)}),
 )
 async def promise_uploads(request: Request, channel_id: int, body: PromiseUploads) -> object:
     """Addresses that take these files."""
@@ -89,6 +92,7 @@ async def promise_uploads(request: Request, channel_id: int, body: PromiseUpload
     policy=Policy.USER,
     bucket=COMPLETE,
     body=CompleteUploads,
+    answers=record({"attachments": listed(UPLOADED_FILE)}),
 )
 async def complete_uploads(request: Request, channel_id: int, body: CompleteUploads) -> object:
     """What has arrived of these uploads."""

@@ -9,6 +9,7 @@ import attrs
 
 from chat.api.fields import OMITTED, Items, Maybe, Range, Snowflake, Timestamp, named_members
 from chat.api.operation import Bucket, Policy, Request, Routes
+from chat.api.schemas.users import USER_GUILD_SETTINGS
 from chat.clock import iso_timestamp
 
 routes = Routes()
@@ -60,7 +61,12 @@ class ChangeGuildSettings:
 
 
 @routes.operation(
-    "PATCH", "/v1/users/@me/guilds/@me/settings", policy=Policy.USER_ONLY, bucket=CHANGE, body=ChangeGuildSettings
+    "PATCH",
+    "/v1/users/@me/guilds/@me/settings",
+    policy=Policy.USER_ONLY,
+    bucket=CHANGE,
+    body=ChangeGuildSettings,
+    answers=USER_GUILD_SETTINGS,
 )
 async def change_settings_outside_guilds(request: Request, body: ChangeGuildSettings) -> object:
     """Change the caller's settings for conversations outside of guilds; answers all of them."""
@@ -73,6 +79,7 @@ async def change_settings_outside_guilds(request: Request, body: ChangeGuildSett
     policy=Policy.USER_ONLY,
     bucket=CHANGE,
     body=ChangeGuildSettings,
+    answers=USER_GUILD_SETTINGS,
 )
 async def change_guild_settings(request: Request, guild_id: int, body: ChangeGuildSettings) -> object:
     """Change the caller's settings for a guild; answers all of them."""

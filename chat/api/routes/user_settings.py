@@ -12,6 +12,7 @@ from chat.api import buckets
 from chat.api.fields import OMITTED, Items, Length, Maybe, Pattern, Range, Snowflake, Timestamp
 from chat.api.operation import Policy, Request, Routes
 from chat.api.routes.accounts import Color
+from chat.api.schemas.users import USER_SETTINGS
 from chat.clock import iso_timestamp
 from chat.errors import InvalidFormBody
 
@@ -112,7 +113,9 @@ IDS: Final = frozenset(
 """Settings that are lists of snowflakes: text on the wire."""
 
 
-@routes.operation("GET", "/v1/users/@me/settings", policy=Policy.USER_ONLY, bucket=buckets.USER_SETTINGS)
+@routes.operation(
+    "GET", "/v1/users/@me/settings", policy=Policy.USER_ONLY, bucket=buckets.USER_SETTINGS, answers=USER_SETTINGS
+)
 async def get_settings(request: Request) -> object:
     """The caller's settings."""
     return request.services.user_settings.of_user(request.principal.user_id)
@@ -124,6 +127,7 @@ async def get_settings(request: Request) -> object:
     policy=Policy.USER_ONLY,
     bucket=buckets.USER_SETTINGS_CHANGE,
     body=ChangeSettings,
+    answers=USER_SETTINGS,
 )
 async def change_settings(request: Request, body: ChangeSettings) -> object:
     """Change the caller's settings; answers all of them."""

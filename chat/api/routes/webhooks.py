@@ -14,6 +14,9 @@ from chat.api.fields import OMITTED, Length, Maybe, Snowflake
 from chat.api.message_bodies import CreateMessage, EditMessage, message_draft, message_edit
 from chat.api.message_forms import received_message
 from chat.api.operation import Bucket, Policy, Request, Routes
+from chat.api.schemas.guilds import WEBHOOK
+from chat.api.schemas.messages import MESSAGE
+from chat.api.schemas.shapes import NOTHING, listed
 from chat.domain.webhooks import Disguise, WebhookChange
 from chat.errors import InvalidFormBody
 
@@ -90,6 +93,7 @@ class Execution:
     bucket=CREATE,
     body=CreateWebhook,
     images=True,
+    answers=WEBHOOK,
 )
 async def create_webhook(request: Request, channel_id: int, body: CreateWebhook) -> object:
     """Make a webhook."""
@@ -98,26 +102,36 @@ async def create_webhook(request: Request, channel_id: int, body: CreateWebhook)
     )
 
 
-@routes.operation("GET", "/v1/channels/{channel_id}/webhooks", policy=Policy.USER, bucket=LIST_OF_CHANNEL)
+@routes.operation(
+    "GET", "/v1/channels/{channel_id}/webhooks", policy=Policy.USER, bucket=LIST_OF_CHANNEL, answers=listed(WEBHOOK)
+)
 async def list_channel_webhooks(request: Request, channel_id: int) -> object:
     """The webhooks of a channel."""
     return await request.services.webhooks.of_channel(request.principal, channel_id)
 
 
-@routes.operation("GET", "/v1/guilds/{guild_id}/webhooks", policy=Policy.USER, bucket=LIST_OF_GUILD)
+@routes.operation(
+    "GET", "/v1/guilds/{guild_id}/webhooks", policy=Policy.USER, bucket=LIST_OF_GUILD, answers=listed(WEBHOOK)
+)
 async def list_guild_webhooks(request: Request, guild_id: int) -> object:
     """The webhooks of a guild."""
     return await request.services.webhooks.of_guild(request.principal, guild_id)
 
 
-@routes.operation("GET", "/v1/webhooks/{webhook_id}", policy=Policy.USER, bucket=READ)
+@routes.operation("GET", "/v1/webhooks/{webhook_id}", policy=Policy.USER, bucket=READ, answers=WEBHOOK)
 async def get_webhook(request: Request, webhook_id: int) -> object:
     """One webhook."""
     return request.services.webhooks.get(request.principal, webhook_id)
 
 
 @routes.operation(
-    "PATCH", "/v1/webhooks/{webhook_id}", policy=Policy.USER, bucket=CHANGE, body=ChangeWebhook, images=True
+    "PATCH",
+    "/v1/webhooks/{webhook_id}",
+    policy=Policy.USER,
+    bucket=CHANGE,
+    body=ChangeWebhook,
+    images=True,
+    answers=WEBHOOK,
 )
 async def change_webhook(request: Request, webhook_id: int, body: ChangeWebhook) -> object:
     """Change a webhook."""
@@ -126,7 +140,7 @@ async def change_webhook(request: Request, webhook_id: int, body: ChangeWebhook)
     )
 
 
-@routes.operation("DELETE", "/v1/webhooks/{webhook_id}", policy=Policy.USER, bucket=CHANGE)
+@routes.operation("DELETE", "/v1/webhooks/{webhook_id}", policy=Policy.USER, bucket=CHANGE, answers=NOTHING)
 async def delete_webhook(request: Request, webhook_id: int) -> None:
     """Delete a webhook."""
     await request.services.webhooks.delete(request.principal, webhook_id, request.audit_log_reason)
@@ -135,7 +149,7 @@ async def delete_webhook(request: Request, webhook_id: int) -> None:
 # By the token
 
 
-@routes.operation("GET", "/v1/webhooks/{webhook_id}/{token}", policy=Policy.URL, bucket=READ_BY_TOKEN)
+@routes.operation("GET", "/v1/webhooks/{webhook_id}/{token}", policy=Policy.URL, bucket=READ_BY_TOKEN, answers=WEBHOOK)
 async def get_webhook_by_token(request: Request, webhook_id: int, token: str) -> object:
     """What the webhook sees of itself."""
     webhooks = request.services.webhooks
@@ -148,6 +162,7 @@ async def get_webhook_by_token(request: Request, webhook_id: int, token: str) ->
     policy=Policy.URL,
     bucket=CHANGE_BY_TOKEN,
     body=ChangeWebhook,
+    answers=WEBHOOK,
 )
 async def change_webhook_by_token(request: Request, webhook_id: int, token: str, body: ChangeWebhook) -> object:
     """Change name or avatar."""
@@ -155,7 +170,9 @@ async def change_webhook_by_token(request: Request, webhook_id: int, token: str,
     return await webhooks.change_by_token(webhooks.identified(webhook_id, token), _change(body))
 
 
-@routes.operation("DELETE", "/v1/webhooks/{webhook_id}/{token}", policy=Policy.URL, bucket=CHANGE_BY_TOKEN)
+@routes.operation(
+    "DELETE", "/v1/webhooks/{webhook_id}/{token}", policy=Policy.URL, bucket=CHANGE_BY_TOKEN, answers=NOTHING
+)
 async def delete_webhook_by_token(request: Request, webhook_id: int, token: str) -> None:
     """Delete the webhook."""
     webhooks = request.services.webhooks
@@ -171,6 +188,7 @@ async def delete_webhook_by_token(request: Request, webhook_id: int, token: str)
     body=ExecuteWebhook,
     multipart=True,
     empty_strings_are_null=False,
+    answers={200: MESSAGE, 204: NOTHING},
 )
 async def execute_webhook(
     request: Request, webhook_id: int, token: str, query: Execution, body: ExecuteWebhook | None
@@ -190,7 +208,11 @@ async def execute_webhook(
 
 
 @routes.operation(
-    "GET", "/v1/webhooks/{webhook_id}/{token}/messages/{message_id}", policy=Policy.URL, bucket=MESSAGE_READ
+    "GET",
+    "/v1/webhooks/{webhook_id}/{token}/messages/{message_id}",
+    policy=Policy.URL,
+    bucket=MESSAGE_READ,
+    answers=MESSAGE,
 )
 async def get_webhook_message(request: Request, webhook_id: int, token: str, message_id: int) -> object:
     """One of the webhook's messages."""
@@ -205,6 +227,7 @@ async def get_webhook_message(request: Request, webhook_id: int, token: str, mes
     bucket=MESSAGE_CHANGE,
     body=EditMessage,
     empty_strings_are_null=False,
+    answers=MESSAGE,
 )
 async def edit_webhook_message(
     request: Request, webhook_id: int, token: str, message_id: int, body: EditMessage
@@ -215,7 +238,11 @@ async def edit_webhook_message(
 
 
 @routes.operation(
-    "DELETE", "/v1/webhooks/{webhook_id}/{token}/messages/{message_id}", policy=Policy.URL, bucket=MESSAGE_CHANGE
+    "DELETE",
+    "/v1/webhooks/{webhook_id}/{token}/messages/{message_id}",
+    policy=Policy.URL,
+    bucket=MESSAGE_CHANGE,
+    answers=NOTHING,
 )
 async def delete_webhook_message(request: Request, webhook_id: int, token: str, message_id: int) -> None:
     """Delete one of the webhook's messages."""

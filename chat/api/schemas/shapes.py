@@ -1,7 +1,7 @@
 """The words that answers are declared with.
 
-A shape is a JSON schema with other shapes inside. One with a name is an object of the wire's vocabulary, and stands once
-in the OpenAPI document, where all others point at it:
+A shape is a JSON schema with other shapes inside. One with a name is an object of the wire's vocabulary: it stands once
+in the OpenAPI document, and all others point at it:
 
     ROLE = wire_object("Role", {"id": SNOWFLAKE, "name": text(100)}, optional={"unicode_emoji": TEXT})
 

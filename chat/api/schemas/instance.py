@@ -1,0 +1,90 @@
+"""What an instance says of itself, and errors (wire facts 2, 3.1)."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from chat.api.schemas.shapes import (
+    ADDRESS,
+    BOOLEAN,
+    COUNT,
+    NUMBER,
+    OPEN_OBJECT,
+    SNOWFLAKE,
+    TEXT,
+    TIMESTAMP,
+    choice,
+    integer,
+    listed,
+    mapped,
+    nullable,
+    record,
+    wire_object,
+)
+
+DISCOVERY: Final = wire_object(
+    "Discovery",
+    {
+        "api_code_version": COUNT,
+        "endpoints": mapped(ADDRESS),
+        "captcha": record(
+            {"provider": TEXT, "hcaptcha_site_key": nullable(TEXT), "turnstile_site_key": nullable(TEXT)}
+        ),
+        "features": mapped(BOOLEAN),
+        "gif": record({"provider": TEXT, "display_name": TEXT, "attribution_required": BOOLEAN}),
+        "sso": record(
+            {"enabled": BOOLEAN, "enforced": BOOLEAN, "display_name": nullable(TEXT), "redirect_uri": nullable(ADDRESS)}
+        ),
+        "registration": record(
+            {"mode": choice("open", "approval", "closed"), "admin_registration_urls_enabled": BOOLEAN}
+        ),
+        "community": record(
+            {
+                "single_community": BOOLEAN,
+                "single_community_guild_id": nullable(SNOWFLAKE),
+                "direct_messages_disabled": BOOLEAN,
+            }
+        ),
+        "services": mapped(BOOLEAN),
+        "limits": record(
+            {
+                "version": COUNT,
+                "traitDefinitions": listed(TEXT),
+                "rules": listed(
+                    record(
+                        {"id": TEXT, "overrides": mapped(NUMBER)},
+                        optional={
+                            "filters": record({}, optional={"traits": listed(TEXT), "guildFeatures": listed(TEXT)})
+                        },
+                    )
+                ),
+                "defaultsHash": TEXT,
+            }
+        ),
+        "push": record({"public_vapid_key": nullable(TEXT)}),
+        "app_public": OPEN_OBJECT,
+    },
+)
+
+HEALTH: Final = record({"status": choice("ok", "failing")})
+
+GATEWAY_BOT: Final = wire_object(
+    "GatewayBot",
+    {
+        "url": ADDRESS,
+        "shards": integer(1),
+        "session_start_limit": record(
+            {"total": COUNT, "remaining": COUNT, "reset_after": COUNT, "max_concurrency": COUNT}
+        ),
+    },
+)
+
+FIELD_ERROR: Final = wire_object("FieldError", {"path": TEXT, "code": TEXT, "message": TEXT})
+
+IP_BAN: Final = {
+    "ip_address": TEXT,
+    "appeal_email": nullable(TEXT),
+    "appeals_supported": BOOLEAN,
+    "ban_kind": TEXT,
+    "expires_at": nullable(TIMESTAMP),
+}
