@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 import attrs
 
+from chat.administration_composition import build_administration
 from chat.api import buckets
 from chat.api.rate_limit import RateLimiter
 from chat.api.services import Services
@@ -235,6 +236,7 @@ def build_services(base: Foundations) -> Services:
         rate_limiter=rate_limiter,
         captcha=Captcha(settings.captcha, OutgoingHttp(in_threads=base.in_threads)),
         address_bans=base.address_bans,
+        administration=build_administration(base, credentials),
         admin_api_keys=AdminApiKeys(database, clock, base.snowflakes, base.mint),
         accounts=Accounts(
             database,

@@ -1,7 +1,7 @@
 """One declaration per administrative operation: what `chat.api.operation` has, with the ACLs it asks for and the action
 under which the audit log knows it.
 
-    @routes.admin_operation("GET", "/v1/admin/users/{user_id}", acls=[Acl.USER_LOOKUP], audit="get_user", ...)
+    @routes.admin_operation("GET", "/v1/admin/users/{user_id}", acls=[Acl.USER_LOOKUP], audit=AdminAction.GET_USER, ...)
 
 `admin:authenticate` or the wildcard is asked of every caller and never named (document 002, Authentication 1). Each
 entry of `acls` is needed; one that is a tuple is satisfied by any of its members, as in `(Acl.APPLICATION_LOOKUP,
@@ -20,6 +20,7 @@ from chat.api.rate_limit import Bucket
 from chat.api.schemas.shapes import Answers
 from chat.auth.policy import Policy
 from chat.registries.acls import Acl
+from chat.registries.admin_actions import AdminAction
 
 H = TypeVar("H", bound=Handler)
 
@@ -28,7 +29,7 @@ H = TypeVar("H", bound=Handler)
 class AdminOperation(Operation):
     """A declared administrative operation."""
 
-    audit: str | None
+    audit: AdminAction | None
     """The action of its entry in the audit log; None for an operation that leaves none, as the documents name them."""
 
 
@@ -41,7 +42,7 @@ class AdminRoutes(Routes):
         path: str,
         *,
         acls: Sequence[Acl | tuple[Acl, ...]],
-        audit: str | None,
+        audit: AdminAction | None,
         bucket: Bucket,
         precondition: Callable[[Request], None] | None = None,
         body: type[Any] | None = None,

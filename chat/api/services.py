@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import attrs
 
 if TYPE_CHECKING:
+    from chat.api.administration_services import AdministrationServices
     from chat.api.rate_limit import RateLimiter
     from chat.auth.address_bans import AddressBans
     from chat.auth.captcha import Captcha
@@ -86,6 +87,7 @@ class Services:
     rate_limiter: RateLimiter
     captcha: Captcha
     address_bans: AddressBans
+    administration: AdministrationServices
     admin_api_keys: AdminApiKeys
     accounts: Accounts
     account_closing: AccountClosing

@@ -5,22 +5,38 @@ from __future__ import annotations
 from typing import Any, Final
 
 from chat.clock import iso_timestamp
+from chat.domain.address_lookups import NOTHING_KNOWN, AddressFacts
 from chat.domain.objects.users import authenticator_types
 from chat.registries.acls import ACLS
+from chat.store.account_deletions import AccountDeletion
 from chat.store.accounts import Account
 
 TRAITS_MAXIMUM: Final = 100
 """Traits that the object names at most."""
 
 _ACLS: Final = frozenset(ACLS)
+_DELETION: Final = (
+    "pending_deletion_at",
+    "deletion_reason_code",
+    "deletion_public_reason",
+    "deletion_audit_log_reason",
+    "deletion_scheduled_by",
+    "deletion_scheduled_at",
+)
 
 
-def admin_user(account: Account, *, locale: str | None, now_ms: int) -> dict[str, Any]:
+def admin_user(
+    account: Account,
+    *,
+    locale: str | None,
+    deletion: AccountDeletion | None = None,
+    facts: AddressFacts = NOTHING_KNOWN,
+    now_ms: int,
+) -> dict[str, Any]:
     """The object with every key and nothing redacted.
 
-    `locale` is the account's own setting, None when it never set one; `now_ms` (Unix) decides whether a ban still runs.
-    No look-up of the address is made. Members about scheduled deletions, premium flags and purchases are those of an
-    account without any.
+    `locale` is the account's own setting, None when it never set one; `deletion` is what is scheduled for it; `facts`
+    are of its last address; `now_ms` (Unix) decides whether a ban still runs.
     """
     return {
         "id": str(account.id),
@@ -30,7 +46,7 @@ def admin_user(account: Account, *, locale: str | None, now_ms: int) -> dict[str
         "bot": account.bot,
         "system": account.system,
         "flags": str(account.flags),
-        "premium_flags": 0,
+        "premium_flags": account.premium_flags,
         "avatar": account.avatar,
         "banner": account.banner,
         "bio": account.bio,
@@ -43,15 +59,16 @@ def admin_user(account: Account, *, locale: str | None, now_ms: int) -> dict[str
         "locale": locale,
         **_premium(account),
         "temp_banned_until": _timestamp(_ban_end(account, now_ms)),
-        **_deletion(account),
+        "pending_bulk_message_deletion_at": _timestamp(account.pending_bulk_message_deletion_at),
+        **_deletion(deletion),
         "acls": [acl for acl in account.acls if acl in _ACLS],
         "traits": sorted(account.traits)[:TRAITS_MAXIMUM],
         "has_totp": account.totp_secret is not None,
         "authenticator_types": authenticator_types(account),
         "last_active_at": _timestamp(account.last_active_at),
         "last_active_ip": account.last_active_ip,
-        "last_active_ip_reverse": None,
-        "last_active_location": None,
+        "last_active_ip_reverse": facts.reverse,
+        "last_active_location": facts.location,
     }
 
 
@@ -60,21 +77,24 @@ def _premium(account: Account) -> dict[str, Any]:
         "premium_type": account.premium_type,
         "premium_since": _timestamp(account.premium_since),
         "premium_until": _timestamp(account.premium_until),
-        "premium_grace_ends_at": None,
-        "premium_lifetime_sequence": None,
+        "premium_grace_ends_at": _timestamp(account.premium_grace_ends_at),
+        "premium_lifetime_sequence": account.premium_lifetime_sequence,
     }
 
 
-def _deletion(account: Account) -> dict[str, Any]:
-    return {
-        "pending_deletion_at": None,
-        "pending_bulk_message_deletion_at": _timestamp(account.pending_bulk_message_deletion_at),
-        "deletion_reason_code": None,
-        "deletion_public_reason": None,
-        "deletion_audit_log_reason": None,
-        "deletion_scheduled_by": None,
-        "deletion_scheduled_at": None,
-    }
+def _deletion(deletion: AccountDeletion | None) -> dict[str, Any]:
+    if deletion is None:
+        return dict.fromkeys(_DELETION)
+    by = deletion.scheduled_by
+    values = (
+        iso_timestamp(deletion.due_at),
+        deletion.reason_code,
+        deletion.public_reason,
+        deletion.audit_log_reason,
+        None if by is None else str(by),
+        iso_timestamp(deletion.scheduled_at),
+    )
+    return dict(zip(_DELETION, values, strict=True))
 
 
 def _ban_end(account: Account, now_ms: int) -> int | None:

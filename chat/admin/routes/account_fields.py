@@ -1,0 +1,268 @@
+"""Operations on the field groups of an account (document 002, Endpoints)."""
+
+from __future__ import annotations
+
+import datetime
+import re
+from typing import Annotated, Literal
+
+import attrs
+
+from chat.admin import buckets
+from chat.admin.acting import acting
+from chat.admin.operation import AdminRoutes
+from chat.api.fields import FlagBits, Items, Length, Pattern, Range, Refusal
+from chat.api.operation import Request
+from chat.registries.acls import ACLS_MAXIMUM, Acl
+from chat.registries.admin_actions import AdminAction
+
+routes = AdminRoutes()
+
+FLAGS_MAXIMUM = 64
+"""Entries of a list of flags (document 002, Limits)."""
+
+TRAITS_MAXIMUM = 100
+TRAIT_LENGTH = 128
+PROFILE_FIELDS_MAXIMUM = 10
+EMAIL_LENGTH = 254
+PREMIUM_FLAGS_LARGEST = (1 << 32) - 1
+
+
+class _Date:
+    """YYYY-MM-DD, a day that there is."""
+
+    def check(self, value: str) -> None:
+        try:
+            if datetime.date.fromisoformat(value).isoformat() == value:
+                return
+        except ValueError:
+            pass
+        raise Refusal("INVALID_DATE_OF_BIRTH_FORMAT")
+
+
+@attrs.frozen
+class ChangeUsername:
+    """The body of PATCH …/username."""
+
+    username: str
+    discriminator: Annotated[str, Pattern(re.compile(r"[0-9]{1,4}", re.ASCII), "INVALID_FORMAT")] | None = None
+
+
+@attrs.frozen
+class ChangeEmail:
+    """The body of PATCH …/email."""
+
+    email: Annotated[str, Length(1, EMAIL_LENGTH, "EMAIL_LENGTH_INVALID")]
+
+
+@attrs.frozen
+class ChangeDateOfBirth:
+    """The body of PATCH …/date-of-birth."""
+
+    date_of_birth: Annotated[str, _Date()]
+
+
+@attrs.frozen
+class ClearFields:
+    """The body of DELETE …/profile-fields."""
+
+    fields: Annotated[
+        list[Literal["avatar", "banner", "bio", "pronouns", "global_name"]], Items(0, PROFILE_FIELDS_MAXIMUM)
+    ]
+
+
+@attrs.frozen
+class SetBot:
+    """The body of PUT …/bot-status."""
+
+    bot: bool
+
+
+@attrs.frozen
+class SetSystem:
+    """The body of PUT …/system-status."""
+
+    system: bool
+
+
+@attrs.frozen
+class SetAcls:
+    """The body of PUT …/acls."""
+
+    acls: Annotated[list[Acl], Items(0, ACLS_MAXIMUM)]
+
+
+@attrs.frozen
+class SetTraits:
+    """The body of PUT …/traits."""
+
+    traits: Annotated[list[Annotated[str, Length(1, TRAIT_LENGTH)]], Items(0, TRAITS_MAXIMUM)]
+
+
+@attrs.frozen
+class UpdateFlags:
+    """The body of PATCH …/flags."""
+
+    add_flags: Annotated[list[FlagBits], Items(0, FLAGS_MAXIMUM)] = attrs.field(factory=list)
+    remove_flags: Annotated[list[FlagBits], Items(0, FLAGS_MAXIMUM)] = attrs.field(factory=list)
+
+
+PremiumFlags = Annotated[list[Annotated[int, Range(0, PREMIUM_FLAGS_LARGEST)]], Items(0, FLAGS_MAXIMUM)]
+
+
+@attrs.frozen
+class UpdatePremiumFlags:
+    """The body of PATCH …/premium-flags."""
+
+    add_flags: PremiumFlags = attrs.field(factory=list)
+    remove_flags: PremiumFlags = attrs.field(factory=list)
+
+
+@routes.admin_operation(
+    "PATCH",
+    "/v1/admin/users/{user_id}/username",
+    acls=[Acl.USER_UPDATE_USERNAME],
+    audit=AdminAction.CHANGE_USERNAME,
+    bucket=buckets.MODIFY,
+    body=ChangeUsername,
+)
+async def change_username(request: Request, user_id: int, body: ChangeUsername) -> object:
+    """Give an account another tag."""
+    number = None if body.discriminator is None else int(body.discriminator)
+    accounts = request.services.administration.accounts
+    return {"user": await accounts.change_username(acting(request), user_id, body.username, number)}
+
+
+@routes.admin_operation(
+    "PATCH",
+    "/v1/admin/users/{user_id}/email",
+    acls=[Acl.USER_UPDATE_EMAIL],
+    audit=AdminAction.CHANGE_EMAIL,
+    bucket=buckets.MODIFY,
+    body=ChangeEmail,
+)
+async def change_email(request: Request, user_id: int, body: ChangeEmail) -> object:
+    """Give an account another address."""
+    accounts = request.services.administration.accounts
+    return {"user": await accounts.change_email(acting(request), user_id, body.email)}
+
+
+@routes.admin_operation(
+    "PUT",
+    "/v1/admin/users/{user_id}/email-verification",
+    acls=[Acl.USER_UPDATE_EMAIL],
+    audit=AdminAction.VERIFY_EMAIL,
+    bucket=buckets.MODIFY,
+)
+async def verify_email(request: Request, user_id: int) -> object:
+    """Take an account's address for verified."""
+    return {"user": await request.services.administration.accounts.verify_email(acting(request), user_id)}
+
+
+@routes.admin_operation(
+    "PATCH",
+    "/v1/admin/users/{user_id}/date-of-birth",
+    acls=[Acl.USER_UPDATE_DOB],
+    audit=AdminAction.CHANGE_DOB,
+    bucket=buckets.MODIFY,
+    body=ChangeDateOfBirth,
+)
+async def change_date_of_birth(request: Request, user_id: int, body: ChangeDateOfBirth) -> object:
+    """Give an account another date of birth."""
+    accounts = request.services.administration.accounts
+    return {"user": await accounts.change_date_of_birth(acting(request), user_id, body.date_of_birth)}
+
+
+@routes.admin_operation(
+    "DELETE",
+    "/v1/admin/users/{user_id}/profile-fields",
+    acls=[Acl.USER_UPDATE_PROFILE],
+    audit=AdminAction.CLEAR_FIELDS,
+    bucket=buckets.MODIFY,
+    body=ClearFields,
+)
+async def clear_profile_fields(request: Request, user_id: int, body: ClearFields) -> object:
+    """Clear parts of an account's profile."""
+    return {"user": await request.services.administration.accounts.clear_fields(acting(request), user_id, body.fields)}
+
+
+@routes.admin_operation(
+    "PUT",
+    "/v1/admin/users/{user_id}/bot-status",
+    acls=[Acl.USER_UPDATE_BOT_STATUS],
+    audit=AdminAction.SET_BOT_STATUS,
+    bucket=buckets.MODIFY,
+    body=SetBot,
+)
+async def set_bot_status(request: Request, user_id: int, body: SetBot) -> object:
+    """Make an account a bot's or a person's."""
+    return {"user": await request.services.administration.accounts.set_bot(acting(request), user_id, bot=body.bot)}
+
+
+@routes.admin_operation(
+    "PUT",
+    "/v1/admin/users/{user_id}/system-status",
+    acls=[Acl.USER_UPDATE_BOT_STATUS],
+    audit=AdminAction.SET_SYSTEM_STATUS,
+    bucket=buckets.MODIFY,
+    body=SetSystem,
+)
+async def set_system_status(request: Request, user_id: int, body: SetSystem) -> object:
+    """Mark a bot as the system's, or take the mark away."""
+    accounts = request.services.administration.accounts
+    return {"user": await accounts.set_system(acting(request), user_id, system=body.system)}
+
+
+@routes.admin_operation(
+    "PUT",
+    "/v1/admin/users/{user_id}/acls",
+    acls=[Acl.ACL_SET_USER],
+    audit=AdminAction.SET_ACLS,
+    bucket=buckets.MODIFY,
+    body=SetAcls,
+)
+async def set_acls(request: Request, user_id: int, body: SetAcls) -> object:
+    """Replace what an account may do as an administrator."""
+    accounts = request.services.administration.accounts
+    return {"user": await accounts.set_acls(acting(request), user_id, tuple(map(str, body.acls)))}
+
+
+@routes.admin_operation(
+    "PUT",
+    "/v1/admin/users/{user_id}/traits",
+    acls=[Acl.USER_UPDATE_TRAITS],
+    audit=AdminAction.SET_TRAITS,
+    bucket=buckets.MODIFY,
+    body=SetTraits,
+)
+async def set_traits(request: Request, user_id: int, body: SetTraits) -> object:
+    """Replace an account's traits."""
+    return {"user": await request.services.administration.accounts.set_traits(acting(request), user_id, body.traits)}
+
+
+@routes.admin_operation(
+    "PATCH",
+    "/v1/admin/users/{user_id}/flags",
+    acls=[Acl.USER_UPDATE_FLAGS],
+    audit=AdminAction.UPDATE_FLAGS,
+    bucket=buckets.MODIFY,
+    body=UpdateFlags,
+)
+async def update_flags(request: Request, user_id: int, body: UpdateFlags) -> object:
+    """Set and clear bits of an account's flags."""
+    accounts = request.services.administration.accounts
+    return {"user": await accounts.update_flags(acting(request), user_id, body.add_flags, body.remove_flags)}
+
+
+@routes.admin_operation(
+    "PATCH",
+    "/v1/admin/users/{user_id}/premium-flags",
+    acls=[Acl.USER_UPDATE_FLAGS],
+    audit=AdminAction.UPDATE_PREMIUM_FLAGS,
+    bucket=buckets.MODIFY,
+    body=UpdatePremiumFlags,
+)
+async def update_premium_flags(request: Request, user_id: int, body: UpdatePremiumFlags) -> object:
+    """Set and clear bits of an account's premium flags."""
+    accounts = request.services.administration.accounts
+    return {"user": await accounts.update_premium_flags(acting(request), user_id, body.add_flags, body.remove_flags)}

@@ -1,0 +1,28 @@
+"""Which administrative service stands on which; what `chat.composition` is to the rest of the API."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from chat.api.administration_services import AdministrationServices
+from chat.domain.address_lookups import AddressLookups
+from chat.domain.admin_account_views import AdminAccountViews
+from chat.domain.admin_audit_log import AdminAuditLog
+from chat.domain.administered_accounts import AdministeredAccounts
+
+if TYPE_CHECKING:
+    from chat.composition import Credentials, Foundations
+
+
+def build_administration(base: Foundations, credentials: Credentials) -> AdministrationServices:
+    """Every service behind /v1/admin."""
+    database, clock, settings = base.database, base.clock, base.settings
+    log = AdminAuditLog(database, base.snowflakes)
+    views = AdminAccountViews(database, clock, AddressLookups())
+    return AdministrationServices(
+        log=log,
+        views=views,
+        accounts=AdministeredAccounts(
+            database, clock, credentials.usernames, base.account_events, log, views, settings
+        ),
+    )

@@ -1,0 +1,21 @@
+"""The parts of one server that only administrative operations use; `Services.administration` holds them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import attrs
+
+if TYPE_CHECKING:
+    from chat.domain.admin_account_views import AdminAccountViews
+    from chat.domain.admin_audit_log import AdminAuditLog
+    from chat.domain.administered_accounts import AdministeredAccounts
+
+
+@attrs.frozen(kw_only=True)
+class AdministrationServices:
+    """What stands behind /v1/admin."""
+
+    log: AdminAuditLog
+    views: AdminAccountViews
+    accounts: AdministeredAccounts

@@ -1,0 +1,61 @@
+"""Accounts as an administrator may see them: the Admin user object, redacted by what the administrator holds (document
+002, Authentication 3)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from chat.clock import Clock
+from chat.domain.address_lookups import NOTHING_KNOWN, AddressLookups
+from chat.domain.admin_audit_log import Acting
+from chat.domain.objects.admin_user import admin_user
+from chat.registries.acls import Acl
+from chat.store import account_deletions, user_settings
+from chat.store.accounts import Account
+from chat.store.database import Database
+
+
+class AdminAccountViews:
+    """Makes Admin user objects."""
+
+    def __init__(self, database: Database, clock: Clock, lookups: AddressLookups) -> None:
+        self._database = database
+        self._clock = clock
+        self._lookups = lookups
+
+    async def of(self, acting: Acting, account: Account) -> dict[str, Any]:
+        """The object with what the administrator may not see taken out; no look-up is made for whom it would tell
+        nothing."""
+        data = await self._whole(account, with_lookups=acting.holds(Acl.USER_VIEW_IP))
+        if not acting.holds(Acl.USER_VIEW_EMAIL):
+            data |= {"email": None, "email_verified": False, "email_bounced": False}
+        if not acting.holds(Acl.USER_VIEW_DOB):
+            data["date_of_birth"] = None
+        if not acting.holds(Acl.USER_VIEW_IP):
+            data["last_active_ip"] = None
+        if not acting.holds(Acl.AUDIT_LOG_VIEW):
+            data["deletion_audit_log_reason"] = None
+        return data
+
+    async def of_all(self, acting: Acting, found: Sequence[Account]) -> list[dict[str, Any]]:
+        """The objects of several accounts."""
+        return [await self.of(acting, account) for account in found]
+
+    async def own(self, acting: Acting) -> dict[str, Any]:
+        """The administrator's own account, with address, date of birth and network addresses whatever the credential
+        holds (document 002, GET /v1/admin/users/@me)."""
+        data = await self._whole(acting.principal.account, with_lookups=True)
+        if not acting.holds(Acl.AUDIT_LOG_VIEW):
+            data["deletion_audit_log_reason"] = None
+        return data
+
+    async def _whole(self, account: Account, *, with_lookups: bool) -> dict[str, Any]:
+        reader = self._database.reader
+        return admin_user(
+            account,
+            locale=user_settings.of_user(reader, account.id).get("locale"),
+            deletion=account_deletions.of_user(reader, account.id),
+            facts=await self._lookups.of(account.last_active_ip) if with_lookups else NOTHING_KNOWN,
+            now_ms=self._clock.now_ms(),
+        )
