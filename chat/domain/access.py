@@ -7,7 +7,7 @@ availability, membership, permission. Each method raises the refusal of the firs
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 import attrs
@@ -27,6 +27,7 @@ CHANNEL_THREADS: Final = "channel_threads"
 """The client capability that lets a user session see threads (wire facts 3.3)."""
 
 STAFF: Final = UserFlag.STAFF.value
+NO_NAMES: Final[Mapping[str, Any]] = {}
 VIEW_CHANNEL: Final = Permission.VIEW_CHANNEL.value
 READ_MESSAGE_HISTORY: Final = Permission.READ_MESSAGE_HISTORY.value
 
@@ -98,6 +99,14 @@ class ChannelAccess:
     def place_of(self, author_id: int | None) -> dict[str, Any]:
         """What an event about a message tells of where it was written: guild, and the author's membership."""
         return {}
+
+    def names(self) -> Mapping[str, Any]:
+        """What a new message tells beside that: the names of accounts in a group."""
+        return NO_NAMES
+
+    def afresh(self) -> ChannelAccess:
+        """The same access on what the store holds now, where that can have changed."""
+        return self
 
     def channel_object(self) -> dict[str, Any]:
         """The channel object as the caller sees it."""
@@ -238,7 +247,7 @@ class Access:
     def renewed(self, access: ChannelAccess) -> ChannelAccess | None:
         """After a commit: the same access on what memory holds now; None when the guild is gone."""
         if not isinstance(access, GuildChannelAccess):
-            return access
+            return access.afresh()
         state = self._guild_states.get(access.state.id)
         if state is None or state is access.state:
             return None if state is None else access

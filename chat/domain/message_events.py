@@ -14,7 +14,8 @@ from chat.store.messages import Message
 
 def message_created(access: ChannelAccess, message: Message, wire: Mapping[str, Any], *, here: bool = False) -> Event:
     """MESSAGE_CREATE for everyone who sees the channel; `here` says that the message mentions who is there."""
-    data = {**wire, **access.place_of(_member_id(message)), "channel_type": access.channel.type}
+    place = access.place_of(_member_id(message))
+    data = {**wire, **place, **access.names(), "channel_type": access.channel.type}
     if here:
         data["mention_here"] = True
     return Event(EventName.MESSAGE_CREATE, data, access.audience(), mentions=_mentions(message, here))

@@ -2,13 +2,14 @@
 
 Two accounts have one conversation with each other. Whoever opens it has it in the list at once, the other from the
 first message on. Writing in it asks whether the other takes messages: neither has blocked the other, and they are
-friends, or share a guild that the other has not restricted.
+friends, or share a guild that the other has not restricted. Groups are in `chat.domain.groups`; whoever is in one may
+write there. And everybody has a conversation with nobody else, the personal notes, which stands in no list.
 """
 
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 import attrs
@@ -16,13 +17,14 @@ import attrs
 from chat.auth.principal import Principal
 from chat.bus.audience import Audience, ToAccounts
 from chat.bus.bus import Bus, Event
-from chat.clock import iso_timestamp
 from chat.config import Settings
 from chat.domain.access import ChannelAccess
+from chat.domain.objects.private_channels import nicks_object, private_channel_object
 from chat.domain.objects.user_settings import user_settings_object
 from chat.domain.relationships import RelationshipType
 from chat.domain.verification import has_verified_address, is_unclaimed
 from chat.errors import ApiError, InvalidFormBody
+from chat.registries.channel_types import ChannelType
 from chat.registries.events import EventName
 from chat.registries.permissions import Permission
 from chat.snowflake import SnowflakeGenerator
@@ -48,7 +50,19 @@ class PrivateChannelAccess(ChannelAccess):
     """A conversation of the caller. `recipients` are its accounts, the caller included."""
 
     recipients: tuple[int, ...]
-    rendered: Callable[[PrivateChannelAccess], dict[str, Any]] = attrs.field(repr=False, eq=False)
+    nicks: Mapping[int, str]
+    """The names that accounts have in a group."""
+    conversations: PrivateChannels = attrs.field(repr=False, eq=False)
+
+    @property
+    def is_group(self) -> bool:
+        """Whether others may come and go."""
+        return self.channel.type == ChannelType.GROUP_DM
+
+    @property
+    def private(self) -> PrivateChannel:
+        """The conversation itself."""
+        return PrivateChannel(self.channel, self.recipients, self.nicks)
 
     def sees(self, user_id: int) -> bool:
         """Whether the account is in the conversation."""
@@ -58,9 +72,17 @@ class PrivateChannelAccess(ChannelAccess):
         """Everybody in the conversation."""
         return ToAccounts(self.recipients)
 
+    def names(self) -> Mapping[str, Any]:
+        """The names that accounts have in a group, as MESSAGE_CREATE has them."""
+        return {"nicks": nicks_object(self.nicks)} if self.nicks else {}
+
+    def afresh(self) -> ChannelAccess:
+        """Others may have come to a group, or left it."""
+        return self.conversations.renewed(self) if self.is_group else self
+
     def channel_object(self) -> dict[str, Any]:
         """The channel object as the caller sees it."""
-        return self.rendered(self)
+        return self.conversations.object_of(self.private, self.user_id)
 
 
 class PrivateChannels:
@@ -86,19 +108,24 @@ class PrivateChannels:
         private = private_channels.by_id(self._database.reader, channel_id)
         if private is None or user_id not in private.recipient_ids:
             return None
+        return self.access(private, user_id)
+
+    def access(self, private: PrivateChannel, user_id: int) -> PrivateChannelAccess:
+        """The access of one of its accounts to a conversation."""
         return PrivateChannelAccess(
-            user_id,
-            private.channel,
-            PRIVATE_PERMISSIONS,
-            private.recipient_ids,
-            lambda access: self._object(PrivateChannel(access.channel, access.recipients), access.user_id),
+            user_id, private.channel, PRIVATE_PERMISSIONS, private.recipient_ids, private.nicks, self
         )
+
+    def renewed(self, access: PrivateChannelAccess) -> PrivateChannelAccess:
+        """The same access on what the store holds now."""
+        private = private_channels.by_id(self._database.reader, access.channel.id)
+        return access if private is None else self.access(private, access.user_id)
 
     def of_account(self, user_id: int) -> list[dict[str, Any]]:
         """The conversations in the account's list, the one with the newest message first; as many as the instance's
         limit, an older one stands in it again when something is written there."""
         shown = private_channels.shown_to(self._database.reader, user_id, self._settings.limits.max_private_channels)
-        return [self._object(private, user_id) for private in shown]
+        return [self.object_of(private, user_id) for private in shown]
 
     async def open(self, principal: Principal, recipient_id: int) -> dict[str, Any]:
         """The conversation with an account, made or put back into the caller's list where needed.
@@ -126,27 +153,85 @@ class PrivateChannels:
         def then(opened: tuple[PrivateChannel, bool]) -> None:
             private, is_new = opened
             if is_new:
-                self._publish_created(private, account.id)
+                self.publish(EventName.CHANNEL_CREATE, private, (account.id,))
 
         private, _ = await self._database.write(unit, then)
-        return self._object(private, account.id)
+        return self.object_of(private, account.id)
+
+    async def close(self, access: PrivateChannelAccess) -> None:
+        """Take a conversation of two out of the caller's list, where the next message puts it again.
+
+        :raises ApiError: CANNOT_EXECUTE_ON_DM for the personal notes, which stand in no list.
+        """
+        if access.channel.type != ChannelType.DM:
+            raise ApiError("CANNOT_EXECUTE_ON_DM")
+
+        def then(was_shown: bool) -> None:
+            if was_shown:
+                self.publish(EventName.CHANNEL_DELETE, access.private, (access.user_id,))
+
+        await self._database.write(
+            lambda connection: private_channels.hide(connection, access.channel.id, access.user_id), then
+        )
+
+    def pinned(self, user_id: int) -> list[str]:
+        """The ids of the conversations that the account has pinned, in the order in which it did."""
+        return [str(channel_id) for channel_id in private_channels.pinned(self._database.reader, user_id)]
+
+    async def pin(self, access: ChannelAccess, *, pinned: bool) -> None:
+        """Put a conversation at the end of those that the caller has pinned, or take it away; the caller's sessions
+        hear which are pinned even where nothing changed.
+
+        :raises InvalidFormBody: CHANNEL_MUST_BE_DM_OR_GROUP_DM at `channel_id`.
+        """
+        if access.channel.type not in (ChannelType.DM, ChannelType.GROUP_DM):
+            raise InvalidFormBody.at("channel_id", "CHANNEL_MUST_BE_DM_OR_GROUP_DM")
+        change = private_channels.pin if pinned else private_channels.unpin
+
+        def unit(connection: sqlite3.Connection) -> list[int]:
+            change(connection, access.channel.id, access.user_id)
+            return private_channels.pinned(connection, access.user_id)
+
+        await self._database.write(unit, lambda pinned_ids: self.publish_pinned(access.user_id, pinned_ids))
+
+    def publish_pinned(self, user_id: int, channel_ids: Sequence[int]) -> None:
+        """Tell the account's sessions which conversations it has pinned."""
+        names = [str(channel_id) for channel_id in channel_ids]
+        self._bus.publish(Event(EventName.USER_PINNED_DMS_UPDATE, names, ToAccounts((user_id,))))
 
     def require_may_write(self, access: PrivateChannelAccess, account: Account) -> None:
-        """Raise as `open` does, unless everybody else in the conversation takes messages from the account now."""
+        """Raise as `open` does, unless the other takes messages from the account now; in a group nobody is asked."""
+        if access.is_group:
+            self.require_may_converse(account)
         for recipient_id in access.recipients:
-            if recipient_id != account.id:
+            if recipient_id != account.id and not access.is_group:
                 self._require_writable(self._database.reader, account, recipient_id)
 
     def show_in(self, connection: sqlite3.Connection, access: PrivateChannelAccess) -> list[int]:
         """In the unit that writes a message: put the conversation into everybody's list; returns whose it is new
-        to."""
-        return private_channels.show(connection, access.channel.id, *access.recipients)
+        to.
 
-    def shown(self, access: PrivateChannelAccess, user_ids: list[int]) -> None:
+        :raises ApiError: UNKNOWN_CHANNEL for a group that the author has left meanwhile.
+        """
+        if not access.is_group:
+            return private_channels.show(connection, access.channel.id, *access.recipients)
+        if not private_channels.is_in(connection, access.channel.id, access.user_id):
+            raise ApiError("UNKNOWN_CHANNEL")
+        return []
+
+    def shown(self, access: PrivateChannelAccess, user_ids: Sequence[int]) -> None:
         """After that commit: tell those to whom it is new."""
-        private = PrivateChannel(access.channel, access.recipients)
-        for user_id in user_ids:
-            self._publish_created(private, user_id)
+        if user_ids:
+            self.publish(EventName.CHANNEL_CREATE, access.private, user_ids)
+
+    def require_may_converse(self, account: Account) -> None:
+        """Raise as `open` does, for an account that writes to nobody, or on an instance where nobody does."""
+        if self._settings.direct_messages_disabled:
+            raise ApiError("DIRECT_MESSAGES_DISABLED")
+        if is_unclaimed(account):
+            raise ApiError("UNCLAIMED_ACCOUNT_CANNOT_SEND_DIRECT_MESSAGES")
+        if not account.bot and not has_verified_address(account):
+            raise ApiError("DIRECT_MESSAGE_EMAIL_VERIFICATION_REQUIRED")
 
     def _require_writable(self, connection: sqlite3.Connection, account: Account, recipient_id: int) -> None:
         if self._settings.direct_messages_disabled:
@@ -154,27 +239,23 @@ class PrivateChannels:
         recipient = accounts.by_id(connection, recipient_id)
         if recipient is None:
             raise ApiError("UNKNOWN_USER")
-        if is_unclaimed(account):
-            raise ApiError("UNCLAIMED_ACCOUNT_CANNOT_SEND_DIRECT_MESSAGES")
-        if not account.bot and not has_verified_address(account):
-            raise ApiError("DIRECT_MESSAGE_EMAIL_VERIFICATION_REQUIRED")
+        self.require_may_converse(account)
         if recipient.is_deleted or not _takes_messages(connection, account, recipient):
             raise ApiError("CANNOT_SEND_MESSAGES_TO_USER")
 
-    def _publish_created(self, private: PrivateChannel, user_id: int) -> None:
-        self._bus.publish(Event(EventName.CHANNEL_CREATE, self._object(private, user_id), ToAccounts((user_id,))))
+    def publish(self, name: EventName, private: PrivateChannel, user_ids: Sequence[int]) -> None:
+        """Tell each of these accounts of the conversation, as it sees it."""
+        users = self._users(private)
+        for user_id in user_ids:
+            data = private_channel_object(private, user_id, users)
+            self._bus.publish(Event(name, data, ToAccounts((user_id,))))
 
-    def _object(self, private: PrivateChannel, user_id: int) -> dict[str, Any]:
-        """The channel object; `recipients` are the others (wire facts 5.2, type 1)."""
-        channel = private.channel
-        pinned_at = channel.last_pin_timestamp
-        return {
-            "id": str(channel.id),
-            "type": channel.type,
-            "last_message_id": None if channel.last_message_id is None else str(channel.last_message_id),
-            "last_pin_timestamp": None if pinned_at is None else iso_timestamp(pinned_at),
-            "recipients": [self._partial_user_of(other) for other in private.recipient_ids if other != user_id],
-        }
+    def object_of(self, private: PrivateChannel, user_id: int) -> dict[str, Any]:
+        """The channel object as one of its accounts sees it."""
+        return private_channel_object(private, user_id, self._users(private))
+
+    def _users(self, private: PrivateChannel) -> dict[int, Mapping[str, Any]]:
+        return {user_id: self._partial_user_of(user_id) for user_id in private.recipient_ids}
 
 
 def _takes_messages(connection: sqlite3.Connection, account: Account, recipient: Account) -> bool:

@@ -71,6 +71,12 @@ class Account:
     """Unsigned 32-bit, `chat.registries.user_flags.PremiumFlag`."""
     premium_grace_ends_at: int | None = None
     premium_lifetime_sequence: int | None = None
+    mention_flags: int = 0
+    """`chat.registries.user_flags.MentionFlag`."""
+    voice_sharing_changed_at: int | None = None
+    bulk_deletion_channels: int = 0
+    """Where there was something to delete when `pending_bulk_message_deletion_at` was set."""
+    bulk_deletion_messages: int = 0
 
     @property
     def is_limited(self) -> bool:

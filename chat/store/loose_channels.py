@@ -1,15 +1,20 @@
-"""Channels of guilds that are gone: in no guild, of a type that only guilds have, seen by nobody."""
+"""Channels of guilds that are gone, and groups that nobody is in: in no guild, of a type that only guilds have, seen by
+nobody."""
 
 from __future__ import annotations
 
 import sqlite3
 from typing import Final
 
-from chat.registries.channel_types import PRIVATE_CHANNEL_TYPES, THREAD_CHANNEL_TYPES
+from chat.registries.channel_types import PRIVATE_CHANNEL_TYPES, THREAD_CHANNEL_TYPES, ChannelType
 
 _PRIVATE: Final = ", ".join(str(int(kind)) for kind in sorted(PRIVATE_CHANNEL_TYPES))
 _THREADS: Final = ", ".join(str(int(kind)) for kind in sorted(THREAD_CHANNEL_TYPES))
-_ONE_LOOSE: Final = f"SELECT id FROM channels WHERE guild_id IS NULL AND type NOT IN ({_PRIVATE}) LIMIT 1"  # noqa: S608
+_ONE_LOOSE: Final = f"""
+    SELECT id FROM channels INDEXED BY channels_loose
+     WHERE guild_id IS NULL AND type NOT IN ({_PRIVATE})
+     LIMIT 1
+"""  # noqa: S608
 
 
 def cut_loose(connection: sqlite3.Connection, guild_id: int) -> None:
@@ -27,6 +32,15 @@ def cut_channel_loose(connection: sqlite3.Connection, channel_id: int) -> None:
     connection.execute("UPDATE channels SET guild_id = NULL, parent_id = NULL WHERE id = ?", (channel_id,))
     connection.execute("DELETE FROM invites WHERE channel_id = ?", (channel_id,))
     connection.execute("DELETE FROM webhooks WHERE channel_id = ?", (channel_id,))
+
+
+def cut_group_loose(connection: sqlite3.Connection, channel_id: int) -> None:
+    """Nobody is in a group any more: it becomes a channel like those that guilds leave behind."""
+    connection.execute(
+        "UPDATE channels SET type = ?, owner_id = NULL, icon = NULL WHERE id = ?", (ChannelType.GUILD_TEXT, channel_id)
+    )
+    connection.execute("DELETE FROM private_channel_recipients WHERE channel_id = ?", (channel_id,))
+    connection.execute("DELETE FROM invites WHERE channel_id = ?", (channel_id,))
 
 
 def sweep(connection: sqlite3.Connection, limit: int) -> bool:

@@ -30,6 +30,8 @@ class Member:
     mention_flags: int = 0
     join_source: int | None = None
     inviter_id: int | None = None
+    bio: str | None = None
+    pronouns: str | None = None
     role_ids: frozenset[int] = frozenset()
 
     def is_timed_out(self, now_ms: int) -> bool:

@@ -15,15 +15,15 @@ PEOPLE: Final = (
     CREATE INDEX users_by_bulk_deletion ON users (pending_bulk_message_deletion_at)
      WHERE pending_bulk_message_deletion_at IS NOT NULL
     """,
-    # What the account is called in a group, when it came there, and when it pinned the conversation.
+    # What the account is called in a group, when it came there, and where it stands among those it pinned.
     "ALTER TABLE private_channel_recipients ADD COLUMN nick TEXT",
     "ALTER TABLE private_channel_recipients ADD COLUMN joined_at INTEGER NOT NULL DEFAULT 0",
     "ALTER TABLE private_channel_recipients ADD COLUMN is_group INTEGER NOT NULL DEFAULT 0",
-    "ALTER TABLE private_channel_recipients ADD COLUMN pinned_at INTEGER",
+    "ALTER TABLE private_channel_recipients ADD COLUMN pin_position INTEGER",
     "CREATE INDEX groups_of_user ON private_channel_recipients (user_id, channel_id) WHERE is_group = 1",
     """
-    CREATE INDEX pinned_private_channels ON private_channel_recipients (user_id, pinned_at)
-     WHERE pinned_at IS NOT NULL
+    CREATE INDEX pinned_private_channels ON private_channel_recipients (user_id, pin_position)
+     WHERE pin_position IS NOT NULL
     """,
     # Everybody has a conversation with nobody else: its id is the account's.
     """
