@@ -40,6 +40,10 @@ class Refusal(ValueError):
         self.code = code
 
 
+Schema = dict[str, Any]
+"""JSON Schema (2020-12) as plain values."""
+
+
 @runtime_checkable
 class Rule(Protocol):
     """Something an annotation adds to a type: judges a value that is of that type already."""
@@ -58,6 +62,16 @@ class Form(Protocol):
         ...
 
 
+@runtime_checkable
+class Described(Protocol):
+    """A Rule or a Form that the OpenAPI document can tell of; all of them are."""
+
+    @property
+    def schema(self) -> Schema:
+        """Of a Rule what it adds to the schema of the type, of a Form the schema of the value as it comes."""
+        ...
+
+
 @attrs.frozen
 class Length:
     """Bounds on the characters of text.
@@ -68,6 +82,10 @@ class Length:
     minimum: int
     maximum: int
     code: str | None = None
+
+    @property
+    def schema(self) -> Schema:
+        return {"minLength": self.minimum, "maxLength": self.maximum}
 
     def check(self, value: str) -> None:
         if len(value) > self.maximum:
@@ -84,6 +102,10 @@ class Range:
     maximum: int
     code: str = "INVALID_FORMAT"
 
+    @property
+    def schema(self) -> Schema:
+        return {"minimum": self.minimum, "maximum": self.maximum}
+
     def check(self, value: int) -> None:
         if not self.minimum <= value <= self.maximum:
             raise Refusal(self.code)
@@ -91,11 +113,20 @@ class Range:
 
 @attrs.frozen
 class Items:
-    """Bounds on the number of items of a list."""
+    """Bounds on the number of items of a list, or of members of an object."""
 
     minimum: int
     maximum: int
     code: str = "INVALID_FORMAT"
+
+    @property
+    def schema(self) -> Schema:
+        return {
+            "minItems": self.minimum,
+            "maxItems": self.maximum,
+            "minProperties": self.minimum,
+            "maxProperties": self.maximum,
+        }
 
     def check(self, value: Sized) -> None:
         if not self.minimum <= len(value) <= self.maximum:
@@ -108,6 +139,10 @@ class Pattern:
 
     expression: re.Pattern[str]
     code: str = "INVALID_FORMAT"
+
+    @property
+    def schema(self) -> Schema:
+        return {"pattern": f"^(?:{self.expression.pattern})$"}
 
     def check(self, value: str) -> None:
         if self.expression.fullmatch(value) is None:
@@ -124,6 +159,11 @@ class Decimal:
     maximum: int
     format_code: str
     range_code: str
+
+    @property
+    def schema(self) -> Schema:
+        digits = {"type": "string", "pattern": "^(0|[1-9][0-9]{0,29})$"}
+        return {"anyOf": [digits, {"type": "integer", "minimum": 0, "maximum": self.maximum}]}
 
     def read(self, value: object) -> int:
         if type(value) is str:
@@ -155,6 +195,8 @@ FlagBits = Annotated[int, Decimal((1 << 64) - 1, "INVALID_INTEGER_FORMAT", "INTE
 
 class _Moment:
     """An ISO 8601 moment with its zone."""
+
+    schema: Final[Schema] = {"type": "string", "format": "date-time"}
 
     def read(self, value: object) -> int:
         if type(value) is not str:

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Final, Literal
 
 import attrs
 
-from chat.api.fields import Items, Length, Range, Refusal, Snowflake
+from chat.api.fields import Items, Length, Range, Refusal, Schema, Snowflake
 from chat.domain.message_drafts import (
     ALL_MENTIONS,
     AllowedMentions,
@@ -37,6 +37,8 @@ ATTACHMENT_BODIES: Final = 100
 
 class _Nonce:
     """Text of up to 32 characters, or an integer, which counts as its decimal digits."""
+
+    schema: Final[Schema] = {"type": ["string", "integer"], "maxLength": NONCE_CHARACTERS}
 
     def read(self, value: object) -> str:
         if type(value) is int:

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Final
 import attrs
 
 from chat.api import buckets
-from chat.api.fields import OMITTED, Length, Maybe, Refusal
+from chat.api.fields import OMITTED, Length, Maybe, Refusal, Schema
 from chat.api.operation import Policy, Request, Routes
 from chat.api.schemas.users import PARTIAL_USER, PRIVATE_USER
 from chat.api.sudo import SudoFields
@@ -27,6 +27,8 @@ COLOR_MAXIMUM: Final = 0xFFFFFF
 class _Color:
     """24 bits of red, green and blue."""
 
+    schema: Final[Schema] = {"minimum": 0, "maximum": COLOR_MAXIMUM}
+
     def check(self, value: int) -> None:
         if value < 0:
             raise Refusal("COLOR_VALUE_TOO_LOW")
@@ -36,6 +38,10 @@ class _Color:
 
 class _Discriminator:
     """One to four digits, as text or as a number."""
+
+    schema: Final[Schema] = {
+        "anyOf": [{"type": "string", "pattern": "^[0-9]{1,4}$"}, {"type": "integer", "minimum": 0, "maximum": 9_999}]
+    }
 
     _digits = re.compile(r"[0-9]{1,4}", re.ASCII)
 

@@ -17,6 +17,7 @@ from chat.api.fields import (
     Pattern,
     PermissionBits,
     Range,
+    Schema,
     Snowflake,
     named_members,
 )
@@ -49,6 +50,8 @@ _OVERWRITE_TYPES: Final = {"role": 0, "member": 1}
 
 class _OverwriteType:
     """0 or `role`, 1 or `member`."""
+
+    schema: Final[Schema] = {"enum": [0, 1, "role", "member"]}
 
     def read(self, value: object) -> int:
         number = _OVERWRITE_TYPES.get(value) if isinstance(value, str) else value

@@ -12,7 +12,7 @@ from typing import Annotated, Any, Final
 import attrs
 
 from chat.api import buckets
-from chat.api.fields import Items, Length, PermissionBits, Refusal, Snowflake
+from chat.api.fields import Items, Length, PermissionBits, Refusal, Schema, Snowflake
 from chat.api.oauth2_forms import client_credentials, parameters_of, read_form, required
 from chat.api.operation import Answer, Policy, Request, Routes
 from chat.api.schemas.applications import (
@@ -44,6 +44,8 @@ _REQUEST_PARAMETERS: Final = tuple(field.name for field in attrs.fields(Authoriz
 
 class _ClientId:
     """An application's snowflake, which text of another form does not name: the protocol has an answer to that."""
+
+    schema: Final[Schema] = {"type": ["string", "integer"]}
 
     def read(self, value: object) -> str:
         if type(value) not in (str, int):

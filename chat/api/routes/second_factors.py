@@ -7,7 +7,7 @@ from typing import Annotated, Any, Final
 import attrs
 
 from chat.api import buckets
-from chat.api.fields import Length, Refusal
+from chat.api.fields import Length, Refusal, Schema
 from chat.api.operation import Policy, Request, Routes
 from chat.api.schemas.authentication import (
     BACKUP_CODES,
@@ -27,6 +27,8 @@ NAME_CHARACTERS: Final = 100
 
 class _CredentialName:
     """What people call a passkey, without the white space around it."""
+
+    schema: Final[Schema] = {"type": "string", "minLength": 1, "maxLength": NAME_CHARACTERS}
 
     def read(self, value: object) -> str:
         if type(value) is not str:

@@ -6,7 +6,7 @@ from typing import Annotated, Final
 
 import attrs
 
-from chat.api.fields import Items, Length, Range, Refusal
+from chat.api.fields import Items, Length, Range, Refusal, Schema
 from chat.api.operation import Bucket, Policy, Request, Routes
 from chat.api.schemas.messages import PROMISED_UPLOAD, UPLOADED_FILE
 from chat.api.schemas.shapes import listed, record
@@ -29,6 +29,8 @@ CLIENT_ID_CHARACTERS: Final = 32
 
 class _ClientId:
     """The client's own name for a file: short text, or an integer, which counts as its decimal digits."""
+
+    schema: Final[Schema] = {"type": ["string", "integer"], "maxLength": CLIENT_ID_CHARACTERS}
 
     def read(self, value: object) -> str:
         if type(value) is int:

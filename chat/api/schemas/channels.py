@@ -96,57 +96,6 @@ VOICE_CHANNEL: Final = _of_type(
     optional={**_THREAD_DEFAULTS, "rtc_p2p": BOOLEAN},
 )
 
-CATEGORY: Final[Mapping[str, Shape]] = {"parent_id": nullable(SNOWFLAKE)}
-_TOPICAL: Final[Mapping[str, Shape]] = {**_IN_CATEGORY, "topic": nullable(TEXT), "rate_limit_per_user": COUNT}
-_THREAD_DEFAULTS: Final[Mapping[str, Shape]] = {
-    "default_auto_archive_duration": nullable(COUNT),
-    "default_thread_rate_limit_per_user": COUNT,
-    "flags": COUNT,
-}
-_MESSAGES: Final[Mapping[str, Shape]] = {
-    "last_message_id": nullable(SNOWFLAKE),
-    "last_pin_timestamp": nullable(TIMESTAMP),
-}
-
-
-def _of_type(
-    name: str,
-    *types: ChannelType,
-    members: Mapping[str, Shape],
-    optional: Mapping[str, Shape] | None = None,
-) -> ObjectShape:
-    return wire_object(
-        name,
-        {**_COMMON, "type": choice(*(int(type) for type in types)), **members},
-        optional=optional or {},
-    )
-
-
-TEXT_CHANNEL: Final = _of_type(
-    "TextChannel",
-    ChannelType.GUILD_TEXT,
-    ChannelType.GUILD_ANNOUNCEMENT,
-    members={**_TOPICAL, **_MESSAGES},
-    optional=_THREAD_DEFAULTS,
-)
-
-VOICE_CHANNEL: Final = _of_type(
-    "VoiceChannel",
-    ChannelType.GUILD_VOICE,
-    members={
-        **_TOPICAL,
-        **_MESSAGES,
-        "bitrate": COUNT,
-        "user_limit": COUNT,
-        "voice_connection_limit": COUNT,
-        "rtc_region": nullable(TEXT),
-    },
-    optional={**_THREAD_DEFAULTS, "rtc_p2p": BOOLEAN},
-)
-
-# A voice channel owns `topic` and slowmode only where an instance shows them.
-VOICE_CHANNEL_PLAIN: Final = VOICE_CHANNEL
-
 CATEGORY: Final = _of_type("CategoryChannel", ChannelType.GUILD_CATEGORY, members={})
 LINK_CHANNEL: Final = _of_type(
     "LinkChannel", ChannelType.GUILD_LINK, members={**_IN_CATEGORY, "url": nullable(ADDRESS)}
