@@ -9,20 +9,34 @@ from chat.domain.address_lookups import AddressLookups
 from chat.domain.admin_account_views import AdminAccountViews
 from chat.domain.admin_audit_log import AdminAuditLog
 from chat.domain.administered_accounts import AdministeredAccounts
+from chat.domain.administered_bans import AdministeredBans
+from chat.domain.administered_credentials import AdministeredCredentials
 
 if TYPE_CHECKING:
-    from chat.composition import Credentials, Foundations
+    from chat.composition import Credentials, Foundations, Recovery
 
 
-def build_administration(base: Foundations, credentials: Credentials) -> AdministrationServices:
+def build_administration(base: Foundations, credentials: Credentials, recovery: Recovery) -> AdministrationServices:
     """Every service behind /v1/admin."""
     database, clock, settings = base.database, base.clock, base.settings
     log = AdminAuditLog(database, base.snowflakes)
     views = AdminAccountViews(database, clock, AddressLookups())
+    accounts = AdministeredAccounts(database, clock, credentials.usernames, base.account_events, log, views, settings)
     return AdministrationServices(
         log=log,
         views=views,
-        accounts=AdministeredAccounts(
-            database, clock, credentials.usernames, base.account_events, log, views, settings
+        accounts=accounts,
+        credentials=AdministeredCredentials(
+            database,
+            clock,
+            base.mint,
+            accounts,
+            credentials.verification,
+            recovery.password_recovery,
+            credentials.passkeys,
+            base.account_events,
+            log,
+            settings,
         ),
+        bans=AdministeredBans(database, clock, credentials.mailer, base.account_events, log, views, settings),
     )

@@ -89,6 +89,7 @@ from chat.domain.permission_overwrites import PermissionOverwrites
 from chat.domain.presences import Presences
 from chat.domain.private_channels import PrivateChannels
 from chat.domain.profiles import ProfileRules
+from chat.domain.reactions import Reactions
 from chat.domain.recovery_kit import RecoveryKits
 from chat.domain.registration import Registration
 from chat.domain.relationships import Relationships
@@ -236,7 +237,7 @@ def build_services(base: Foundations) -> Services:
         rate_limiter=rate_limiter,
         captcha=Captcha(settings.captcha, OutgoingHttp(in_threads=base.in_threads)),
         address_bans=base.address_bans,
-        administration=build_administration(base, credentials),
+        administration=build_administration(base, credentials, recovery),
         admin_api_keys=AdminApiKeys(database, clock, base.snowflakes, base.mint),
         accounts=Accounts(
             database,
@@ -360,6 +361,7 @@ def build_services(base: Foundations) -> Services:
         ),
         channels=Channels(access),
         messages=messages,
+        reactions=Reactions(database, access, bus, clock, settings),
         system_messages=system_messages,
         media=media,
         uploads=uploads,

@@ -10,6 +10,8 @@ if TYPE_CHECKING:
     from chat.domain.admin_account_views import AdminAccountViews
     from chat.domain.admin_audit_log import AdminAuditLog
     from chat.domain.administered_accounts import AdministeredAccounts
+    from chat.domain.administered_bans import AdministeredBans
+    from chat.domain.administered_credentials import AdministeredCredentials
 
 
 @attrs.frozen(kw_only=True)
@@ -19,3 +21,5 @@ class AdministrationServices:
     log: AdminAuditLog
     views: AdminAccountViews
     accounts: AdministeredAccounts
+    credentials: AdministeredCredentials
+    bans: AdministeredBans

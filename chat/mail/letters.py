@@ -103,6 +103,32 @@ def email_revert(recipient: str, *, service_name: str, public_url: str, token: s
     return Mail(recipient, letter, MailKind.EMAIL_REVERT, token)
 
 
+def temporary_ban(recipient: str, *, service_name: str, until: str, reason: str | None) -> Mail:
+    """Tells the holder of an account that nobody gets in until a moment (ISO 8601)."""
+    letter = Letter(
+        subject=f"Your account at {service_name} is suspended",
+        paragraphs=(
+            f"An administrator has suspended your account at {service_name} until {until}.",
+            *(() if reason is None else (f"The reason given: {reason}",)),
+            "You were signed out everywhere. After that time you can sign in again.",
+        ),
+    )
+    return Mail(recipient, letter, MailKind.TEMPORARY_BAN)
+
+
+def unban(recipient: str, *, service_name: str, public_url: str, reason: str | None) -> Mail:
+    """Tells the holder of an account that its suspension is over."""
+    letter = Letter(
+        subject=f"Your account at {service_name} is open again",
+        paragraphs=(
+            f"An administrator has lifted the suspension of your account at {service_name}.",
+            *(() if reason is None else (f"The reason given: {reason}",)),
+        ),
+        action=Action("Sign in", f"{public_url}/login"),
+    )
+    return Mail(recipient, letter, MailKind.UNBAN)
+
+
 def trial(service_name: str, public_url: str) -> Letter:
     """Tells an operator that mail arrives (`chat mail test`)."""
     return Letter(

@@ -1,0 +1,116 @@
+"""Operations on the ways into an account (document 002, Endpoints)."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from chat.admin import buckets
+from chat.admin.acting import acting
+from chat.admin.operation import AdminRoutes
+from chat.api.operation import Request
+from chat.errors import InvalidFormBody
+from chat.registries.acls import Acl
+from chat.registries.admin_actions import AdminAction
+
+routes = AdminRoutes()
+
+CREDENTIAL_ID_LENGTH: Final = 512
+
+
+@routes.admin_operation(
+    "POST",
+    "/v1/admin/users/{user_id}/verification-email",
+    acls=[Acl.USER_UPDATE_EMAIL],
+    audit=AdminAction.RESEND_VERIFICATION_EMAIL,
+    bucket=buckets.MODIFY,
+)
+async def send_verification_email(request: Request, user_id: int) -> None:
+    """Mail an account's address a link that verifies it."""
+    await request.services.administration.credentials.send_verification(acting(request), user_id)
+
+
+@routes.admin_operation(
+    "POST",
+    "/v1/admin/users/{user_id}/password-reset",
+    acls=[Acl.USER_UPDATE_EMAIL],
+    audit=AdminAction.SEND_PASSWORD_RESET,
+    bucket=buckets.MODIFY,
+)
+async def send_password_reset(request: Request, user_id: int) -> None:
+    """Mail an account's address a reset link."""
+    await request.services.administration.credentials.send_password_reset(acting(request), user_id)
+
+
+@routes.admin_operation(
+    "POST",
+    "/v1/admin/users/{user_id}/password-reset-link",
+    acls=[Acl.USER_CREATE_PASSWORD_RESET_LINK],
+    audit=AdminAction.CREATE_PASSWORD_RESET_LINK,
+    bucket=buckets.MODIFY,
+)
+async def create_password_reset_link(request: Request, user_id: int) -> object:
+    """Make a reset link for the administrator to hand over."""
+    return await request.services.administration.credentials.create_reset_link(acting(request), user_id)
+
+
+@routes.admin_operation(
+    "DELETE",
+    "/v1/admin/users/{user_id}/recovery-kit",
+    acls=[Acl.USER_DELETE_RECOVERY_KIT],
+    audit=AdminAction.REVOKE_RECOVERY_KIT,
+    bucket=buckets.MODIFY,
+)
+async def revoke_recovery_kit(request: Request, user_id: int) -> None:
+    """Void an account's recovery kit."""
+    await request.services.administration.credentials.revoke_recovery_kit(acting(request), user_id)
+
+
+@routes.admin_operation(
+    "DELETE",
+    "/v1/admin/users/{user_id}/mfa",
+    acls=[Acl.USER_UPDATE_MFA],
+    audit=AdminAction.DISABLE_MFA,
+    bucket=buckets.MODIFY,
+)
+async def disable_mfa(request: Request, user_id: int) -> None:
+    """Forget an account's second factors, passkeys excepted."""
+    await request.services.administration.credentials.disable_mfa(acting(request), user_id)
+
+
+@routes.admin_operation(
+    "GET",
+    "/v1/admin/users/{user_id}/webauthn-credentials",
+    acls=[Acl.USER_UPDATE_MFA],
+    audit=AdminAction.LIST_WEBAUTHN_CREDENTIALS,
+    bucket=buckets.MODIFY,
+)
+async def list_webauthn_credentials(request: Request, user_id: int) -> object:
+    """An account's passkeys."""
+    return await request.services.administration.credentials.passkeys(acting(request), user_id)
+
+
+@routes.admin_operation(
+    "DELETE",
+    "/v1/admin/users/{user_id}/webauthn-credentials/{credential}",
+    acls=[Acl.USER_UPDATE_MFA],
+    audit=AdminAction.DELETE_WEBAUTHN_CREDENTIAL,
+    bucket=buckets.MODIFY,
+)
+async def delete_webauthn_credential(request: Request, user_id: int, credential: str) -> None:
+    """Take one of an account's passkeys away."""
+    if len(credential) > CREDENTIAL_ID_LENGTH:
+        raise InvalidFormBody.at("credential_id", "INVALID_FORMAT")
+    await request.services.administration.credentials.delete_passkey(acting(request), user_id, credential)
+
+
+@routes.admin_operation(
+    "DELETE",
+    "/v1/admin/users/{user_id}/sessions",
+    acls=[Acl.USER_UPDATE_FLAGS],
+    audit=AdminAction.TERMINATE_SESSIONS,
+    bucket=buckets.MODIFY,
+)
+async def terminate_sessions(request: Request, user_id: int) -> object:
+    """End every sign-in of an account."""
+    ended = await request.services.administration.credentials.terminate_sessions(acting(request), user_id)
+    return {"terminated_count": ended}
