@@ -5,12 +5,14 @@ They are those of members' messages and of webhooks' messages alike.
 
 from __future__ import annotations
 
+import math
+import re
 from collections.abc import Sequence
 from typing import Annotated, Any, Final, Literal
 
 import attrs
 
-from chat.api.fields import Items, Length, Range, Refusal, Schema, Snowflake
+from chat.api.fields import Items, Length, Pattern, Range, Refusal, Schema, Snowflake
 from chat.domain.message_drafts import (
     ALL_MENTIONS,
     AllowedMentions,
@@ -31,6 +33,11 @@ FILE_NAME_CHARACTERS: Final = 1_024
 TITLE_CHARACTERS: Final = 1_024
 DESCRIPTION_CHARACTERS: Final = 4_096
 UPLOAD_NAME_CHARACTERS: Final = 512
+DURATION_SECONDS: Final = 86_400
+WAVEFORM_CHARACTERS: Final = 400
+"""Of base64; clients send the loudness of a recording in up to 256 steps of a byte each."""
+
+WAVEFORM: Final = re.compile(r"(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?", re.ASCII)
 ATTACHMENT_BODIES: Final = 100
 """More are refused before they are looked at; the domain knows the limit."""
 
@@ -86,6 +93,9 @@ class AttachmentBody:
     flags: Annotated[int, Range(0, FLAGS_MAXIMUM)] = 0
     uploaded_filename: Annotated[str, Length(1, UPLOAD_NAME_CHARACTERS)] | None = None
     upload_filename: Annotated[str, Length(1, UPLOAD_NAME_CHARACTERS)] | None = None
+    duration: Annotated[int, Range(0, DURATION_SECONDS)] | None = None
+    duration_secs: Annotated[float, Range(0, DURATION_SECONDS)] | None = None
+    waveform: Annotated[str, Length(0, WAVEFORM_CHARACTERS), Pattern(WAVEFORM)] | None = None
 
 
 Attachments = Annotated[list[AttachmentBody], Items(0, ATTACHMENT_BODIES, "TOO_MANY_FILES")]
@@ -161,6 +171,8 @@ def attachment_wishes(bodies: Sequence[AttachmentBody]) -> list[AttachmentWish]:
             body.title or None,
             body.description or None,
             body.flags,
+            body.duration if body.duration_secs is None else math.ceil(body.duration_secs),
+            body.waveform or None,
         )
         for body in bodies
     ]

@@ -166,11 +166,19 @@ class WebauthnSettings:
 
 @attrs.frozen(kw_only=True)
 class MediaSettings:
-    """Pictures, films and sounds that lie elsewhere."""
+    """Uploaded files; pictures, films, sounds and pages that lie elsewhere."""
 
     private_networks_allowed: tuple[str, ...] = setting(
         (), "networks that media may be fetched from although they are not public", accepts=_is_network, form="networks"
     )
+    storage_bytes: int | None = setting(
+        None, "uploaded files of all accounts together; null for as much as the disk holds", unit="bytes", minimum=0
+    )
+    rendition_cache_bytes: int = setting(
+        1_073_741_824, "resized and converted pictures that are kept, as they can be made again",
+        unit="bytes", minimum=0,
+    )  # fmt: skip
+    link_embeds: bool = setting(True, "show what a link in a message leads to; fetched by the server")
 
 
 @attrs.frozen(kw_only=True)

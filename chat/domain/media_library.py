@@ -7,6 +7,7 @@ the bytes (`chat.media.storage`); a file is written before its row and deleted a
 from __future__ import annotations
 
 import hashlib
+import itertools
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from functools import partial
@@ -20,9 +21,11 @@ from chat.config import Settings
 from chat.domain.images import ANIMATED_PREFIX, AVATARS, HASH_CHARACTERS, PreparedImage, take
 from chat.errors import ApiError, InvalidFormBody, StorageUnavailable
 from chat.media.external import ExternalMedia
+from chat.media.image_workers import ImageWorkers
+from chat.media.rendition_cache import RenditionCache
 from chat.media.signing import MediaAddresses
 from chat.media.storage import MediaStorage
-from chat.snowflake import SnowflakeGenerator
+from chat.snowflake import SnowflakeGenerator, snowflake_at
 from chat.store import assets, attachments
 from chat.store.assets import Asset
 from chat.store.attachments import Attachment
@@ -32,6 +35,12 @@ __all__ = ["AVATARS", "MediaLibrary"]
 
 SWEEP_SECONDS: Final = 600.0
 """How often what nobody needs any more is deleted."""
+
+SWEEPS_TO_A_TRIM: Final = 6
+"""How often, in sweeps, all files are looked through."""
+
+UNDER_WAY_MS: Final = 3_600_000
+"""A file that is noted down at all is noted down within this time after its id was given."""
 
 FILES_AT_ONCE: Final = 1_000
 """Files that are looked up together at a start."""
@@ -58,6 +67,8 @@ class MediaLibrary:
         self.storage: Final = storage
         self.addresses: Final = addresses
         self.external: Final = ExternalMedia(settings.media.private_networks_allowed)
+        self.workers: Final = ImageWorkers(in_processes=storage.in_threads)
+        self.renditions: Final = RenditionCache(storage, self.workers, settings.media.rendition_cache_bytes)
 
     # Finding
 
@@ -178,10 +189,17 @@ class MediaLibrary:
 
     async def run(self) -> None:
         """Keep the disk tidy for as long as the server runs."""
-        await self._tolerant(self._delete_forgotten)
-        while True:
-            await self._tolerant(self.sweep)
-            await trio.sleep(SWEEP_SECONDS)
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(self.workers.run)
+            await self._tolerant(partial(self._delete_forgotten, self._snowflakes()))
+            for turn in itertools.count():
+                await self._tolerant(self.sweep)
+                if turn % SWEEPS_TO_A_TRIM == 0:
+                    await self._tolerant(
+                        partial(self._delete_forgotten, snowflake_at(self._clock.now_ms() - UNDER_WAY_MS))
+                    )
+                    await self._tolerant(self.renditions.trim)
+                await trio.sleep(SWEEP_SECONDS)
 
     async def _tolerant(self, work: Callable[[], Awaitable[None]]) -> None:
         try:
@@ -199,11 +217,11 @@ class MediaLibrary:
             await self.storage.delete(keys)
             await self._database.write(lambda connection: attachments.forget_garbage(connection, keys))
 
-    async def _delete_forgotten(self) -> None:
-        """Delete what a process that was killed had received and not yet noted down."""
-        newest = self._snowflakes()
+    async def _delete_forgotten(self, newest: int) -> None:
+        """Delete files with an id under `newest` that nobody noted down: received by a process that was killed, or for
+        a request that was broken off."""
         async for keys in self.storage.keys(FILES_AT_ONCE):
-            # What is written from now on is not meant, whatever the reader sees of it.
+            # What is being written is not meant, whatever the reader sees of it.
             old = [key for key in keys if int(key.partition("/")[2]) < newest]
             unneeded = await self._database.read(partial(attachments.unreferenced, keys=old))
             if unneeded:

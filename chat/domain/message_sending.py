@@ -32,6 +32,7 @@ from chat.domain.objects.messages import message_object, stored_message_object, 
 from chat.domain.objects.users import partial_user
 from chat.domain.private_channels import PrivateChannelAccess, PrivateChannels
 from chat.domain.slowmode import Slowmode
+from chat.domain.storage_room import require_room
 from chat.domain.thread_access import ThreadAccess
 from chat.domain.verification import require_verification
 from chat.errors import ApiError, InvalidFormBody
@@ -225,7 +226,7 @@ class MessageSending:
                 raise ApiError("UNKNOWN_CHANNEL")
             channels.set_last_message(connection, message.channel_id, message.id)
             if files:
-                put_into_message(connection, message, files, self._settings.limits.user_storage, self._clock.now_ms())
+                put_into_message(connection, message, files, self._settings, self._clock.now_ms())
             if sender.keeps_read_state:
                 read_states.acknowledge(connection, sender.id, message.channel_id, message.id, 0)
             if notified:
@@ -296,11 +297,11 @@ class MessageSending:
 
 
 def put_into_message(
-    connection: sqlite3.Connection, message: Message, files: Sequence[AttachmentDraft], quota: int, now_ms: int
+    connection: sqlite3.Connection, message: Message, files: Sequence[AttachmentDraft], settings: Settings, now_ms: int
 ) -> None:
     """Make files part of a message; part of the unit that writes it.
 
-    :raises ApiError: FILE_SIZE_TOO_LARGE when their owner then has more than `quota` bytes.
+    :raises ApiError: as `require_room`.
     :raises InvalidFormBody: for an upload that is gone, or part of another message.
     """
     for index, file in enumerate(files):
@@ -310,8 +311,7 @@ def put_into_message(
             put = attachments.insert(connection, attachment)
         if not put:
             raise InvalidFormBody.at(f"attachments.{index}", "INVALID_FORMAT")
-    if attachments.usage(connection, files[0].attachment.user_id).bytes > quota:
-        raise ApiError("FILE_SIZE_TOO_LARGE")
+    require_room(attachments.usage(connection, files[0].attachment.user_id), settings)
 
 
 def _answered_id(access: ChannelAccess, reply_to: ReplyTo) -> int | None:

@@ -10,9 +10,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import attrs
+import trio
 
 from chat.auth.principal import Principal
 from chat.auth.tokens import TokenMint, token_hash
@@ -22,10 +24,13 @@ from chat.domain.limits import limits_of
 from chat.domain.media_library import MediaLibrary
 from chat.domain.message_drafts import AttachmentDraft
 from chat.domain.messages import Messages
+from chat.domain.storage_room import require_room
 from chat.errors import ApiError, InvalidFormBody, RateLimited
-from chat.media.content_types import content_type
+from chat.media.content_types import MOVING_TYPES, content_type
 from chat.media.file_names import file_name
 from chat.media.image_header import image_header
+from chat.media.image_workers import ImageRefused
+from chat.media.moving_header import moving_header
 from chat.media.storage import Incoming
 from chat.registries.message_types import AttachmentFlag
 from chat.snowflake import SnowflakeGenerator
@@ -48,6 +53,9 @@ FORMS_AT_A_TIME: Final = 4
 SPOILER_PREFIX: Final = "SPOILER_"
 """A file of such a name is hidden until asked for."""
 
+PLACEHOLDER_SECONDS: Final = 3.0
+"""How long a message waits for what stands for its pictures."""
+
 SENT_FLAGS: Final = int(AttachmentFlag.IS_SPOILER)
 """Bits that a sender may set."""
 
@@ -64,7 +72,7 @@ class PromisedFile:
 @attrs.frozen
 class AttachmentWish:
     """What a message says of one of its files: `id` is the number of a file in the form, `upload` the name of an
-    earlier upload."""
+    earlier upload; `duration` (seconds) and `waveform` (base64) are those of a recording."""
 
     id: int
     upload: str | None = None
@@ -72,6 +80,8 @@ class AttachmentWish:
     title: str | None = None
     description: str | None = None
     flags: int = 0
+    duration: int | None = None
+    waveform: str | None = None
 
 
 @attrs.frozen
@@ -159,8 +169,7 @@ class Uploads:
             usage = attachments.usage(connection, owner.user_id)
             if usage.waiting > WAITING_MAXIMUM:
                 raise InvalidFormBody.at("files", "TOO_MANY_FILES")
-            if usage.bytes > self._limits.user_storage:
-                raise ApiError("FILE_SIZE_TOO_LARGE")
+            require_room(usage, self._settings)
 
         await self._database.write(unit)
         return [
@@ -193,7 +202,7 @@ class Uploads:
                 if incoming.size != promised.size:
                     raise ApiError("BAD_REQUEST")
                 await incoming.keep(promised.key)
-            stored = _described(promised, incoming)
+            stored = await self._described(promised, incoming)
             now = self._clock.now_ms()
             async with self._media.settled(promised.key):
                 if not await self._database.write(lambda connection: attachments.note_stored(connection, stored, now)):
@@ -276,10 +285,8 @@ class Uploads:
             raise InvalidFormBody.at("attachments", "INVALID_FORMAT")
         drafts = [*self.promised(owner, [wish for wish in wishes if wish.upload is not None])]
         self._require_few([*drafts, *numbers])
-        keys = []
-        for number, (part, incoming) in zip(numbers, form.files, strict=True):
-            wish = wished.get(number, AttachmentWish(number))
-            new = Attachment(
+        new = [
+            Attachment(
                 id=self._snowflakes(),
                 channel_id=owner.channel_id,
                 user_id=owner.user_id,
@@ -287,11 +294,44 @@ class Uploads:
                 content_type="",
                 size=incoming.size,
             )
-            await incoming.keep(new.key)
-            keys.append(new.key)
-            drafts.append(AttachmentDraft(_wished(_described(new, incoming), wish, len(drafts)), is_promised=False))
-        async with self._media.settled(*keys):
+            for part, incoming in form.files
+        ]
+        async with self._media.settled(*(attachment.key for attachment in new)):
+            for number, attachment, (_, incoming) in zip(numbers, new, form.files, strict=True):
+                await incoming.keep(attachment.key)
+                described = await self._described(attachment, incoming)
+                wish = wished.get(number, AttachmentWish(number))
+                drafts.append(AttachmentDraft(_wished(described, wish, len(drafts)), is_promised=False))
             yield tuple(drafts)
+
+    async def _described(self, attachment: Attachment, incoming: Incoming) -> Attachment:
+        """The attachment, whose file is in its place, with what its content says of itself."""
+        kind, path = content_type(incoming.head), self._media.storage.path_of(attachment.key)
+        described = attrs.evolve(
+            attachment, size=incoming.size, content_type=kind, content_hash=incoming.sha256, stored=True
+        )
+        header = image_header(incoming.head)
+        if header is not None and header.is_bearable:
+            return attrs.evolve(
+                described,
+                width=header.width,
+                height=header.height,
+                flags=int(AttachmentFlag.IS_ANIMATED) if header.animated else 0,
+                placeholder=await self._placeholder(path),
+            )
+        if kind in MOVING_TYPES:
+            moving = await self._media.storage.computed(moving_header, path, kind)
+            return attrs.evolve(described, width=moving.width, height=moving.height, duration=moving.duration)
+        return described
+
+    async def _placeholder(self, path: Path) -> str | None:
+        """What stands for a picture; none where there is none to be had in time: the message does not wait for it."""
+        with trio.move_on_after(PLACEHOLDER_SECONDS):
+            try:
+                return await self._media.workers.placeholder(path)
+            except (ImageRefused, ApiError):  # no picture after all; or there is too much to do
+                return None
+        return None
 
     @property
     def _limits(self) -> Limits:
@@ -334,25 +374,10 @@ def _upload_name(attachment: Attachment) -> str:
     return f"{attachment.id}/{attachment.filename}"
 
 
-def _described(attachment: Attachment, incoming: Incoming) -> Attachment:
-    """The attachment with what its content says of itself."""
-    header = image_header(incoming.head)
-    bearable = header is not None and header.is_bearable
-    return attrs.evolve(
-        attachment,
-        size=incoming.size,
-        content_type=content_type(incoming.head),
-        content_hash=incoming.sha256,
-        width=header.width if header is not None and bearable else None,
-        height=header.height if header is not None and bearable else None,
-        flags=int(AttachmentFlag.IS_ANIMATED) if header is not None and header.animated else 0,
-        stored=True,
-    )
-
-
 def _wished(attachment: Attachment, wish: AttachmentWish, position: int) -> Attachment:
     name = attachment.filename if wish.filename is None else file_name(wish.filename)
     spoiler = int(AttachmentFlag.IS_SPOILER) if name.startswith(SPOILER_PREFIX) else 0
+    is_sound = attachment.content_type.startswith("audio/")
     return attrs.evolve(
         attachment,
         position=position,
@@ -360,6 +385,8 @@ def _wished(attachment: Attachment, wish: AttachmentWish, position: int) -> Atta
         title=wish.title,
         description=wish.description,
         flags=attachment.flags | wish.flags & SENT_FLAGS | spoiler,
+        duration=wish.duration if is_sound and wish.duration is not None else attachment.duration,
+        waveform=wish.waveform if is_sound else None,
         capability_hash=None,
         expires_at=None,
     )

@@ -40,6 +40,12 @@ def _shortened(name: str) -> str:
     return stem.encode()[:room].decode("utf-8", "ignore") + dot + ending
 
 
+def with_ending(name: str, ending: str) -> str:
+    """The name of a file that was made of one with this name."""
+    stem = name.rpartition(".")[0] or name
+    return _shortened(f"{stem}.{ending}")
+
+
 def disposition(kind: str, name: str) -> str:
     """The value of Content-Disposition: `inline` or `attachment`, with the name for all clients (RFC 6266)."""
     plain = name.encode("ascii", "replace").decode("ascii").replace('"', "_").replace("\\", "_").replace("%", "_")

@@ -3,6 +3,7 @@
     incoming/N          what is arriving; emptied at every start
     attachments/XX/ID   stored files by their key, spread over 256 directories
     assets/XX/ID
+    derived/XX/...      what was made of them (`chat.media.rendition_cache`)
 
 A file gets its name only when it is whole and on the disk. Names are numbers of ours: nothing that a client says
 becomes part of a path. Reads open the file for one piece at a time, so a reader that stalls holds no descriptor and no
@@ -12,10 +13,12 @@ more memory than its piece.
 from __future__ import annotations
 
 import contextlib
+import functools
 import hashlib
 import itertools
 import os
 import re
+import shutil
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, BinaryIO, Final, TypeVar
@@ -120,6 +123,7 @@ class MediaStorage:
     def __init__(self, directory: Path, *, in_threads: bool) -> None:
         self._directory = directory
         self._numbers = itertools.count()
+        self.in_threads: Final = in_threads
         self._limiter = trio.CapacityLimiter(THREADS) if in_threads else None
         self.large_bodies = trio.CapacityLimiter(IMAGE_BODIES_IN_PROGRESS)
         """Request bodies of many megabytes that are in memory at a time."""
@@ -147,13 +151,51 @@ class MediaStorage:
             self.make_directory(path.parent)
         path.mkdir(mode=0o700, exist_ok=True)
 
-    async def pieces(self, key: str, start: int, stop: int) -> AsyncGenerator[bytes, None]:
-        """The bytes from `start` up to `stop`. Raises OSError when the file is gone or too short."""
+    def derived_path(self, key: str, name: str) -> Path:
+        """Where a rendition of that name lies of the file of that key."""
+        return self._derived_directory(key) / name
+
+    def _derived_directory(self, key: str) -> Path:
         path = self.path_of(key)
+        return self._directory / "derived" / path.parent.name / key.replace("/", "-")
+
+    def derived_directories(self) -> Iterator[Path]:
+        """The directories with the renditions of one file each; for a thread."""
+        yield from (self._directory / "derived").glob("??/*")
+
+    def source_of(self, directory: Path) -> Path:
+        """The file that a directory holds renditions of."""
+        try:
+            return self.path_of(directory.name.replace("-", "/", 1))
+        except ValueError:  # not one of ours
+            return directory / "none"
+
+    @staticmethod
+    def remove_derived(directory: Path) -> None:
+        """Delete the renditions of one file; for a thread."""
+        shutil.rmtree(directory, ignore_errors=True)
+
+    @contextlib.asynccontextmanager
+    async def scratch(self) -> AsyncIterator[Path]:
+        """A place for a file that somebody else writes; what is not moved away in the block is gone after it."""
+        path = self._directory / "incoming" / str(next(self._numbers))
+        await self.at_work(self.make_directory, path.parent)
+        try:
+            yield path
+        finally:
+            with trio.CancelScope(shield=True):  # one file is unlinked
+                await self.at_work(functools.partial(path.unlink, missing_ok=True))
+
+    def pieces(self, key: str, start: int, stop: int) -> AsyncGenerator[bytes, None]:
+        """The bytes from `start` up to `stop`. Raises OSError when the file is gone or too short."""
+        return self.pieces_of(self.path_of(key), start, stop)
+
+    async def pieces_of(self, path: Path, start: int, stop: int) -> AsyncGenerator[bytes, None]:
+        """As `pieces`, of a file by its path."""
         while start < stop:
             piece = await self._run(_read, path, start, min(PIECE_BYTES, stop - start))
             if not piece:
-                raise EOFError(key)
+                raise EOFError(path.name)
             yield piece
             start += len(piece)
 
@@ -167,7 +209,9 @@ class MediaStorage:
 
     async def delete(self, keys: Iterable[str]) -> None:
         """Delete files; those that are not there are none the less deleted."""
-        await self.at_work(self._delete, [self.path_of(key) for key in keys])
+        wanted = list(keys)
+        derived = [self._derived_directory(key) for key in wanted]
+        await self.at_work(self._delete, [self.path_of(key) for key in wanted], derived)
 
     async def clear_incoming(self) -> None:
         """Delete what earlier processes left half received; only before anything arrives."""
@@ -197,9 +241,12 @@ class MediaStorage:
         return await trio.to_thread.run_sync(work, *arguments, limiter=self._limiter)
 
     @staticmethod
-    def _delete(paths: list[Path]) -> None:
+    def _delete(paths: list[Path], derived: list[Path]) -> None:
         for path in paths:
             path.unlink(missing_ok=True)
+        for directory in derived:
+            if directory.exists():
+                MediaStorage.remove_derived(directory)
 
 
 def _read(path: Path, start: int, count: int) -> bytes:

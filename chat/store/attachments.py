@@ -10,6 +10,8 @@ from typing import Final
 
 import attrs
 
+from chat.store.schema_uploads import INSTANCE
+
 PURGED_AT_ONCE: Final = 500
 """Rows that one unit of the sweep clears away."""
 
@@ -40,6 +42,7 @@ class Attachment:
     """The attachment whose file this one has too; None for a file of its own."""
     duration: int | None = None
     waveform: str | None = None
+    placeholder: str | None = None
 
     @property
     def key(self) -> str:
@@ -94,7 +97,8 @@ def note_stored(connection: sqlite3.Connection, attachment: Attachment, now: int
     cursor = connection.execute(
         """
         UPDATE attachments
-           SET stored = 1, size = ?, content_type = ?, content_hash = ?, width = ?, height = ?, flags = ?
+           SET stored = 1, size = ?, content_type = ?, content_hash = ?, width = ?, height = ?, flags = ?, duration = ?,
+               placeholder = ?
          WHERE id = ? AND NOT stored AND expires_at > ?
         """,
         (
@@ -104,6 +108,8 @@ def note_stored(connection: sqlite3.Connection, attachment: Attachment, now: int
             attachment.width,
             attachment.height,
             attachment.flags,
+            attachment.duration,
+            attachment.placeholder,
             attachment.id,
             now,
         ),
@@ -145,16 +151,23 @@ def delete(connection: sqlite3.Connection, attachment_ids: Iterable[int]) -> Non
 
 @attrs.frozen
 class Usage:
-    """What an account's files take: bytes in all, stored or promised, and how many wait for a message."""
+    """What files take: bytes of an account in all, stored or promised, how many wait for a message, and everybody's
+    bytes together, images that belong to somebody included."""
 
     bytes: int
     waiting: int
+    instance_bytes: int
 
 
 def usage(connection: sqlite3.Connection, user_id: int) -> Usage:
-    """How much the account has stored or promised."""
+    """How much the account, and everybody, has stored or promised."""
     row = connection.execute(
-        "SELECT coalesce(sum(size), 0), count(expires_at) FROM attachments WHERE user_id = ?", (user_id,)
+        """
+        SELECT coalesce((SELECT bytes FROM media_usage WHERE user_id = ?1), 0),
+               (SELECT count(*) FROM attachments WHERE user_id = ?1 AND expires_at > 0),
+               (SELECT bytes FROM media_usage WHERE user_id = ?2)
+        """,
+        (user_id, INSTANCE),
     ).fetchone()
     return Usage(*row)
 

@@ -27,8 +27,11 @@ from chat.store.schema_members import MEMBERS
 from chat.store.schema_messages import MESSAGES_IN_FULL
 from chat.store.schema_people import PEOPLE
 from chat.store.schema_private_channels import PRIVATE_CHANNELS
+from chat.store.schema_reading import READING
 from chat.store.schema_recovery import RECOVERY
+from chat.store.schema_search import MESSAGE_SEARCH
 from chat.store.schema_threads import THREADS
+from chat.store.schema_uploads import UPLOADS
 from chat.store.schema_webhooks import WEBHOOKS
 
 if TYPE_CHECKING:
@@ -139,6 +142,24 @@ def people(database: sqlite_utils.Database) -> None:
         database.execute(statement)
 
 
+def reading(database: sqlite_utils.Database) -> None:
+    """Reactions, mentions, read states, saved messages."""
+    for statement in READING:
+        database.execute(statement)
+
+
+def uploads(database: sqlite_utils.Database) -> None:
+    """What uploads take of the disk; placeholders of pictures; what links lead to."""
+    for statement in UPLOADS:
+        database.execute(statement)
+
+
+def message_search(database: sqlite_utils.Database) -> None:
+    """Messages are found by their words; those that there are get into the index bit by bit afterwards."""
+    for statement in MESSAGE_SEARCH:
+        database.execute(statement)
+
+
 MIGRATIONS: Final[Sequence[Migration]] = (
     accounts_guilds_messages,
     relationships,
@@ -157,6 +178,9 @@ MIGRATIONS: Final[Sequence[Migration]] = (
     messages_in_full,
     administration,
     people,
+    reading,
+    uploads,
+    message_search,
 )
 """In the order in which they run; the name of the function is the name in the record."""
 

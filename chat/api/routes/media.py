@@ -6,20 +6,34 @@ Authorization is not looked at anywhere here, and every address that leads nowhe
 
 from __future__ import annotations
 
+import functools
+import hashlib
 import re
-from functools import partial
-from typing import Annotated, Final
+from typing import Annotated, Final, Literal
 
 import attrs
 
-from chat.api.answers import Answer, Streamed
+from chat.api.answers import Answer
 from chat.api.bodies import BodyChunks
 from chat.api.fields import Length
+from chat.api.media_answers import (
+    PictureQuery,
+    Side,
+    held_file,
+    picture,
+    relayed,
+    rendition_of,
+    stored_file,
+)
 from chat.api.operation import Bucket, Policy, Request, Routes
 from chat.api.schemas.messages import FILE, UPLOADED_FILE
+from chat.domain.images import ANIMATED_PREFIX
 from chat.domain.uploads import uploaded_object
 from chat.errors import ApiError
-from chat.media.delivery import FOR_EVER, GUARDED, File, delivery
+from chat.media.default_avatars import default_avatars
+from chat.media.delivery import FOR_EVER, File
+from chat.media.renditions import DEFAULT_SIZE, FORMATS, SIZES, Original, Rendition
+from chat.registries.message_types import AttachmentFlag
 from chat.store.assets import Asset
 from chat.store.attachments import Attachment
 
@@ -32,65 +46,81 @@ RELAY: Final = Bucket("media:relay", 100, 10_000, exempt_from_global=True)
 UPLOAD_BYTES: Final = 1 << 40
 """More than any promise: what an upload may have is known only once its address has been looked up."""
 
-EXTERNAL_FRESH: Final = "public, max-age=3600"
 EXPRESSION_FRESH: Final = "public, max-age=86400"
 """An expression's image never changes, but it can be purged."""
 
 NOT_KEPT: Final = "private, no-store"
 
+IS_ANIMATED: Final = AttachmentFlag.IS_ANIMATED.value
+
 _NUMBER: Final = re.compile(r"0|[1-9][0-9]{0,18}", re.ASCII)
-_NUMBERED_IMAGE: Final = re.compile(r"([1-9][0-9]{0,18})\.[a-z]{2,5}", re.ASCII)
-_IMAGE: Final = re.compile(r"((?:a_)?[0-9a-z]{1,64})\.[a-z]{2,5}", re.ASCII)
+_NUMBERED_IMAGE: Final = re.compile(r"([1-9][0-9]{0,18})\.([a-z]{2,5})", re.ASCII)
+_IMAGE: Final = re.compile(r"((?:a_)?[0-9a-z]{1,64})\.([a-z]{2,5})", re.ASCII)
+_DEFAULT_AVATAR: Final = re.compile(r"([0-5])\.png", re.ASCII)
 
 
 @attrs.frozen
-class Signed:
-    """The part of an attachment's address that makes it hold: moment of expiry and signature."""
+class SignedPicture(PictureQuery):
+    """The part of an attachment's address that makes it hold, moment of expiry and signature; and how a picture is
+    wanted that is one."""
 
     ex: Annotated[str, Length(0, 64)] | None = None
     hm: Annotated[str, Length(0, 256)] | None = None
+    width: Side | None = None
+    height: Side | None = None
+    format: Literal["png", "jpg", "jpeg", "webp", "gif"] | None = None
 
 
-@routes.operation("GET", "/media/avatars/{owner}/{image}", policy=Policy.URL, bucket=READ, answers=FILE)
-async def get_avatar(request: Request, owner: str, image: str) -> Answer:
+@routes.operation(
+    "GET", "/media/avatars/{owner}/{image}", policy=Policy.URL, bucket=READ, query=PictureQuery, answers=FILE
+)
+async def get_avatar(request: Request, owner: str, image: str, query: PictureQuery) -> Answer:
     """The avatar of an account or a webhook."""
-    return await _asset(request, "avatars", owner, image)
+    return await _asset(request, "avatars", owner, image, query)
 
 
-@routes.operation("GET", "/media/icons/{owner}/{image}", policy=Policy.URL, bucket=READ, answers=FILE)
-async def get_icon(request: Request, owner: str, image: str) -> Answer:
+@routes.operation(
+    "GET", "/media/icons/{owner}/{image}", policy=Policy.URL, bucket=READ, query=PictureQuery, answers=FILE
+)
+async def get_icon(request: Request, owner: str, image: str, query: PictureQuery) -> Answer:
     """The icon of a guild, an application or a group."""
-    return await _asset(request, "icons", owner, image)
+    return await _asset(request, "icons", owner, image, query)
 
 
-@routes.operation("GET", "/media/banners/{owner}/{image}", policy=Policy.URL, bucket=READ, answers=FILE)
-async def get_banner(request: Request, owner: str, image: str) -> Answer:
+@routes.operation(
+    "GET", "/media/banners/{owner}/{image}", policy=Policy.URL, bucket=READ, query=PictureQuery, answers=FILE
+)
+async def get_banner(request: Request, owner: str, image: str, query: PictureQuery) -> Answer:
     """The banner of an account or a guild."""
-    return await _asset(request, "banners", owner, image)
+    return await _asset(request, "banners", owner, image, query)
 
 
-@routes.operation("GET", "/media/splashes/{owner}/{image}", policy=Policy.URL, bucket=READ, answers=FILE)
-async def get_splash(request: Request, owner: str, image: str) -> Answer:
+@routes.operation(
+    "GET", "/media/splashes/{owner}/{image}", policy=Policy.URL, bucket=READ, query=PictureQuery, answers=FILE
+)
+async def get_splash(request: Request, owner: str, image: str, query: PictureQuery) -> Answer:
     """The splash of a guild."""
-    return await _asset(request, "splashes", owner, image)
+    return await _asset(request, "splashes", owner, image, query)
 
 
-@routes.operation("GET", "/media/embed-splashes/{owner}/{image}", policy=Policy.URL, bucket=READ, answers=FILE)
-async def get_embed_splash(request: Request, owner: str, image: str) -> Answer:
+@routes.operation(
+    "GET", "/media/embed-splashes/{owner}/{image}", policy=Policy.URL, bucket=READ, query=PictureQuery, answers=FILE
+)
+async def get_embed_splash(request: Request, owner: str, image: str, query: PictureQuery) -> Answer:
     """The splash of a guild for embeds."""
-    return await _asset(request, "embed-splashes", owner, image)
+    return await _asset(request, "embed-splashes", owner, image, query)
 
 
-@routes.operation("GET", "/media/emojis/{image}", policy=Policy.URL, bucket=READ, answers=FILE)
-async def get_emoji(request: Request, image: str) -> Answer:
+@routes.operation("GET", "/media/emojis/{image}", policy=Policy.URL, bucket=READ, query=PictureQuery, answers=FILE)
+async def get_emoji(request: Request, image: str, query: PictureQuery) -> Answer:
     """An emoji of a guild, for as long as its image has not been purged."""
-    return await _expression(request, "emojis", image)
+    return await _expression(request, "emojis", image, query)
 
 
-@routes.operation("GET", "/media/stickers/{image}", policy=Policy.URL, bucket=READ, answers=FILE)
-async def get_sticker(request: Request, image: str) -> Answer:
+@routes.operation("GET", "/media/stickers/{image}", policy=Policy.URL, bucket=READ, query=PictureQuery, answers=FILE)
+async def get_sticker(request: Request, image: str, query: PictureQuery) -> Answer:
     """A sticker of a guild, for as long as its image has not been purged."""
-    return await _expression(request, "stickers", image)
+    return await _expression(request, "stickers", image, query)
 
 
 @routes.operation(
@@ -98,15 +128,31 @@ async def get_sticker(request: Request, image: str) -> Answer:
     "/media/attachments/{channel}/{attachment}/{filename}",
     policy=Policy.URL,
     bucket=READ,
-    query=Signed,
+    query=SignedPicture,
     answers=FILE,
 )
-async def get_attachment(request: Request, channel: str, attachment: str, filename: str, query: Signed) -> Answer:
+async def get_attachment(
+    request: Request, channel: str, attachment: str, filename: str, query: SignedPicture
+) -> Answer:
     """An attachment, as long as its address holds."""
     found, seconds = request.services.media.attachment(
         _number(channel), _number(attachment), filename, query.ex, query.hm
     )
-    return await _stored(request, found, f"private, max-age={seconds}, immutable")
+    file = _attached(found, f"private, max-age={seconds}, immutable")
+    moves = bool(found.flags & IS_ANIMATED)
+    original = Original(found.content_type, found.width, found.height, moves)
+    return await picture(request, found, file, original, _preview(found, query, moves=moves))
+
+
+@routes.operation("GET", "/static/avatars/{image}", policy=Policy.URL, bucket=READ, answers=FILE)
+async def get_default_avatar(request: Request, image: str) -> Answer:
+    """What stands for an account without an avatar: by its id, modulo six."""
+    match = _DEFAULT_AVATAR.fullmatch(image)
+    if match is None:
+        raise ApiError("NOT_FOUND")
+    content = _default_avatars()[int(match[1])]
+    etag = hashlib.sha256(content).hexdigest()[:32]
+    return held_file(request, content, File("image/png", len(content), etag, EXPRESSION_FRESH))
 
 
 @routes.operation("GET", "/media/external/{signature}/{name}", policy=Policy.URL, bucket=EXTERNAL, answers=FILE)
@@ -116,7 +162,7 @@ async def get_external(request: Request, signature: str, name: str) -> Answer:
     url = media.addresses.outside(signature, name)
     if url is None:
         raise ApiError("NOT_FOUND")
-    return await _relayed(request, url)
+    return await relayed(request, url)
 
 
 @routes.operation(
@@ -138,7 +184,8 @@ async def post_upload(request: Request, capability: str) -> object:
 @routes.operation("GET", "/media/relay/{capability}", policy=Policy.URL, bucket=RELAY, answers=FILE)
 async def get_upload(request: Request, capability: str) -> Answer:
     """What an upload address has taken, until a message has it."""
-    return await _stored(request, request.services.uploads.uploaded(capability), NOT_KEPT)
+    upload = request.services.uploads.uploaded(capability)
+    return await stored_file(request, upload, _attached(upload, NOT_KEPT))
 
 
 async def _receive(request: Request, capability: str) -> object:
@@ -146,54 +193,64 @@ async def _receive(request: Request, capability: str) -> object:
     return uploaded_object(await request.services.uploads.receive(capability, chunks))
 
 
-async def _asset(request: Request, kind: str, owner: str, image: str) -> Answer:
+async def _asset(request: Request, kind: str, owner: str, image: str, query: PictureQuery) -> Answer:
     match = _IMAGE.fullmatch(image)
     if match is None:
         raise ApiError("NOT_FOUND")
     asset = request.services.media.asset(kind, _number(owner), match[1])
     if asset.source_url is not None:
-        return await _relayed(request, asset.source_url)
-    return await _file(request, asset, File(asset.content_type, asset.size, asset.hash, FOR_EVER))
+        return await relayed(request, asset.source_url)
+    # Under its name without `a_` nobody is told that a picture moves.
+    may_move = match[1].startswith(ANIMATED_PREFIX)
+    return await _own_picture(request, asset, FOR_EVER, match[2], query, may_move=may_move)
 
 
-async def _expression(request: Request, kind: str, image: str) -> Answer:
+async def _expression(request: Request, kind: str, image: str, query: PictureQuery) -> Answer:
     match = _NUMBERED_IMAGE.fullmatch(image)
     if match is None:
         raise ApiError("NOT_FOUND")
     asset = request.services.media.only_asset(kind, int(match[1]))
-    return await _file(request, asset, File(asset.content_type, asset.size, asset.hash, EXPRESSION_FRESH))
+    return await _own_picture(request, asset, EXPRESSION_FRESH, match[2], query, may_move=True)
 
 
-async def _stored(request: Request, attachment: Attachment, cache_control: str) -> Answer:
+async def _own_picture(
+    request: Request, asset: Asset, cache_control: str, ending: str, query: PictureQuery, *, may_move: bool
+) -> Answer:
+    moves = asset.hash.startswith(ANIMATED_PREFIX)
+    side = DEFAULT_SIZE if query.size is None else query.size
+    rendition = rendition_of(ending, side, side, query, may_move=may_move, source_moves=moves)
+    original = Original(asset.content_type, asset.width, asset.height, moves)
+    file = File(asset.content_type, asset.size, asset.hash, cache_control)
+    return await picture(request, asset, file, original, rendition)
+
+
+def _attached(attachment: Attachment, cache_control: str) -> File:
     etag = attachment.content_hash or str(attachment.id)
-    file = File(attachment.content_type, attachment.size, etag, cache_control, attachment.filename)
-    return await _file(request, attachment, file)
+    return File(attachment.content_type, attachment.size, etag, cache_control, attachment.filename)
 
 
-async def _file(request: Request, stored: Asset | Attachment, file: File) -> Answer:
-    answer = delivery(file, request.headers)
-    if answer.status == 416:
-        headers = {**GUARDED, "Content-Range": answer.headers["Content-Range"]}
-        raise ApiError("BAD_REQUEST", "There are no such bytes.", status=416, headers=headers)
-    if answer.status == 304:
-        return Answer(304, headers=answer.headers)
-    storage = request.services.media.storage
-    if not await storage.has(stored.key):
-        raise ApiError("NOT_FOUND")
-    pieces = partial(storage.pieces, stored.key, answer.start, answer.stop)
-    return Streamed(answer.status, headers=answer.headers, pieces=pieces, length=answer.stop - answer.start)
+def _preview(attachment: Attachment, query: SignedPicture, *, moves: bool) -> Rendition | None:
+    """What is asked for in place of the attachment itself; None if nothing is."""
+    asked = (query.size, query.width, query.height, query.format, query.animated)
+    if query.quality == "high" and all(value is None for value in asked):
+        return None
+    ending = query.format or attachment.content_type.removeprefix("image/")
+    side = query.size or SIZES[-1]
+    if query.animated is None and query.format is None:
+        query = attrs.evolve(query, animated=True)  # smaller, and else as it is
+    return rendition_of(
+        ending if ending in FORMATS else "webp",
+        query.width or side,
+        query.height or side,
+        query,
+        may_move=True,
+        source_moves=moves,
+    )
 
 
-async def _relayed(request: Request, url: str) -> Answer:
-    """Fetch first, answer then: what cannot be had is an error, not half a file."""
-    media = await request.services.media.external.fetch(url)
-    headers = {
-        **GUARDED,
-        "Content-Type": media.content_type,
-        "Content-Disposition": "inline",
-        "Cache-Control": EXTERNAL_FRESH,
-    }
-    return Streamed(200, headers=headers, pieces=media.pieces, length=media.length, aclose=media.aclose)
+@functools.cache
+def _default_avatars() -> tuple[bytes, ...]:
+    return default_avatars()
 
 
 def _number(text: str) -> int:

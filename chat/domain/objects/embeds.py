@@ -35,7 +35,11 @@ def _embed_object(embed: Mapping[str, Any], files: Sequence[Attachment], address
     shown = dict(embed)
     for member in MEDIA_MEMBERS:
         if member in embed:
-            shown[member] = _media_object(embed[member], files, addresses)
+            media = _media_object(embed[member], files, addresses)
+            if media is None:
+                del shown[member]
+            else:
+                shown[member] = media
     for member in ICON_MEMBERS:
         if "icon_url" in embed.get(member, {}):
             shown[member] = _with_icon(embed[member], files, addresses)
@@ -44,19 +48,24 @@ def _embed_object(embed: Mapping[str, Any], files: Sequence[Attachment], address
     return shown
 
 
-def _media_object(media: Mapping[str, Any], files: Sequence[Attachment], addresses: Addresses) -> dict[str, Any]:
+def _media_object(
+    media: Mapping[str, Any], files: Sequence[Attachment], addresses: Addresses
+) -> dict[str, Any] | None:
+    """None for a file that the message has no more."""
     url: str = media["url"]
     if not url.startswith(OWN_FILE):
         return {**media, "proxy_url": addresses.external(url)}
     file = _file(url, files)
     if file is None:
-        return {**media, "proxy_url": None}
+        return None
     address = addresses.attachment(file)
     shown = {**media, "url": address, "proxy_url": address, "content_type": file.content_type}
     if file.content_hash is not None:
         shown["content_hash"] = file.content_hash
     if file.width is not None and file.height is not None:
         shown.update(width=file.width, height=file.height)
+    if file.placeholder is not None:
+        shown["placeholder"] = file.placeholder
     return shown
 
 
@@ -65,8 +74,10 @@ def _with_icon(part: Mapping[str, Any], files: Sequence[Attachment], addresses: 
     if not url.startswith(OWN_FILE):
         return {**part, "proxy_icon_url": addresses.external(url)}
     file = _file(url, files)
-    address = None if file is None else addresses.attachment(file)
-    return {**part, "icon_url": address or url, "proxy_icon_url": address}
+    if file is None:
+        return {member: value for member, value in part.items() if member != "icon_url"}
+    address = addresses.attachment(file)
+    return {**part, "icon_url": address, "proxy_icon_url": address}
 
 
 def _file(url: str, files: Sequence[Attachment]) -> Attachment | None:

@@ -117,6 +117,8 @@ def attachment_object(attachment: Attachment, addresses: Addresses) -> dict[str,
         data["duration"] = attachment.duration
     if attachment.waveform is not None:
         data["waveform"] = attachment.waveform
+    if attachment.placeholder is not None:
+        data["placeholder"] = attachment.placeholder
     return data
 
 
@@ -158,11 +160,9 @@ def account_ids(messages: Sequence[Message]) -> set[int]:
 
 def reference_object(reference: MessageReference) -> dict[str, Any]:
     """What a message refers to."""
-    data: dict[str, Any] = {
-        "channel_id": str(reference.channel_id),
-        "message_id": str(reference.message_id),
-        "type": reference.type,
-    }
+    data: dict[str, Any] = {"channel_id": str(reference.channel_id), "type": reference.type}
+    if reference.message_id:  # what tells of a thread or of a followed channel refers to no message in it
+        data["message_id"] = str(reference.message_id)
     if reference.guild_id is not None:
         data["guild_id"] = str(reference.guild_id)
     return data

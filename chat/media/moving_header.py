@@ -1,0 +1,205 @@
+"""How large a film is shown and how long films and sounds last, from their headers alone.
+
+Files are read in a few bounded pieces wherever those headers are; nothing is decoded. Whatever makes no sense gives
+nothing: none of these readers loops without moving on, and each has a number of steps that it may take.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import BinaryIO, Final
+
+import attrs
+
+STEPS: Final = 64
+"""Boxes, chunks or elements on one level that are looked at."""
+
+PIECE_BYTES: Final = 262_144
+"""What is read of a header at a time."""
+
+SIDE_MAXIMUM: Final = 65_535
+SECONDS_MAXIMUM: Final = 1_000_000
+"""A film that lasts longer says something wrong."""
+
+
+@attrs.frozen
+class MovingHeader:
+    """Pixels as they are shown, and whole seconds; None for what the file does not tell."""
+
+    width: int | None = None
+    height: int | None = None
+    duration: int | None = None
+
+
+def moving_header(path: Path, content_type: str) -> MovingHeader:
+    """What a stored file of this type tells of itself; for a thread."""
+    reader = _READERS.get(content_type)
+    if reader is None:
+        return MovingHeader()
+    try:
+        with path.open("rb") as file:
+            found = reader(file)
+    except (struct.error, IndexError, ValueError, ZeroDivisionError, OverflowError, OSError):
+        return MovingHeader()
+    return _plausible(found)
+
+
+def _plausible(found: tuple[float, float, float]) -> MovingHeader:
+    width, height, seconds = found
+    has_size = 1 <= width <= SIDE_MAXIMUM and 1 <= height <= SIDE_MAXIMUM
+    return MovingHeader(
+        round(width) if has_size else None,
+        round(height) if has_size else None,
+        max(round(seconds), 1) if 0 < seconds <= SECONDS_MAXIMUM else None,
+    )
+
+
+# ISO base media (ISO/IEC 14496-12): MP4, QuickTime
+
+
+def _iso(file: BinaryIO) -> tuple[float, float, float]:
+    position = 0
+    for _ in range(STEPS):
+        file.seek(position)
+        head = file.read(16)
+        size, kind = struct.unpack_from(">I4s", head)
+        start = 8
+        if size == 1:
+            (size,) = struct.unpack_from(">Q", head, 8)
+            start = 16
+        if kind == b"moov":
+            file.seek(position + start)
+            return _of_movie(file.read(min(size - start, PIECE_BYTES) if size else PIECE_BYTES))
+        if size < start:
+            break
+        position += size
+    return 0, 0, 0
+
+
+def _of_movie(data: bytes) -> tuple[float, float, float]:
+    width = height = seconds = 0.0
+    for kind, content in _boxes(data):
+        if kind == b"mvhd":
+            scale, length = struct.unpack_from(">IQ" if content[0] == 1 else ">II", content, 20 if content[0] else 12)
+            seconds = length / scale
+        elif kind == b"trak" and not width:
+            header = next((inner for name, inner in _boxes(content) if name == b"tkhd"), b"")
+            if header:
+                width, height = _of_track(header)
+    return width, height, seconds
+
+
+def _of_track(header: bytes) -> tuple[float, float]:
+    """Width and height, the other way round where the matrix turns the film by a quarter."""
+    start = 52 if header[0] == 1 else 40
+    first, second = struct.unpack_from(">ii", header, start)
+    width, height = struct.unpack_from(">II", header, start + 36)
+    shown = (width / 65_536, height / 65_536)
+    return shown[::-1] if not first and second else shown
+
+
+def _boxes(data: bytes) -> Iterator[tuple[bytes, bytes]]:
+    position = 0
+    for _ in range(STEPS):
+        if position + 8 > len(data):
+            return
+        size, kind = struct.unpack_from(">I4s", data, position)
+        if size < 8:
+            return
+        yield kind, data[position + 8 : position + size]
+        position += size
+
+
+# Matroska (RFC 9559): WebM
+
+_SEGMENT, _INFO, _TRACKS, _TRACK, _VIDEO = 0x18538067, 0x1549A966, 0x1654AE6B, 0xAE, 0xE0
+_SCALE, _DURATION, _PIXEL_WIDTH, _PIXEL_HEIGHT = 0x2AD7B1, 0x4489, 0xB0, 0xBA
+
+
+def _matroska(file: BinaryIO) -> tuple[float, float, float]:
+    found = {_SCALE: 1_000_000.0}
+    _gather(file.read(PIECE_BYTES), found, depth=0)
+    seconds = found.get(_DURATION, 0.0) * found[_SCALE] / 1e9
+    return found.get(_PIXEL_WIDTH, 0), found.get(_PIXEL_HEIGHT, 0), seconds
+
+
+def _gather(data: bytes, found: dict[int, float], depth: int) -> None:
+    """Note the first value of each element that is wanted."""
+    position = 0
+    for _ in range(STEPS):
+        if position >= len(data):
+            return
+        name, position = _variable(data, position, keeps_marker=True)
+        size, position = _variable(data, position, keeps_marker=False)
+        content = data[position : position + size]
+        if name in {_SEGMENT, _INFO, _TRACKS, _TRACK, _VIDEO} and depth < 4:
+            _gather(content, found, depth + 1)
+        elif name == _DURATION:
+            found.setdefault(name, struct.unpack(">f" if len(content) == 4 else ">d", content)[0])
+        elif name in {_PIXEL_WIDTH, _PIXEL_HEIGHT} and len(content) <= 8:
+            found.setdefault(name, int.from_bytes(content, "big"))
+        elif name == _SCALE and len(content) <= 8:
+            found[_SCALE] = float(int.from_bytes(content, "big"))
+        position += size
+
+
+def _variable(data: bytes, position: int, *, keeps_marker: bool) -> tuple[int, int]:
+    """A number of variable length, and where it ends. A size of which nothing is known is all that there is."""
+    first = data[position]
+    length = 9 - first.bit_length()
+    if length > 8:
+        raise ValueError
+    value = int.from_bytes(data[position : position + length], "big")
+    if not keeps_marker:
+        value &= (1 << 7 * length) - 1
+        if value == (1 << 7 * length) - 1:
+            value = len(data)
+    return value, position + length
+
+
+# Sounds
+
+
+def _wav(file: BinaryIO) -> tuple[float, float, float]:
+    position, rate = 12, 0
+    for _ in range(STEPS):
+        file.seek(position)
+        kind, size = struct.unpack("<4sI", file.read(8))
+        if kind == b"fmt ":
+            rate = struct.unpack_from("<HHII", file.read(12))[3]
+        elif kind == b"data":
+            return 0, 0, size / rate
+        position += 8 + size + size % 2
+    return 0, 0, 0
+
+
+def _flac(file: BinaryIO) -> tuple[float, float, float]:
+    info = file.read(42)
+    rate = int.from_bytes(info[18:21], "big") >> 4
+    samples = int.from_bytes(info[21:26], "big") & 0xF_FFFF_FFFF
+    return 0, 0, samples / rate
+
+
+def _ogg(file: BinaryIO) -> tuple[float, float, float]:
+    """By the last page's position, in the samples of its codec (RFC 7845 for Opus: always 48,000 a second)."""
+    head = file.read(512)
+    place = head.find(b"\x01vorbis")
+    rate = 48_000 if b"OpusHead" in head else struct.unpack_from("<I", head, place + 12)[0] if place >= 0 else 0
+    end = file.seek(0, 2)
+    file.seek(max(end - PIECE_BYTES // 4, 0))
+    tail = file.read()
+    (position,) = struct.unpack_from("<q", tail, tail.rindex(b"OggS") + 6)
+    return 0, 0, position / rate
+
+
+_READERS: Final[Mapping[str, Callable[[BinaryIO], tuple[float, float, float]]]] = {
+    "video/mp4": _iso,
+    "video/quicktime": _iso,
+    "audio/mp4": _iso,
+    "video/webm": _matroska,
+    "audio/wav": _wav,
+    "audio/flac": _flac,
+    "audio/ogg": _ogg,
+}
