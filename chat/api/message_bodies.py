@@ -8,21 +8,25 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Final, Literal
 
 import attrs
 
+from chat.api.embed_bodies import EmbedBodies, stored_embeds
 from chat.api.fields import Items, Length, Pattern, Range, Refusal, Schema, Snowflake
 from chat.domain.message_drafts import (
     ALL_MENTIONS,
     AllowedMentions,
     AttachmentDraft,
+    Forward,
+    KeptAttachment,
     MessageDraft,
     MessageEdit,
     ReplyTo,
 )
 from chat.domain.uploads import AttachmentWish
-from chat.errors import FieldError, InvalidFormBody
+from chat.errors import InvalidFormBody
+from chat.registries.message_types import MessageReferenceType
 
 NONCE_CHARACTERS: Final = 32
 ALLOWED_MENTION_IDS: Final = 100
@@ -41,6 +45,12 @@ WAVEFORM: Final = re.compile(r"(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-
 ATTACHMENT_BODIES: Final = 100
 """More are refused before they are looked at; the domain knows the limit."""
 
+FORWARD: Final = MessageReferenceType.FORWARD.value
+LEAST_ATTACHMENT_ID: Final = 1 << 22
+"""A lower id is no snowflake that was ever given: it is the number of a file in the form."""
+
+STICKERS: Final = 3
+
 
 class _Nonce:
     """Text of up to 32 characters, or an integer, which counts as its decimal digits."""
@@ -58,6 +68,7 @@ class _Nonce:
 
 
 Ids = Annotated[list[Snowflake], Items(0, ALLOWED_MENTION_IDS)]
+EmbedIndex = Annotated[int, Range(0, ATTACHMENT_BODIES)]
 
 
 @attrs.frozen
@@ -72,13 +83,16 @@ class AllowedMentionsBody:
 
 @attrs.frozen
 class MessageReferenceBody:
-    """The message that is answered. Forwarding (type 1) is not taken yet."""
+    """The message that is answered (type 0), or carried on (type 1) with those files and embeds that are named, or all
+    of them."""
 
     message_id: Snowflake
     channel_id: Snowflake | None = None
     guild_id: Snowflake | None = None
-    type: Literal[0] = 0
+    type: Literal[0, 1] = 0
     fail_if_not_exists: bool = True
+    attachment_ids: Annotated[list[Snowflake], Items(0, ATTACHMENT_BODIES)] | None = None
+    embed_indices: Annotated[list[EmbedIndex], Items(0, ATTACHMENT_BODIES)] | None = None
 
 
 @attrs.frozen
@@ -103,7 +117,7 @@ Attachments = Annotated[list[AttachmentBody], Items(0, ATTACHMENT_BODIES, "TOO_M
 
 @attrs.frozen
 class CreateMessage:
-    """The body of a message to be. Embeds and stickers are not taken yet: their lists must be empty."""
+    """The body of a message to be."""
 
     content: str = ""
     nonce: Annotated[str, _Nonce()] | None = None
@@ -111,54 +125,65 @@ class CreateMessage:
     flags: Annotated[int, Range(0, FLAGS_MAXIMUM)] = 0
     message_reference: MessageReferenceBody | None = None
     allowed_mentions: AllowedMentionsBody | None = None
-    embeds: list[Any] = attrs.field(factory=list)
+    embeds: EmbedBodies = attrs.field(factory=list)
     attachments: Attachments = attrs.field(factory=list)
-    sticker_ids: list[Any] = attrs.field(factory=list)
+    sticker_ids: Annotated[list[Snowflake], Items(0, STICKERS)] = attrs.field(factory=list)
     favorite_meme_id: Snowflake | None = None
 
 
 @attrs.frozen
 class EditMessage:
-    """Changes to a message; what is absent or null stays. `attachments` names those that stay."""
+    """Changes to a message; what is absent or null stays. `attachments` names those that stay, and new ones."""
 
     content: str | None = None
     flags: Annotated[int, Range(0, FLAGS_MAXIMUM)] | None = None
     allowed_mentions: AllowedMentionsBody | None = None
-    embeds: list[Any] = attrs.field(factory=list)
+    embeds: EmbedBodies | None = None
     attachments: Attachments | None = None
 
 
 def message_draft(body: CreateMessage, attachments: Sequence[AttachmentDraft]) -> MessageDraft:
-    """The message that a body asks for.
+    """The message that a body asks for. White space around the text does not belong to it.
 
     :raises InvalidFormBody: for parts that would be lost.
     """
-    if body.embeds or body.sticker_ids or body.favorite_meme_id is not None:
-        _refuse(embeds=body.embeds, sticker_ids=body.sticker_ids, favorite_meme_id=body.favorite_meme_id is not None)
+    if body.favorite_meme_id is not None:
+        raise InvalidFormBody.at("favorite_meme_id", "INVALID_FORMAT")
     reference = body.message_reference
     return MessageDraft(
-        content=body.content,
+        content=body.content.strip(),
         nonce=body.nonce or None,
         tts=body.tts,
         flags=body.flags,
-        reply_to=None
-        if reference is None
-        else ReplyTo(reference.message_id, reference.channel_id, reference.fail_if_not_exists),
+        reply_to=None if reference is None or reference.type == FORWARD else _reply_to(reference),
         allowed_mentions=_allowed_mentions(body.allowed_mentions),
         attachments=tuple(attachments),
+        embeds=stored_embeds(body.embeds) if body.embeds else (),
+        sticker_ids=tuple(body.sticker_ids),
+        forward=None if reference is None or reference.type != FORWARD else _forward(reference),
     )
 
 
-def message_edit(body: EditMessage) -> MessageEdit:
-    """The change that a body asks for.
+def message_edit(body: EditMessage, attachments: Sequence[AttachmentDraft] = ()) -> MessageEdit:
+    """The change that a body asks for; `attachments` are the new ones."""
+    kept = None
+    if body.attachments is not None:
+        kept = {
+            entry.id: KeptAttachment(entry.title, entry.description) for entry in body.attachments if _is_kept(entry)
+        }
+    return MessageEdit(
+        content=None if body.content is None else body.content.strip(),
+        flags=body.flags,
+        allowed_mentions=_allowed_mentions(body.allowed_mentions),
+        kept_attachments=kept,
+        attachments=tuple(attachments),
+        embeds=None if body.embeds is None else stored_embeds(body.embeds),
+    )
 
-    :raises InvalidFormBody: for parts that would be lost.
-    """
-    new = body.attachments is not None and any(wish.upload is not None for wish in attachment_wishes(body.attachments))
-    if body.embeds or new:
-        _refuse(embeds=body.embeds, attachments=new)
-    kept = None if body.attachments is None else frozenset(attachment.id for attachment in body.attachments)
-    return MessageEdit(body.content, body.flags, _allowed_mentions(body.allowed_mentions), kept)
+
+def new_attachment_wishes(body: EditMessage) -> list[AttachmentWish]:
+    """What an edit says of files that the message does not have yet."""
+    return attachment_wishes([entry for entry in body.attachments or () if not _is_kept(entry)])
 
 
 def attachment_wishes(bodies: Sequence[AttachmentBody]) -> list[AttachmentWish]:
@@ -178,12 +203,33 @@ def attachment_wishes(bodies: Sequence[AttachmentBody]) -> list[AttachmentWish]:
     ]
 
 
+def _is_kept(entry: AttachmentBody) -> bool:
+    """Whether an entry of an edit is of a file that the message has already."""
+    return entry.id >= LEAST_ATTACHMENT_ID and not (entry.uploaded_filename or entry.upload_filename)
+
+
+def _reply_to(reference: MessageReferenceBody) -> ReplyTo:
+    return ReplyTo(reference.message_id, reference.channel_id, reference.fail_if_not_exists)
+
+
+def _forward(reference: MessageReferenceBody) -> Forward:
+    attachment_ids, embed_indices = reference.attachment_ids, reference.embed_indices
+    return Forward(
+        reference.message_id,
+        reference.channel_id,
+        None if attachment_ids is None else tuple(attachment_ids),
+        None if embed_indices is None else tuple(embed_indices),
+    )
+
+
 def _allowed_mentions(body: AllowedMentionsBody | None) -> AllowedMentions:
+    """Which mentions count.
+
+    :raises InvalidFormBody: at `allowed_mentions.parse` for a kind that is both let through as a whole and named one by
+        one.
+    """
     if body is None:
         return ALL_MENTIONS
+    if (body.users and "users" in body.parse) or (body.roles and "roles" in body.parse):
+        raise InvalidFormBody.at("allowed_mentions.parse", "INVALID_FORMAT")
     return AllowedMentions(frozenset(body.parse), frozenset(body.users), frozenset(body.roles), body.replied_user)
-
-
-def _refuse(**parts: object) -> None:
-    """Raise InvalidFormBody for those parts of a message that are there."""
-    raise InvalidFormBody([FieldError(name, "INVALID_FORMAT") for name, part in parts.items() if part])

@@ -2,23 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from typing import Any, Final, TypeVar
 
 from chat.api.bodies import BODY_LIMIT, BodyChunks
-from chat.api.message_bodies import CreateMessage, attachment_wishes
+from chat.api.message_bodies import (
+    CreateMessage,
+    EditMessage,
+    attachment_wishes,
+    message_edit,
+    new_attachment_wishes,
+)
 from chat.api.operation import Request
 from chat.api.parsing import parse_json
 from chat.api.structuring import Structure, body_structure
-from chat.domain.message_drafts import AttachmentDraft
-from chat.domain.uploads import Owner
+from chat.domain.message_drafts import AttachmentDraft, MessageEdit
+from chat.domain.uploads import AttachmentWish, Owner
 from chat.errors import InvalidFormBody
 
 PAYLOAD: Final = "payload_json"
 """The field of a form that holds the message (wire facts 5.3)."""
 
 B = TypeVar("B", bound=CreateMessage)
+T = TypeVar("T")
 
 Received = tuple[B, Sequence[AttachmentDraft]]
 
@@ -34,12 +41,40 @@ async def received_message(
     :raises ApiError: PAYLOAD_TOO_LARGE, FILE_SIZE_TOO_LARGE.
     :raises InvalidFormBody: for a malformed form or body, and for attachments that are not there.
     """
-    uploads = request.services.uploads
     if body is not None:
-        yield body, uploads.promised(owner, attachment_wishes(body.attachments))
+        yield body, request.services.uploads.promised(owner, attachment_wishes(body.attachments))
         return
+    async with _in_parts(request, owner, declared, lambda message: attachment_wishes(message.attachments)) as received:
+        yield received
+
+
+@asynccontextmanager
+async def received_edit(
+    request: Request, owner: Callable[[], Owner], body: EditMessage | None
+) -> AsyncIterator[MessageEdit]:
+    """The change to a message that is made in the block, with new files; what the message did not take is gone after.
+
+    `owner` is asked only where there are new files, and may refuse them.
+
+    :raises ApiError: as `received_message`.
+    :raises InvalidFormBody: as `received_message`.
+    """
+    if body is not None:
+        wishes = new_attachment_wishes(body)
+        yield message_edit(body, request.services.uploads.promised(owner(), wishes) if wishes else ())
+        return
+    async with _in_parts(request, owner(), EditMessage, new_attachment_wishes) as (edit, attachments):
+        yield message_edit(edit, attachments)
+
+
+@asynccontextmanager
+async def _in_parts(
+    request: Request, owner: Owner, declared: type[T], wishes_of: Callable[[T], Sequence[AttachmentWish]]
+) -> AsyncIterator[tuple[T, Sequence[AttachmentDraft]]]:
+    """A form: the body in it, and its files."""
     from chat.media.multipart import boundary_of  # a server without uploads starts sooner
 
+    uploads = request.services.uploads
     boundary = boundary_of(request.headers.get("content-type"))
     if boundary is None:
         raise InvalidFormBody.at("body", "INVALID_FORMAT")
@@ -47,8 +82,8 @@ async def received_message(
     chunks = BodyChunks(request.receive, request.headers.get("content-length"), most)
     async with uploads.form(owner, chunks, boundary) as form:
         value = parse_json(form.fields.get(PAYLOAD, b""), empty_strings_are_null=False)
-        message: B = _structure(declared)(value)
-        async with uploads.of_form(owner, form, attachment_wishes(message.attachments)) as attachments:
+        message: T = _structure(declared)(value)
+        async with uploads.of_form(owner, form, wishes_of(message)) as attachments:
             yield message, attachments
 
 

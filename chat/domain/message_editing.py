@@ -1,9 +1,14 @@
-"""Editing one's own message (wire facts 5.3)."""
+"""Editing messages (wire facts 5.3).
+
+Authors change what they wrote; others may, with MANAGE_MESSAGES, hide and show the embeds of a message and nothing
+else. The change is made to the message as it is in the unit, so that what comes to it from elsewhere meanwhile (embeds
+of links, a call's end, a pin) stays.
+"""
 
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 import attrs
@@ -11,27 +16,55 @@ import attrs
 from chat.auth.principal import Principal
 from chat.bus.bus import Bus
 from chat.clock import Clock
-from chat.config import Settings
+from chat.config import Limits, Settings
 from chat.domain.access import Access, ChannelAccess, GuildChannelAccess
+from chat.domain.embeds import require_embeds, require_own_files, texts_of
 from chat.domain.instance_policy import InstancePolicy
 from chat.domain.limits import limits_of
-from chat.domain.mention_parsing import parse_mentions
-from chat.domain.message_drafts import MessageEdit, require_content
+from chat.domain.mention_parsing import ParsedMentions, parse_mentions
+from chat.domain.message_drafts import AttachmentDraft, MessageEdit, require_content
 from chat.domain.message_events import message_updated
+from chat.domain.message_files import put_into_message
 from chat.domain.message_mentions import CountedMentions, count_mentions
+from chat.domain.message_parts import Viewer, viewer_of
 from chat.domain.message_reading import StoredMessages, accounts_by_id, with_context
+from chat.domain.message_texts import JudgedText, judge_text
 from chat.domain.objects.addresses import Addresses
+from chat.domain.objects.expressions import EMOJIS
 from chat.errors import ApiError, InvalidFormBody
-from chat.registries.message_types import SENDABLE_MESSAGE_FLAGS, MessageType
-from chat.store import accounts, attachments, messages
+from chat.registries.message_types import MessageFlag, MessageType
+from chat.registries.permissions import Permission
+from chat.store import accounts, attachments, expressions, messages
 from chat.store.accounts import Account
+from chat.store.attachments import Attachment
 from chat.store.database import Database
-from chat.store.messages import Message
+from chat.store.expressions import ExpressionPlace
+from chat.store.messages import Message, MessageExtra
 
 EDITABLE_MESSAGE_TYPES: Final = frozenset({MessageType.DEFAULT, MessageType.REPLY})
 """Messages that somebody wrote; the others are the server's."""
 
-SENDABLE_FLAGS: Final = SENDABLE_MESSAGE_FLAGS.value
+EDITABLE_FLAGS: Final = MessageFlag.SUPPRESS_EMBEDS.value
+"""Bits that an edit sets and clears; the others stay as they were sent."""
+
+MANAGE_MESSAGES: Final = Permission.MANAGE_MESSAGES.value
+ATTACH_FILES: Final = Permission.ATTACH_FILES.value
+EMBED_LINKS: Final = Permission.EMBED_LINKS.value
+
+
+@attrs.frozen
+class _NewText:
+    """A new text, and what it names."""
+
+    text: JudgedText
+    counted: CountedMentions
+
+
+@attrs.frozen
+class _Edited:
+    message: Message
+    stored: StoredMessages
+    for_author: StoredMessages
 
 
 class MessageEditing:
@@ -56,109 +89,201 @@ class MessageEditing:
         self._addresses = addresses
 
     async def edit(self, principal: Principal, channel_id: int, message_id: int, edit: MessageEdit) -> dict[str, Any]:
-        """Change one's own message; mentions are judged afresh, and nobody is notified again.
+        """Change a message; mentions are judged afresh, and nobody is notified again.
 
-        A change of flags alone does not mark the message as edited.
+        Only a change of text, embeds or files marks the message as edited.
 
-        :raises ApiError: as `Access.channel`; UNKNOWN_MESSAGE, CANNOT_EDIT_OTHER_USER_MESSAGE, COMMUNICATION_DISABLED,
-            CANNOT_SEND_EMPTY_MESSAGE, CONTENT_BLOCKED.
-        :raises InvalidFormBody: CONTENT_EXCEEDS_MAX_LENGTH at `content`.
+        :raises ApiError: as `Access.channel`; UNKNOWN_MESSAGE, CANNOT_EDIT_OTHER_USER_MESSAGE (also for what the server
+            wrote, and for what a forward carries), MISSING_PERMISSIONS, COMMUNICATION_DISABLED, THREAD_ARCHIVED,
+            THREAD_LOCKED, CANNOT_SEND_EMPTY_MESSAGE, CONTENT_BLOCKED, FILE_SIZE_TOO_LARGE.
+        :raises InvalidFormBody: CONTENT_EXCEEDS_MAX_LENGTH at `content`; as `require_embeds`; TOO_MANY_FILES and
+            INVALID_FORMAT at `attachments`.
         """
         access = self._access.channel(principal, channel_id)
         message = messages.by_id(self._database.reader, channel_id, message_id)
         if message is None:
             raise ApiError("UNKNOWN_MESSAGE")
-        if message.author_id != principal.user_id or message.type not in EDITABLE_MESSAGE_TYPES:
-            raise ApiError("CANNOT_EDIT_OTHER_USER_MESSAGE")
         now_ms = self._clock.now_ms()
+        if message.author_id != principal.user_id or message.webhook_id is not None:
+            if not edit.changes_flags_alone or message.type not in EDITABLE_MESSAGE_TYPES:
+                raise ApiError("CANNOT_EDIT_OTHER_USER_MESSAGE")
+            access.require(MANAGE_MESSAGES)
+        elif message.type not in EDITABLE_MESSAGE_TYPES:
+            raise ApiError("CANNOT_EDIT_OTHER_USER_MESSAGE")
         access.require_voice(now_ms)
+        access.require_open(now_ms)
+        needed = (ATTACH_FILES if edit.attachments else 0) | (EMBED_LINKS if edit.embeds else 0)
+        if needed:
+            access.require(needed)
         limits = limits_of(self._settings, principal.account, now_ms)
-        return await self._edited(access, message, edit, limits.max_message_length)
+        return await self._edited(access, message, edit, limits, viewer_of(principal))
 
     async def edit_of_webhook(self, access: GuildChannelAccess, message: Message, edit: MessageEdit) -> dict[str, Any]:
         """Change a message that the webhook wrote.
 
-        :raises ApiError: UNKNOWN_MESSAGE, CANNOT_SEND_EMPTY_MESSAGE, CONTENT_BLOCKED.
+        :raises ApiError: UNKNOWN_MESSAGE, CANNOT_SEND_EMPTY_MESSAGE, CONTENT_BLOCKED, FILE_SIZE_TOO_LARGE.
         :raises InvalidFormBody: as `edit`.
         """
-        return await self._edited(access, message, edit, self._settings.limits_for(premium=False).max_message_length)
+        viewer = Viewer(message.author_id)
+        return await self._edited(access, message, edit, self._settings.limits_for(premium=False), viewer)
 
-    async def _edited(self, access: ChannelAccess, message: Message, edit: MessageEdit, longest: int) -> dict[str, Any]:
-        edited = _with_kept_attachments(message, edit.kept_attachment_ids)
-        if edit.content is not None:
-            edited = await self._with_content(access, edited, edit.content, edit, longest)
-        elif not edited.attachments and not edited.content:
-            raise ApiError("CANNOT_SEND_EMPTY_MESSAGE")
-        if edit.flags is not None:
-            flags = message.flags & ~SENDABLE_FLAGS | edit.flags & SENDABLE_FLAGS
-            edited = attrs.evolve(edited, flags=flags)
-        dropped = [attachment.id for attachment in message.attachments if attachment not in edited.attachments]
-        return await self._store(access, edited, dropped)
+    async def _edited(
+        self, access: ChannelAccess, message: Message, edit: MessageEdit, limits: Limits, viewer: Viewer
+    ) -> dict[str, Any]:
+        self._require_good(message, edit, limits)
+        new_text = None if edit.content is None else await self._judged(access, message, edit.content, edit)
+        now_ms = self._clock.now_ms()
 
-    async def _with_content(
-        self, access: ChannelAccess, message: Message, content: str, edit: MessageEdit, longest: int
-    ) -> Message:
-        require_content(content, longest, needed=not message.attachments)
-        self._policy.require_unblocked(content)
-        counted = await self._mentions(access, message, content, edit)
-        return attrs.evolve(
-            message,
-            content=content,
-            edited_at=self._clock.now_ms(),
-            mention_everyone=counted.everyone or counted.here,
-            mentioned_user_ids=counted.user_ids,
-            mentioned_role_ids=counted.role_ids,
-        )
-
-    async def _mentions(
-        self, access: ChannelAccess, message: Message, content: str, edit: MessageEdit
-    ) -> CountedMentions:
-        """The mentions of the new text; whoever is mentioned by being answered stays so."""
-        parsed = parse_mentions(content)
-        reference = message.reference
-        if reference is None and not parsed.user_ids:
-            return count_mentions(access, parsed, edit.allowed_mentions, {})
-
-        def query(connection: sqlite3.Connection) -> tuple[dict[int, Account], Account | None]:
-            named = accounts_by_id(connection, parsed.user_ids)
-            answered = None
-            if reference is not None:
-                answered = messages.by_id(connection, reference.channel_id, reference.message_id)
-            if answered is None or answered.author_id not in message.mentioned_user_ids:
-                return named, None
-            return named, accounts.by_id(connection, answered.author_id)
-
-        named, replied_to = await self._database.read(query)
-        return count_mentions(access, parsed, edit.allowed_mentions, named, replied_to)
-
-    async def _store(self, access: ChannelAccess, edited: Message, dropped: Sequence[int]) -> dict[str, Any]:
-        def unit(connection: sqlite3.Connection) -> StoredMessages:
-            if not messages.update(connection, edited):
+        def unit(connection: sqlite3.Connection) -> _Edited:
+            before = messages.by_id(connection, message.channel_id, message.id)
+            if before is None:
                 raise ApiError("UNKNOWN_MESSAGE")
-            if dropped:
-                attachments.delete(connection, dropped)
-            return with_context(connection, [edited])
+            edited = _applied(before, edit, new_text, limits, now_ms)
+            messages.update(connection, edited)
+            _write_files(connection, before, edited)
+            if edit.attachments:
+                put_into_message(connection, edited, _placed(edit.attachments, edited), self._settings, now_ms)
+            stored = with_context(connection, [edited])
+            for_author = with_context(connection, [edited], viewer=viewer) if stored.parts else stored
+            return _Edited(edited, stored, for_author)
 
-        def then(stored: StoredMessages) -> None:
+        def then(done: _Edited) -> None:
             renewed = self._access.renewed(access)
             if renewed is not None:
-                self._bus.publish(message_updated(renewed, edited, stored.wire(edited, self._addresses)))
+                wire = done.stored.wire(done.message, self._addresses)
+                self._bus.publish(message_updated(renewed, done.message, wire))
 
-        stored = await self._database.write(unit, then)
-        return stored.wire(edited, self._addresses)
+        done = await self._database.write(unit, then)
+        return done.for_author.wire(done.message, self._addresses)
+
+    def _require_good(self, message: Message, edit: MessageEdit, limits: Limits) -> None:
+        """What can be said of an edit by itself."""
+        if edit.content is not None:
+            require_content(edit.content, limits.max_message_length, needed=False)
+            self._policy.require_unblocked(edit.content)
+        if edit.embeds:
+            require_embeds(edit.embeds, limits.max_embeds_per_message)
+            self._policy.require_unblocked("\n".join(texts_of(edit.embeds)))
+        if message.extra is not None and message.extra.snapshots and not edit.changes_flags_alone:
+            raise ApiError("CANNOT_EDIT_OTHER_USER_MESSAGE")
+
+    async def _judged(self, access: ChannelAccess, message: Message, content: str, edit: MessageEdit) -> _NewText:
+        """The new text and its mentions; whoever is mentioned by being answered stays so."""
+        parsed = parse_mentions(content)
+        if message.reference is None and not parsed.user_ids and not parsed.emoji_ids:
+            counted = count_mentions(access, parsed, edit.allowed_mentions, {})
+            return _NewText(judge_text(access, content, parsed, {}), counted)
+        named, replied_to, emojis = await self._database.read(
+            lambda connection: _find_named(connection, message, parsed)
+        )
+        counted = count_mentions(access, parsed, edit.allowed_mentions, named, replied_to)
+        return _NewText(judge_text(access, content, parsed, emojis), counted)
 
 
-def _with_kept_attachments(message: Message, kept: frozenset[int] | None) -> Message:
-    """The message with those of its attachments that stay; None keeps all.
+def _find_named(
+    connection: sqlite3.Connection, message: Message, parsed: ParsedMentions
+) -> tuple[Mapping[int, Account], Account | None, Mapping[int, ExpressionPlace]]:
+    named = accounts_by_id(connection, parsed.user_ids)
+    emojis = expressions.places(connection, EMOJIS, parsed.emoji_ids) if parsed.emoji_ids else {}
+    reference, answered = message.reference, None
+    if reference is not None:
+        answered = messages.by_id(connection, reference.channel_id, reference.message_id)
+    if answered is None or answered.author_id not in message.mentioned_user_ids:
+        return named, None, emojis
+    return named, accounts.by_id(connection, answered.author_id), emojis
 
-    :raises InvalidFormBody: for one that the message does not have.
+
+def _applied(before: Message, edit: MessageEdit, new_text: _NewText | None, limits: Limits, now_ms: int) -> Message:
+    """The message after the edit.
+
+    :raises ApiError: CANNOT_SEND_EMPTY_MESSAGE.
+    :raises InvalidFormBody: at `attachments` or at an embed.
     """
-    if kept is None:
+    edited = _with_files(before, edit, limits)
+    if new_text is not None:
+        edited = _with_text(edited, new_text)
+    if edit.embeds is not None:
+        edited = _with_extra(edited, embeds=edit.embeds)
+    extra = edited.extra or MessageExtra()
+    if edit.embeds or (extra.embeds and edit.kept_attachments is not None):
+        require_own_files(extra.embeds, [file.filename for file in edited.attachments])
+    if not (edited.content or edited.attachments or extra.embeds or extra.stickers or extra.snapshots):
+        raise ApiError("CANNOT_SEND_EMPTY_MESSAGE")
+    if edit.flags is not None:
+        edited = attrs.evolve(edited, flags=edited.flags & ~EDITABLE_FLAGS | edit.flags & EDITABLE_FLAGS)
+    return attrs.evolve(edited, edited_at=now_ms) if _says_something_else(before, edited) else edited
+
+
+def _says_something_else(before: Message, after: Message) -> bool:
+    """Whether text, embeds or files differ."""
+    before_embeds, after_embeds = ((message.extra or MessageExtra()).embeds for message in (before, after))
+    return (before.content, before_embeds, before.attachments) != (after.content, after_embeds, after.attachments)
+
+
+def _with_text(message: Message, new: _NewText) -> Message:
+    counted = new.counted
+    changed = attrs.evolve(
+        message,
+        content=new.text.content,
+        mention_everyone=counted.everyone or counted.here,
+        mentioned_user_ids=counted.user_ids,
+        mentioned_role_ids=counted.role_ids,
+    )
+    links = {} if new.text.content == message.content else {"link_embeds": ()}  # they are of the links in the old text
+    return _with_extra(changed, **new.text.extra, **links)
+
+
+def _with_files(message: Message, edit: MessageEdit, limits: Limits) -> Message:
+    """The message with those of its files that stay, and with the new ones."""
+    kept = message.attachments
+    if edit.kept_attachments is not None:
+        if not edit.kept_attachments.keys() <= {file.id for file in kept}:
+            raise InvalidFormBody.at("attachments", "INVALID_FORMAT")
+        kept = tuple(_worded(file, edit) for file in kept if file.id in edit.kept_attachments)
+    new = (
+        attrs.evolve(draft.attachment, message_id=message.id, position=_after(kept) + turn)
+        for turn, draft in enumerate(edit.attachments)
+    )
+    files = (*kept, *new)
+    if files == message.attachments:
         return message
-    if not kept <= {attachment.id for attachment in message.attachments}:
-        raise InvalidFormBody.at("attachments", "INVALID_FORMAT")
-    left = tuple(attachment for attachment in message.attachments if attachment.id in kept)
-    if len(left) == len(message.attachments):
-        return message
-    extra = None if message.extra is None else attrs.evolve(message.extra, attachments=len(left))
-    return attrs.evolve(message, attachments=left, extra=extra)
+    if len(files) > limits.max_attachments_per_message:
+        raise InvalidFormBody.at("attachments", "TOO_MANY_FILES")
+    return _with_extra(attrs.evolve(message, attachments=files), attachments=len(files))
+
+
+def _placed(drafts: Sequence[AttachmentDraft], edited: Message) -> list[AttachmentDraft]:
+    """New files as the message has them: behind those that stayed."""
+    placed = edited.attachments[-len(drafts) :]
+    return [attrs.evolve(draft, attachment=file) for draft, file in zip(drafts, placed, strict=True)]
+
+
+def _after(files: tuple[Attachment, ...]) -> int:
+    """The position behind these."""
+    return max((file.position for file in files), default=-1) + 1
+
+
+def _worded(file: Attachment, edit: MessageEdit) -> Attachment:
+    words = {} if edit.kept_attachments is None else attrs.asdict(edit.kept_attachments[file.id])
+    return attrs.evolve(file, **{name: text for name, text in words.items() if text is not None})
+
+
+def _with_extra(message: Message, **members: Any) -> Message:
+    extra = message.extra
+    if extra is None:
+        members = {name: value for name, value in members.items() if value}
+        if not members:
+            return message
+        extra = MessageExtra()
+    return attrs.evolve(message, extra=attrs.evolve(extra, **members))
+
+
+def _write_files(connection: sqlite3.Connection, before: Message, after: Message) -> None:
+    """Write what became of the files that were there."""
+    if before.attachments == after.attachments:
+        return
+    left = {file.id: file for file in after.attachments}
+    attachments.delete(connection, [file.id for file in before.attachments if file.id not in left])
+    for file in before.attachments:
+        if file.id in left and left[file.id] != file:
+            attachments.describe(connection, left[file.id])

@@ -142,6 +142,14 @@ def put_into_message(connection: sqlite3.Connection, attachment: Attachment, now
     return cursor.rowcount > 0
 
 
+def describe(connection: sqlite3.Connection, attachment: Attachment) -> None:
+    """Write the words that a message has for one of its files."""
+    connection.execute(
+        "UPDATE attachments SET title = ?, description = ? WHERE id = ?",
+        (attachment.title, attachment.description, attachment.id),
+    )
+
+
 def delete(connection: sqlite3.Connection, attachment_ids: Iterable[int]) -> None:
     """Remove rows; their files go with the next sweep."""
     connection.execute(

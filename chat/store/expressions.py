@@ -68,3 +68,24 @@ def delete(connection: sqlite3.Connection, expression_id: int) -> None:
 
 def _values(expression: Expression) -> tuple[Any, ...]:
     return tuple(json.dumps(expression.tags) if name == "tags" else getattr(expression, name) for name in _FIELDS)
+
+
+@attrs.frozen
+class ExpressionPlace:
+    """Where an expression comes from, and whether that place is for adults."""
+
+    guild_id: int
+    nsfw: bool = attrs.field(converter=bool)
+
+
+def places(connection: sqlite3.Connection, kind: str, expression_ids: Iterable[int]) -> dict[int, ExpressionPlace]:
+    """Where those of these expressions come from that exist."""
+    rows = connection.execute(
+        """
+        SELECT expressions.id, expressions.guild_id, guilds.nsfw
+          FROM expressions JOIN guilds ON guilds.id = expressions.guild_id
+         WHERE expressions.kind = ? AND expressions.id IN (SELECT value FROM json_each(?))
+        """,
+        (kind, json.dumps(list(expression_ids))),
+    )
+    return {expression_id: ExpressionPlace(guild_id, nsfw) for expression_id, guild_id, nsfw in rows}

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 import attrs
 
+from chat.registries.message_types import THREAD_MESSAGE_TYPES
 from chat.snowflake import MAXIMUM
 from chat.store import attachments
 from chat.store.attachments import Attachment
@@ -50,6 +51,12 @@ class MessageExtra:
     nsfw_emojis: tuple[str, ...] = attrs.field(default=(), converter=tuple)
     call: dict[str, Any] | None = None
     """`participants` and `ended_timestamp` of the call that the message tells of."""
+
+    def of_webhook(self) -> MessageExtra | None:
+        """The name and avatar that a webhook spoke under, alone."""
+        if self.webhook_name is None:
+            return None
+        return MessageExtra(webhook_name=self.webhook_name, webhook_avatar=self.webhook_avatar)
 
 
 _EXTRA_DEFAULTS: Final = {field.name: field.default for field in attrs.fields(MessageExtra)}
@@ -93,7 +100,14 @@ _COLUMNS: Final = ", ".join(_FIELDS)
 _SELECT: Final = f"SELECT {_COLUMNS} FROM messages"  # noqa: S608 - our own names, here and below
 _BY_ID: Final = f"{_SELECT} WHERE id = ? AND channel_id = ?"
 _BY_IDS: Final = f"{_SELECT} WHERE id IN (SELECT value FROM json_each(?))"  # noqa: S608
+_THREAD_TYPES: Final = ", ".join(str(int(kind)) for kind in sorted(THREAD_MESSAGE_TYPES))
 _BELOW: Final = f"{_SELECT} WHERE channel_id = ? AND id < ? AND id >= ? ORDER BY id DESC LIMIT ?"
+_BELOW_PLAIN: Final = f"""
+    {_SELECT} WHERE channel_id = ? AND id < ? AND id >= ? AND type NOT IN ({_THREAD_TYPES}) ORDER BY id DESC LIMIT ?
+"""
+_ABOVE_PLAIN: Final = f"""
+    {_SELECT} WHERE channel_id = ? AND id > ? AND id >= ? AND type NOT IN ({_THREAD_TYPES}) ORDER BY id ASC LIMIT ?
+"""
 _ABOVE: Final = f"{_SELECT} WHERE channel_id = ? AND id > ? AND id >= ? ORDER BY id ASC LIMIT ?"
 _INSERT: Final = f"INSERT INTO messages ({_COLUMNS}) VALUES ({', '.join('?' * len(_FIELDS))})"  # noqa: S608
 
@@ -104,6 +118,12 @@ def by_id(connection: sqlite3.Connection, channel_id: int, message_id: int) -> M
     return None if row is None else _with_mentions(connection, [row])[0]
 
 
+def exists(connection: sqlite3.Connection, channel_id: int, message_id: int) -> bool:
+    """Whether there is such a message in the channel."""
+    row = connection.execute("SELECT 1 FROM messages WHERE id = ? AND channel_id = ?", (message_id, channel_id))
+    return row.fetchone() is not None
+
+
 def by_ids(connection: sqlite3.Connection, message_ids: Iterable[int]) -> list[Message]:
     """Those of these messages that exist, in no order."""
     rows = connection.execute(_BY_IDS, (json.dumps(list(message_ids)),)).fetchall()
@@ -111,16 +131,28 @@ def by_ids(connection: sqlite3.Connection, message_ids: Iterable[int]) -> list[M
 
 
 def below(
-    connection: sqlite3.Connection, channel_id: int, limit: int, *, before: int | None = None, floor: int = 0
+    connection: sqlite3.Connection,
+    channel_id: int,
+    limit: int,
+    *,
+    before: int | None = None,
+    floor: int = 0,
+    threads: bool = True,
 ) -> list[Message]:
-    """The newest messages of a channel, with an id under `before` and at least `floor`, at most `limit`."""
+    """The newest messages of a channel, with an id under `before` and at least `floor`, at most `limit`; without
+    `threads` none of those that tell of threads."""
     bound = MAXIMUM if before is None else before
-    return _with_mentions(connection, connection.execute(_BELOW, (channel_id, bound, floor, limit)).fetchall())
+    statement = _BELOW if threads else _BELOW_PLAIN
+    return _with_mentions(connection, connection.execute(statement, (channel_id, bound, floor, limit)).fetchall())
 
 
-def above(connection: sqlite3.Connection, channel_id: int, limit: int, *, after: int, floor: int = 0) -> list[Message]:
-    """The oldest messages of a channel with an id over `after` and at least `floor`, at most `limit`; newest first."""
-    rows = connection.execute(_ABOVE, (channel_id, after, floor, limit)).fetchall()
+def above(
+    connection: sqlite3.Connection, channel_id: int, limit: int, *, after: int, floor: int = 0, threads: bool = True
+) -> list[Message]:
+    """The oldest messages of a channel with an id over `after` and at least `floor`, at most `limit`; newest first;
+    without `threads` none of those that tell of threads."""
+    statement = _ABOVE if threads else _ABOVE_PLAIN
+    rows = connection.execute(statement, (channel_id, after, floor, limit)).fetchall()
     return _with_mentions(connection, rows[::-1])
 
 
@@ -187,6 +219,15 @@ def change_extra(connection: sqlite3.Connection, channel_id: int, message_id: in
     extra: MessageExtra = attrs.evolve(message.extra or MessageExtra(), **changes)  # type: ignore[arg-type]
     connection.execute("UPDATE messages SET extra = ? WHERE id = ?", (_extra_text(extra), message_id))
     return attrs.evolve(message, extra=extra)
+
+
+def change_flags(connection: sqlite3.Connection, message_id: int, *, added: int = 0, removed: int = 0) -> bool:
+    """Set and clear bits of a message's flags, which does not count as an edit; returns whether that changed any."""
+    cursor = connection.execute(
+        "UPDATE messages SET flags = (flags | ?1) & ~?2 WHERE id = ?3 AND flags <> (flags | ?1) & ~?2",
+        (added, removed, message_id),
+    )
+    return cursor.rowcount > 0
 
 
 def delete(connection: sqlite3.Connection, channel_id: int, message_id: int) -> bool:

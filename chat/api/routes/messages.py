@@ -7,8 +7,8 @@ from typing import Annotated, Final
 import attrs
 
 from chat.api.fields import Range, Snowflake
-from chat.api.message_bodies import CreateMessage, EditMessage, message_draft, message_edit
-from chat.api.message_forms import received_message
+from chat.api.message_bodies import CreateMessage, EditMessage, message_draft
+from chat.api.message_forms import received_edit, received_message
 from chat.api.operation import Bucket, Policy, Request, Routes
 from chat.api.schemas.messages import MESSAGE
 from chat.api.schemas.shapes import NOTHING, listed
@@ -92,12 +92,15 @@ async def get_message(request: Request, channel_id: int, message_id: int) -> obj
     policy=Policy.USER,
     bucket=Bucket("channel:message:update::channel_id", limit=20, window_ms=10_000),
     body=EditMessage,
+    multipart=True,
     empty_strings_are_null=False,
     answers=MESSAGE,
 )
-async def edit_message(request: Request, channel_id: int, message_id: int, body: EditMessage) -> object:
-    """Change one's own message."""
-    return await request.services.messages.edit(request.principal, channel_id, message_id, message_edit(body))
+async def edit_message(request: Request, channel_id: int, message_id: int, body: EditMessage | None) -> object:
+    """Change one's own message; or hide and show the embeds of anybody's."""
+    services, principal = request.services, request.principal
+    async with received_edit(request, lambda: services.uploads.owner(principal, channel_id), body) as edit:
+        return await services.messages.edit(principal, channel_id, message_id, edit)
 
 
 @routes.operation(

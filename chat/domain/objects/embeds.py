@@ -48,9 +48,7 @@ def _embed_object(embed: Mapping[str, Any], files: Sequence[Attachment], address
     return shown
 
 
-def _media_object(
-    media: Mapping[str, Any], files: Sequence[Attachment], addresses: Addresses
-) -> dict[str, Any] | None:
+def _media_object(media: Mapping[str, Any], files: Sequence[Attachment], addresses: Addresses) -> dict[str, Any] | None:
     """None for a file that the message has no more."""
     url: str = media["url"]
     if not url.startswith(OWN_FILE):

@@ -1,0 +1,178 @@
+"""The embeds of a message's body, and how they are stored (wire facts 5.3; limits of the field).
+
+Members that only the server fills in (`type`, `proxy_url`, sizes ...) are ignored, so that a client may send back what
+it got.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, Final
+from urllib.parse import urlsplit
+
+import attrs
+
+from chat.api.fields import Items, Length, Refusal, Schema, Timestamp
+from chat.clock import iso_timestamp
+from chat.domain.objects.embeds import OWN_FILE
+from chat.media.file_names import file_name
+
+TITLE_CHARACTERS: Final = 256
+DESCRIPTION_CHARACTERS: Final = 4_096
+FIELDS: Final = 25
+FIELD_NAME_CHARACTERS: Final = 256
+FIELD_VALUE_CHARACTERS: Final = 1_024
+FOOTER_CHARACTERS: Final = 2_048
+AUTHOR_CHARACTERS: Final = 256
+URL_CHARACTERS: Final = 2_048
+COLOR_MAXIMUM: Final = 0xFFFFFF
+EMBED_BODIES: Final = 100
+"""More are refused before they are looked at; the domain knows the limit."""
+
+_UNPRINTABLE: Final = re.compile(r"[\x00-\x20\x7f\\]")
+
+
+class _Url:
+    """An address: http or https with a host, or, where files may be shown, `attachment://NAME`."""
+
+    schema: Final[Schema] = {"format": "uri", "maxLength": URL_CHARACTERS}
+
+    def __init__(self, *, own_files: bool = False) -> None:
+        self._own_files = own_files
+
+    def check(self, value: str) -> None:
+        if len(value) > URL_CHARACTERS:
+            raise Refusal("CONTENT_EXCEEDS_MAX_LENGTH")
+        if self._own_files and value.startswith(OWN_FILE) and len(value) > len(OWN_FILE):
+            return
+        if value and not _is_web_address(value):
+            raise Refusal
+
+
+class _Color:
+    """A colour as an integer."""
+
+    schema: Final[Schema] = {"minimum": 0, "maximum": COLOR_MAXIMUM}
+
+    def check(self, value: int) -> None:
+        if value < 0:
+            raise Refusal("COLOR_VALUE_TOO_LOW")
+        if value > COLOR_MAXIMUM:
+            raise Refusal("COLOR_VALUE_TOO_HIGH")
+
+
+Url = Annotated[str, _Url()]
+MediaUrl = Annotated[str, _Url(own_files=True)]
+
+
+@attrs.frozen
+class EmbedAuthorBody:
+    """Who is named above the title."""
+
+    name: Annotated[str, Length(1, AUTHOR_CHARACTERS)]
+    url: Url | None = None
+    icon_url: MediaUrl | None = None
+
+
+@attrs.frozen
+class EmbedFooterBody:
+    """What stands below."""
+
+    text: Annotated[str, Length(1, FOOTER_CHARACTERS)]
+    icon_url: MediaUrl | None = None
+
+
+@attrs.frozen
+class EmbedMediaBody:
+    """A picture."""
+
+    url: MediaUrl | None = None
+    description: Annotated[str, Length(0, DESCRIPTION_CHARACTERS)] | None = None
+
+
+@attrs.frozen
+class EmbedFieldBody:
+    """A name with a value."""
+
+    name: Annotated[str, Length(1, FIELD_NAME_CHARACTERS)]
+    value: Annotated[str, Length(1, FIELD_VALUE_CHARACTERS)]
+    inline: bool | None = False
+
+
+@attrs.frozen
+class EmbedBody:
+    """A rich embed."""
+
+    url: Url | None = None
+    title: Annotated[str, Length(0, TITLE_CHARACTERS)] | None = None
+    color: Annotated[int, _Color()] | None = None
+    timestamp: Timestamp | None = None
+    description: Annotated[str, Length(0, DESCRIPTION_CHARACTERS)] | None = None
+    author: EmbedAuthorBody | None = None
+    image: EmbedMediaBody | None = None
+    thumbnail: EmbedMediaBody | None = None
+    footer: EmbedFooterBody | None = None
+    fields: Annotated[list[EmbedFieldBody], Items(0, FIELDS)] = attrs.field(factory=list)
+
+
+EmbedBodies = Annotated[list[EmbedBody], Items(0, EMBED_BODIES, "TOO_MANY_EMBEDS")]
+
+
+def stored_embeds(bodies: Sequence[EmbedBody]) -> tuple[dict[str, Any], ...]:
+    """Embeds as they are stored; those in which nothing stands are left out."""
+    return tuple(embed for body in bodies if (embed := _stored(body)) is not None)
+
+
+def _stored(body: EmbedBody) -> dict[str, Any] | None:
+    content = _present(
+        {
+            "title": body.title,
+            "description": body.description,
+            "author": None if body.author is None else _named("name", body.author.name, body.author),
+            "image": _media(body.image),
+            "thumbnail": _media(body.thumbnail),
+            "footer": None if body.footer is None else _named("text", body.footer.text, body.footer),
+            "fields": [
+                {"name": field.name, "value": field.value, "inline": bool(field.inline)} for field in body.fields
+            ],
+        }
+    )
+    if not content:
+        return None
+    frame = _present({"url": body.url}) | ({} if body.color is None else {"color": body.color})
+    if body.timestamp is not None:
+        frame["timestamp"] = iso_timestamp(body.timestamp)
+    return {"type": "rich", **frame, **content}
+
+
+def _named(member: str, words: str, body: EmbedAuthorBody | EmbedFooterBody) -> dict[str, Any]:
+    url = body.url if isinstance(body, EmbedAuthorBody) else None
+    return _present({member: words, "url": url, "icon_url": _own_file(body.icon_url)})
+
+
+def _media(body: EmbedMediaBody | None) -> dict[str, Any] | None:
+    if body is None or not body.url:
+        return None
+    return _present({"url": _own_file(body.url), "description": body.description}) | {"flags": 0}
+
+
+def _own_file(url: str | None) -> str | None:
+    """The address with the name that the file has once it is stored."""
+    if url is None or not url.startswith(OWN_FILE):
+        return url
+    return OWN_FILE + file_name(url.removeprefix(OWN_FILE))
+
+
+def _present(members: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in members.items() if value}
+
+
+def _is_web_address(value: str) -> bool:
+    if _UNPRINTABLE.search(value) is not None:
+        return False
+    try:
+        parts = urlsplit(value)
+        return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        return False
