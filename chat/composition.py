@@ -35,6 +35,7 @@ from chat.domain.account_closing import AccountClosing
 from chat.domain.account_events import AccountEvents
 from chat.domain.account_images import AccountImages
 from chat.domain.accounts import Accounts
+from chat.domain.active_calls import ActiveCalls
 from chat.domain.address_wishes import AddressWishes
 from chat.domain.admin_api_keys import AdminApiKeys
 from chat.domain.applications import Applications
@@ -43,6 +44,7 @@ from chat.domain.authentication import Authentication
 from chat.domain.backup_codes import BackupCodes
 from chat.domain.bans import Bans
 from chat.domain.bot_installation import BotInstallation
+from chat.domain.calls import Calls
 from chat.domain.channels import Channels
 from chat.domain.discovery import Discovery
 from chat.domain.email_addresses import EmailAddresses
@@ -53,6 +55,8 @@ from chat.domain.email_verification import EmailVerification
 from chat.domain.enrolments import Enrolments
 from chat.domain.expressions import Expressions
 from chat.domain.friendships import Friendships
+from chat.domain.group_invites import GroupInvites
+from chat.domain.groups import Groups
 from chat.domain.guild_changes import GuildChanges
 from chat.domain.guild_channels import GuildChannels
 from chat.domain.guild_deletion import GuildDeletion
@@ -71,6 +75,9 @@ from chat.domain.media_library import MediaLibrary
 from chat.domain.member_changes import MemberChanges
 from chat.domain.member_searches import MemberSearches
 from chat.domain.memberships import Memberships
+from chat.domain.message_search_index import MessageSearchIndex
+from chat.domain.message_search_scopes import MessageSearchScopes
+from chat.domain.message_searches import MessageSearches
 from chat.domain.messages import Messages
 from chat.domain.mfa_codes import MfaCodes
 from chat.domain.new_passwords import NewPasswords
@@ -103,6 +110,9 @@ from chat.domain.sudo import SudoMode
 from chat.domain.system_messages import SystemMessages
 from chat.domain.temporary_members import TemporaryMembers
 from chat.domain.thread_access import ThreadLookup
+from chat.domain.thread_archiving import ThreadArchiving
+from chat.domain.thread_changes import ThreadChanges
+from chat.domain.thread_lists import ThreadLists
 from chat.domain.threads import Threads
 from chat.domain.totp import Totp
 from chat.domain.typing_indicators import TypingIndicators
@@ -144,6 +154,7 @@ class Foundations:
     relationships: Relationships
     presences: Presences
     voice_states: VoiceStates
+    active_calls: ActiveCalls
     rosters: Rosters
     private_channels: PrivateChannels
     thread_lookup: ThreadLookup
@@ -227,8 +238,16 @@ def build_services(base: Foundations) -> Services:
         addresses,
     )
     system_messages = SystemMessages(access, base.private_channels, bus, base.snowflakes, addresses)
+    archiving = ThreadArchiving(database, bus, clock)
+    threads = Threads(
+        database, access, base.thread_lookup, bus, clock, policy, system_messages, audit_log, addresses
+    )
+    groups = Groups(
+        database, bus, clock, base.snowflakes, settings, policy, base.private_channels, system_messages, media
+    )
     uploads = Uploads(database, clock, base.snowflakes, base.mint, media, messages, settings)
     voice_regions = VoiceRegions(settings, access)
+    message_search_index = MessageSearchIndex(database, bus, enabled=settings.search == "on")
     return Services(
         settings=settings,
         database=database,
@@ -299,6 +318,7 @@ def build_services(base: Foundations) -> Services:
             settings,
         ),
         private_channels=base.private_channels,
+        groups=groups,
         audit_log=audit_log,
         vanity_urls=VanityUrls(database, base.guild_states, access, bus, audit_log, clock, settings, policy),
         guild_channels=GuildChannels(
@@ -327,7 +347,12 @@ def build_services(base: Foundations) -> Services:
         expressions=Expressions(
             database, base.guild_states, access, bus, audit_log, base.snowflakes, media, settings, policy
         ),
-        threads=Threads(database, access, base.thread_lookup, bus, clock, base.snowflakes, policy),
+        threads=threads,
+        thread_archiving=archiving,
+        thread_lists=ThreadLists(database, access, clock, addresses),
+        thread_changes=ThreadChanges(
+            database, access, threads, archiving, bus, clock, policy, audit_log, addresses
+        ),
         friendships=Friendships(database, clock, base.relationships, settings),
         oauth2_authorization=OAuth2Authorization(
             database,
@@ -354,6 +379,18 @@ def build_services(base: Foundations) -> Services:
         ),
         memberships=memberships,
         temporary_members=TemporaryMembers(database, memberships, base.presences, bus),
+        calls=Calls(
+            database,
+            access,
+            base.private_channels,
+            system_messages,
+            base.voice_states,
+            base.active_calls,
+            voice_regions,
+            bus,
+            clock,
+            addresses,
+        ),
         inactive_members=InactiveMembers(bus, base.guild_states, base.presences, base.voice_states, base.clock),
         member_searches=MemberSearches(database, access, base.rosters),
         member_changes=MemberChanges(
@@ -361,6 +398,14 @@ def build_services(base: Foundations) -> Services:
         ),
         channels=Channels(access),
         messages=messages,
+        message_searches=MessageSearches(
+            database,
+            access,
+            MessageSearchScopes(database, base.guild_states, access, clock),
+            message_search_index,
+            addresses,
+        ),
+        message_search_index=message_search_index,
         reactions=Reactions(database, access, bus, clock, settings),
         system_messages=system_messages,
         media=media,
@@ -390,6 +435,7 @@ def build_services(base: Foundations) -> Services:
             base.presences.online_count,
             base.presences.is_connected,
             audit_log,
+            GroupInvites(database, groups, bus, clock, settings, base.presences.is_online),
         ),
         typing=TypingIndicators(access, bus, clock),
     )

@@ -42,7 +42,9 @@ from chat.composition import Foundations, build_services
 from chat.config import Loaded, Settings
 from chat.domain import guild_administration
 from chat.domain.account_states import AccountStates, find_partial_user
+from chat.domain.active_calls import ActiveCalls
 from chat.domain.guild_states import GuildStates
+from chat.domain.presence_audience import presence_audience
 from chat.domain.presences import Presences
 from chat.domain.private_channels import PrivateChannels
 from chat.domain.relationships import Relationships
@@ -59,6 +61,7 @@ from chat.gateway.retention import at_rest, revived
 from chat.gateway.subscriptions import Subscriptions
 from chat.snowflake import SERVER_WORKER, SnowflakeGenerator
 from chat.store import accounts, outside_changes, retained_sessions
+from chat.store import private_channels as private_channels_store
 from chat.store.data_directory import DataDirectory
 from chat.store.database import SWITCH_INTERVAL_SECONDS, Database, open_database
 from chat.web.pages import Pages
@@ -136,14 +139,29 @@ class Server:
         self.relationships = relationships = Relationships(database, bus, clock, partial_user_of=partial_user_of)
         thread_lookup = ThreadLookup(database)
         private_channels = PrivateChannels(database, bus, snowflakes, settings, partial_user_of=partial_user_of)
+        random_hex = partial(_random_hex, chance)
+        voice_states = VoiceStates(
+            bus,
+            guild_states,
+            clock,
+            random_hex=random_hex,
+            recipients_of=lambda channel_id: private_channels_store.recipient_ids(database.reader, channel_id),
+        )
+        self.voice_states = voice_states
+        active_calls = ActiveCalls(voice_states)
         self.account_states = account_states = AccountStates(
-            database, clock, relationships, private_channels, premium_for_everyone=settings.premium_mode == "everyone"
+            database,
+            clock,
+            relationships,
+            private_channels,
+            premium_for_everyone=settings.premium_mode == "everyone",
+            calls_of=active_calls.of_account,
+            voice_regions=settings.voice.regions,
         )
         self.presences = presences = Presences(
-            bus, clock, friends_of=relationships.friends_of, partial_user_of=partial_user_of
+            bus, clock, friends_of=partial(presence_audience, database), partial_user_of=partial_user_of
         )
-        random_hex = partial(_random_hex, chance)
-        voice_states = VoiceStates(bus, guild_states, clock, random_hex=random_hex)
+        bus.subscribe(presences)
         self.rosters = rosters = Rosters(database, bus)
 
         def make_commands(hub: Hub, subscriptions: Subscriptions, guild_payloads: GuildPayloads) -> CommandHandler:
@@ -158,6 +176,7 @@ class Server:
                 database=database,
                 clock=clock,
                 rate_limited=settings.rate_limits,
+                prepare_call=lambda caller, channel_id: self.services.calls.prepare(caller, channel_id),
             )
 
         self.gateway = Gateway(
@@ -198,6 +217,7 @@ class Server:
             relationships=relationships,
             presences=presences,
             voice_states=voice_states,
+            active_calls=active_calls,
             rosters=self.rosters,
             private_channels=private_channels,
             thread_lookup=thread_lookup,
@@ -259,12 +279,16 @@ class Server:
         async with http.running(), self.gateway.running(), trio.open_nursery() as nursery:
             await self._adopt_retained()
             await self.services.media.begin()
+            await self.services.calls.end_those_left_behind()
             nursery.start_soon(self._follow_outside_changes)
             nursery.start_soon(self.services.sign_ins.run)
             nursery.start_soon(self.services.guild_deletion.run)
+            nursery.start_soon(self.services.message_search_index.run)
             nursery.start_soon(self.services.temporary_members.run)
             nursery.start_soon(self.services.inactive_members.run)
+            nursery.start_soon(self.services.calls.run)
             nursery.start_soon(self.services.media.run)
+            nursery.start_soon(self.services.thread_archiving.run)
             nursery.start_soon(self.services.admin_api_keys.run)
             nursery.start_soon(self.address_bans.run)
             nursery.start_soon(self.presences.expire_custom_statuses)
@@ -295,6 +319,10 @@ class Server:
                 nursery.start_soon(self.port.drain, seconds)
                 if self.outbox is not None:
                     nursery.start_soon(self.outbox.finish)
+        self.gateway.hub.reactions.close_all()  # delivered while the rest is written
+        # Whoever resumes after the restart hears that nobody is in voice any more.
+        self.voice_states.end_all()
+        await self.services.calls.close()
         await self.services.sign_ins.write_uses()
         await self.services.admin_api_keys.write_uses()
         await self.address_bans.write()

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from chat.domain.audit_log import AuditLog
     from chat.domain.authentication import Authentication
     from chat.domain.bans import Bans
+    from chat.domain.calls import Calls
     from chat.domain.channels import Channels
     from chat.domain.discovery import Discovery
     from chat.domain.email_change import EmailChanges
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from chat.domain.email_verification import EmailVerification
     from chat.domain.expressions import Expressions
     from chat.domain.friendships import Friendships
+    from chat.domain.groups import Groups
     from chat.domain.guild_changes import GuildChanges
     from chat.domain.guild_channels import GuildChannels
     from chat.domain.guild_deletion import GuildDeletion
@@ -42,6 +44,8 @@ if TYPE_CHECKING:
     from chat.domain.member_changes import MemberChanges
     from chat.domain.member_searches import MemberSearches
     from chat.domain.memberships import Memberships
+    from chat.domain.message_search_index import MessageSearchIndex
+    from chat.domain.message_searches import MessageSearches
     from chat.domain.messages import Messages
     from chat.domain.oauth2_authorization import OAuth2Authorization
     from chat.domain.oauth2_identity import OAuth2Identity
@@ -54,6 +58,7 @@ if TYPE_CHECKING:
     from chat.domain.pending_registrations import PendingRegistrations
     from chat.domain.permission_overwrites import PermissionOverwrites
     from chat.domain.private_channels import PrivateChannels
+    from chat.domain.reactions import Reactions
     from chat.domain.recovery_kit import RecoveryKits
     from chat.domain.registration import Registration
     from chat.domain.roles import Roles
@@ -63,6 +68,9 @@ if TYPE_CHECKING:
     from chat.domain.sudo import SudoMode
     from chat.domain.system_messages import SystemMessages
     from chat.domain.temporary_members import TemporaryMembers
+    from chat.domain.thread_archiving import ThreadArchiving
+    from chat.domain.thread_changes import ThreadChanges
+    from chat.domain.thread_lists import ThreadLists
     from chat.domain.threads import Threads
     from chat.domain.totp import Totp
     from chat.domain.typing_indicators import TypingIndicators
@@ -120,7 +128,11 @@ class Services:
     discovery: Discovery
     friendships: Friendships
     private_channels: PrivateChannels
+    groups: Groups
     threads: Threads
+    thread_archiving: ThreadArchiving
+    thread_changes: ThreadChanges
+    thread_lists: ThreadLists
     audit_log: AuditLog
     roles: Roles
     expressions: Expressions
@@ -136,12 +148,16 @@ class Services:
     memberships: Memberships
     temporary_members: TemporaryMembers
     inactive_members: InactiveMembers
+    calls: Calls
     guild_discovery: GuildDiscovery
     voice_regions: VoiceRegions
     member_searches: MemberSearches
     member_changes: MemberChanges
     channels: Channels
     messages: Messages
+    message_searches: MessageSearches
+    message_search_index: MessageSearchIndex
+    reactions: Reactions
     system_messages: SystemMessages
     media: MediaLibrary
     uploads: Uploads

@@ -19,6 +19,7 @@ from chat.store.schema import ACCOUNTS, ADMIN_API_KEYS, GUILDS, MESSAGES, OPERAT
 from chat.store.schema_administration import ADMINISTRATION
 from chat.store.schema_audit_log import AUDIT_LOG
 from chat.store.schema_bans import BANS
+from chat.store.schema_calls import CALLS
 from chat.store.schema_credentials import CREDENTIALS
 from chat.store.schema_expressions import EXPRESSIONS
 from chat.store.schema_forums import ANNOUNCEMENTS, FORUMS
@@ -26,6 +27,7 @@ from chat.store.schema_media import MEDIA
 from chat.store.schema_members import MEMBERS
 from chat.store.schema_messages import MESSAGES_IN_FULL
 from chat.store.schema_people import PEOPLE
+from chat.store.schema_moderation import MODERATION
 from chat.store.schema_private_channels import PRIVATE_CHANNELS
 from chat.store.schema_reading import READING
 from chat.store.schema_recovery import RECOVERY
@@ -160,6 +162,18 @@ def message_search(database: sqlite_utils.Database) -> None:
         database.execute(statement)
 
 
+def moderation(database: sqlite_utils.Database) -> None:
+    """What nobody may use; what people report."""
+    for statement in MODERATION:
+        database.execute(statement)
+
+
+def active_calls(database: sqlite_utils.Database) -> None:
+    """Calls that are going on."""
+    for statement in CALLS:
+        database.execute(statement)
+
+
 MIGRATIONS: Final[Sequence[Migration]] = (
     accounts_guilds_messages,
     relationships,
@@ -181,6 +195,8 @@ MIGRATIONS: Final[Sequence[Migration]] = (
     reading,
     uploads,
     message_search,
+    moderation,
+    active_calls,
 )
 """In the order in which they run; the name of the function is the name in the record."""
 

@@ -1,0 +1,131 @@
+"""Text as the terms by which it is found; the same for what is indexed and for what is asked.
+
+Letters are compared without case, width and accents. What is between separators (spaces, punctuation) is a chunk.
+Mostly a chunk is one word, which is one term. But scripts that put no spaces between words, and emoji, give one term
+for each character: so a chunk of them is found by any part of it, even by a single character, as a phrase. Of a
+sequence of emoji joined to one picture, each is found; skin tones are terms of their own, the selectors of styles are
+left out.
+
+Filters are terms too. They begin with a character that no text gives (MARK), so neither finds the other.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import unicodedata
+from typing import Final
+
+MARK: Final = "\ue000"
+"""Begins the terms of filters. Private characters separate words, so no term of a text holds one."""
+
+TERM_LENGTH: Final = 64
+"""Characters of a term that count; nobody looks for the rest of a longer word."""
+
+_BREAK: Final = "\n"
+_UNSPACED: Final = (
+    (0x0E00, 0x0EFF),  # Thai, Lao
+    (0x0F00, 0x0FFF),  # Tibetan
+    (0x1000, 0x109F),  # Myanmar
+    (0x1780, 0x17FF),  # Khmer
+    (0x2E80, 0x2FDF),  # radicals of Han
+    (0x3005, 0x3007),
+    (0x3021, 0x312F),  # Hiragana, Katakana, Bopomofo
+    (0x31A0, 0x31FF),
+    (0x3400, 0x4DBF),  # Han
+    (0x4E00, 0x9FFF),
+    (0xA000, 0xA4CF),  # Yi
+    (0xF900, 0xFAFF),
+    (0x1B000, 0x1B16F),  # more Kana
+    (0x20000, 0x3FFFF),
+)
+"""Scripts that put no spaces between words."""
+
+_SILENT: Final = (
+    (0x0300, 0x036F),  # accents of Latin, Greek and Cyrillic
+    (0x0591, 0x05C7),  # points of Hebrew
+    (0x064B, 0x065F),  # vowels of Arabic
+    (0x0670, 0x0670),
+    (0xFE00, 0xFE0F),  # selectors of styles
+    (0xE0100, 0xE01EF),
+)
+"""Marks that make no difference."""
+
+_PICTURES: Final = (0x1F000, 0x1FAFF)
+"""Where emoji are; some are younger than the character tables of this Python."""
+
+
+class _Places(dict[int, str]):
+    """What becomes of a character: part of a word, a term of its own, a separator, or nothing."""
+
+    def __missing__(self, code: int) -> str:
+        place = self[code] = _place(code)
+        return place
+
+
+def _place(code: int) -> str:
+    character = chr(code)
+    category = unicodedata.category(character)
+    if code < 0x80:
+        return character if character.isalnum() else _BREAK
+    if category[0] in "LMN":
+        return f" {character} " if _is_in(code, _UNSPACED) else character
+    if category[0] == "S" or (category == "Cn" and _PICTURES[0] <= code <= _PICTURES[1]):
+        return f" {character} "
+    return _BREAK
+
+
+def _is_in(code: int, ranges: tuple[tuple[int, int], ...]) -> bool:
+    return any(first <= code <= last for first, last in ranges)
+
+
+class _Silent(dict[int, str | None]):
+    """Takes the marks that make no difference out of decomposed text."""
+
+    def __missing__(self, code: int) -> str | None:
+        kept = self[code] = None if _is_in(code, _SILENT) else chr(code)
+        return kept
+
+
+_PLACES: Final = _Places()
+_AUDIBLE: Final = _Silent()
+
+
+def chunks(text: str) -> list[list[str]]:
+    """The terms of each chunk of the text."""
+    found = []
+    for chunk in _prepared(text).split(_BREAK):
+        terms = _terms(chunk)
+        if terms:
+            found.append(terms)
+    return found
+
+
+def terms(text: str) -> list[str]:
+    """The terms of the text, in order."""
+    return _terms(_prepared(text))
+
+
+def _terms(prepared: str) -> list[str]:
+    return [term[:TERM_LENGTH] for term in prepared.split()]
+
+
+def _prepared(text: str) -> str:
+    if text.isascii():
+        return text.lower().translate(_PLACES)
+    decomposed = unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", text).casefold())
+    return unicodedata.normalize("NFC", decomposed.translate(_AUDIBLE)).translate(_PLACES)
+
+
+def id_term(kind: str, snowflake: int) -> str:
+    """The term of a filter by an id; `kind` is a letter."""
+    return f"{MARK}{kind}{snowflake:x}"
+
+
+def name_term(kind: str, name: str) -> str:
+    """The term of a filter by a name without regard to case; `kind` is a letter."""
+    return f"{MARK}{kind}{hashlib.blake2b(name.casefold().encode('utf-8', 'replace'), digest_size=8).hexdigest()}"
+
+
+def word_terms(kind: str, text: str) -> list[str]:
+    """The terms of a text in a filter of its own, apart from all others."""
+    return [f"{MARK}{kind}{term}" for term in terms(text)]
