@@ -11,6 +11,8 @@ from chat.domain.admin_audit_log import AdminAuditLog
 from chat.domain.administered_accounts import AdministeredAccounts
 from chat.domain.administered_bans import AdministeredBans
 from chat.domain.administered_credentials import AdministeredCredentials
+from chat.domain.administered_lists import AdministeredLists
+from chat.domain.administered_relationships import AdministeredRelationships
 
 if TYPE_CHECKING:
     from chat.composition import Credentials, Foundations, Recovery
@@ -20,7 +22,8 @@ def build_administration(base: Foundations, credentials: Credentials, recovery: 
     """Every service behind /v1/admin."""
     database, clock, settings = base.database, base.clock, base.settings
     log = AdminAuditLog(database, base.snowflakes)
-    views = AdminAccountViews(database, clock, AddressLookups())
+    lookups = AddressLookups()
+    views = AdminAccountViews(database, clock, lookups)
     accounts = AdministeredAccounts(database, clock, credentials.usernames, base.account_events, log, views, settings)
     return AdministrationServices(
         log=log,
@@ -38,5 +41,7 @@ def build_administration(base: Foundations, credentials: Credentials, recovery: 
             log,
             settings,
         ),
+        lists=AdministeredLists(database, log, views, lookups, base.presences.online_count),
+        relationships=AdministeredRelationships(database, base.relationships, log),
         bans=AdministeredBans(database, clock, credentials.mailer, base.account_events, log, views, settings),
     )

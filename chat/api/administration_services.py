@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from chat.domain.administered_accounts import AdministeredAccounts
     from chat.domain.administered_bans import AdministeredBans
     from chat.domain.administered_credentials import AdministeredCredentials
+    from chat.domain.administered_lists import AdministeredLists
+    from chat.domain.administered_relationships import AdministeredRelationships
 
 
 @attrs.frozen(kw_only=True)
@@ -23,3 +25,5 @@ class AdministrationServices:
     accounts: AdministeredAccounts
     credentials: AdministeredCredentials
     bans: AdministeredBans
+    lists: AdministeredLists
+    relationships: AdministeredRelationships

@@ -96,6 +96,33 @@ class AdminAction(enum.StrEnum):
     DELETE_ALL_USER_MESSAGES_DRY_RUN = "delete_all_user_messages_dry_run"
     DELETE_ALL_USER_MESSAGES = "delete_all_user_messages"
     QUEUE_MESSAGE_SHRED = "queue_message_shred"
+    BAN_EMAIL = "ban_email"
+    CHECK_EMAIL_BAN = "check_email_ban"
+    UNBAN_EMAIL = "unban_email"
+    BAN_IP = "ban_ip"
+    CHECK_IP_BAN = "check_ip_ban"
+    UNBAN_IP = "unban_ip"
+    BAN_PHRASE = "ban_phrase"
+    CHECK_PHRASE_BAN = "check_phrase_ban"
+    UNBAN_PHRASE = "unban_phrase"
+    BAN_URL = "ban_url"
+    CHECK_URL_BAN = "check_url_ban"
+    UNBAN_URL = "unban_url"
+    BAN_URL_DOMAIN = "ban_url_domain"
+    CHECK_URL_DOMAIN_BAN = "check_url_domain_ban"
+    UNBAN_URL_DOMAIN = "unban_url_domain"
+    BAN_FILE_SHA = "ban_file_sha"
+    CHECK_FILE_SHA_BAN = "check_file_sha_ban"
+    UNBAN_FILE_SHA = "unban_file_sha"
+    BAN_AVATAR_HASH = "ban_avatar_hash"
+    CHECK_AVATAR_HASH_BAN = "check_avatar_hash_ban"
+    UNBAN_AVATAR_HASH = "unban_avatar_hash"
+    BAN_PROFILE_SUBSTRING = "ban_profile_substring"
+    CHECK_PROFILE_SUBSTRING_BAN = "check_profile_substring_ban"
+    UNBAN_PROFILE_SUBSTRING = "unban_profile_substring"
+    RESOLVE_REPORT = "resolve_report"
+    GET_REPORT = "get_report"
+    LIST_REPORTS = "list_reports"
 
 
 def _row(*metadata: str, target: AdminTarget = AdminTarget.USER) -> AdminActionKind:
@@ -177,6 +204,33 @@ ADMIN_ACTIONS: Final[Mapping[AdminAction, AdminActionKind]] = MappingProxyType(
         AdminAction.QUEUE_MESSAGE_SHRED: _row(
             "user_id", "job_id", "requested_entries", target=AdminTarget.MESSAGE_SHRED
         ),
+        AdminAction.BAN_EMAIL: _row("reason", target=AdminTarget.EMAIL),
+        AdminAction.CHECK_EMAIL_BAN: _row("banned", target=AdminTarget.EMAIL),
+        AdminAction.UNBAN_EMAIL: _row(target=AdminTarget.EMAIL),
+        AdminAction.BAN_IP: _row("reason", target=AdminTarget.IP),
+        AdminAction.CHECK_IP_BAN: _row("banned", target=AdminTarget.IP),
+        AdminAction.UNBAN_IP: _row(target=AdminTarget.IP),
+        AdminAction.BAN_PHRASE: _row("reason", target=AdminTarget.PHRASE),
+        AdminAction.CHECK_PHRASE_BAN: _row("banned", target=AdminTarget.PHRASE),
+        AdminAction.UNBAN_PHRASE: _row(target=AdminTarget.PHRASE),
+        AdminAction.BAN_URL: _row("reason", target=AdminTarget.URL),
+        AdminAction.CHECK_URL_BAN: _row("banned", target=AdminTarget.URL),
+        AdminAction.UNBAN_URL: _row(target=AdminTarget.URL),
+        AdminAction.BAN_URL_DOMAIN: _row("reason", target=AdminTarget.URL_DOMAIN),
+        AdminAction.CHECK_URL_DOMAIN_BAN: _row("banned", target=AdminTarget.URL_DOMAIN),
+        AdminAction.UNBAN_URL_DOMAIN: _row(target=AdminTarget.URL_DOMAIN),
+        AdminAction.BAN_FILE_SHA: _row("reason", target=AdminTarget.FILE_SHA),
+        AdminAction.CHECK_FILE_SHA_BAN: _row("banned", target=AdminTarget.FILE_SHA),
+        AdminAction.UNBAN_FILE_SHA: _row(target=AdminTarget.FILE_SHA),
+        AdminAction.BAN_AVATAR_HASH: _row("reason", target=AdminTarget.AVATAR_HASH),
+        AdminAction.CHECK_AVATAR_HASH_BAN: _row("banned", target=AdminTarget.AVATAR_HASH),
+        AdminAction.UNBAN_AVATAR_HASH: _row(target=AdminTarget.AVATAR_HASH),
+        AdminAction.BAN_PROFILE_SUBSTRING: _row("reason", target=AdminTarget.PROFILE_SUBSTRING),
+        AdminAction.CHECK_PROFILE_SUBSTRING_BAN: _row("banned", target=AdminTarget.PROFILE_SUBSTRING),
+        AdminAction.UNBAN_PROFILE_SUBSTRING: _row(target=AdminTarget.PROFILE_SUBSTRING),
+        AdminAction.RESOLVE_REPORT: _row("public_comment", "notified", target=AdminTarget.REPORT),
+        AdminAction.GET_REPORT: _row("found", target=AdminTarget.REPORT),
+        AdminAction.LIST_REPORTS: _row("status", "limit", "result_count", target=AdminTarget.REPORT),
     }
 )
 """The whole registry; every action has its row."""

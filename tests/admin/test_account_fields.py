@@ -5,21 +5,12 @@ from __future__ import annotations
 import json
 from typing import Any
 
-import attrs
 import pytest
 import trio.testing
 
-from chat.store.admin_audit_log import AdminAuditLogEntry
 from chat.testing.server import ChatServer
 from chat.testing.world import World
-
-
-def audit_log(server: ChatServer) -> list[AdminAuditLogEntry]:
-    """Every entry, the oldest first."""
-    names = ", ".join(field.name for field in attrs.fields(AdminAuditLogEntry))
-    rows = server.database.reader.execute(f"SELECT {names} FROM admin_audit_log ORDER BY id")  # noqa: S608
-    return [AdminAuditLogEntry(*row) for row in rows]
-
+from tests.admin.audit import audit_log
 
 Case = tuple[str, str, dict[str, Any] | None, str, dict[str, str]]
 

@@ -4,10 +4,29 @@ from __future__ import annotations
 
 from typing import Final
 
-from chat.admin.routes import account_bans, account_credentials, account_fields, acls, api_keys, own_account
+from chat.admin.routes import (
+    account_bans,
+    account_credentials,
+    account_fields,
+    account_lists,
+    account_relationships,
+    acls,
+    api_keys,
+    own_account,
+)
 from chat.api.operation import Routes
 
 ADMIN_ROUTES: Final[tuple[Routes, ...]] = tuple(
-    module.routes for module in (own_account, account_fields, account_credentials, account_bans, acls, api_keys)
+    module.routes
+    for module in (
+        own_account,
+        account_fields,
+        account_credentials,
+        account_bans,
+        account_lists,
+        account_relationships,
+        acls,
+        api_keys,
+    )
 )
 """Every operation below /v1/admin."""

@@ -1,0 +1,148 @@
+"""Operations that read an account and what is around it (document 002, Endpoints)."""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated, Final, Literal
+
+import attrs
+
+from chat.admin import buckets
+from chat.admin.acting import acting
+from chat.admin.operation import AdminRoutes
+from chat.api.fields import Length, Pattern, Range, Snowflake
+from chat.api.operation import Request
+from chat.domain.administered_lists import Window
+from chat.errors import FieldError, InvalidFormBody
+from chat.registries.acls import Acl
+from chat.registries.admin_actions import AdminAction
+
+routes = AdminRoutes()
+
+TRUE: Final = frozenset({"true", "True", "1"})
+"""What counts as true of a parameter that is text (document 002)."""
+
+
+@attrs.frozen
+class ListGuilds:
+    """The query of GET …/guilds."""
+
+    before: Snowflake | None = None
+    after: Snowflake | None = None
+    limit: Annotated[int, Range(1, 200)] = 200
+    with_counts: str = "false"
+
+
+@attrs.frozen
+class ListPrivateChannels:
+    """The query of GET …/dm-channels."""
+
+    type: Literal["dm", "group_dm"] = "dm"
+    before: Snowflake | None = None
+    after: Snowflake | None = None
+    limit: Annotated[int, Range(1, 200)] = 50
+
+
+@attrs.frozen
+class ReadChangeLog:
+    """The query of GET …/change-log."""
+
+    limit: Annotated[int, Range(1, 200)] = 50
+    page_token: Annotated[str, Length(1, 64), Pattern(re.compile(r"[0-9]+", re.ASCII), "INVALID_FORMAT")] | None = None
+
+
+@routes.admin_operation(
+    "GET",
+    "/v1/admin/users/{user_id}",
+    acls=[Acl.USER_LOOKUP],
+    audit=AdminAction.GET_USER,
+    bucket=buckets.LOOKUP,
+)
+async def get_account(request: Request, user_id: int) -> object:
+    """An account, or none."""
+    return {"users": await request.services.administration.lists.account(acting(request), user_id)}
+
+
+@routes.admin_operation(
+    "GET",
+    "/v1/admin/users/{user_id}/guilds",
+    acls=[Acl.USER_LIST_GUILDS],
+    audit=AdminAction.LIST_USER_GUILDS,
+    bucket=buckets.LOOKUP,
+    query=ListGuilds,
+)
+async def list_guilds(request: Request, user_id: int, query: ListGuilds) -> object:
+    """An account's guilds."""
+    window = Window(query.limit, query.before, query.after)
+    with_counts = query.with_counts in TRUE
+    lists = request.services.administration.lists
+    return {"guilds": await lists.guilds(acting(request), user_id, window, with_counts=with_counts)}
+
+
+@routes.admin_operation(
+    "GET",
+    "/v1/admin/users/{user_id}/dm-channels",
+    acls=[Acl.USER_LIST_DM_CHANNELS],
+    audit=AdminAction.LIST_USER_DM_CHANNELS,
+    bucket=buckets.LOOKUP,
+    query=ListPrivateChannels,
+)
+async def list_private_channels(request: Request, user_id: int, query: ListPrivateChannels) -> object:
+    """An account's conversations of two, or its groups."""
+    if query.before is not None and query.after is not None:
+        raise InvalidFormBody([FieldError("before", "INVALID_FORMAT"), FieldError("after", "INVALID_FORMAT")])
+    window = Window(query.limit, query.before, query.after)
+    lists = request.services.administration.lists
+    return {"channels": await lists.private_channels(acting(request), user_id, query.type, window)}
+
+
+@routes.admin_operation(
+    "GET",
+    "/v1/admin/users/{user_id}/applications",
+    acls=[(Acl.APPLICATION_LOOKUP, Acl.APPLICATION_LIST_BY_OWNER)],
+    audit=AdminAction.LIST_USER_APPLICATIONS,
+    bucket=buckets.LOOKUP,
+)
+async def list_applications(request: Request, user_id: int) -> object:
+    """An account's own applications."""
+    return {"applications": await request.services.administration.lists.applications(acting(request), user_id)}
+
+
+@routes.admin_operation(
+    "GET",
+    "/v1/admin/users/{user_id}/relationships",
+    acls=[Acl.USER_LIST_RELATIONSHIPS],
+    audit=AdminAction.LIST_USER_RELATIONSHIPS,
+    bucket=buckets.LOOKUP,
+)
+async def list_relationships(request: Request, user_id: int) -> object:
+    """An account's relationships by category."""
+    return await request.services.administration.lists.relationships(acting(request), user_id)
+
+
+@routes.admin_operation(
+    "GET",
+    "/v1/admin/users/{user_id}/sessions",
+    acls=[Acl.USER_LIST_SESSIONS],
+    audit=AdminAction.LIST_USER_SESSIONS,
+    bucket=buckets.MODIFY,
+)
+async def list_sessions(request: Request, user_id: int) -> object:
+    """An account's sign-ins, those that have ended included."""
+    await request.services.sign_ins.write_uses()
+    return {"sessions": await request.services.administration.lists.sessions(acting(request), user_id)}
+
+
+@routes.admin_operation(
+    "GET",
+    "/v1/admin/users/{user_id}/change-log",
+    acls=[Acl.USER_VIEW_CONTACT_LOG],
+    audit=AdminAction.LIST_USER_CHANGE_LOG,
+    bucket=buckets.LOOKUP,
+    query=ReadChangeLog,
+)
+async def read_change_log(request: Request, user_id: int, query: ReadChangeLog) -> object:
+    """What addresses and tags an account has had."""
+    token = None if query.page_token is None else int(query.page_token)
+    lists = request.services.administration.lists
+    return await lists.change_log(acting(request), user_id, query.limit, token)

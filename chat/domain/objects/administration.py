@@ -1,0 +1,123 @@
+"""What administrators see of the things around an account (document 002, Resources; wire facts 7.6)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from chat.clock import iso_timestamp
+from chat.store.account_changes import AccountChange
+from chat.store.accounts import Account
+from chat.store.applications import Application
+from chat.store.guilds import Guild
+from chat.store.private_channels import PrivateChannel
+from chat.store.relationships import Relationship
+
+
+def user_summary(account: Account) -> dict[str, Any]:
+    """The Admin user summary object, which is the Admin resolved user object as well."""
+    return {
+        "id": str(account.id),
+        "username": account.username,
+        "discriminator": f"{account.discriminator:04}",
+        "global_name": account.global_name,
+        "avatar": account.avatar,
+    }
+
+
+def admin_guild(guild: Guild, owner: Account | None, presence_count: int | None = None) -> dict[str, Any]:
+    """The Admin guild object; with approximate counts where the count of those present is given."""
+    data = {
+        "id": str(guild.id),
+        "name": guild.name,
+        "features": sorted(guild.features),
+        "owner_id": str(guild.owner_id),
+        "owner_username": None if owner is None else owner.username,
+        "owner_global_name": None if owner is None else owner.global_name,
+        "owner_discriminator": None if owner is None else f"{owner.discriminator:04}",
+        "icon": guild.icon,
+        "banner": guild.banner,
+        "member_count": guild.member_count,
+        "nsfw": guild.nsfw,
+        "content_warning_level": guild.content_warning_level,
+        "content_warning_text": guild.content_warning_text,
+    }
+    if presence_count is not None:
+        data |= {"approximate_member_count": guild.member_count, "approximate_presence_count": presence_count}
+    return data
+
+
+def admin_application(application: Application, owner: Account | None, bot: Account | None) -> dict[str, Any]:
+    """The Admin application object: no secret, no token, only whether there is one and since when."""
+    return {
+        "id": str(application.id),
+        "name": application.name,
+        "owner_user_id": str(application.owner_id),
+        "owner_username": None if owner is None else owner.username,
+        "owner_global_name": None if owner is None else owner.global_name,
+        "owner_discriminator": None if owner is None else f"{owner.discriminator:04}",
+        "bot_user_id": None if application.bot_user_id is None else str(application.bot_user_id),
+        "bot_username": None if bot is None else bot.username,
+        "bot_global_name": None if bot is None else bot.global_name,
+        "bot_discriminator": None if bot is None else f"{bot.discriminator:04}",
+        "bot_is_public": application.bot_public,
+        "bot_require_code_grant": application.bot_require_code_grant,
+        "oauth2_redirect_uris": list(application.redirect_uris),
+        "has_client_secret": application.client_secret_hash is not None,
+        "has_bot_token": application.bot_token_hash is not None,
+        "bot_token_preview": application.bot_token_preview,
+        "bot_token_created_at": _timestamp(application.bot_token_created_at),
+        "client_secret_created_at": _timestamp(application.client_secret_created_at),
+        "version": 1,
+    }
+
+
+def admin_private_channel(
+    channel_id: int, is_open: bool, private: PrivateChannel | None, recipients: Sequence[Account], maximum: int
+) -> dict[str, Any]:
+    """The Admin direct message channel object; `private` is None where the channel's record is gone."""
+    channel = None if private is None else private.channel
+    return {
+        "channel_id": str(channel_id),
+        "channel_type": None if channel is None else channel.type,
+        "channel_nsfw": None if channel is None else bool(channel.nsfw),
+        "guild_nsfw_level": None,
+        "recipient_ids": [] if private is None else [str(user_id) for user_id in private.recipient_ids[:maximum]],
+        "recipients": [user_summary(account) for account in recipients[:maximum]],
+        "last_message_id": _optional_id(None if channel is None else channel.last_message_id),
+        "is_open": is_open,
+        "name": None if channel is None else channel.name,
+        "icon": None if channel is None else channel.icon,
+        "owner_id": _optional_id(None if channel is None else channel.owner_id),
+    }
+
+
+def admin_relationship(relationship: Relationship, category: str, target: Account | None) -> dict[str, Any]:
+    """The Admin relationship object."""
+    return {
+        "target_user_id": str(relationship.target_id),
+        "category": category,
+        "nickname": relationship.nickname,
+        "since": _timestamp(relationship.since),
+        "target": None if target is None else user_summary(target),
+    }
+
+
+def change_log_entry(number: int, change: AccountChange, values: Mapping[str, str | None]) -> dict[str, Any]:
+    """The Admin user change log object; `values` holds its old and new value as they may be seen."""
+    return {
+        "event_id": str(number or change.user_id),
+        "field": change.field,
+        **values,
+        "reason": change.reason,
+        "actor_user_id": _optional_id(change.actor_user_id),
+        "event_at": iso_timestamp(change.changed_at),
+    }
+
+
+def _optional_id(snowflake: int | None) -> str | None:
+    return None if snowflake is None else str(snowflake)
+
+
+def _timestamp(milliseconds: int | None) -> str | None:
+    return None if milliseconds is None else iso_timestamp(milliseconds)

@@ -1,0 +1,16 @@
+"""The table of calls that are going on; conventions as in `chat.store.schema`."""
+
+from __future__ import annotations
+
+from typing import Final
+
+CALLS: Final = (
+    # Who is in a call is known to the process alone. A row that a process left behind tells the next one which
+    # messages speak of a call that nobody ended.
+    """
+    CREATE TABLE active_calls (
+        channel_id INTEGER PRIMARY KEY REFERENCES channels (id) ON DELETE CASCADE,
+        message_id INTEGER NOT NULL
+    ) STRICT
+    """,
+)
