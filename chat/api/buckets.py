@@ -71,6 +71,8 @@ FRIEND_REQUESTS: Final = Bucket("relationships:request", 20, MINUTE)
 RELATIONSHIP_CHANGE: Final = Bucket("relationships:change", 40, MINUTE)
 PRIVATE_CHANNELS: Final = Bucket("user:channels", 60, MINUTE)
 PRIVATE_CHANNEL_OPEN: Final = Bucket("user:channels:open", 20, MINUTE)
+PRIVATE_CHANNEL_PIN: Final = Bucket("user:channels:pin", 40, 10_000)
+GROUP_RECIPIENTS: Final = Bucket("channel:recipients::channel_id", 20, 10_000)
 
 MFA: Final = Bucket("user:mfa", 40, MINUTE)
 MFA_CHANGE: Final = Bucket("user:mfa:change", 20, MINUTE)
@@ -78,8 +80,13 @@ SUDO_OPTIONS: Final = Bucket("user:sudo:options", 20, MINUTE)
 
 THREADS: Final = Bucket("guild:threads::guild_id", 20, 10_000)
 THREAD_START: Final = Bucket("channel:threads:start::channel_id", 10, MINUTE)
+THREADS_ARCHIVED: Final = Bucket("channel:threads:archived::channel_id", 40, 10_000)
+THREAD_SEARCH: Final = Bucket("channel:threads:search::channel_id", 20, 10_000)
 THREAD_MEMBERS: Final = Bucket("thread:members::thread_id", 40, 10_000)
 THREAD_MEMBER_CHANGE: Final = Bucket("thread:members:change::thread_id", 20, 10_000)
+
+REACTION_CHANGE: Final = Bucket("channel:message:reactions:change::channel_id", 40, 10_000)
+REACTION_LIST: Final = Bucket("channel:message:reactions:list::channel_id", 40, 10_000)
 
 APPLICATIONS: Final = Bucket("applications", 60, MINUTE)
 APPLICATION_CREATE: Final = Bucket("application:create", 10, MINUTE)
@@ -127,3 +134,6 @@ CODES_TO_EMAIL: Final = Bucket("handler:email_change:email", 3, 15 * MINUTE)
 
 USERNAME_CHANGES: Final = Bucket("handler:username:change", 5, 3 * HOUR)
 """Beyond it 400 with USERNAME_CHANGED_TOO_MANY_TIMES instead of 429."""
+
+GROUPS_MADE: Final = Bucket("handler:group:create", 10, HOUR)
+"""Groups that an account makes."""

@@ -70,7 +70,15 @@ class ToPresenceSubscribers:
     without: tuple[int, ...] = ()
 
 
-Audience = ToPresenceSubscribers | ToSession | ToAccounts | ToGuild | ToChannel | ToThread
+@attrs.frozen
+class ToUnsubscribed:
+    """Sessions of an account that did not ask, by Lazy Request, to be told of another one's presence."""
+
+    user_id: int
+    of_user_id: int
+
+
+Audience = ToPresenceSubscribers | ToUnsubscribed | ToSession | ToAccounts | ToGuild | ToChannel | ToThread
 
 
 @attrs.frozen

@@ -31,7 +31,7 @@ class Event:
     """A Dispatch to be: its name, its payload `d` and whom it is for.
 
     `thread_data` is the payload for sessions with the channel_threads capability (bots included) where it differs.
-    `ignoring_session` names a session that is left out.
+    `ignoring_session` names a session that is left out; `only_threads` leaves out those that know no threads.
     """
 
     name: EventName
@@ -40,6 +40,7 @@ class Event:
     mentions: Mentions | None = None
     thread_data: Mapping[str, Any] | None = None
     ignoring_session: str | None = None
+    only_threads: bool = False
 
 
 @attrs.frozen
@@ -112,8 +113,18 @@ class GuildAvailabilityChanged:
     guild_id: int
 
 
+@attrs.frozen
+class AcquaintanceChanged:
+    """Two accounts became friends or came into a group together, or are so no longer: who sees whose presence is to be
+    looked at."""
+
+    user_id: int
+    other_id: int
+
+
 Signal = (
     Event
+    | AcquaintanceChanged
     | CredentialsRevoked
     | AccountDisconnected
     | GuildJoined

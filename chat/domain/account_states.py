@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from chat.clock import Clock, iso_timestamp
@@ -12,7 +12,8 @@ from chat.domain.objects.users import partial_user, private_user
 from chat.domain.passkeys import listed
 from chat.domain.private_channels import PrivateChannels
 from chat.domain.relationships import Relationships
-from chat.store import accounts, guilds, read_states, user_guild_settings, user_settings
+from chat.domain.voice_regions import region_objects
+from chat.store import accounts, guilds, read_states, user_guild_settings, user_notes, user_settings
 from chat.store.database import Database
 from chat.store.read_states import ReadState
 
@@ -34,12 +35,16 @@ class AccountStates:
         private_channels: PrivateChannels,
         *,
         premium_for_everyone: bool,
+        calls_of: Callable[[int], list[dict[str, Any]]] = lambda user_id: [],
+        voice_regions: Sequence[str] = (),
     ) -> None:
         self._database = database
         self._clock = clock
         self._relationships = relationships
         self._private_channels = private_channels
         self._premium_for_everyone = premium_for_everyone
+        self._calls_of = calls_of
+        self._voice_regions = region_objects(voice_regions)
 
     def guild_ids(self, user_id: int) -> list[int]:
         """Guilds the account is a member of, ascending."""
@@ -67,6 +72,22 @@ class AccountStates:
     def private_channels(self, user_id: int) -> list[dict[str, Any]]:
         """The account's conversations outside of guilds."""
         return self._private_channels.of_account(user_id)
+
+    def pinned_channels(self, user_id: int) -> list[str]:
+        """The ids of the conversations that the account has pinned."""
+        return self._private_channels.pinned(user_id)
+
+    def notes(self, user_id: int) -> dict[str, str]:
+        """What the account noted of others, by their ids."""
+        return {str(target_id): note for target_id, note in user_notes.of_user(self._database.reader, user_id)}
+
+    def calls(self, user_id: int) -> list[dict[str, Any]]:
+        """The calls that are going on in the account's conversations, as CALL_CREATE has them."""
+        return self._calls_of(user_id)
+
+    def voice_regions(self) -> list[dict[str, str]]:
+        """The regions that voice channels may ask for, the automatic one first."""
+        return self._voice_regions
 
     def settings(self, user_id: int) -> dict[str, Any]:
         """The user settings object."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from chat.auth.principal import Principal
-from chat.domain.access import Access
+from chat.domain.access import Access, ChannelAccess
 
 
 class Channels:
@@ -20,6 +20,13 @@ class Channels:
         :raises ApiError: as `Access.channel`.
         """
         return self._access.channel(principal, channel_id).channel_object()
+
+    def seen(self, principal: Principal, channel_id: int) -> ChannelAccess:
+        """A channel of any kind that the caller sees.
+
+        :raises ApiError: as `Access.channel`.
+        """
+        return self._access.channel(principal, channel_id)
 
     async def of_guild(self, principal: Principal, guild_id: int) -> list[dict[str, Any]]:
         """The channels of a guild that the caller sees, by position.

@@ -1,4 +1,7 @@
-"""Invites into guilds: creating, reading, accepting, deleting, listing (wire facts 5.2, appendices A, B and D)."""
+"""Invites into guilds: creating, reading, accepting, deleting, listing (wire facts 5.2, appendices A, B and D).
+
+Those into groups go to `chat.domain.group_invites`.
+"""
 
 from __future__ import annotations
 
@@ -16,9 +19,11 @@ from chat.clock import Clock
 from chat.config import Settings
 from chat.domain.access import Access
 from chat.domain.audit_log import Actor, AuditLog
+from chat.domain.group_invites import GroupInvites
 from chat.domain.guild_states import GuildState, GuildStates
 from chat.domain.memberships import Memberships
 from chat.domain.objects.invites import InviteType, invite_object, invite_with_metadata
+from chat.domain.private_channels import PrivateChannelAccess
 from chat.errors import ApiError, StorageUnavailable
 from chat.registries.audit_actions import AuditAction
 from chat.registries.channel_types import ChannelType
@@ -103,8 +108,10 @@ class Invites:
         online_count: Callable[[int], int],
         is_connected: Callable[[int], bool],
         audit_log: AuditLog,
+        group_invites: GroupInvites,
     ) -> None:
         self._database = database
+        self._group_invites = group_invites
         self._guild_states = guild_states
         self._access = access
         self._memberships = memberships
@@ -124,6 +131,10 @@ class Invites:
         :raises ApiError: as `Access.channel`, with CREATE_INSTANT_INVITE; INVALID_CHANNEL_TYPE,
             FEATURE_TEMPORARILY_DISABLED, MAX_INVITES.
         """
+        group = self._group(principal, channel_id)
+        if group is not None:
+            wanted = self._new_invite(0, channel_id, principal.user_id, terms)
+            return await self._group_invites.create(group, wanted, unique=terms.unique, new_code=self._code)
         access = self._access.guild_channel(principal, channel_id, CREATE_INSTANT_INVITE)
         if access.channel.type not in INVITABLE_CHANNEL_TYPES:
             raise ApiError("INVALID_CHANNEL_TYPE")
@@ -166,16 +177,23 @@ class Invites:
         """
         if self._database.failing:
             raise StorageUnavailable
-        return self._object(*self._live(code))
+        invite = self._known(code)
+        if invite.type == InviteType.GROUP_DM:
+            return self._group_invites.get(invite)
+        return self._object(*self._live(invite))
 
     async def accept(self, principal: Principal, code: str, address: str | None = None) -> dict[str, Any]:
-        """Join the guild that an invite leads to, coming from `address`. A member already joins no second time and
-        spends no use.
+        """Join the guild or the group that an invite leads to, coming from `address`. A member already joins no second
+        time and spends no use.
 
         :raises ApiError: UNKNOWN_INVITE, ACCESS_DENIED, MISSING_ACCESS, INVITES_DISABLED, USER_BANNED_FROM_GUILD,
-            USER_IP_BANNED_FROM_GUILD, TEMPORARY_INVITE_REQUIRES_PRESENCE, MAX_GUILDS, MAX_GUILD_MEMBERS.
+            USER_IP_BANNED_FROM_GUILD, TEMPORARY_INVITE_REQUIRES_PRESENCE, MAX_GUILDS, MAX_GUILD_MEMBERS; into a group
+            as `Groups.join`.
         """
-        invite, state = self._live(code)
+        invite = self._known(code)
+        if invite.type == InviteType.GROUP_DM:
+            return await self._group_invites.accept(principal.account, invite)
+        invite, state = self._live(invite)
         self._access.require_open(principal, state)
         if state.member(principal.user_id) is not None:
             return self._object(invite, state)
@@ -208,7 +226,11 @@ class Invites:
 
         :raises ApiError: UNKNOWN_INVITE; as `Access.guild`; MISSING_PERMISSIONS.
         """
-        invite, _ = self._live(code)
+        invite = self._known(code)
+        if invite.type == InviteType.GROUP_DM:
+            await self._group_invites.delete(principal, invite)
+            return
+        invite, _ = self._live(invite)
         access = self._access.guild(principal, invite.guild_id or 0)
         in_channel = access.state.member_permissions(access.member, invite.channel_id)
         manages = access.permissions & MANAGE_GUILD or in_channel & MANAGE_CHANNELS
@@ -235,6 +257,9 @@ class Invites:
 
         :raises ApiError: as `Access.channel`, with MANAGE_CHANNELS.
         """
+        group = self._group(principal, channel_id)
+        if group is not None:
+            return self._group_invites.of_channel(group)
         access = self._access.guild_channel(principal, channel_id, MANAGE_CHANNELS)
         return await self._listed(access.state, functools.partial(_of_channel, channel_id, self._clock.now_ms()))
 
@@ -302,9 +327,21 @@ class Invites:
     def _code(self) -> str:
         return "".join(self._randomness.choice(CODE_ALPHABET) for _ in range(CODE_CHARACTERS))
 
-    def _live(self, code: str) -> tuple[Invite, GuildState]:
+    def _group(self, principal: Principal, channel_id: int) -> PrivateChannelAccess | None:
+        """The caller's access to a group with this id, if it is one."""
+        if self._guild_states.guild_of_channel(channel_id) is not None:
+            return None
+        access = self._access.channel(principal, channel_id)
+        return access if isinstance(access, PrivateChannelAccess) and access.is_group else None
+
+    def _known(self, code: str) -> Invite:
         invite = invites.by_code(self._database.reader, code, self._clock.now_ms())
-        if invite is None or invite.guild_id is None:
+        if invite is None:
+            raise ApiError("UNKNOWN_INVITE")
+        return invite
+
+    def _live(self, invite: Invite) -> tuple[Invite, GuildState]:
+        if invite.guild_id is None:
             raise ApiError("UNKNOWN_INVITE")
         state = self._guild_states.get(invite.guild_id)
         if state is None or invite.channel_id not in state.channels:

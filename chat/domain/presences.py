@@ -17,8 +17,8 @@ from typing import Any, Final
 
 import trio
 
-from chat.bus.audience import ToAccounts, ToPresenceSubscribers
-from chat.bus.bus import AccountDisconnected, Bus, Event
+from chat.bus.audience import ToAccounts, ToPresenceSubscribers, ToUnsubscribed
+from chat.bus.bus import AccountDisconnected, AcquaintanceChanged, Bus, Event, Signal
 from chat.clock import Clock
 from chat.domain.account_presence import (
     ALL_SESSIONS,
@@ -42,7 +42,8 @@ _LONGEST_WAIT_SECONDS: Final = 3600.0
 class Presences:
     """The presences of all accounts with gateway sessions, and how many of each guild are online.
 
-    `friends_of` names the accounts that are told without asking; `partial_user_of` gives the user object.
+    `friends_of` names the accounts that are told without asking, and of whom it is told in turn; `partial_user_of`
+    gives the user object.
     """
 
     def __init__(
@@ -130,18 +131,17 @@ class Presences:
             ),
         ]
 
+    def seen_by(self, user_id: int) -> tuple[int, ...]:
+        """The accounts whose presence this one is told without asking: friends, and those in a group with it."""
+        return self._friends_of(user_id)
+
     def presence_object(
         self, user_id: int, *, guild_id: int | None = None, user: Mapping[str, Any] | None = None
     ) -> dict[str, Any]:
         """The presence object of wire facts 1.7; `user` is the user object where it is at hand already."""
-        presence = self.aggregate(user_id)
-        data: dict[str, Any] = {
-            "user": self._partial_user_of(user_id) if user is None else user,
-            "status": presence.status,
-            "mobile": presence.mobile,
-            "afk": presence.afk,
-            "custom_status": custom_status_object(presence.custom_status),
-        }
+        if user is None:
+            user = self._partial_user_of(user_id)
+        data = _presence_object(user, self.aggregate(user_id))
         if guild_id is not None:
             data["guild_id"] = str(guild_id)
         return data
@@ -226,6 +226,27 @@ class Presences:
         account = self._accounts.get(user_id)
         return OFFLINE if account is None else account.as_others_see(self._clock.now_ms())
 
+    # Friends and others
+
+    def accept(self, signal: Signal) -> None:
+        """Tell two accounts of each other's presence once they are to see it; once they are not, each is gone."""
+        if not isinstance(signal, AcquaintanceChanged):
+            return
+        for seen_id, by_id in ((signal.user_id, signal.other_id), (signal.other_id, signal.user_id)):
+            if not self.is_online(seen_id):
+                continue
+            if by_id in self._friends_of(seen_id):
+                data, audience = self.presence_object(seen_id), ToAccounts((by_id,))
+                self._bus.publish(Event(EventName.PRESENCE_UPDATE, data, audience))
+            else:
+                user = self._partial_user_of(seen_id)
+                gone = ToUnsubscribed(by_id, of_user_id=seen_id)
+                self._bus.publish(Event(EventName.PRESENCE_UPDATE, _presence_object(user, OFFLINE), gone))
+
+    def backlog(self) -> int:
+        """Nothing waits here."""
+        return 0
+
     # Custom statuses that end
 
     def _expect_expiry(self, user_id: int, presence: AccountPresence) -> None:
@@ -248,3 +269,13 @@ class Presences:
             self._awaited_ms = min(self._expiries.values(), default=math.inf)
             with trio.move_on_after(min((self._awaited_ms - now_ms) / 1000, _LONGEST_WAIT_SECONDS)):
                 await self._sooner.wait()
+
+
+def _presence_object(user: Mapping[str, Any], presence: AccountPresence) -> dict[str, Any]:
+    return {
+        "user": user,
+        "status": presence.status,
+        "mobile": presence.mobile,
+        "afk": presence.afk,
+        "custom_status": custom_status_object(presence.custom_status),
+    }

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from chat.bus.audience import ToAccounts
-from chat.bus.bus import Bus, Event
+from chat.bus.bus import AcquaintanceChanged, Bus, Event
 from chat.clock import Clock, iso_timestamp
 from chat.registries.events import EventName
 from chat.store import relationships
@@ -96,6 +96,8 @@ class Relationships:
             elif before is not None:
                 removed = {"id": str(before.target_id)}
                 self._bus.publish(Event(EventName.RELATIONSHIP_REMOVE, removed, ToAccounts((before.user_id,))))
+        for user_id, other_id in _parted_or_met(changes):
+            self._bus.publish(AcquaintanceChanged(user_id, other_id))
 
 
 def both_sides(
@@ -117,6 +119,18 @@ def neither_side(connection: sqlite3.Connection, user_id: int, target_id: int) -
     if before is not None and before.type != RelationshipType.BLOCKED:
         changes.append(_replace(connection, target_id, user_id, None, 0))
     return changes
+
+
+def _parted_or_met(changes: list[Change]) -> set[tuple[int, int]]:
+    """The pairs of accounts that are friends, or blocked, where they were not, or are so no longer; the lower id
+    first."""
+    pairs = set()
+    for before, after in changes:
+        either = after if before is None else before
+        kinds = {None if side is None else side.type for side in (before, after)}
+        if either is not None and len(kinds) > 1 and kinds & {RelationshipType.FRIEND, RelationshipType.BLOCKED}:
+            pairs.add((min(either.user_id, either.target_id), max(either.user_id, either.target_id)))
+    return pairs
 
 
 def _replace(

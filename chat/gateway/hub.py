@@ -11,7 +11,16 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import orjson
 
-from chat.bus.audience import Mentions, ToAccounts, ToChannel, ToGuild, ToPresenceSubscribers, ToSession, ToThread
+from chat.bus.audience import (
+    Mentions,
+    ToAccounts,
+    ToChannel,
+    ToGuild,
+    ToPresenceSubscribers,
+    ToSession,
+    ToThread,
+    ToUnsubscribed,
+)
 from chat.bus.bus import (
     CredentialsRevoked,
     Event,
@@ -28,6 +37,7 @@ from chat.domain.presences import Presences
 from chat.domain.voice_states import VoiceStates
 from chat.gateway.fanout import Delivery, Fanout
 from chat.gateway.guild_payloads import GuildPayloads
+from chat.gateway.reaction_debounce import ReactionDebounce
 from chat.gateway.rooms import GuildRoom, Recipients, Sight
 from chat.gateway.session import GatewaySession
 from chat.gateway.session_table import SessionTable
@@ -66,6 +76,7 @@ class Hub:
         self._subscriptions = subscriptions
         self._guild_payloads = guild_payloads
         self.rooms: dict[int, GuildRoom] = {}
+        self.reactions = ReactionDebounce(self.send)
 
     # What the bus tells
 
@@ -135,6 +146,14 @@ class Hub:
 
     def _accept_event(self, event: Event) -> None:
         receivers = self._receivers(event)
+        if event.only_threads:
+            receivers = tuple(session for session in receivers if session.threads)
+        if not receivers:
+            return
+        if event.name == EventName.MESSAGE_REACTION_ADD and isinstance(event.audience, ToAccounts):
+            receivers = self.reactions.gather(event, receivers)
+        elif self.reactions.is_waiting:
+            self.reactions.before(event)
         if not receivers:
             return
         thread_event = None if event.thread_data is None else outgoing(event.name, event.thread_data)
@@ -189,6 +208,13 @@ class Hub:
             case ToPresenceSubscribers(user_id, without):
                 subscribers = self._subscriptions.presence_subscribers(user_id)
                 return tuple(session for session in subscribers if session.user_id not in without)
+            case ToUnsubscribed(user_id, of_user_id):
+                subscribed = self._subscriptions.presence_subscribers(of_user_id)
+                return tuple(
+                    session
+                    for session in self._table.of_user(user_id)
+                    if session.hears_account_events() and session not in subscribed
+                )
             case ToSession(session_id):
                 session = self._table.get(session_id)
                 return () if session is None else (session,)
@@ -264,6 +290,8 @@ class Hub:
         self._subscriptions.guild_changed(changed.guild_id)
         if room.available_to_members:
             self._tell_sights(room, sights, changed.deleted)
+        # Only now does everybody who sees a voice channel know of it, and nobody else hears of it.
+        self._voice_states.permissions_changed(changed.guild_id, changed.user_id)
 
     def _room_renewed(self, guild_id: int) -> GuildRoom | None:
         """The room, with the state that may have been read afresh from the store."""
@@ -288,6 +316,8 @@ class Hub:
             self._tell_channel(room, EventName.CHANNEL_DELETE, channel_id, lost[channel_id], deleted)
         for channel_id in sorted(gained, key=lambda channel_id: (not _is_category(room, channel_id, {}), channel_id)):
             self._tell_channel(room, EventName.CHANNEL_CREATE, channel_id, gained[channel_id], {})
+            for voice_state in self._voice_states.of_channel(channel_id):
+                self.send(gained[channel_id], EventName.VOICE_STATE_UPDATE, voice_state)
         if gained and self._guild_payloads.any_threads_below(room.state, frozenset(gained)):
             self._tell_threads(room, sights)
 

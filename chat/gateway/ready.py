@@ -18,8 +18,6 @@ READY_VERSION: Final = 1
 GUILDS_PER_TURN: Final = 4
 """Guild objects built before other tasks get a turn."""
 
-RTC_REGIONS: Final = ({"id": "automatic", "name": "Automatic", "emoji": "globe"},)
-
 
 class AccountState(Protocol):
     """What the domain knows of an account that its own sessions are told."""
@@ -42,6 +40,22 @@ class AccountState(Protocol):
 
     def private_channels(self, user_id: int) -> list[dict[str, Any]]:
         """The account's conversations outside of guilds."""
+        ...
+
+    def pinned_channels(self, user_id: int) -> list[str]:
+        """The ids of the conversations that the account has pinned."""
+        ...
+
+    def notes(self, user_id: int) -> dict[str, str]:
+        """What the account noted of others, by their ids."""
+        ...
+
+    def calls(self, user_id: int) -> list[dict[str, Any]]:
+        """The calls that are going on in the account's conversations, as CALL_CREATE has them."""
+        ...
+
+    def voice_regions(self) -> list[dict[str, str]]:
+        """The regions that voice channels may ask for, the automatic one first."""
         ...
 
     def settings(self, user_id: int) -> dict[str, Any]:
@@ -72,6 +86,10 @@ class ReadyPayloads:
     def guild_ids(self, user_id: int) -> list[int]:
         """Guilds the account is a member of."""
         return self._accounts.guild_ids(user_id)
+
+    def calls(self, user_id: int) -> list[dict[str, Any]]:
+        """What a session of the account hears after its Ready: the calls that are going on, as CALL_CREATE has them."""
+        return self._accounts.calls(user_id)
 
     def new_session(self, session_id: str, principal: Principal, identify: Identify) -> GatewaySession:
         """A session with the presence that Identify and the saved settings give it."""
@@ -114,17 +132,17 @@ class ReadyPayloads:
             if "online_count" in guild:  # taken again, now that the session itself counts
                 guild["online_count"] = self._presences.online_count(int(guild["id"]))
         relationships = self._accounts.relationships(user_id)
-        friends = [int(relationship["id"]) for relationship in relationships]
-        named.update(friends)
+        named.update(int(relationship["id"]) for relationship in relationships)
+        seen = self._presences.seen_by(user_id)
         data = self._common(
             session,
             principal,
             guilds,
             relationships,
-            [self._presences.presence_object(friend) for friend in friends if self._presences.is_online(friend)],
+            [self._presences.presence_object(other) for other in seen if self._presences.is_online(other)],
         )
         for private in data["private_channels"]:
-            named.update(int(recipient["id"]) for recipient in private["recipients"])
+            named.update(int(recipient["id"]) for recipient in private.get("recipients", ()))
         data["users"] = self._accounts.partial_users(sorted(named))
         return data
 
@@ -150,11 +168,11 @@ class ReadyPayloads:
             "read_states": self._accounts.read_states(user_id),
             "user_settings": None if session.bot else self._accounts.settings(user_id),
             "user_guild_settings": self._accounts.guild_settings(user_id),
-            "notes": {},
-            "pinned_dms": [],
+            "notes": self._accounts.notes(user_id),
+            "pinned_dms": self._accounts.pinned_channels(user_id),
             "favorite_memes": [],
             "webauthn_credentials": self._accounts.webauthn_credentials(user_id),
-            "rtc_regions": list(RTC_REGIONS),
+            "rtc_regions": self._accounts.voice_regions(),
             "country_code": "US",
         }
         if session.session_id_hash is not None:

@@ -93,6 +93,20 @@ def delete_dead(connection: sqlite3.Connection, guild_id: int, now: int) -> None
     )
 
 
+def delete_dead_of_channel(connection: sqlite3.Connection, channel_id: int, now: int) -> None:
+    """Remove the channel's invites whose time is over or whose uses are spent."""
+    connection.execute(
+        "DELETE FROM invites WHERE channel_id = ? AND (expires_at <= ? OR (max_uses > 0 AND uses >= max_uses))",
+        (channel_id, now),
+    )
+
+
+def count_of_channel(connection: sqlite3.Connection, channel_id: int) -> int:
+    """How many invites lead to a channel, dead ones included."""
+    (count,) = connection.execute("SELECT count(*) FROM invites WHERE channel_id = ?", (channel_id,)).fetchone()
+    return int(count)
+
+
 def count_of_guild(connection: sqlite3.Connection, guild_id: int, *, except_code: str | None = None) -> int:
     """How many invites a guild has, dead ones included; `except_code` names one that does not count."""
     (count,) = connection.execute(

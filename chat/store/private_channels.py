@@ -95,9 +95,7 @@ def insert_group(
     connection: sqlite3.Connection, channel_id: int, owner_id: int, user_ids: Iterable[int], now_ms: int
 ) -> PrivateChannel:
     """Make a group of its owner and these accounts; it stands in everybody's list."""
-    channels.insert(
-        connection, [Channel(id=channel_id, guild_id=None, type=ChannelType.GROUP_DM, owner_id=owner_id)]
-    )
+    channels.insert(connection, [Channel(id=channel_id, guild_id=None, type=ChannelType.GROUP_DM, owner_id=owner_id)])
     for user_id in (owner_id, *user_ids):
         add_to_group(connection, channel_id, user_id, now_ms)
     return _made(connection, channel_id)
@@ -229,9 +227,9 @@ def pin(connection: sqlite3.Connection, channel_id: int, user_id: int) -> None:
     connection.execute(
         """
         UPDATE private_channel_recipients
-           SET pin_position = 1 + coalesce(
-                   (SELECT max(pin_position) FROM private_channel_recipients WHERE user_id = ?2 AND pin_position IS NOT NULL),
-                   0)
+           SET pin_position = 1 + (
+                   SELECT coalesce(max(pin_position), 0) FROM private_channel_recipients
+                    WHERE user_id = ?2 AND pin_position IS NOT NULL)
          WHERE channel_id = ?1 AND user_id = ?2 AND pin_position IS NULL
         """,
         (channel_id, user_id),

@@ -47,6 +47,14 @@ def targets(connection: sqlite3.Connection, user_id: int, type: int) -> tuple[in
     return tuple(target_id for (target_id,) in rows)
 
 
+def sources(connection: sqlite3.Connection, target_id: int, type: int) -> tuple[int, ...]:
+    """The accounts that have a relationship of this type with an account, ascending."""
+    rows = connection.execute(
+        "SELECT user_id FROM relationships WHERE target_id = ? AND type = ? ORDER BY user_id", (target_id, type)
+    )
+    return tuple(user_id for (user_id,) in rows)
+
+
 def count(connection: sqlite3.Connection, user_id: int) -> int:
     """How many relationships an account has, of any type."""
     row = connection.execute("SELECT count(*) FROM relationships WHERE user_id = ?", (user_id,)).fetchone()

@@ -16,6 +16,8 @@ from chat.config import Settings
 from chat.domain.access import Access
 from chat.domain.audit_log import AuditLog
 from chat.domain.channels import Channels
+from chat.domain.group_invites import GroupInvites
+from chat.domain.groups import Groups
 from chat.domain.guild_states import GuildState, GuildStates
 from chat.domain.guilds import Guilds, GuildWish
 from chat.domain.instance_policy import InstancePolicy
@@ -24,6 +26,7 @@ from chat.domain.media_library import MediaLibrary
 from chat.domain.memberships import Memberships
 from chat.domain.messages import Messages
 from chat.domain.private_channels import PrivateChannels
+from chat.domain.system_messages import SystemMessages
 from chat.domain.typing_indicators import TypingIndicators
 from chat.errors import ApiError, InvalidFormBody
 from chat.media.signing import MediaAddresses
@@ -118,6 +121,21 @@ class GuildWorld:
             policy,
             addresses,
         )
+        system_messages = SystemMessages(access, self.private_channels, self.bus, self.snowflakes, addresses)
+        groups = Groups(
+            database,
+            self.bus,
+            self.clock,
+            self.snowflakes,
+            settings,
+            policy,
+            self.private_channels,
+            system_messages,
+            media,
+        )
+        self.group_invites = GroupInvites(
+            database, groups, self.bus, self.clock, settings, lambda user_id: user_id in self.connected
+        )
         self.invites = Invites(
             database,
             self.guild_states,
@@ -130,6 +148,7 @@ class GuildWorld:
             lambda guild_id: self.online.get(guild_id, 0),
             lambda user_id: user_id in self.connected,
             AuditLog(database, access, self.bus, self.clock, self.snowflakes),
+            self.group_invites,
         )
         self.typing = TypingIndicators(access, self.bus, self.clock)
 

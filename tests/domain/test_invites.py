@@ -252,6 +252,7 @@ async def test_a_code_that_is_taken_is_not_given_again(world: GuildWorld, harbou
         lambda _: 0,
         lambda _: True,
         AuditLog(world.database, world.access, world.bus, world.clock, world.snowflakes),
+        world.group_invites,
     )
     first, second = [await invites.create(world.bob, harbour.general, InviteTerms(unique=True)) for _ in range(2)]
     assert (first["code"], second["code"]) == ("A" * 8, "B" * 8)

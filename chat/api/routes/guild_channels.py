@@ -22,9 +22,9 @@ from chat.api.fields import (
     named_members,
 )
 from chat.api.operation import Bucket, Policy, Request, Routes
-from chat.api.schemas.channels import GUILD_CHANNEL
+from chat.api.schemas.channels import GROUP_DM, GUILD_CHANNEL
 from chat.api.schemas.guilds import VOICE_REGION
-from chat.api.schemas.shapes import NOTHING, listed
+from chat.api.schemas.shapes import NOTHING, either, listed
 from chat.domain.guild_channels import Move
 from chat.domain.permission_overwrites import OVERWRITES_MAXIMUM
 from chat.errors import InvalidFormBody
@@ -37,6 +37,12 @@ INT32_MAXIMUM: Final = (1 << 31) - 1
 URL_LENGTH: Final = 1_024
 TOPIC_CHARACTERS: Final = 4_096
 """Beyond any limit of an instance."""
+
+GROUP_FIELDS: Final = frozenset({"name", "icon", "owner_id", "nicks"})
+"""Members of a change that a group has."""
+
+NICKS_MAXIMUM: Final = 1_000
+"""More than a group has members."""
 
 CREATE: Final = Bucket("guild:channel:create::guild_id", limit=20, window_ms=60_000)
 ORDER: Final = Bucket("guild:channel:order::guild_id", limit=20, window_ms=60_000)
@@ -114,10 +120,13 @@ class CreateChannel(ChannelFields):
 
 @attrs.frozen(kw_only=True)
 class ChangeChannel(ChannelFields):
-    """The body of PATCH /v1/channels/{channel_id}."""
+    """The body of PATCH /v1/channels/{channel_id}; `icon`, `owner_id` and `nicks` are for groups."""
 
+    icon: Maybe[str | None] = attrs.field(default=OMITTED, repr=False)
+    owner_id: Maybe[Snowflake | None] = OMITTED
+    nicks: Maybe[Annotated[dict[Snowflake, str | None], Items(0, NICKS_MAXIMUM)] | None] = OMITTED
     type: Maybe[Literal[0, 2, 4, 5, 15, 16, 998]] = OMITTED
-    name: Maybe[ChannelName] = OMITTED
+    name: Maybe[ChannelName | None] = OMITTED
 
 
 @attrs.frozen(kw_only=True)
@@ -176,11 +185,30 @@ async def reorder_channels(request: Request, guild_id: int, body: list[MoveEntry
     await request.services.guild_channels.reorder(request.principal, guild_id, moves, request.audit_log_reason)
 
 
+@attrs.frozen
+class Departure:
+    """The query of DELETE: `silent` leaves the system message out when the caller leaves a group."""
+
+    silent: bool = False
+
+
 @routes.operation(
-    "PATCH", "/v1/channels/{channel_id}", policy=Policy.USER, bucket=CHANGE, body=ChangeChannel, answers=GUILD_CHANNEL
+    "PATCH",
+    "/v1/channels/{channel_id}",
+    policy=Policy.USER,
+    bucket=CHANGE,
+    body=ChangeChannel,
+    images=True,
+    answers=either(GUILD_CHANNEL, GROUP_DM),
 )
 async def change_channel(request: Request, channel_id: int, body: ChangeChannel) -> object:
-    """Change a channel."""
+    """Change a channel, or a group."""
+    private = request.services.private_channels.find(request.principal.user_id, channel_id)
+    if private is not None:
+        fields = {name: value for name, value in named_members(body).items() if name in GROUP_FIELDS}
+        return await request.services.groups.change(request.principal, private, fields)
+    if body.name is None:
+        raise InvalidFormBody.at("name", "INVALID_FORMAT")
     return await request.services.guild_channels.change(
         request.principal,
         channel_id,
@@ -198,10 +226,19 @@ async def list_voice_regions(request: Request, channel_id: int) -> object:
     return request.services.voice_regions.of_channel(request.principal, channel_id)
 
 
-@routes.operation("DELETE", "/v1/channels/{channel_id}", policy=Policy.USER, bucket=DELETE, answers=NOTHING)
-async def delete_channel(request: Request, channel_id: int) -> None:
-    """Delete a channel."""
-    await request.services.guild_channels.delete(request.principal, channel_id, request.audit_log_reason)
+@routes.operation(
+    "DELETE", "/v1/channels/{channel_id}", policy=Policy.USER, bucket=DELETE, query=Departure, answers=NOTHING
+)
+async def delete_channel(request: Request, channel_id: int, query: Departure) -> None:
+    """Delete a channel, leave a group, or close a conversation of two."""
+    private = request.services.private_channels.find(request.principal.user_id, channel_id)
+    if private is None:
+        await request.services.guild_channels.delete(request.principal, channel_id, request.audit_log_reason)
+    elif private.is_group:
+        user_id = request.principal.user_id
+        await request.services.groups.remove(request.principal, private, user_id, silent=query.silent)
+    else:
+        await request.services.private_channels.close(private)
 
 
 @routes.operation(
@@ -234,7 +271,8 @@ async def delete_overwrite(request: Request, channel_id: int, target_id: int) ->
 
 def _fields(body: ChannelFields) -> dict[str, Any]:
     fields = named_members(body)
-    fields.pop("permission_overwrites", None)
+    for name in ("permission_overwrites", "icon", "owner_id", "nicks"):
+        fields.pop(name, None)
     return fields
 
 

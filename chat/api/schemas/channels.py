@@ -143,12 +143,11 @@ GROUP_DM: Final = wire_object(
         "id": SNOWFLAKE,
         "type": choice(int(ChannelType.GROUP_DM)),
         **_MESSAGES,
-        "name": nullable(TEXT),
         "icon": nullable(ASSET),
         "owner_id": nullable(SNOWFLAKE),
-        "recipients": listed(PARTIAL_USER),
     },
-    optional={"nicks": mapped(TEXT, names=SNOWFLAKE)},
+    optional={"name": TEXT, "recipients": listed(PARTIAL_USER), "nicks": mapped(TEXT, names=SNOWFLAKE)},
+    description="A conversation of several; `recipients` are the others, absent where there are none.",
 )
 
 PERSONAL_NOTES: Final = wire_object(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+from collections.abc import Sequence
 from typing import Any
 
 from chat.clock import iso_timestamp
@@ -12,6 +13,7 @@ from chat.domain.objects.guilds import partial_guild_object
 from chat.domain.objects.users import partial_user
 from chat.store.accounts import Account
 from chat.store.invites import Invite
+from chat.store.private_channels import PrivateChannel
 
 
 class InviteType(enum.IntEnum):
@@ -47,12 +49,60 @@ def invite_object(invite: Invite, state: GuildState, inviter: Account | None, *,
     return data
 
 
+def group_invite_object(
+    invite: Invite,
+    private: PrivateChannel,
+    recipients: Sequence[Account],
+    inviter: Account | None,
+    *,
+    presence_count: int,
+) -> dict[str, Any]:
+    """An invite into a group, with everybody in it."""
+    data: dict[str, Any] = {
+        "code": invite.code,
+        "type": invite.type,
+        "channel": {
+            "id": str(private.channel.id),
+            "name": private.channel.name,
+            "type": private.channel.type,
+            "icon": private.channel.icon,
+            "recipients": [partial_user(account) for account in recipients],
+        },
+        "member_count": len(private.recipient_ids),
+        "presence_count": presence_count,
+        "expires_at": None if invite.expires_at is None else iso_timestamp(invite.expires_at),
+        "temporary": invite.temporary,
+    }
+    if inviter is not None:
+        data["inviter"] = partial_user(inviter)
+    return data
+
+
+def group_invite_with_metadata(
+    invite: Invite,
+    private: PrivateChannel,
+    recipients: Sequence[Account],
+    inviter: Account | None,
+    *,
+    presence_count: int,
+) -> dict[str, Any]:
+    """An invite into a group as those who are in it see it."""
+    shown = group_invite_object(invite, private, recipients, inviter, presence_count=presence_count)
+    return {**shown, **_metadata(invite)}
+
+
 def invite_with_metadata(
     invite: Invite, state: GuildState, inviter: Account | None, *, presence_count: int
 ) -> dict[str, Any]:
     """The invite as those who manage it see it. `max_age` is seconds."""
     return {
         **invite_object(invite, state, inviter, presence_count=presence_count),
+        **_metadata(invite),
+    }
+
+
+def _metadata(invite: Invite) -> dict[str, Any]:
+    return {
         "created_at": iso_timestamp(invite.created_at),
         "uses": invite.uses,
         "max_uses": invite.max_uses,
