@@ -37,6 +37,7 @@ from chat.store.guilds import Guild
 
 MANAGE_CHANNELS: Final = Permission.MANAGE_CHANNELS.value
 MANAGE_ROLES: Final = Permission.MANAGE_ROLES.value
+UPDATE_RTC_REGION: Final = Permission.UPDATE_RTC_REGION.value
 
 
 @attrs.frozen
@@ -155,11 +156,16 @@ class GuildChannels:
     ) -> dict[str, Any]:
         """Change the named fields of a channel; `type` turns text and announcement channels into each other.
 
+        For the region of a voice channel alone, UPDATE_RTC_REGION is enough.
+
         :raises ApiError: as `Access.guild_channel` with MANAGE_CHANNELS; otherwise as `create`; MISSING_PERMISSIONS
             for overwrites without MANAGE_ROLES.
         :raises InvalidFormBody: as `create`.
         """
-        access = self._access.guild_channel(principal, channel_id, MANAGE_CHANNELS)
+        region_alone = overwrites is None and fields.keys() == {"rtc_region"}
+        access = self._access.guild_channel(principal, channel_id, 0 if region_alone else MANAGE_CHANNELS)
+        if region_alone and not access.may(UPDATE_RTC_REGION):
+            access.require(MANAGE_CHANNELS)
         if overwrites is not None:
             access.require(MANAGE_ROLES)
         state, known = access.state, access.channel

@@ -1,8 +1,8 @@
 """Members who do nothing while they are in voice: they move to the guild's AFK channel (document 001, Guild object,
-afk_channel_id and afk_timeout).
+afk_channel_id and afk_timeout), if they see it.
 
 Clients say when nobody touches them (`afk` of a presence). An account is inactive while all of its sessions say so;
-what counts is how long that has been seen here.
+what counts is how long that has been seen here. On the way it is looked whose time-out is over.
 """
 
 from __future__ import annotations
@@ -62,11 +62,14 @@ class InactiveMembers:
         away = {state.user_id for state in connections if self._presences.is_away(state.user_id)}
         self._since = {user_id: self._since.get(user_id, now_ms) for user_id in away}
         for state in connections:
-            guild = self._guild_states.loaded(state.guild_id)
+            guild = None if state.guild_id is None else self._guild_states.loaded(state.guild_id)
             if guild is None or state.user_id not in away:
                 continue
             afk_channel = guild.channels.get(guild.guild.afk_channel_id or 0)
+            if afk_channel is None or afk_channel.type != ChannelType.GUILD_VOICE:
+                continue
             is_due = now_ms - self._since[state.user_id] >= guild.guild.afk_timeout * 1_000
-            if is_due and afk_channel is not None and afk_channel.type == ChannelType.GUILD_VOICE:
+            if is_due and guild.can_view(state.user_id, afk_channel.id):
                 self._voice_states.move(state.connection_id, afk_channel.id)
+        self._voice_states.timeouts_looked_at()
         return bool(connections)

@@ -21,9 +21,11 @@ class VoiceRefusal(enum.Enum):
     MISSING_CONNECTION_ID = "missing_connection_id", "Leaving a guild's voice needs the connection's id."
     MISSING_PERMISSIONS = "missing_permissions", "You may not connect to this channel."
     COMMUNICATION_DISABLED = "communication_disabled", "You are timed out in this guild."
+    UNCLAIMED_ACCOUNT = "unclaimed_account", "Claim your account first."
     CHANNEL_FULL = "channel_full", "This channel has no room left."
     TOO_MANY_CONNECTIONS = "too_many_connections", "You have too many connections in this channel."
     STALE_BASE_VERSION = "stale_base_version", "The voice state has changed meanwhile."
+    UNAVAILABLE = "unavailable", "The call cannot be started now."
 
     def __init__(self, code: str, message: str) -> None:
         self.code = code
@@ -47,7 +49,8 @@ class VoiceState:
     connection_id: str
     user_id: int
     session_id: str
-    guild_id: int
+    guild_id: int | None
+    """None in the call of a conversation outside of guilds."""
     channel_id: int
     version: int
     self_mute: bool
@@ -65,6 +68,7 @@ class VoiceConnections:
     def __init__(self) -> None:
         self._states: dict[str, VoiceState] = {}
         self._by_session: dict[str, dict[str, None]] = {}
+        self._by_account: dict[int, dict[str, None]] = {}
         self._by_guild: dict[int, dict[str, None]] = {}
         self._by_channel: dict[int, dict[int, int]] = {}
         """For each channel the accounts in it, with how many connections each has there."""
@@ -85,6 +89,19 @@ class VoiceConnections:
         """The connections in a guild."""
         return [self._states[connection_id] for connection_id in self._by_guild.get(guild_id, ())]
 
+    def of_account(self, user_id: int) -> list[VoiceState]:
+        """The connections of an account, wherever they are."""
+        return [self._states[connection_id] for connection_id in self._by_account.get(user_id, ())]
+
+    def in_channel(self, channel_id: int) -> list[VoiceState]:
+        """The connections in a channel, by account."""
+        return [
+            state
+            for user_id in self._by_channel.get(channel_id, ())
+            for state in self.of_account(user_id)
+            if state.channel_id == channel_id
+        ]
+
     def accounts_in(self, channel_id: int) -> int:
         """How many accounts are connected to the channel."""
         return len(self._by_channel.get(channel_id, ()))
@@ -100,7 +117,9 @@ class VoiceConnections:
             self.drop(before)
         self._states[state.connection_id] = state
         self._by_session.setdefault(state.session_id, {})[state.connection_id] = None
-        self._by_guild.setdefault(state.guild_id, {})[state.connection_id] = None
+        self._by_account.setdefault(state.user_id, {})[state.connection_id] = None
+        if state.guild_id is not None:
+            self._by_guild.setdefault(state.guild_id, {})[state.connection_id] = None
         occupants = self._by_channel.setdefault(state.channel_id, {})
         occupants[state.user_id] = occupants.get(state.user_id, 0) + 1
 
@@ -109,7 +128,9 @@ class VoiceConnections:
         connection_id = state.connection_id
         del self._states[connection_id]
         _discard(self._by_session, state.session_id, connection_id)
-        _discard(self._by_guild, state.guild_id, connection_id)
+        _discard(self._by_account, state.user_id, connection_id)
+        if state.guild_id is not None:
+            _discard(self._by_guild, state.guild_id, connection_id)
         occupants = self._by_channel[state.channel_id]
         occupants[state.user_id] -= 1
         if not occupants[state.user_id]:
@@ -124,11 +145,14 @@ def _discard(index: dict[Any, dict[Any, Any]], key: Any, entry: Any) -> None:
 
 
 def voice_state_object(state: VoiceState, guild: GuildState | None, *, left: bool = False) -> dict[str, Any]:
-    """The voice state object; `left` shows it as it is told when the connection has left its channel."""
+    """The voice state object; `left` shows it as it is told when the connection has left its channel.
+
+    Nobody is muted, deafened or suppressed in a call.
+    """
     member = None if guild is None else _member_object(guild, state.user_id)
     mask = 0 if guild is None else guild.permissions(state.user_id, state.channel_id)
     return {
-        "guild_id": str(state.guild_id),
+        "guild_id": None if state.guild_id is None else str(state.guild_id),
         "channel_id": None if left else str(state.channel_id),
         "user_id": str(state.user_id),
         "connection_id": state.connection_id,
@@ -141,7 +165,7 @@ def voice_state_object(state: VoiceState, guild: GuildState | None, *, left: boo
         "self_video": state.self_video,
         "self_stream": state.self_stream,
         "is_mobile": state.is_mobile,
-        "suppress": not mask & Permission.SPEAK,
+        "suppress": state.guild_id is not None and not mask & Permission.SPEAK,
         "viewer_stream_keys": list(state.viewer_stream_keys),
         "e2ee_capable": state.e2ee_capable,
         "version": state.version,

@@ -6,18 +6,27 @@ automatic one.
 
 from __future__ import annotations
 
-from collections.abc import Set
+from collections.abc import Sequence, Set
 from typing import Final
 
 from chat.auth.principal import Principal
 from chat.config import Settings
-from chat.domain.access import Access
+from chat.domain.access import Access, GuildChannelAccess
+from chat.domain.call_rules import CALL_CHANNEL_TYPES
 from chat.errors import ApiError
 from chat.registries.channel_types import ChannelType
 from chat.registries.guild_features import GuildFeature
 
 AUTOMATIC: Final = {"id": "automatic", "name": "Automatic", "emoji": "globe"}
 """Whatever is nearest."""
+
+WITH_REGION: Final = frozenset({ChannelType.GUILD_VOICE, *CALL_CHANNEL_TYPES})
+"""Kinds of channels that people speak in."""
+
+
+def region_objects(named: Sequence[str]) -> list[dict[str, str]]:
+    """The automatic region and those that the operator named."""
+    return [AUTOMATIC, *({"id": region, "name": region, "emoji": "globe"} for region in named)]
 
 
 class VoiceRegions:
@@ -29,15 +38,15 @@ class VoiceRegions:
         self._access = access
 
     def of_channel(self, principal: Principal, channel_id: int) -> list[dict[str, str]]:
-        """The regions that a voice channel may ask for.
+        """The regions that a voice channel, or the call of a conversation, may ask for.
 
-        :raises ApiError: as `Access.guild_channel`; INVALID_CHANNEL_TYPE.
+        :raises ApiError: as `Access.channel`; INVALID_CHANNEL_TYPE.
         """
-        access = self._access.guild_channel(principal, channel_id)
-        if access.channel.type != ChannelType.GUILD_VOICE:
+        access = self._access.channel(principal, channel_id)
+        if access.channel.type not in WITH_REGION:
             raise ApiError("INVALID_CHANNEL_TYPE")
-        named = self._named(access.state.guild.features)
-        return [AUTOMATIC, *({"id": region, "name": region, "emoji": "globe"} for region in named)]
+        features = access.state.guild.features if isinstance(access, GuildChannelAccess) else frozenset()
+        return region_objects(self._named(features))
 
     def require(self, features: Set[str], region: str | None) -> None:
         """Raise UNKNOWN_VOICE_REGION for one that a guild with these features may not pick."""

@@ -1,4 +1,4 @@
-"""Voice states: who is connected to which voice channel, and how (wire facts 1.3, opcode 4; 1.7, voice state).
+"""Voice states: who is connected to which voice channel or call, and how (wire facts 1.3, opcode 4; 1.7, voice state).
 
 There is no media server: the state is kept and told to whoever sees the channel, Voice Server Update is never sent,
 and joining is complete as soon as it is applied (design 7, opcodes). A connection has an id of its own, so an account
@@ -16,10 +16,10 @@ from typing import Any, Final
 
 import attrs
 
-from chat.bus.audience import ToChannel, ToSession
+from chat.bus.audience import Audience, ToAccounts, ToChannel, ToSession
 from chat.bus.bus import Bus, Event, GuildDeleted, GuildLeft, GuildStateChanged, Signal
 from chat.clock import Clock
-from chat.domain.guild_states import Channel, GuildStates, Overwrite
+from chat.domain.guild_states import GuildState, GuildStates, Overwrite
 from chat.domain.objects.channels import VOICE_CONNECTION_LIMIT
 from chat.domain.voice_connections import (
     VoiceCaller,
@@ -28,9 +28,9 @@ from chat.domain.voice_connections import (
     VoiceState,
     voice_state_object,
 )
+from chat.domain.voice_rules import VoiceRules
 from chat.protocol.absent import Absent
 from chat.protocol.voice import VoiceStateCommand
-from chat.registries.channel_types import ChannelType
 from chat.registries.events import EventName
 from chat.registries.limits import VOICE_BASE_VERSION_LAG
 from chat.registries.permissions import Permission
@@ -43,13 +43,16 @@ CONNECTION_ID_CHARACTERS: Final = 32
 OMITTED_RUNTIME_EPOCH: Final = "undefined"
 """What an acknowledgement says where the command named no runtime epoch (wire facts 1.8, VOICE_STATE_ACK)."""
 
-JOIN_PERMISSIONS: Final = (Permission.VIEW_CHANNEL | Permission.CONNECT).value
+Outcome = tuple[VoiceState | None, VoiceRefusal | None]
+"""The connection that a command was about, and why it was rejected."""
 
 
 class VoiceStates:
     """Every voice connection. Hears the bus, so that nobody stays connected where they no longer belong.
 
-    `random_hex` gives as many hexadecimal digits as it is asked for.
+    `random_hex` gives as many hexadecimal digits as it is asked for; `recipients_of` the accounts of a conversation.
+    Whoever keeps calls puts a callback into `on_call`, which is told of a call's channel whenever somebody came or
+    went.
     """
 
     def __init__(
@@ -59,12 +62,20 @@ class VoiceStates:
         clock: Clock,
         *,
         random_hex: Callable[[int], str],
+        recipients_of: Callable[[int], tuple[int, ...]] = lambda channel_id: (),
     ) -> None:
         self._bus = bus
         self._guild_states = guild_states
         self._clock = clock
         self._random_hex = random_hex
+        self._recipients_of = recipients_of
         self._connections = VoiceConnections()
+        self._rules = VoiceRules(guild_states, self._connections, clock)
+        self._shown: dict[str, tuple[bool, ...]] = {}
+        """Of each connection what others were told and what is not in its own hand: mute, deaf, suppress."""
+        self._timed_out: dict[str, None] = {}
+        """Connections of members whose voice a moderator has taken for a while."""
+        self.on_call: list[Callable[[int], None]] = []
         bus.subscribe(self)
 
     # What is seen
@@ -73,9 +84,25 @@ class VoiceStates:
         """Whether the account is connected to the channel, which it therefore keeps seeing (wire facts 1.9, gate 2)."""
         return self._connections.connections_in(channel_id, user_id) > 0
 
-    def of_guild(self, guild_id: int) -> list[dict[str, Any]]:
-        """The voice state objects of a guild, each with its member."""
-        return [self._object(state) for state in self._connections.of_guild(guild_id)]
+    def of_guild(self, guild_id: int, *, seen_by: int | None = None) -> list[dict[str, Any]]:
+        """The voice state objects of a guild, each with its member; of the channels that an account sees."""
+        states = self._connections.of_guild(guild_id)
+        guild = self._guild_states.get(guild_id) if states else None
+        if guild is None:
+            return []
+        return [
+            voice_state_object(state, guild)
+            for state in states
+            if seen_by is None or self._sees(guild, seen_by, state.channel_id)
+        ]
+
+    def of_channel(self, channel_id: int) -> list[dict[str, Any]]:
+        """The voice state objects of a channel or a call."""
+        return [self._object(state) for state in self._connections.in_channel(channel_id)]
+
+    def accounts_in(self, channel_id: int) -> list[int]:
+        """The accounts that are connected to a channel or a call, in the order in which they came."""
+        return list(dict.fromkeys(state.user_id for state in self._connections.in_channel(channel_id)))
 
     def every(self) -> list[VoiceState]:
         """The connections of everybody."""
@@ -83,13 +110,16 @@ class VoiceStates:
 
     def of_member(self, guild_id: int, user_id: int) -> list[VoiceState]:
         """The connections of a member in a guild."""
-        return [state for state in self._connections.of_guild(guild_id) if state.user_id == user_id]
+        return [state for state in self._connections.of_account(user_id) if state.guild_id == guild_id]
+
+    def _sees(self, guild: GuildState, user_id: int, channel_id: int) -> bool:
+        return guild.can_view(user_id, channel_id) or self.is_in_channel(user_id, channel_id)
 
     # What moderators do
 
     def move(self, connection_id: str, channel_id: int | None) -> None:
         """Put somebody's connection into another channel of the guild, or end it; one that is gone is no matter.
-        `user_limit` does not matter to whoever may move members."""
+        Neither limit matters to whoever may move members."""
         state = self._connections.get(connection_id)
         if state is None:
             return
@@ -100,65 +130,95 @@ class VoiceStates:
 
     def member_changed(self, guild_id: int, user_id: int) -> None:
         """The member is muted or deafened, or no longer: tell those who see the channels that it is in."""
-        for state in self.of_member(guild_id, user_id):
-            self._replace(state, state)
+        self._look_at(self.of_member(guild_id, user_id))
 
     # Commands
 
     def apply(self, caller: VoiceCaller, command: VoiceStateCommand) -> VoiceRefusal | None:
-        """Voice State Update: join, move, change or leave, and acknowledge; returns why it was rejected, if it was."""
-        state: VoiceState | None
+        """Voice State Update: join, move, change or leave, and acknowledge; returns why it was rejected, if it was.
+
+        A command that enters a call (`enters_call`) goes another way (`chat.domain.calls`).
+        """
+        outcome: Outcome
         if command.channel_id is None:
-            state, refusal = self._leave(caller, command)
+            outcome = self._leave(caller, command)
         elif command.connection_id is None:
-            state, refusal = self._join(caller, command, command.channel_id)
+            outcome = self._join_guild(caller, command, command.channel_id)
         else:
-            state, refusal = self._change(caller, command, command.connection_id, command.channel_id)
-        self._acknowledge(caller, command, state, refusal)
+            outcome = self._change(caller, command, command.connection_id, command.channel_id)
+        return self._answered(caller, command, outcome)
+
+    def enter_call(self, caller: VoiceCaller, command: VoiceStateCommand, channel_id: int) -> VoiceRefusal | None:
+        """Connect the caller, who may do so, to the call in a conversation; otherwise as `apply`."""
+        outcome: Outcome
+        present = self._connections.connections_in(channel_id, caller.user_id)
+        if present >= VOICE_CONNECTION_LIMIT or self._rules.has_too_many(caller.user_id):
+            outcome = None, VoiceRefusal.TOO_MANY_CONNECTIONS
+        else:
+            outcome = self._join(caller, command, None, channel_id), None
+        return self._answered(caller, command, outcome)
+
+    def refuse(self, caller: VoiceCaller, command: VoiceStateCommand, refusal: VoiceRefusal) -> VoiceRefusal:
+        """Answer a command that enters a call with a refusal."""
+        self._answered(caller, command, (None, refusal))
         return refusal
 
-    def _join(
-        self, caller: VoiceCaller, command: VoiceStateCommand, channel_id: int
-    ) -> tuple[VoiceState | None, VoiceRefusal | None]:
+    def _answered(self, caller: VoiceCaller, command: VoiceStateCommand, outcome: Outcome) -> VoiceRefusal | None:
+        self._acknowledge(caller, command, *outcome)
+        return outcome[1]
+
+    def _join_guild(self, caller: VoiceCaller, command: VoiceStateCommand, channel_id: int) -> Outcome:
         guild_id = command.guild_id
         if guild_id is None:
-            # Calls outside guilds need private channels, of which there are none.
             return None, VoiceRefusal.UNKNOWN_CHANNEL
-        refusal = self._refusal(caller, guild_id, channel_id)
+        refusal = self._rules.refusal(caller, guild_id, channel_id, is_new=True)
         if refusal is not None:
             return None, refusal
-        state = VoiceState(
-            connection_id=self._random_hex(CONNECTION_ID_CHARACTERS),
-            user_id=caller.user_id,
-            session_id=caller.session_id,
-            guild_id=guild_id,
-            channel_id=channel_id,
-            version=1,
-            e2ee_capable=caller.e2ee_capable,
-            **_selected(command, ()),
+        return self._join(caller, command, guild_id, channel_id), None
+
+    def _join(
+        self, caller: VoiceCaller, command: VoiceStateCommand, guild_id: int | None, channel_id: int
+    ) -> VoiceState:
+        state = self._rules.permitted(
+            VoiceState(
+                connection_id=self._random_hex(CONNECTION_ID_CHARACTERS),
+                user_id=caller.user_id,
+                session_id=caller.session_id,
+                guild_id=guild_id,
+                channel_id=channel_id,
+                version=1,
+                e2ee_capable=caller.e2ee_capable,
+                **_selected(command, ()),
+            )
         )
         self._connections.put(state)
         self._publish(state)
-        return state, None
+        self._tell_calls(state)
+        return state
 
-    def _change(
-        self, caller: VoiceCaller, command: VoiceStateCommand, connection_id: str, channel_id: int
-    ) -> tuple[VoiceState | None, VoiceRefusal | None]:
+    def _change(self, caller: VoiceCaller, command: VoiceStateCommand, connection_id: str, channel_id: int) -> Outcome:
         before = self._own(caller, connection_id)
         if before is None or before.guild_id != command.guild_id:
             return None, VoiceRefusal.UNKNOWN_CONNECTION
         if _is_stale(command, before):
             return before, VoiceRefusal.STALE_BASE_VERSION
         if channel_id != before.channel_id:
-            refusal = self._refusal(caller, before.guild_id, channel_id)
+            # A call is entered with a connection of its own.
+            refusal = (
+                VoiceRefusal.UNKNOWN_CHANNEL
+                if before.guild_id is None
+                else self._rules.refusal(caller, before.guild_id, channel_id)
+            )
             if refusal is not None:
                 return before, refusal
-        selected = attrs.evolve(
-            before,
-            session_id=caller.session_id,
-            channel_id=channel_id,
-            e2ee_capable=caller.e2ee_capable,
-            **_selected(command, before.viewer_stream_keys),
+        selected = self._rules.permitted(
+            attrs.evolve(
+                before,
+                session_id=caller.session_id,
+                channel_id=channel_id,
+                e2ee_capable=caller.e2ee_capable,
+                **_selected(command, before.viewer_stream_keys),
+            )
         )
         if selected == before:
             return before, None
@@ -171,13 +231,13 @@ class VoiceStates:
             # Whoever sees only the channel that is left must learn that it was.
             before = attrs.evolve(before, version=before.version + 1)
             self._publish_left(before)
-        after = attrs.evolve(selected, version=before.version + 1)
+        after = self._rules.permitted(attrs.evolve(selected, version=before.version + 1))
         self._connections.put(after)
         self._publish(after)
         self._forget_virtual_access(before)
         return after
 
-    def _leave(self, caller: VoiceCaller, command: VoiceStateCommand) -> tuple[VoiceState | None, VoiceRefusal | None]:
+    def _leave(self, caller: VoiceCaller, command: VoiceStateCommand) -> Outcome:
         connection_id, guild_id = command.connection_id, command.guild_id
         if connection_id is None:
             if guild_id is not None:
@@ -196,38 +256,20 @@ class VoiceStates:
         state = self._connections.get(connection_id)
         return None if state is None or state.user_id != caller.user_id else state
 
-    def _refusal(self, caller: VoiceCaller, guild_id: int, channel_id: int) -> VoiceRefusal | None:
-        """Why the caller may not enter the channel."""
-        state = self._guild_states.get(guild_id)
-        member = None if state is None else state.member(caller.user_id)
-        if state is None or member is None or state.unavailable_for(caller.is_staff):
-            return VoiceRefusal.UNKNOWN_GUILD
-        channel = state.channels.get(channel_id)
-        mask = state.permissions(caller.user_id, channel_id)
-        if channel is None or channel.type != ChannelType.GUILD_VOICE or not mask & Permission.VIEW_CHANNEL:
-            return VoiceRefusal.UNKNOWN_CHANNEL
-        if mask & JOIN_PERMISSIONS != JOIN_PERMISSIONS:
-            return VoiceRefusal.MISSING_PERMISSIONS
-        if member.is_timed_out(self._clock.now_ms()):
-            return VoiceRefusal.COMMUNICATION_DISABLED
-        return self._no_room(caller.user_id, channel)
-
-    def _no_room(self, user_id: int, channel: Channel) -> VoiceRefusal | None:
-        """The channel's `user_limit` counts accounts, its `voice_connection_limit` connections of one account."""
-        connections = self._connections.connections_in(channel.id, user_id)
-        full = channel.user_limit and self._connections.accounts_in(channel.id) >= channel.user_limit
-        if full and not connections:
-            return VoiceRefusal.CHANNEL_FULL
-        limit = channel.voice_connection_limit
-        if connections >= (VOICE_CONNECTION_LIMIT if limit is None else limit):
-            return VoiceRefusal.TOO_MANY_CONNECTIONS
-        return None
-
-    # Ends that nobody commanded
+    # What happens to connections without a command
 
     def session_ended(self, session_id: str) -> None:
         """The gateway session is over: its connections leave."""
         self._end_where(self._connections.of_session(session_id), lambda _: True)
+
+    def end_all(self) -> None:
+        """Everybody leaves: the server ends."""
+        self._end_where(self.every(), lambda _: True)
+
+    def leave_call(self, channel_id: int, *user_ids: int) -> None:
+        """These accounts leave a call; without any named, everybody does."""
+        states = self._connections.in_channel(channel_id)
+        self._end_where(states, lambda state: not user_ids or state.user_id in user_ids)
 
     def accept(self, signal: Signal) -> None:
         """Members who left, and channels that are gone, take their connections with them."""
@@ -242,9 +284,26 @@ class VoiceStates:
                 channels = {} if guild is None else guild.channels
                 self._end_where(states, lambda state: state.channel_id not in channels)
 
+    def permissions_changed(self, guild_id: int, user_id: int | None = None) -> None:
+        """What members may do in a guild changed, for one or for all, and everybody knows what they see now: who may
+        not speak is suppressed, who may not stream shows nothing. Who may no longer connect stays until leaving."""
+        self._look_at(self._connections.of_guild(guild_id) if user_id is None else self.of_member(guild_id, user_id))
+
+    def timeouts_looked_at(self) -> None:
+        """Tell of members whose time-out is over."""
+        states = (self._connections.get(connection_id) for connection_id in list(self._timed_out))
+        self._look_at([state for state in states if state is not None])
+
     def backlog(self) -> int:
         """Nothing ever waits."""
         return 0
+
+    def _look_at(self, states: Iterable[VoiceState]) -> None:
+        """Tell of connections that are muted, deafened, suppressed or permitted otherwise than was told."""
+        for state in states:
+            permitted = self._rules.permitted(state)
+            if permitted != state or _not_in_own_hand(self._object(state)) != self._shown[state.connection_id]:
+                self._replace(state, permitted)
 
     def _end_where(self, states: Iterable[VoiceState], condition: Callable[[VoiceState], bool]) -> None:
         for state in states:
@@ -257,37 +316,66 @@ class VoiceStates:
         # Published first: until the connection is gone, whoever is in the channel still counts as seeing it.
         self._publish_left(state)
         self._connections.drop(state)
+        del self._shown[state.connection_id]
+        self._timed_out.pop(state.connection_id, None)
         self._forget_virtual_access(state)
+        self._tell_calls(state)
         return state
+
+    def _tell_calls(self, state: VoiceState) -> None:
+        if state.guild_id is None:
+            for tell in self.on_call:
+                tell(state.channel_id)
 
     def _forget_virtual_access(self, state: VoiceState) -> None:
         """Who saw the channel only by being in it sees it no longer."""
-        guild = self._guild_states.get(state.guild_id)
+        guild = self._guild_of(state)
         if guild is None or state.channel_id not in guild.channels:
             return
         if self.is_in_channel(state.user_id, state.channel_id):
             return
         if guild.member(state.user_id) is not None and not guild.can_view(state.user_id, state.channel_id):
-            self._bus.publish(GuildStateChanged(state.guild_id))
+            self._bus.publish(GuildStateChanged(guild.id, state.user_id))
 
     def _has_other_viewers(self, state: VoiceState, channel_id: int) -> bool:
         """Whether the channel that is left may be seen by members who do not see the one that is entered."""
-        guild = self._guild_states.get(state.guild_id)
+        guild = self._guild_of(state)
         if guild is None:
             return True
         left, entered = guild.channels.get(state.channel_id), guild.channels.get(channel_id)
-        return left is None or entered is None or _visibility(left.overwrites) != _visibility(entered.overwrites)
+        if left is None or entered is None or _visibility(left.overwrites) != _visibility(entered.overwrites):
+            return True
+        # The account itself may see one of the two only because it is in it, and others likewise.
+        return any(
+            not guild.can_view(other.user_id, state.channel_id)
+            for other in (state, *self._connections.in_channel(state.channel_id))
+        )
+
+    def _guild_of(self, state: VoiceState) -> GuildState | None:
+        return None if state.guild_id is None else self._guild_states.get(state.guild_id)
 
     # Publication
 
     def _publish(self, state: VoiceState) -> None:
-        self._bus.publish(
-            Event(EventName.VOICE_STATE_UPDATE, self._object(state), ToChannel(state.guild_id, state.channel_id))
-        )
+        data = self._object(state)
+        self._shown[state.connection_id] = _not_in_own_hand(data)
+        guild = self._guild_of(state)
+        member = None if guild is None else guild.member(state.user_id)
+        if member is not None and member.is_timed_out(self._clock.now_ms()):
+            self._timed_out[state.connection_id] = None
+        else:
+            self._timed_out.pop(state.connection_id, None)
+        self._bus.publish(Event(EventName.VOICE_STATE_UPDATE, data, self._audience(state)))
 
     def _publish_left(self, state: VoiceState) -> None:
         data = self._object(state, left=True)
-        self._bus.publish(Event(EventName.VOICE_STATE_UPDATE, data, ToChannel(state.guild_id, state.channel_id)))
+        self._bus.publish(Event(EventName.VOICE_STATE_UPDATE, data, self._audience(state)))
+
+    def _audience(self, state: VoiceState) -> Audience:
+        if state.guild_id is not None:
+            return ToChannel(state.guild_id, state.channel_id)
+        # Whoever was just taken out of the conversation still hears that it took them out of the call.
+        return ToAccounts(tuple(dict.fromkeys((*self._recipients_of(state.channel_id), state.user_id))))
 
     def _acknowledge(
         self,
@@ -315,7 +403,16 @@ class VoiceStates:
         self._bus.publish(Event(EventName.VOICE_STATE_ACK, data, ToSession(caller.session_id)))
 
     def _object(self, state: VoiceState, *, left: bool = False) -> dict[str, Any]:
-        return voice_state_object(state, self._guild_states.get(state.guild_id), left=left)
+        return voice_state_object(state, self._guild_of(state), left=left)
+
+
+def enters_call(command: VoiceStateCommand) -> bool:
+    """Whether the command makes a new connection to the call of a conversation."""
+    return command.guild_id is None and command.channel_id is not None and command.connection_id is None
+
+
+def _not_in_own_hand(data: dict[str, Any]) -> tuple[bool, ...]:
+    return data["mute"], data["deaf"], data["suppress"]
 
 
 def _selected(command: VoiceStateCommand, kept_stream_keys: tuple[str, ...]) -> dict[str, Any]:

@@ -67,7 +67,7 @@ class GuildPayloads:
             threads=session.threads,
             shown_threads=threads,
             full_users=full_users,
-            voice_states=self._voice_states.of_guild(guild_id),
+            voice_states=self._voice_states.of_guild(guild_id, seen_by=session.user_id),
             online_count=self._presences.online_count(guild_id),
         )
 

@@ -137,6 +137,11 @@ class GuildRoom:
             return True
         return bool(self.state.permissions(session.user_id, parent_id) & MANAGE_THREADS)
 
+    def _has_just_lost(self, user_id: int, channel_id: int) -> bool:
+        """Whether the account saw a channel that is deleted, and is not told of that yet: what happens to those in it
+        is judged on the state before (wire facts 1.8)."""
+        return channel_id not in self.state.channels and channel_id in self._shown.get(user_id, ())
+
     def _cached(self, channel_id: int, permission: int) -> Recipients:
         large = self.state.member_count > PASSIVE_GUILD_MEMBERS
         if large is not self._large:
@@ -164,7 +169,9 @@ class GuildRoom:
 
     def _may_receive(self, user_id: int, channel_id: int, permission: int) -> bool:
         if channel_id and not (
-            self.state.can_view(user_id, channel_id) or self._voice_states.is_in_channel(user_id, channel_id)
+            self.state.can_view(user_id, channel_id)
+            or self._voice_states.is_in_channel(user_id, channel_id)
+            or self._has_just_lost(user_id, channel_id)
         ):
             return False
         if not permission:

@@ -143,6 +143,9 @@ class SessionStarts:
             # Revoked while it was being made.
             return close_codes.INVALID_TOKEN
         session.ready = outgoing(EventName.READY, data)
+        if not session.bot and session.hears_account_events():
+            for call in self._ready.calls(session.user_id):
+                session.dispatch(outgoing(EventName.CALL_CREATE, call))  # waits for Ready
         return session
 
     async def introduce_guilds(self, session: GatewaySession) -> None:

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 import attrs
 
 from chat.protocol.absent import ABSENT, Absent
 from chat.protocol.snowflake_text import parse_snowflake
+
+STREAM_KEYS: Final = 64
+"""Streams that one connection may watch; a command that names more changes nothing about them."""
+
+STREAM_KEY_CHARACTERS: Final = 256
+"""The longest key of a stream."""
 
 
 @attrs.frozen
@@ -85,6 +91,10 @@ def _viewer_stream_keys(d: Mapping[str, Any]) -> tuple[str, ...] | Absent:
     value = d.get("viewer_stream_keys", ABSENT)
     if value is None:
         return ()
-    if type(value) is list and all(type(key) is str for key in value):
+    if (
+        type(value) is list
+        and len(value) <= STREAM_KEYS
+        and all(type(key) is str and len(key) <= STREAM_KEY_CHARACTERS for key in value)
+    ):
         return tuple(value)
     return ABSENT

@@ -11,6 +11,7 @@ import pytest
 from chat.auth.principal import Principal
 from chat.bus.audience import ToChannel, ToSession
 from chat.bus.bus import GuildLeft, GuildStateChanged
+from chat.domain.voice_rules import CONNECTIONS_PER_ACCOUNT
 from chat.domain.voice_states import VoiceCaller, VoiceRefusal, VoiceStates
 from chat.protocol.voice import VoiceStateCommand, parse_voice_state
 from chat.registries.channel_types import ChannelType, OverwriteType
@@ -18,17 +19,19 @@ from chat.registries.events import EventName
 from chat.registries.permissions import Permission
 from chat.store.channels import Overwrite
 
-VIEW, CONNECT, SPEAK = (
+VIEW, CONNECT, SPEAK, STREAM, MOVE_MEMBERS = (
     Permission.VIEW_CHANNEL.value,
     Permission.CONNECT.value,
     Permission.SPEAK.value,
+    Permission.STREAM.value,
+    Permission.MOVE_MEMBERS.value,
 )
 
 
 class VoicePlace:
-    """A guild with a voice channel, its owner alice and a member bob, each with a gateway session."""
+    """A guild with a voice channel, its owner alice and the members bob and carol, each with a gateway session."""
 
-    def __init__(self, world: Any, guild: Any, alice: Principal, bob: Principal) -> None:
+    def __init__(self, world: Any, guild: Any, alice: Principal, bob: Principal, carol: Principal) -> None:
         self.world = world
         self.guild = guild
         numbers = itertools.count(1)
@@ -37,6 +40,7 @@ class VoicePlace:
         )
         self.alice = VoiceCaller(alice.user_id, "session of alice", is_staff=False, e2ee_capable=True)
         self.bob = VoiceCaller(bob.user_id, "session of bob", is_staff=False, e2ee_capable=False)
+        self.carol = VoiceCaller(carol.user_id, "session of carol", is_staff=False, e2ee_capable=False)
         self.lounge = next(
             channel.id for channel in guild.state.channels.values() if channel.type == ChannelType.GUILD_VOICE
         )
@@ -76,13 +80,17 @@ class VoicePlace:
 
 @pytest.fixture
 async def place(world: Any) -> VoicePlace:
-    alice, bob = await world.person("alice"), await world.person("bob")
-    guild = await world.guild(alice, bob)
-    return VoicePlace(world, guild, alice, bob)
+    alice, bob, carol = [await world.person(name) for name in ("alice", "bob", "carol")]
+    guild = await world.guild(alice, bob, carol)
+    return VoicePlace(world, guild, alice, bob, carol)
 
 
 def of_everyone(place: VoicePlace, *, allow: int = 0, deny: int = 0) -> Overwrite:
     return Overwrite(place.guild.id, OverwriteType.ROLE, allow, deny)
+
+
+def of_member(caller: VoiceCaller, *, allow: int = 0, deny: int = 0) -> Overwrite:
+    return Overwrite(caller.user_id, OverwriteType.MEMBER, allow, deny)
 
 
 # Joining, changing, leaving
@@ -207,8 +215,8 @@ async def test_only_voice_channels_can_be_joined(place: VoicePlace) -> None:
 
 
 async def test_strangers_know_nothing_of_the_guild(place: VoicePlace) -> None:
-    carol = await place.world.person("carol")
-    stranger = VoiceCaller(carol.user_id, "s", is_staff=False, e2ee_capable=False)
+    dave = await place.world.person("dave")
+    stranger = VoiceCaller(dave.user_id, "s", is_staff=False, e2ee_capable=False)
     wish = {"guild_id": str(place.guild.id), "channel_id": str(place.lounge)}
     assert place.says(stranger, **wish) is VoiceRefusal.UNKNOWN_GUILD
     assert place.says(place.bob, guild_id="4", channel_id=str(place.lounge)) is VoiceRefusal.UNKNOWN_GUILD
@@ -218,10 +226,61 @@ async def test_the_user_limit_counts_accounts(place: VoicePlace) -> None:
     booth = await place.voice_channel(user_limit=1)
     wish = {"guild_id": str(place.guild.id), "channel_id": str(booth)}
     assert place.says(place.bob, **wish) is None
-    assert place.says(place.alice, **wish) is VoiceRefusal.CHANNEL_FULL
+    assert place.says(place.carol, **wish) is VoiceRefusal.CHANNEL_FULL
     assert place.says(place.bob, **wish) is None
     place.voice.session_ended(place.bob.session_id)
+    assert place.says(place.carol, **wish) is None
+
+
+async def test_the_user_limit_does_not_hold_for_those_who_may_move_members(place: VoicePlace) -> None:
+    booth = await place.voice_channel(of_member(place.carol, allow=MOVE_MEMBERS), user_limit=1)
+    wish = {"guild_id": str(place.guild.id), "channel_id": str(booth)}
+    assert place.says(place.bob, **wish) is None
+    assert place.says(place.carol, **wish) is None
     assert place.says(place.alice, **wish) is None
+    place.voice.session_ended(place.bob.session_id)
+    assert place.says(place.bob, **wish) is VoiceRefusal.CHANNEL_FULL
+
+
+async def test_an_account_has_so_many_connections_and_no_more(place: VoicePlace) -> None:
+    booth = await place.voice_channel(voice_connection_limit=200)
+    wish = {"guild_id": str(place.guild.id), "channel_id": str(booth)}
+    connection_ids = [place.joins(place.bob, booth) for _ in range(CONNECTIONS_PER_ACCOUNT)]
+    assert place.says(place.bob, **wish) is VoiceRefusal.TOO_MANY_CONNECTIONS
+    assert place.says(place.bob, guild_id=str(place.guild.id), channel_id=str(place.lounge)) is (
+        VoiceRefusal.TOO_MANY_CONNECTIONS
+    )
+    # Those that there are may still change, move and leave.
+    place.joins(place.bob, connection_id=connection_ids[0])
+    assert place.says(place.carol, **wish) is None
+
+
+async def test_an_unclaimed_account_stays_outside(place: VoicePlace) -> None:
+    wish = {"guild_id": str(place.guild.id), "channel_id": str(place.lounge)}
+    claimed = "UPDATE users SET email = ?, email_key = ?, password_hash = ?, email_verified = ? WHERE id = ?"
+    await place.guild.change(claimed, None, None, None, 0, place.bob.user_id)
+    assert place.says(place.bob, **wish) is VoiceRefusal.UNCLAIMED_ACCOUNT
+    await place.guild.change(claimed, "b@b.example", "b@b.example", "hash", 1, place.bob.user_id)
+    assert place.says(place.bob, **wish) is None
+
+
+async def test_camera_and_screen_need_the_permission_to_stream(place: VoicePlace) -> None:
+    booth = await place.voice_channel(of_everyone(place, deny=STREAM))
+    connection_id = place.joins(place.bob, self_video=True, self_stream=True)
+    assert shows(place) == (True, True)
+    # Moving there takes them away, moving back does not switch them on again.
+    place.joins(place.bob, booth, connection_id=connection_id, self_video=True, self_stream=True)
+    assert shows(place) == (False, False)
+    place.joins(place.bob, connection_id=connection_id, self_deaf=True)
+    assert shows(place) == (False, False)
+    place.joins(place.alice, booth, self_video=True)
+    assert shows(place) == (True, False)
+
+
+def shows(place: VoicePlace) -> tuple[bool, bool]:
+    """Camera and screen as they were last told of."""
+    last = place.last(EventName.VOICE_STATE_UPDATE)
+    return last["self_video"], last["self_stream"]
 
 
 @pytest.mark.parametrize(("changes", "limit"), [({}, 5), ({"voice_connection_limit": 2}, 2)])
@@ -329,4 +388,61 @@ async def test_who_lost_sight_of_the_channel_stays_until_leaving(place: VoicePla
     # Recipients are computed afresh only after the others were told.
     update, changed = place.world.heard.signals
     assert update.audience == ToChannel(place.guild.id, place.lounge)
-    assert changed == GuildStateChanged(place.guild.id)
+    assert changed == GuildStateChanged(place.guild.id, place.bob.user_id)
+
+
+async def test_who_may_not_speak_any_more_is_suppressed_with_the_next_version(place: VoicePlace) -> None:
+    place.joins(place.bob, self_stream=True)
+    place.joins(place.alice)
+    place.world.heard.signals.clear()
+    await place.guild.overwrite(place.lounge, of_everyone(place, deny=SPEAK | STREAM))
+    place.voice.permissions_changed(place.guild.id)
+    (update,) = place.world.heard.events(EventName.VOICE_STATE_UPDATE)  # the owner may speak anywhere
+    told = {name: update.data[name] for name in ("user_id", "suppress", "self_stream", "version")}
+    assert told == {"user_id": str(place.bob.user_id), "suppress": True, "self_stream": False, "version": 2}
+    place.voice.permissions_changed(place.guild.id)
+    assert len(place.world.heard.events(EventName.VOICE_STATE_UPDATE)) == 1
+    await place.guild.overwrite(place.lounge, of_everyone(place, deny=0))
+    place.voice.permissions_changed(place.guild.id, place.alice.user_id)
+    assert len(place.world.heard.events(EventName.VOICE_STATE_UPDATE)) == 1
+    place.voice.permissions_changed(place.guild.id, place.bob.user_id)
+    assert place.last(EventName.VOICE_STATE_UPDATE)["suppress"] is False
+
+
+async def test_the_end_of_a_time_out_is_told(place: VoicePlace) -> None:
+    place.joins(place.bob)
+    until = place.world.clock.now_ms() + 1_000
+    await place.guild.change(
+        "UPDATE members SET communication_disabled_until = ? WHERE user_id = ?", until, place.bob.user_id
+    )
+    place.voice.member_changed(place.guild.id, place.bob.user_id)
+    assert place.last(EventName.VOICE_STATE_UPDATE)["mute"] is True
+    place.voice.timeouts_looked_at()
+    assert len(place.world.heard.events(EventName.VOICE_STATE_UPDATE)) == 2
+    place.world.clock.ms += 1_000
+    place.voice.timeouts_looked_at()
+    last = place.last(EventName.VOICE_STATE_UPDATE)
+    assert (last["mute"], last["version"]) == (False, 3)
+    place.voice.timeouts_looked_at()
+    assert len(place.world.heard.events(EventName.VOICE_STATE_UPDATE)) == 3
+
+
+async def test_everybody_leaves_when_the_server_ends(place: VoicePlace) -> None:
+    place.joins(place.bob)
+    place.joins(place.alice)
+    place.voice.end_all()
+    assert place.voice.every() == []
+    assert place.updates()[2:] == [(None, place.lounge)] * 2
+
+
+async def test_what_a_session_is_shown_are_the_channels_that_it_sees(place: VoicePlace) -> None:
+    booth = await place.voice_channel(of_everyone(place, deny=VIEW))
+    place.joins(place.alice, booth)
+    place.joins(place.alice)
+
+    def shown_to(caller: VoiceCaller) -> list[str]:
+        states = place.voice.of_guild(place.guild.id, seen_by=caller.user_id)
+        return [state["channel_id"] for state in states]
+
+    assert shown_to(place.alice) == [str(booth), str(place.lounge)]
+    assert shown_to(place.bob) == [str(place.lounge)]

@@ -28,7 +28,7 @@ from chat.gateway.commands.member_lists import MemberListUpdates
 from chat.gateway.commands.members import MembersCommands
 from chat.gateway.commands.passive_updates import PassiveUpdates
 from chat.gateway.commands.presence import PresenceCommands
-from chat.gateway.commands.voice import VoiceCommands, refuse_signal
+from chat.gateway.commands.voice import PrepareCall, VoiceCommands, refuse_signal
 from chat.gateway.guild_payloads import GuildPayloads
 from chat.gateway.hub import Hub
 from chat.gateway.session import GatewaySession
@@ -56,7 +56,8 @@ Request = Callable[[], Awaitable[None]]
 class CommandHandler:
     """Carries out the commands of all sessions. `run` must be running for requests that take time.
 
-    `rate_limited` False leaves out the budget of presences, and no other (contract, Development routes).
+    `rate_limited` False leaves out the budget of presences, and no other (contract, Development routes). `prepare_call`
+    begins calls that sessions enter; without it there are none.
     """
 
     def __init__(
@@ -72,13 +73,14 @@ class CommandHandler:
         database: Database,
         clock: Clock,
         rate_limited: bool,
+        prepare_call: PrepareCall | None = None,
     ) -> None:
         self._subscriptions = subscriptions
         self._presences = presences
         self._lists = MemberListUpdates(hub, subscriptions, presences, rosters, bus)
-        self._passive_updates = PassiveUpdates(hub, bus)
+        self._passive_updates = PassiveUpdates(hub, bus, voice_states)
         self._presence = PresenceCommands(presences, clock, rate_limited=rate_limited)
-        self._voice = VoiceCommands(voice_states, self._start_soon)
+        self._voice = VoiceCommands(voice_states, self._start_soon, prepare_call)
         self._members = MembersCommands(hub, presences, rosters, database)
         self._lazy = LazyCommands(hub, subscriptions, guild_payloads, presences, self._lists)
         self._counts = CountsCommands(hub, presences, rosters)

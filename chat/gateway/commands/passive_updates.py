@@ -1,16 +1,21 @@
-"""Passive Updates (wire facts 1.4, 1.8, 1.9): what passive sessions missed in a large guild, in brief, every 30 s."""
+"""Passive Updates (wire facts 1.4, 1.8, 1.9): what passive sessions missed in a large guild, in brief, every 30 s.
+
+Who is in voice they hear at once; where that changed, the update repeats it as a whole.
+"""
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
 import trio
 
 from chat.bus.audience import ToChannel
 from chat.bus.bus import Bus, Event, Signal
+from chat.domain.voice_states import VoiceStates
 from chat.gateway.hub import Hub
 from chat.gateway.rooms import GuildRoom
 from chat.gateway.session import GatewaySession
+from chat.registries.channel_types import ChannelType
 from chat.registries.events import EventName
 from chat.registries.limits import PASSIVE_GUILD_MEMBERS, PASSIVE_UPDATES_MS
 
@@ -20,21 +25,26 @@ ACCOUNTS_PER_TURN: Final = 512
 
 
 class PassiveUpdates:
-    """Tells passive sessions where messages were written. Hears the bus."""
+    """Tells passive sessions where messages were written, and who is in voice. Hears the bus."""
 
-    def __init__(self, hub: Hub, bus: Bus) -> None:
+    def __init__(self, hub: Hub, bus: Bus, voice_states: VoiceStates) -> None:
         self._hub = hub
+        self._voice_states = voice_states
         self._written: dict[int, set[int]] = {}
         """Since the last round: for each large guild the channels with a new message."""
+        self._spoken: set[int] = set()
+        """Since the last round: the large guilds where somebody joined, changed or left voice."""
         bus.subscribe(self)
 
     def accept(self, signal: Signal) -> None:
-        """Note where a message was written."""
+        """Note where a message was written, and where somebody joined, changed or left voice."""
         match signal:
             case Event(name=EventName.MESSAGE_CREATE, audience=ToChannel(guild_id, channel_id)):
-                room = self._hub.rooms.get(guild_id)
-                if room is not None and room.state.member_count > PASSIVE_GUILD_MEMBERS:
+                if self._is_large(guild_id):
                     self._written.setdefault(guild_id, set()).add(channel_id)
+            case Event(name=EventName.VOICE_STATE_UPDATE, audience=ToChannel(guild_id)):
+                if self._is_large(guild_id):
+                    self._spoken.add(guild_id)
 
     def backlog(self) -> int:
         """Nothing that anybody waits for."""
@@ -45,26 +55,45 @@ class PassiveUpdates:
         while True:
             await trio.sleep(UPDATE_SECONDS)
             written, self._written = self._written, {}
-            for guild_id, channel_ids in written.items():
+            spoken, self._spoken = self._spoken, set()
+            for guild_id in {**written, **dict.fromkeys(spoken)}:
                 room = self._hub.rooms.get(guild_id)
                 if room is not None and room.available_to_members:
-                    await self._tell(room, channel_ids)
+                    await self._tell(room, written.get(guild_id, set()), voice=guild_id in spoken)
 
-    async def _tell(self, room: GuildRoom, channel_ids: set[int]) -> None:
+    def _is_large(self, guild_id: int) -> bool:
+        room = self._hub.rooms.get(guild_id)
+        return room is not None and room.state.member_count > PASSIVE_GUILD_MEMBERS
+
+    async def _tell(self, room: GuildRoom, channel_ids: set[int], *, voice: bool) -> None:
+        spoken_in = _voice_channels(room) if voice else set()
         addressed: dict[frozenset[int], list[GatewaySession]] = {}
         for position, (user_id, sessions) in enumerate(tuple(room.sessions_by_user.items()), start=1):
             passive = [session for session in sessions if _is_passive(session, room.guild_id)]
-            visible = room.state.visible_channels(user_id) & channel_ids if passive else frozenset()
-            if visible:
+            visible = self._visible(room, user_id, channel_ids, spoken_in) if passive else frozenset()
+            if visible or (voice and passive):
                 addressed.setdefault(visible, []).extend(passive)
             if position % ACCOUNTS_PER_TURN == 0:
                 await trio.lowlevel.checkpoint()
+        # Taken now, with no turn of others in between: it must not be older than what was told one by one.
+        states = self._voice_states.of_guild(room.guild_id) if voice else []
         for visible, receivers in addressed.items():
             last_message_ids = {
-                str(channel_id): str(room.state.last_message_id(channel_id)) for channel_id in sorted(visible)
+                str(channel_id): str(room.state.last_message_id(channel_id))
+                for channel_id in sorted(visible & channel_ids)
             }
-            data = {"guild_id": str(room.guild_id), "channels": last_message_ids}
+            data: dict[str, Any] = {"guild_id": str(room.guild_id), "channels": last_message_ids}
+            if voice:
+                data["voice_states"] = [state for state in states if int(state["channel_id"]) in visible]
             self._hub.send(receivers, EventName.PASSIVE_UPDATES, data)
+
+    def _visible(self, room: GuildRoom, user_id: int, written: set[int], spoken_in: set[int]) -> frozenset[int]:
+        connected = {channel_id for channel_id in spoken_in if self._voice_states.is_in_channel(user_id, channel_id)}
+        return room.state.visible_channels(user_id) & (written | spoken_in) | connected
+
+
+def _voice_channels(room: GuildRoom) -> set[int]:
+    return {channel.id for channel in room.state.channels.values() if channel.type == ChannelType.GUILD_VOICE}
 
 
 def _is_passive(session: GatewaySession, guild_id: int) -> bool:

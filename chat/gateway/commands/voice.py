@@ -1,18 +1,19 @@
 """Voice State Update and Voice Signal (wire facts 1.3, opcodes 4 and 13).
 
 The first two voice commands of a second are applied at once. Whatever comes faster waits in a queue, of which one is
-applied every 500 ms; the order is kept, so nothing overtakes a command that waits.
+applied every 500 ms; the order is kept, so nothing overtakes a command that waits. To enter a call takes time, for it
+may have to be started: that goes through the queue too, without its pause.
 """
 
 from __future__ import annotations
 
 import collections
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import Any, Final
 
 import trio
 
-from chat.domain.voice_states import VoiceCaller, VoiceRefusal, VoiceStates
+from chat.domain.voice_states import VoiceCaller, VoiceRefusal, VoiceStates, enters_call
 from chat.gateway.commands.budgets import SocketWork
 from chat.gateway.commands.errors import send_error
 from chat.gateway.session import GatewaySession
@@ -22,13 +23,19 @@ from chat.registries.opcodes import GatewayErrorCode
 
 DRAIN_SECONDS: Final = VOICE_QUEUE_DRAIN_MS / 1000
 
+PrepareCall = Callable[[VoiceCaller, int], Awaitable[VoiceRefusal | None]]
+"""Makes sure that there is a call in a conversation that a session may enter, or says why it may not."""
+
 
 class VoiceCommands:
-    """Carries out opcode 4. `start_soon` runs a task beside the sockets."""
+    """Carries out opcode 4. `start_soon` runs a task beside the sockets; without `prepare_call` there are no calls."""
 
-    def __init__(self, voice_states: VoiceStates, start_soon: Callable[..., None]) -> None:
+    def __init__(
+        self, voice_states: VoiceStates, start_soon: Callable[..., None], prepare_call: PrepareCall | None = None
+    ) -> None:
         self._voice_states = voice_states
         self._start_soon = start_soon
+        self._prepare_call = prepare_call
 
     def handle(self, session: GatewaySession, work: SocketWork, d: Any) -> None:
         """Apply the command, or let it wait; beyond the queue's limit it is dropped."""
@@ -36,27 +43,52 @@ class VoiceCommands:
         if command is None:
             return
         waiting = work.voice_waiting
-        if not waiting and work.voice.spend():
+        at_once = not waiting and work.voice.spend()
+        if at_once and not self._takes_time(command):
             self._apply(session, command)
         elif len(waiting) < VOICE_QUEUE_COMMANDS:
             waiting.append(command)
             if len(waiting) == 1:
-                self._start_soon(self._drain, session, waiting)
+                self._start_soon(self._drain, session, waiting, at_once)
 
-    async def _drain(self, session: GatewaySession, waiting: collections.deque[VoiceStateCommand]) -> None:
+    async def _drain(
+        self, session: GatewaySession, waiting: collections.deque[VoiceStateCommand], at_once: bool
+    ) -> None:
         # The command stays in the queue while its time runs: until then nothing may be applied at once.
         while waiting:
-            await trio.sleep(DRAIN_SECONDS)
+            if not at_once:
+                await trio.sleep(DRAIN_SECONDS)
+            at_once = False
             if waiting:
-                self._apply(session, waiting[0])
+                await self._carry_out(session, waiting[0])
+            if waiting:  # the socket may be gone, and the queue with it
                 waiting.popleft()
+
+    async def _carry_out(self, session: GatewaySession, command: VoiceStateCommand) -> None:
+        if self._prepare_call is None or not enters_call(command) or command.channel_id is None or session.ended:
+            self._apply(session, command)
+            return
+        caller, channel_id = _caller(session), command.channel_id
+        refusal = await self._prepare_call(caller, channel_id)
+        if session.ended:
+            return
+        if refusal is None:
+            self._voice_states.enter_call(caller, command, channel_id)
+        else:
+            self._voice_states.refuse(caller, command, refusal)
+
+    def _takes_time(self, command: VoiceStateCommand) -> bool:
+        return self._prepare_call is not None and enters_call(command)
 
     def _apply(self, session: GatewaySession, command: VoiceStateCommand) -> None:
         if session.ended:
             return
-        caller = VoiceCaller(session.user_id, session.id, session.is_staff, session.e2ee_capable)
-        if self._voice_states.apply(caller, command) is VoiceRefusal.CHANNEL_FULL:
+        if self._voice_states.apply(_caller(session), command) is VoiceRefusal.CHANNEL_FULL:
             send_error(session, GatewayErrorCode.VOICE_CHANNEL_FULL)
+
+
+def _caller(session: GatewaySession) -> VoiceCaller:
+    return VoiceCaller(session.user_id, session.id, session.is_staff, session.e2ee_capable)
 
 
 def refuse_signal(session: GatewaySession) -> None:

@@ -1,0 +1,9 @@
+"""Calls in conversations (appendix A, calls)."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from chat.api.schemas.shapes import BOOLEAN, wire_object
+
+CALL_ELIGIBILITY: Final = wire_object("CallEligibility", {"ringable": BOOLEAN, "silent": BOOLEAN})
