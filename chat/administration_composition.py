@@ -11,20 +11,31 @@ from chat.domain.admin_audit_log import AdminAuditLog
 from chat.domain.administered_accounts import AdministeredAccounts
 from chat.domain.administered_bans import AdministeredBans
 from chat.domain.administered_credentials import AdministeredCredentials
+from chat.domain.administered_deletions import AdministeredDeletions
 from chat.domain.administered_lists import AdministeredLists
 from chat.domain.administered_relationships import AdministeredRelationships
+from chat.domain.blocklists import Blocklists
+from chat.domain.reports import Reports
 
 if TYPE_CHECKING:
     from chat.composition import Credentials, Foundations, Recovery
+    from chat.domain.access import Access
+    from chat.domain.messages import Messages
 
 
-def build_administration(base: Foundations, credentials: Credentials, recovery: Recovery) -> AdministrationServices:
+def build_administration(
+    base: Foundations, credentials: Credentials, recovery: Recovery, access: Access, messages: Messages
+) -> AdministrationServices:
     """Every service behind /v1/admin."""
     database, clock, settings = base.database, base.clock, base.settings
     log = AdminAuditLog(database, base.snowflakes)
     lookups = AddressLookups()
     views = AdminAccountViews(database, clock, lookups)
     accounts = AdministeredAccounts(database, clock, credentials.usernames, base.account_events, log, views, settings)
+    blocklists = Blocklists(database, clock, log)
+    reports = Reports(
+        database, clock, base.snowflakes, access, base.guild_states, messages, credentials.mailer, log, settings
+    )
     return AdministrationServices(
         log=log,
         views=views,
@@ -40,6 +51,11 @@ def build_administration(base: Foundations, credentials: Credentials, recovery: 
             base.account_events,
             log,
             settings,
+        ),
+        blocklists=blocklists,
+        reports=reports,
+        deletions=AdministeredDeletions(
+            database, clock, credentials.mailer, base.account_events, log, views, blocklists, reports, settings
         ),
         lists=AdministeredLists(database, log, views, lookups, base.presences.online_count),
         relationships=AdministeredRelationships(database, base.relationships, log),

@@ -67,6 +67,7 @@ from chat.domain.inactive_members import InactiveMembers
 from chat.domain.instance_policy import InstancePolicy
 from chat.domain.invites import Invites
 from chat.domain.ip_authorization import IpAuthorization
+from chat.domain.link_embeds import LinkEmbeds
 from chat.domain.login_completion import LoginCompletion
 from chat.domain.login_tickets import LoginTickets
 from chat.domain.mail_bounces import MailBounces
@@ -75,6 +76,7 @@ from chat.domain.media_library import MediaLibrary
 from chat.domain.member_changes import MemberChanges
 from chat.domain.member_searches import MemberSearches
 from chat.domain.memberships import Memberships
+from chat.domain.mention_counting import MentionCounting
 from chat.domain.message_search_index import MessageSearchIndex
 from chat.domain.message_search_scopes import MessageSearchScopes
 from chat.domain.message_searches import MessageSearches
@@ -97,6 +99,7 @@ from chat.domain.presences import Presences
 from chat.domain.private_channels import PrivateChannels
 from chat.domain.profiles import ProfileRules
 from chat.domain.reactions import Reactions
+from chat.domain.read_states import ReadStates
 from chat.domain.recovery_kit import RecoveryKits
 from chat.domain.registration import Registration
 from chat.domain.relationships import Relationships
@@ -116,8 +119,10 @@ from chat.domain.thread_lists import ThreadLists
 from chat.domain.threads import Threads
 from chat.domain.totp import Totp
 from chat.domain.typing_indicators import TypingIndicators
+from chat.domain.unfurling import Unfurling
 from chat.domain.uploads import Uploads
 from chat.domain.user_guild_settings import UserGuildSettings
+from chat.domain.user_notes import UserNotes
 from chat.domain.user_settings import UserSettings
 from chat.domain.username_suggestions import UsernameSuggestions
 from chat.domain.usernames import Usernames
@@ -236,15 +241,16 @@ def build_services(base: Foundations) -> Services:
         settings,
         policy,
         addresses,
+        MentionCounting(base.presences.online_in),
+        audit_log,
     )
     system_messages = SystemMessages(access, base.private_channels, bus, base.snowflakes, addresses)
     archiving = ThreadArchiving(database, bus, clock)
-    threads = Threads(
-        database, access, base.thread_lookup, bus, clock, policy, system_messages, audit_log, addresses
-    )
+    threads = Threads(database, access, base.thread_lookup, bus, clock, policy, system_messages, audit_log, addresses)
     groups = Groups(
         database, bus, clock, base.snowflakes, settings, policy, base.private_channels, system_messages, media
     )
+    unfurling = Unfurling(database, clock, media, in_threads=base.in_threads)
     uploads = Uploads(database, clock, base.snowflakes, base.mint, media, messages, settings)
     voice_regions = VoiceRegions(settings, access)
     message_search_index = MessageSearchIndex(database, bus, enabled=settings.search == "on")
@@ -256,7 +262,7 @@ def build_services(base: Foundations) -> Services:
         rate_limiter=rate_limiter,
         captcha=Captcha(settings.captcha, OutgoingHttp(in_threads=base.in_threads)),
         address_bans=base.address_bans,
-        administration=build_administration(base, credentials, recovery),
+        administration=build_administration(base, credentials, recovery, access, messages),
         admin_api_keys=AdminApiKeys(database, clock, base.snowflakes, base.mint),
         accounts=Accounts(
             database,
@@ -350,10 +356,8 @@ def build_services(base: Foundations) -> Services:
         threads=threads,
         thread_archiving=archiving,
         thread_lists=ThreadLists(database, access, clock, addresses),
-        thread_changes=ThreadChanges(
-            database, access, threads, archiving, bus, clock, policy, audit_log, addresses
-        ),
-        friendships=Friendships(database, clock, base.relationships, settings),
+        thread_changes=ThreadChanges(database, access, threads, archiving, bus, clock, policy, audit_log, addresses),
+        friendships=Friendships(database, bus, clock, base.relationships, base.account_events, settings),
         oauth2_authorization=OAuth2Authorization(
             database,
             clock,
@@ -407,8 +411,14 @@ def build_services(base: Foundations) -> Services:
         ),
         message_search_index=message_search_index,
         reactions=Reactions(database, access, bus, clock, settings),
+        user_notes=UserNotes(database, bus, policy),
+        read_states=ReadStates(database, access, bus, base.snowflakes),
         system_messages=system_messages,
         media=media,
+        unfurling=unfurling,
+        link_embeds=LinkEmbeds(
+            database, base.guild_states, bus, addresses, unfurling, enabled=settings.media.link_embeds
+        ),
         uploads=uploads,
         webhooks=Webhooks(
             database,

@@ -154,6 +154,7 @@ class Server:
             clock,
             relationships,
             private_channels,
+            guild_states,
             premium_for_everyone=settings.premium_mode == "everyone",
             calls_of=active_calls.of_account,
             voice_regions=settings.voice.regions,
@@ -279,6 +280,7 @@ class Server:
         async with http.running(), self.gateway.running(), trio.open_nursery() as nursery:
             await self._adopt_retained()
             await self.services.media.begin()
+            await self.services.administration.blocklists.load()
             await self.services.calls.end_those_left_behind()
             nursery.start_soon(self._follow_outside_changes)
             nursery.start_soon(self.services.sign_ins.run)
@@ -288,6 +290,7 @@ class Server:
             nursery.start_soon(self.services.inactive_members.run)
             nursery.start_soon(self.services.calls.run)
             nursery.start_soon(self.services.media.run)
+            nursery.start_soon(self.services.link_embeds.run)
             nursery.start_soon(self.services.thread_archiving.run)
             nursery.start_soon(self.services.admin_api_keys.run)
             nursery.start_soon(self.address_bans.run)

@@ -12,8 +12,11 @@ if TYPE_CHECKING:
     from chat.domain.administered_accounts import AdministeredAccounts
     from chat.domain.administered_bans import AdministeredBans
     from chat.domain.administered_credentials import AdministeredCredentials
+    from chat.domain.administered_deletions import AdministeredDeletions
     from chat.domain.administered_lists import AdministeredLists
     from chat.domain.administered_relationships import AdministeredRelationships
+    from chat.domain.blocklists import Blocklists
+    from chat.domain.reports import Reports
 
 
 @attrs.frozen(kw_only=True)
@@ -27,3 +30,6 @@ class AdministrationServices:
     bans: AdministeredBans
     lists: AdministeredLists
     relationships: AdministeredRelationships
+    deletions: AdministeredDeletions
+    blocklists: Blocklists
+    reports: Reports

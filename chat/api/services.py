@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from chat.domain.inactive_members import InactiveMembers
     from chat.domain.invites import Invites
     from chat.domain.ip_authorization import IpAuthorization
+    from chat.domain.link_embeds import LinkEmbeds
     from chat.domain.login_completion import LoginCompletion
     from chat.domain.media_library import MediaLibrary
     from chat.domain.member_changes import MemberChanges
@@ -59,6 +60,7 @@ if TYPE_CHECKING:
     from chat.domain.permission_overwrites import PermissionOverwrites
     from chat.domain.private_channels import PrivateChannels
     from chat.domain.reactions import Reactions
+    from chat.domain.read_states import ReadStates
     from chat.domain.recovery_kit import RecoveryKits
     from chat.domain.registration import Registration
     from chat.domain.roles import Roles
@@ -74,8 +76,10 @@ if TYPE_CHECKING:
     from chat.domain.threads import Threads
     from chat.domain.totp import Totp
     from chat.domain.typing_indicators import TypingIndicators
+    from chat.domain.unfurling import Unfurling
     from chat.domain.uploads import Uploads
     from chat.domain.user_guild_settings import UserGuildSettings
+    from chat.domain.user_notes import UserNotes
     from chat.domain.user_settings import UserSettings
     from chat.domain.username_suggestions import UsernameSuggestions
     from chat.domain.vanity_urls import VanityUrls
@@ -158,8 +162,12 @@ class Services:
     message_searches: MessageSearches
     message_search_index: MessageSearchIndex
     reactions: Reactions
+    read_states: ReadStates
+    user_notes: UserNotes
     system_messages: SystemMessages
     media: MediaLibrary
+    unfurling: Unfurling
+    link_embeds: LinkEmbeds
     uploads: Uploads
     webhooks: Webhooks
     invites: Invites

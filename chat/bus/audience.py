@@ -18,9 +18,11 @@ class ToSession:
 
 @attrs.frozen
 class ToAccounts:
-    """Every session of these accounts (the account itself, or the recipients of a private channel)."""
+    """Every session of these accounts (the account itself, or the recipients of a private channel); with `threads` only
+    those that know threads."""
 
     user_ids: tuple[int, ...]
+    threads: bool = False
 
 
 @attrs.frozen

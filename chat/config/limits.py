@@ -43,6 +43,7 @@ class Limits:
     )
     max_attachments_per_message: int = _count(10, "files in one message")
     max_embeds_per_message: int = _count(10, "embeds in one message")
+    max_pins_per_channel: int = _count(250, "pinned messages of one channel")
     max_reactions_per_message: int = _count(30, "different reactions to one message")
     max_users_per_reaction: int = _count(1_000_000, "accounts that may react alike to one message")
 

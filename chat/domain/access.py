@@ -75,6 +75,9 @@ class ChannelAccess:
     def require_voice(self, now_ms: int) -> None:
         """Raise COMMUNICATION_DISABLED for a member whose voice a moderator has taken."""
 
+    def require_open(self, now_ms: int) -> None:
+        """Raise THREAD_ARCHIVED or THREAD_LOCKED for a thread that takes no changes to its messages now."""
+
     def disables(self, operation: int) -> bool:
         """Whether an administrator has switched this behaviour off where the channel is."""
         return False
@@ -114,6 +117,9 @@ class ChannelAccess:
 
     def note_message(self, message_id: int) -> None:
         """A message was written; called after the commit."""
+
+    def note_pins(self, last_pin: int | None) -> None:
+        """The newest pin of the channel is of this moment (Unix milliseconds) now; called after the commit."""
 
 
 @attrs.frozen
@@ -175,6 +181,12 @@ class GuildChannelAccess(ChannelAccess):
     def note_message(self, message_id: int) -> None:
         """The channel's last message moves on."""
         self.state.note_message(self.channel.id, message_id)
+
+    def note_pins(self, last_pin: int | None) -> None:
+        """The channel's last pin changes; of a thread the store alone keeps it."""
+        channel = self.state.channels.get(self.channel.id)
+        if channel is not None:
+            self.state.put_channel(attrs.evolve(channel, last_pin_timestamp=last_pin))
 
 
 class Access:

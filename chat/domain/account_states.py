@@ -6,16 +6,17 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from chat.clock import Clock, iso_timestamp
+from chat.clock import Clock
+from chat.domain.guild_states import GuildStates
 from chat.domain.objects.user_settings import user_settings_object
 from chat.domain.objects.users import partial_user, private_user
 from chat.domain.passkeys import listed
 from chat.domain.private_channels import PrivateChannels
+from chat.domain.read_states import read_states_of
 from chat.domain.relationships import Relationships
 from chat.domain.voice_regions import region_objects
-from chat.store import accounts, guilds, read_states, user_guild_settings, user_notes, user_settings
+from chat.store import accounts, guilds, user_guild_settings, user_notes, user_settings
 from chat.store.database import Database
-from chat.store.read_states import ReadState
 
 
 def find_partial_user(database: Database, user_id: int) -> dict[str, Any]:
@@ -33,6 +34,7 @@ class AccountStates:
         clock: Clock,
         relationships: Relationships,
         private_channels: PrivateChannels,
+        guild_states: GuildStates,
         *,
         premium_for_everyone: bool,
         calls_of: Callable[[int], list[dict[str, Any]]] = lambda user_id: [],
@@ -42,6 +44,7 @@ class AccountStates:
         self._clock = clock
         self._relationships = relationships
         self._private_channels = private_channels
+        self._guild_states = guild_states
         self._premium_for_everyone = premium_for_everyone
         self._calls_of = calls_of
         self._voice_regions = region_objects(voice_regions)
@@ -97,15 +100,6 @@ class AccountStates:
         """User guild settings objects."""
         return user_guild_settings.of_user(self._database.reader, user_id)
 
-    def read_states(self, user_id: int) -> list[dict[str, Any]]:
-        """Read state objects (wire facts 5.4)."""
-        return [_read_state(state) for state in read_states.of_user(self._database.reader, user_id)]
-
-
-def _read_state(state: ReadState) -> dict[str, Any]:
-    return {
-        "id": str(state.channel_id),
-        "mention_count": state.mention_count,
-        "last_message_id": None if state.last_message_id is None else str(state.last_message_id),
-        "last_pin_timestamp": None if state.last_pin_timestamp is None else iso_timestamp(state.last_pin_timestamp),
-    }
+    def read_states(self, user_id: int, *, threads: bool) -> list[dict[str, Any]]:
+        """Read state objects (wire facts 5.4); without `threads` none of threads."""
+        return read_states_of(self._database, self._guild_states, user_id, threads=threads)

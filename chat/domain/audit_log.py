@@ -21,12 +21,15 @@ from chat.domain.objects.users import partial_user
 from chat.registries.audit_actions import AuditAction
 from chat.registries.events import EventName
 from chat.registries.permissions import Permission
-from chat.snowflake import SnowflakeGenerator
+from chat.snowflake import SnowflakeGenerator, snowflake_at
 from chat.store import accounts, guild_audit_log
 from chat.store.database import Database
 from chat.store.guild_audit_log import AuditLogEntry, AuditLogPage
 
 VIEW_AUDIT_LOG: Final = Permission.VIEW_AUDIT_LOG.value
+
+COUNTED_MS: Final = 300_000
+"""For so long like doings are counted in one entry."""
 
 
 @attrs.frozen
@@ -73,6 +76,42 @@ class AuditLog:
         )
         guild_audit_log.insert(connection, entry)
         return entry
+
+    def count(
+        self,
+        connection: sqlite3.Connection,
+        guild_id: int,
+        action: AuditAction,
+        actor: Actor,
+        target_id: int,
+        options: Mapping[str, Any],
+    ) -> AuditLogEntry | None:
+        """In a unit of writing: add an entry whose options have a `count` of one, or count up the last one that differs
+        in nothing else and is not older than COUNTED_MS (a convention of the field); None then."""
+        since_id = snowflake_at(max(0, self._clock.now_ms() - COUNTED_MS))
+        wanted = AuditLogEntry(
+            id=0,
+            guild_id=guild_id,
+            action_type=action.value,
+            user_id=actor.user_id,
+            target_id=str(target_id),
+            reason=actor.reason,
+        )
+        last = guild_audit_log.latest_like(connection, wanted, since_id)
+        if (
+            last is None
+            or last.reason != actor.reason
+            or {**(last.options or {}), "count": None}
+            != {
+                **options,
+                "count": None,
+            }
+        ):
+            first = {**options, "count": "1"}
+            return self.record(connection, guild_id, action, actor, target_id=target_id, options=first)
+        counted = {**options, "count": str(int((last.options or {}).get("count", "0")) + 1)}
+        guild_audit_log.replace_options(connection, attrs.evolve(last, options=counted))
+        return None
 
     def publish(self, *entries: AuditLogEntry | None) -> None:
         """Tell those who may read the log; None stands for a change that is not worth an entry."""

@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from chat.config.limits import Limits
 from chat.domain.channel_names import channel_name
+from chat.domain.forum_fields import FLAGS
 from chat.errors import FieldError
 from chat.registries.channel_types import ChannelType
 from chat.registries.guild_features import GuildFeature
@@ -41,6 +42,7 @@ _TEXT_LIKE: Final = frozenset(
     }
 )
 _EVERY: Final = CREATABLE_TYPES
+_ABOVE_THREADS: Final = _TEXT_LIKE - {ChannelType.GUILD_VOICE}
 _VOICE: Final = frozenset({ChannelType.GUILD_VOICE})
 
 OWNERS: Final[Mapping[str, frozenset[ChannelType]]] = {
@@ -51,6 +53,9 @@ OWNERS: Final[Mapping[str, frozenset[ChannelType]]] = {
     "content_warning_level": _EVERY,
     "content_warning_text": _EVERY,
     "parent_id": _EVERY - {ChannelType.GUILD_CATEGORY},
+    "default_auto_archive_duration": _ABOVE_THREADS,
+    "default_thread_rate_limit_per_user": _ABOVE_THREADS,
+    "flags": frozenset(FLAGS),
     "bitrate": _VOICE,
     "user_limit": _VOICE,
     "voice_connection_limit": _VOICE,
@@ -108,7 +113,9 @@ def stored_fields(
     errors.extend(_settle_voice(columns, features, limits))
     if columns.get("content_warning_text") is not None:
         columns["content_warning_text"] = columns["content_warning_text"].strip() or None
-    for name in ("rate_limit_per_user", "nsfw", "content_warning_level"):
+    if "flags" in columns:
+        columns["flags"] = (columns["flags"] or 0) & FLAGS[kind]
+    for name in ("rate_limit_per_user", "default_thread_rate_limit_per_user", "nsfw", "content_warning_level"):
         if name in columns and columns[name] is None:
             columns[name] = 0
     return columns, errors

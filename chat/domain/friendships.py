@@ -7,19 +7,30 @@ not let in.
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Mapping
 from typing import Any, Final
 
+import attrs
+
 from chat.auth.principal import Principal
+from chat.bus.bus import Bus
 from chat.clock import Clock
 from chat.config import Settings
+from chat.domain.account_events import AccountEvents
+from chat.domain.guild_folders import settings_changed
 from chat.domain.objects.user_settings import user_settings_object
 from chat.domain.relationships import Change, Relationships, RelationshipType, both_sides, neither_side
 from chat.domain.verification import has_verified_address, is_unclaimed
 from chat.errors import ApiError, InvalidFormBody
+from chat.registries.user_flags import UserFlag
+from chat.snowflake import snowflake_time_ms
 from chat.store import accounts, guilds, relationships, user_settings
 from chat.store.accounts import Account
 from chat.store.database import Database
 from chat.store.relationships import Relationship
+
+FRIENDLY: Final = UserFlag.FRIENDLY_BOT.value
+FRIENDLY_AFTER_APPROVAL: Final = UserFlag.FRIENDLY_BOT_MANUAL_APPROVAL.value
 
 FROM_FRIENDS_OF_FRIENDS: Final = 1
 FROM_GUILD_MEMBERS: Final = 2
@@ -27,13 +38,37 @@ FROM_ANYONE: Final = 4
 """Bits of `friend_source_flags`: from whom an account takes requests (wire facts 5.4)."""
 
 
+SHARING_COOLDOWN_MS: Final = 86_400_000
+"""How long a choice for all friends at once stands at least."""
+
+
+@attrs.frozen
+class _Sharing:
+    """A choice for all friends at once, written; `settings` are None where they were the same before."""
+
+    before: Account
+    after: Account
+    settings: dict[str, Any] | None
+    friends: list[Relationship]
+
+
 class Friendships:
     """What accounts do about each other."""
 
-    def __init__(self, database: Database, clock: Clock, relationships: Relationships, settings: Settings) -> None:
+    def __init__(
+        self,
+        database: Database,
+        bus: Bus,
+        clock: Clock,
+        relationships: Relationships,
+        account_events: AccountEvents,
+        settings: Settings,
+    ) -> None:
         self._database = database
+        self._bus = bus
         self._clock = clock
         self._relationships = relationships
+        self._account_events = account_events
         self._most = settings.limits.max_relationships
 
     def of_account(self, principal: Principal) -> list[dict[str, Any]]:
@@ -77,6 +112,8 @@ class Friendships:
                 return [(own, own)]
             _require_welcome(connection, account, target)
             self._require_room(connection, account.id, target_id)
+            if target.bot and not target.flags & FRIENDLY_AFTER_APPROVAL:
+                return self._befriend(connection, account.id, target_id)
             return both_sides(
                 connection, account.id, target_id, RelationshipType.OUTGOING_REQUEST, self._clock.now_ms()
             )
@@ -122,8 +159,9 @@ class Friendships:
 
         return await self._change(unit)
 
-    async def rename(self, principal: Principal, target_id: int, nickname: str | None) -> dict[str, Any]:
-        """Give a friend a name of the caller's own; None takes it away.
+    async def change(self, principal: Principal, target_id: int, changes: Mapping[str, Any]) -> dict[str, Any]:
+        """Give a friend a name of the caller's own (`nickname`, None takes it away), or say whether it hears where the
+        caller speaks (`share_voice_activity`).
 
         :raises ApiError: NOT_FRIENDS_WITH_USER.
         """
@@ -132,9 +170,9 @@ class Friendships:
             own = relationships.by_id(connection, principal.user_id, target_id)
             if own is None or own.type != RelationshipType.FRIEND:
                 raise ApiError("NOT_FRIENDS_WITH_USER")
-            renamed = Relationship(own.user_id, own.target_id, own.type, own.since, nickname, own.share_voice_activity)
-            relationships.put(connection, renamed)
-            return [(own, renamed)]
+            changed = attrs.evolve(own, **changes)
+            relationships.put(connection, changed)
+            return [(own, changed)]
 
         return await self._change(unit)
 
@@ -151,6 +189,55 @@ class Friendships:
 
         await self._database.write(unit, self._relationships.publish)
 
+    async def ignore(self, principal: Principal, younger_than_seconds: int | None = None) -> int:
+        """Turn down every request that the caller was sent, or those of accounts made less than so long ago; returns
+        how many."""
+        user_id = principal.user_id
+        oldest = None if younger_than_seconds is None else self._clock.now_ms() - younger_than_seconds * 1000
+
+        def unit(connection: sqlite3.Connection) -> list[Change]:
+            changes: list[Change] = []
+            for entry in relationships.of_type(connection, user_id, RelationshipType.INCOMING_REQUEST):
+                if oldest is None or snowflake_time_ms(entry.target_id) > oldest:
+                    changes += neither_side(connection, user_id, entry.target_id)
+            return changes
+
+        changes = await self._database.write(unit, self._relationships.publish)
+        return sum(before is not None and before.user_id == user_id for before, _ in changes)
+
+    async def share_voice_activity(self, principal: Principal, shares: bool) -> Account:
+        """Let all friends hear where the caller speaks, or none; those who come later too. Once a day.
+
+        :raises InvalidFormBody: VOICE_ACTIVITY_SHARING_ON_COOLDOWN at `share_voice_activity`.
+        """
+        now = self._clock.now_ms()
+
+        def unit(connection: sqlite3.Connection) -> _Sharing:
+            before = accounts.by_id(connection, principal.user_id)
+            if before is None:
+                raise ApiError("UNAUTHORIZED")
+            changed_at = before.voice_sharing_changed_at
+            if changed_at is not None and now < changed_at + SHARING_COOLDOWN_MS:
+                raise InvalidFormBody.at("share_voice_activity", "VOICE_ACTIVITY_SHARING_ON_COOLDOWN")
+            after = attrs.evolve(before, voice_sharing_changed_at=now)
+            accounts.replace(connection, after)
+            stored = user_settings.of_user(connection, after.id)
+            known = user_settings_object(stored)
+            changed = {**stored, "default_share_voice_activity": shares}
+            user_settings.put(connection, after.id, changed)
+            relationships.share_with_friends(connection, after.id, shares)
+            friends = relationships.of_type(connection, after.id, RelationshipType.FRIEND)
+            settings = user_settings_object(changed)
+            return _Sharing(before, after, None if settings == known else settings, friends)
+
+        def then(sharing: _Sharing) -> None:
+            if sharing.settings is not None:
+                self._bus.publish(settings_changed(sharing.after.id, sharing.settings))
+            self._relationships.publish_sharing(sharing.friends, shares)
+            self._account_events.changed(sharing.before, sharing.after)
+
+        return (await self._database.write(unit, then)).after
+
     async def _change(self, unit: Any) -> dict[str, Any]:
         """Write, publish, and answer with what the caller has now: the first change of the unit."""
         changes: list[Change] = await self._database.write(unit, self._relationships.publish)
@@ -163,7 +250,7 @@ class Friendships:
 
     def _require_room(self, connection: sqlite3.Connection, *user_ids: int) -> None:
         if any(relationships.count(connection, user_id) >= self._most for user_id in user_ids):
-            raise ApiError("MAX_FRIENDS")
+            raise ApiError("MAX_FRIENDS", members={"max_relationships": self._most})
 
 
 def _present(connection: sqlite3.Connection, user_id: int) -> Account:
@@ -182,11 +269,12 @@ def _refuse_repetition(own: Relationship) -> None:
 
 
 def _require_welcome(connection: sqlite3.Connection, account: Account, target: Account) -> None:
-    """Raise FRIEND_REQUEST_BLOCKED for a bot, for one who has blocked the sender, and for one whose settings take no
-    requests from where the sender comes."""
+    """Raise FRIEND_REQUEST_BLOCKED for a bot that is not friendly, for one who has blocked the sender, and for one
+    whose settings take no requests from where the sender comes."""
     theirs = relationships.by_id(connection, target.id, account.id)
     blocked = theirs is not None and theirs.type == RelationshipType.BLOCKED
-    if target.bot or target.system or blocked or not _takes_request(connection, account.id, target.id):
+    welcome = target.flags & FRIENDLY if target.bot else _takes_request(connection, account.id, target.id)
+    if target.system or blocked or not welcome:
         raise ApiError("FRIEND_REQUEST_BLOCKED")
 
 

@@ -13,24 +13,27 @@ from typing import Any, Final
 import attrs
 
 from chat.auth.principal import Principal
-from chat.bus.audience import ToGuild, ToThread
+from chat.bus.audience import ToGuild
 from chat.bus.bus import Bus, Event, GuildChannelsChanged, GuildStateChanged
 from chat.config import Settings
 from chat.domain.access import Access, GuildAccess
 from chat.domain.audit_log import Actor, AuditLog, changes_between
 from chat.domain.channel_events import channel_updated
 from chat.domain.channel_fields import CONVERTIBLE_TYPES, stored_fields, voice_defaults
+from chat.domain.forum_fields import FORUM_FIELDS, forum_errors, forum_object, with_forum
 from chat.domain.guild_states import Channel, GuildState, GuildStates, Overwrite
 from chat.domain.instance_policy import InstancePolicy
+from chat.domain.objects.expressions import EMOJIS
 from chat.domain.permission_overwrites import overwrites_of_body
+from chat.domain.thread_events import KnownThread, known_thread, thread_deleted
 from chat.domain.voice_regions import VoiceRegions
 from chat.errors import ApiError, FieldError, InvalidFormBody
 from chat.registries.audit_actions import AuditAction
-from chat.registries.channel_types import ChannelType
+from chat.registries.channel_types import THREAD_ONLY_CHANNEL_TYPES, ChannelType
 from chat.registries.events import EventName
 from chat.registries.permissions import Permission
 from chat.snowflake import SnowflakeGenerator
-from chat.store import channels, guilds, loose_channels
+from chat.store import channels, guilds, loose_channels, threads
 from chat.store.database import Database
 from chat.store.guild_audit_log import AuditLogEntry
 from chat.store.guilds import Guild
@@ -60,7 +63,8 @@ class _Written:
     channels: tuple[Channel, ...]
     entries: tuple[AuditLogEntry | None, ...]
     guild: Guild | None = None
-    gone: tuple[Channel, ...] = ()
+    gone: tuple[KnownThread, ...] = ()
+    """Threads that went with a channel; of archived ones nobody knows."""
 
 
 class GuildChannels:
@@ -106,6 +110,8 @@ class GuildChannels:
         access = self._access.guild(principal, guild_id, MANAGE_CHANNELS)
         state = access.state
         columns, errors = stored_fields(kind, fields, state.guild.features, self._limits)
+        if kind in THREAD_ONLY_CHANNEL_TYPES and fields.keys() & FORUM_FIELDS:
+            errors += forum_errors(fields, {emoji.id for emoji in state.expressions(EMOJIS)})
         if errors:
             raise InvalidFormBody(errors)
         self._require_unblocked(columns)
@@ -129,6 +135,8 @@ class GuildChannels:
                 overwrites=own or (() if parent is None else parent.overwrites),
                 **columns,
             )
+            if kind in THREAD_ONLY_CHANNEL_TYPES:
+                made = with_forum(made, fields, self._snowflakes)
             channels.insert(connection, [made])
             actor = Actor(principal.user_id, reason)
             return _Written((made,), (self._record(connection, AuditAction.CHANNEL_CREATE, actor, None, made),))
@@ -172,6 +180,8 @@ class GuildChannels:
         guild_id = state.id
         kind = _converted(known, fields)
         columns, errors = stored_fields(kind, fields, state.guild.features, self._limits)
+        if kind in THREAD_ONLY_CHANNEL_TYPES and fields.keys() & FORUM_FIELDS:
+            errors += forum_errors(fields, {emoji.id for emoji in state.expressions(EMOJIS)})
         if errors:
             raise InvalidFormBody(errors)
         self._require_unblocked(columns)
@@ -184,7 +194,11 @@ class GuildChannels:
                 raise ApiError("UNKNOWN_CHANNEL")
             if columns.get("parent_id", before.parent_id) != before.parent_id:
                 self._parent(present, kind, columns["parent_id"])
+            if kind != before.type and threads.any_below(connection, channel_id):
+                raise ApiError("CHANNEL_HAS_THREADS")
             after = attrs.evolve(before, type=kind, **columns)
+            if kind in THREAD_ONLY_CHANNEL_TYPES:
+                after = with_forum(after, fields, self._snowflakes)
             if overwrites is not None:
                 kept = overwrites_of_body(principal, access.permissions, state, before.overwrites, overwrites)
                 after = attrs.evolve(after, overwrites=kept)
@@ -259,7 +273,9 @@ class GuildChannels:
             orphans = tuple(
                 attrs.evolve(channel, parent_id=None) for channel in present.values() if channel.parent_id == channel_id
             )
-            threads = tuple(channels.threads_of(connection, channel_id))
+            below = tuple(
+                known_thread(connection, thread) for thread in threads.active_below(connection, guild_id, channel_id)
+            )
             loose_channels.cut_channel_loose(connection, channel_id)
             guild = guilds.by_id(connection, guild_id)
             changed = None if guild is None else _without_channel(guild, channel_id)
@@ -267,13 +283,13 @@ class GuildChannels:
                 guilds.replace(connection, changed)
             actor = Actor(principal.user_id, reason)
             entry = self._record(connection, AuditAction.CHANNEL_DELETE, actor, gone, None)
-            return _Written(orphans, (entry,), changed, threads)
+            return _Written(orphans, (entry,), changed, below)
 
         def then(written: _Written) -> None:
             state = self._guild_states.get(guild_id)
             if state is None:
                 return
-            self._publish_threads_gone(state, written.gone)
+            self._bus.publish(*(thread_deleted(known) for known in written.gone))
             state.drop_channel(channel_id)
             self._put(state, written)
             self._bus.publish(GuildStateChanged(guild_id, deleted={channel_id: shown}))
@@ -369,17 +385,6 @@ class GuildChannels:
         for channel in written.channels:
             state.put_channel(channel)
 
-    def _publish_threads_gone(self, state: GuildState, threads: Sequence[Channel]) -> None:
-        for thread in threads:
-            data = {
-                "id": str(thread.id),
-                "guild_id": str(state.id),
-                "parent_id": str(thread.parent_id),
-                "type": thread.type,
-            }
-            audience = ToThread(state.id, thread.parent_id or 0)
-            self._bus.publish(Event(EventName.THREAD_DELETE, data, audience))
-
 
 def _channels(connection: sqlite3.Connection, guild_id: int) -> dict[int, Channel]:
     """The guild's channels by id. Raises UNKNOWN_GUILD where the guild is gone meanwhile."""
@@ -431,11 +436,24 @@ def _without_channel(guild: Guild, channel_id: int) -> Guild | None:
     return None if after is guild else after
 
 
+def _logged_of_threads(channel: Channel) -> dict[str, Any]:
+    """What the audit log compares of a channel that holds threads."""
+    logged = {
+        "flags": channel.flags,
+        "default_auto_archive_duration": channel.default_auto_archive_duration,
+        "default_thread_rate_limit_per_user": channel.default_thread_rate_limit_per_user,
+    }
+    if channel.forum is not None:
+        logged.update(forum_object(channel))
+    return {name: value for name, value in logged.items() if value}
+
+
 def _logged(channel: Channel | None) -> dict[str, Any]:
     """A channel as the audit log compares it."""
     if channel is None:
         return {}
     return {
+        **_logged_of_threads(channel),
         "name": channel.name,
         "type": channel.type,
         "topic": channel.topic,

@@ -14,6 +14,10 @@ from typing import Any, Final
 
 import attrs
 
+from chat.auth.principal import Principal
+from chat.domain.access import sees_threads
+from chat.domain.message_reactions import has_reactions, read_reactions
+from chat.domain.message_threads import concerns_threads, read_threads
 from chat.store.messages import Message
 
 
@@ -23,6 +27,11 @@ class Viewer:
 
     user_id: int
     sees_threads: bool = True
+
+
+def viewer_of(principal: Principal) -> Viewer:
+    """The caller of an operation as a reader of messages."""
+    return Viewer(principal.user_id, sees_threads(principal))
 
 
 Members = Mapping[str, Any]
@@ -37,7 +46,7 @@ class Part:
     """Gives the members by the message's id; runs in a reader's thread or in a unit."""
 
 
-PARTS: Final[tuple[Part, ...]] = ()
+PARTS: Final[tuple[Part, ...]] = (Part(has_reactions, read_reactions), Part(concerns_threads, read_threads))
 """In the order in which their members come."""
 
 

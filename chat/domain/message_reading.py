@@ -11,6 +11,7 @@ import attrs
 from chat.domain.message_parts import Viewer, parts_of
 from chat.domain.objects.addresses import Addresses
 from chat.domain.objects.messages import NO_PARTS, Parts, account_ids, stored_message_object
+from chat.registries.message_types import THREAD_MESSAGE_TYPES
 from chat.store import accounts, messages
 from chat.store.accounts import Account
 from chat.store.messages import Message
@@ -49,22 +50,26 @@ def one_message(
 ) -> StoredMessages | None:
     """One message of a channel; None when there is none."""
     message = messages.by_id(connection, channel_id, message_id)
-    return None if message is None else with_context(connection, [message], viewer=viewer)
+    if message is None or (message.type in THREAD_MESSAGE_TYPES and viewer is not None and not viewer.sees_threads):
+        return None
+    return with_context(connection, [message], viewer=viewer)
 
 
 def page_of_messages(
     channel_id: int, page: Page, floor: int, connection: sqlite3.Connection, *, viewer: Viewer | None = None
 ) -> StoredMessages:
     """A page, newest first, without what lies under `floor`. `around` decides before `after`, that before `before`."""
-    limit = page.limit
+    limit, threads = page.limit, viewer is None or viewer.sees_threads
     if page.around is not None:
-        newer = messages.above(connection, channel_id, limit // 2, after=page.around, floor=floor)
-        older = messages.below(connection, channel_id, limit - limit // 2, before=page.around + 1, floor=floor)
+        newer = messages.above(connection, channel_id, limit // 2, after=page.around, floor=floor, threads=threads)
+        older = messages.below(
+            connection, channel_id, limit - limit // 2, before=page.around + 1, floor=floor, threads=threads
+        )
         found = newer + older
     elif page.after is not None:
-        found = messages.above(connection, channel_id, limit, after=page.after, floor=floor)
+        found = messages.above(connection, channel_id, limit, after=page.after, floor=floor, threads=threads)
     else:
-        found = messages.below(connection, channel_id, limit, before=page.before, floor=floor)
+        found = messages.below(connection, channel_id, limit, before=page.before, floor=floor, threads=threads)
     return with_context(connection, found, viewer=viewer)
 
 

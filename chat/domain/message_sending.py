@@ -16,15 +16,24 @@ import attrs
 from chat.auth.principal import Principal
 from chat.bus.bus import Bus
 from chat.clock import Clock
-from chat.config import Settings
+from chat.config import Limits, Settings
 from chat.domain.access import Access, ChannelAccess, GuildChannelAccess
+from chat.domain.embeds import require_embeds, require_own_files, texts_of
 from chat.domain.instance_policy import InstancePolicy
 from chat.domain.limits import limits_of
-from chat.domain.mention_parsing import parse_mentions
-from chat.domain.message_drafts import AttachmentDraft, MessageDraft, ReplyTo, require_content, require_message_channel
+from chat.domain.mention_counting import NOBODY, MentionCounting, Notified
+from chat.domain.message_context import MessageContext, MessageContexts
+from chat.domain.message_drafts import (
+    AttachmentDraft,
+    MessageDraft,
+    require_content,
+    require_message_channel,
+    require_whole,
+)
 from chat.domain.message_events import message_created
-from chat.domain.message_mentions import NOTHING_COUNTED, CountedMentions, count_mentions
-from chat.domain.message_reading import StoredMessages, accounts_by_id, one_message, with_context
+from chat.domain.message_files import put_into_message
+from chat.domain.message_forwarding import Carried, ForwardSource, forward_source, require_still_there
+from chat.domain.message_reading import one_message
 from chat.domain.message_senders import Sender, account_sender
 from chat.domain.nonces import NonceKey, Nonces
 from chat.domain.objects.addresses import Addresses
@@ -32,34 +41,26 @@ from chat.domain.objects.messages import message_object, stored_message_object, 
 from chat.domain.objects.users import partial_user
 from chat.domain.private_channels import PrivateChannelAccess, PrivateChannels
 from chat.domain.slowmode import Slowmode
-from chat.domain.storage_room import require_room
 from chat.domain.thread_access import ThreadAccess
+from chat.domain.thread_writing import InThread, Opening, ThreadWriting
 from chat.domain.verification import require_verification
-from chat.errors import ApiError, InvalidFormBody
+from chat.errors import ApiError
+from chat.registries.channel_types import THREAD_ONLY_CHANNEL_TYPES
 from chat.registries.guild_values import DisabledOperation
 from chat.registries.message_types import SENDABLE_MESSAGE_FLAGS, MessageReferenceType, MessageType
 from chat.registries.permissions import Permission
 from chat.snowflake import SnowflakeGenerator
-from chat.store import attachments, channels, messages, read_states, threads
-from chat.store.accounts import Account
+from chat.store import channels, messages, read_states
 from chat.store.database import Database
 from chat.store.messages import Message, MessageExtra, MessageReference
 
 SEND_MESSAGES: Final = Permission.SEND_MESSAGES.value
 SEND_TTS_MESSAGES: Final = Permission.SEND_TTS_MESSAGES.value
 ATTACH_FILES: Final = Permission.ATTACH_FILES.value
+EMBED_LINKS: Final = Permission.EMBED_LINKS.value
 BYPASS_SLOWMODE: Final = Permission.BYPASS_SLOWMODE.value
 SEND_MESSAGE_DISABLED: Final = DisabledOperation.SEND_MESSAGE.value
 SENDABLE_FLAGS: Final = SENDABLE_MESSAGE_FLAGS.value
-
-
-@attrs.frozen
-class _Context:
-    """What a draft refers to, as it is stored."""
-
-    counted: CountedMentions = NOTHING_COUNTED
-    stored: StoredMessages | None = None
-    answered: Message | None = None
 
 
 class MessageSending:
@@ -76,6 +77,7 @@ class MessageSending:
         settings: Settings,
         policy: InstancePolicy,
         addresses: Addresses,
+        mentions: MentionCounting,
     ) -> None:
         self._database = database
         self._access = access
@@ -86,23 +88,28 @@ class MessageSending:
         self._settings = settings
         self._policy = policy
         self._addresses = addresses
+        self._mentions = mentions
+        self._contexts = MessageContexts(database, snowflakes)
         self._slowmode = Slowmode()
         self._nonces = Nonces(clock)
+        self._thread_writing = ThreadWriting(database, clock)
 
     async def create(self, principal: Principal, channel_id: int, draft: MessageDraft) -> dict[str, Any]:
         """Send a message; the same author's nonce in the same channel within five minutes gives the same message.
 
         :raises ApiError: as `Access.channel`; CANNOT_SEND_MESSAGES_IN_NON_TEXT_CHANNEL, FEATURE_TEMPORARILY_DISABLED,
             COMMUNICATION_DISABLED, GUILD_VERIFICATION_REQUIRED, CANNOT_SEND_EMPTY_MESSAGE, CONTENT_BLOCKED,
-            UNKNOWN_MESSAGE (answered), SLOWMODE_RATE_LIMITED.
-        :raises InvalidFormBody: CONTENT_EXCEEDS_MAX_LENGTH at `content`.
+            UNKNOWN_MESSAGE (answered or forwarded), UNKNOWN_STICKER, SLOWMODE_RATE_LIMITED.
+        :raises InvalidFormBody: CONTENT_EXCEEDS_MAX_LENGTH at `content`; as `require_embeds`, `require_whole` and
+            `MessageContexts.of`.
         """
         access = self._access.channel(principal, channel_id)
         self._require_may_send(principal, access, draft)
         sender = account_sender(principal)
+        source = None if draft.forward is None else forward_source(principal, self._access, access, draft.forward)
         if draft.nonce is None:
-            return await self._send(sender, access, draft, None)
-        return await self._send_once(sender, access, draft, draft.nonce)
+            return await self._send(sender, access, draft, None, source)
+        return await self._send_once(sender, access, draft, draft.nonce, source)
 
     async def create_of_webhook(
         self, sender: Sender, access: GuildChannelAccess, draft: MessageDraft
@@ -111,14 +118,9 @@ class MessageSending:
 
         :raises ApiError: CANNOT_SEND_MESSAGES_IN_NON_TEXT_CHANNEL, FEATURE_TEMPORARILY_DISABLED,
             CANNOT_SEND_EMPTY_MESSAGE, CONTENT_BLOCKED.
-        :raises InvalidFormBody: CONTENT_EXCEEDS_MAX_LENGTH at `content`.
+        :raises InvalidFormBody: as `create`.
         """
-        require_message_channel(access.channel)
-        if access.disables(SEND_MESSAGE_DISABLED):
-            raise ApiError("FEATURE_TEMPORARILY_DISABLED")
-        limits = self._settings.limits_for(premium=False)
-        require_content(draft.content, limits.max_message_length, needed=not draft.attachments)
-        self._policy.require_unblocked(draft.content)
+        self._require_webhook_may_send(access, draft)
         if draft.nonce is None:
             return await self._send(sender, access, draft, None)
         return await self._send_once(sender, access, draft, draft.nonce)
@@ -129,18 +131,27 @@ class MessageSending:
         :raises ApiError: as `create`, as far as the content has no part in it.
         """
         access = self._access.channel(principal, channel_id)
-        self._require_may_write(principal, access, SEND_MESSAGES | ATTACH_FILES)
+        if access.channel.type in THREAD_ONLY_CHANNEL_TYPES:
+            access.require(SEND_MESSAGES | ATTACH_FILES)  # the files of a post
+            access.require_voice(self._clock.now_ms())
+        else:
+            self._require_may_write(principal, access, SEND_MESSAGES | ATTACH_FILES)
         return access
 
     async def _send_once(
-        self, sender: Sender, access: ChannelAccess, draft: MessageDraft, nonce: str
+        self,
+        sender: Sender,
+        access: ChannelAccess,
+        draft: MessageDraft,
+        nonce: str,
+        source: ForwardSource | None = None,
     ) -> dict[str, Any]:
         channel_id = access.channel.id
         key = (sender.id, channel_id, nonce)
         while True:
             async with self._nonces.sending(key) as sending:
                 if sending.message_id is None:
-                    return await self._send(sender, access, draft, key)
+                    return await self._send(sender, access, draft, key, source)
                 stored = await self._database.read(functools.partial(one_message, channel_id, sending.message_id))
             if stored is not None:
                 return stored.wire(stored.messages[0], self._addresses)
@@ -151,12 +162,43 @@ class MessageSending:
         self._nonces.forget_all()
         self._slowmode.forget()
 
+    def slowmode(self, principal: Principal, channel_id: int) -> dict[str, Any]:
+        """The channel's slowmode in seconds, and for how many milliseconds the caller has yet to wait.
+
+        :raises ApiError: as `Access.channel`.
+        """
+        access = self._access.channel(principal, channel_id)
+        seconds = access.channel.rate_limit_per_user
+        waits = seconds and not access.permissions & BYPASS_SLOWMODE
+        left = self._slowmode.remaining_ms(principal.user_id, channel_id, seconds, self._clock.now_ms()) if waits else 0
+        return {"rate_limit_per_user": seconds, "retry_after_ms": left}
+
     def _require_may_send(self, principal: Principal, access: ChannelAccess, draft: MessageDraft) -> None:
         needed = SEND_MESSAGES | SEND_TTS_MESSAGES if draft.tts else SEND_MESSAGES
-        self._require_may_write(principal, access, needed | ATTACH_FILES if draft.attachments else needed)
-        limits = limits_of(self._settings, principal.account, self._clock.now_ms())
-        require_content(draft.content, limits.max_message_length, needed=not draft.attachments)
+        if draft.attachments:
+            needed |= ATTACH_FILES
+        if draft.embeds:
+            needed |= EMBED_LINKS
+        self._require_may_write(principal, access, needed)
+        self._require_good(draft, limits_of(self._settings, principal.account, self._clock.now_ms()))
+
+    def _require_good(self, draft: MessageDraft, limits: Limits) -> None:
+        """What can be said of a draft by itself."""
+        require_whole(draft)
+        require_content(draft.content, limits.max_message_length, needed=not draft.is_wordless)
         self._policy.require_unblocked(draft.content)
+        if draft.embeds:
+            require_embeds(draft.embeds, limits.max_embeds_per_message)
+            require_own_files(draft.embeds, [file.attachment.filename for file in draft.attachments])
+            self._policy.require_unblocked("\n".join(texts_of(draft.embeds)))
+
+    def _require_webhook_may_send(self, access: GuildChannelAccess, draft: MessageDraft) -> None:
+        require_message_channel(access.channel)
+        if access.disables(SEND_MESSAGE_DISABLED):
+            raise ApiError("FEATURE_TEMPORARILY_DISABLED")
+        if isinstance(access, ThreadAccess):
+            access.require_unlocked(self._clock.now_ms())
+        self._require_good(draft, self._settings.limits_for(premium=False))
 
     def _require_may_write(self, principal: Principal, access: ChannelAccess, permissions: int) -> None:
         require_message_channel(access.channel)
@@ -165,22 +207,55 @@ class MessageSending:
             raise ApiError("FEATURE_TEMPORARILY_DISABLED")
         now_ms = self._clock.now_ms()
         access.require_voice(now_ms)
-        if isinstance(access, ThreadAccess) and access.thread.locked:
-            raise ApiError("THREAD_LOCKED")
+        if isinstance(access, ThreadAccess):
+            access.require_unlocked(now_ms)
         if isinstance(access, GuildChannelAccess):
             require_verification(access.state, access.member, principal.account, now_ms)
         elif isinstance(access, PrivateChannelAccess):
             self._private_channels.require_may_write(access, principal.account)
 
-    async def _send(
-        self, sender: Sender, access: ChannelAccess, draft: MessageDraft, nonce: NonceKey | None
+    async def post(
+        self, principal: Principal, access: ThreadAccess, draft: MessageDraft, opening: Opening
     ) -> dict[str, Any]:
-        context = await self._context(access, draft)
-        user_id, channel = sender.id, access.channel
+        """Send the first message of a thread that is made with it, and that has the message's id.
+
+        :raises ApiError: as `create`, and as the opening does.
+        :raises InvalidFormBody: as `create`.
+        """
+        self._require_may_send(principal, access, draft)
+        return await self._send(account_sender(principal), access, draft, None, opening=opening)
+
+    async def post_of_webhook(
+        self, sender: Sender, access: ThreadAccess, draft: MessageDraft, opening: Opening
+    ) -> dict[str, Any]:
+        """As `post`, by a webhook.
+
+        :raises ApiError: as `create_of_webhook`, and as the opening does.
+        :raises InvalidFormBody: as `create_of_webhook`.
+        """
+        self._require_webhook_may_send(access, draft)
+        return await self._send(sender, access, draft, None, opening=opening)
+
+    async def _send(
+        self,
+        sender: Sender,
+        access: ChannelAccess,
+        draft: MessageDraft,
+        nonce: NonceKey | None,
+        source: ForwardSource | None = None,
+        *,
+        opening: Opening | None = None,
+    ) -> dict[str, Any]:
+        context = await self._contexts.of(sender, access, draft, source)
+        user_id, channel = sender.id, access.channel if opening is None else opening.slowmode_channel
         slow = channel.rate_limit_per_user > 0 and not access.may(BYPASS_SLOWMODE)
         if slow:
             self._slowmode.take_turn(user_id, channel.id, channel.rate_limit_per_user, self._clock.now_ms())
         message = self._message(sender, access, draft, context)
+        in_thread: InThread | None = None
+        if isinstance(access, ThreadAccess):
+            in_thread = self._thread_writing.begin(access, sender, context.counted, opening)
+            access, message = in_thread.noticing, in_thread.settled(message)
         wire = self._wire(sender, message, context)
         committed = False
 
@@ -191,12 +266,15 @@ class MessageSending:
                 self._nonces.sent(nonce, message.id)
             renewed = self._access.renewed(access)
             if renewed is not None:
+                if in_thread is not None and isinstance(renewed, ThreadAccess):
+                    renewed = in_thread.tell(renewed, self._bus)
                 renewed.note_message(message.id)
                 if isinstance(renewed, PrivateChannelAccess):
                     self._private_channels.shown(renewed, shown)
                 self._bus.publish(message_created(renewed, message, wire, here=context.counted.here))
 
-        insertion = self._insertion(access, message, sender, draft.attachments, _notified(access, context.counted))
+        files, notified = _files(draft, context), self._mentions.of(access, context.counted)
+        insertion = self._insertion(access, message, sender, files, notified, context.carried, in_thread)
         try:
             await self._database.write(insertion, then)
         finally:
@@ -210,7 +288,9 @@ class MessageSending:
         message: Message,
         sender: Sender,
         files: Sequence[AttachmentDraft],
-        notified: Sequence[int],
+        notified: Notified,
+        carried: Carried | None,
+        in_thread: InThread | None,
     ) -> Callable[[sqlite3.Connection], list[int]]:
         """The unit that writes a message, with what it means for the channel and for read states.
 
@@ -218,10 +298,14 @@ class MessageSending:
         """
 
         def unit(connection: sqlite3.Connection) -> list[int]:
+            if in_thread is not None:
+                in_thread.enter(connection)
             # A channel that is gone may still be stored, in no guild, until its messages are.
             is_private = isinstance(access, PrivateChannelAccess)
             if not is_private and channels.guild_of(connection, message.channel_id) is None:
                 raise ApiError("UNKNOWN_CHANNEL")
+            if carried is not None:
+                require_still_there(connection, carried)
             if not messages.insert(connection, message):
                 raise ApiError("UNKNOWN_CHANNEL")
             channels.set_last_message(connection, message.channel_id, message.id)
@@ -229,110 +313,75 @@ class MessageSending:
                 put_into_message(connection, message, files, self._settings, self._clock.now_ms())
             if sender.keeps_read_state:
                 read_states.acknowledge(connection, sender.id, message.channel_id, message.id, 0)
-            if notified:
-                read_states.add_mention(connection, message.channel_id, notified)
+            if notified is not NOBODY:
+                notified.write(connection, message)
             if isinstance(access, PrivateChannelAccess):
                 return self._private_channels.show_in(connection, access)
-            if isinstance(access, ThreadAccess):
-                threads.count_message(connection, access.thread.id)
+            if in_thread is not None:
+                in_thread.write(connection)
             return []
 
         return unit
 
-    async def _context(self, access: ChannelAccess, draft: MessageDraft) -> _Context:
-        """Read what the draft answers and whom it names, if anything."""
-        parsed = parse_mentions(draft.content)
-        if draft.reply_to is None and not parsed.user_ids:
-            return _Context(count_mentions(access, parsed, draft.allowed_mentions, {}))
-        answered_id = None if draft.reply_to is None else _answered_id(access, draft.reply_to)
-
-        def query(connection: sqlite3.Connection) -> tuple[StoredMessages, dict[int, Account]]:
-            answered = None if answered_id is None else messages.by_id(connection, access.channel.id, answered_id)
-            stored = with_context(connection, [] if answered is None else [answered], referenced=False)
-            return stored, accounts_by_id(connection, parsed.user_ids)
-
-        stored, named = await self._database.read(query)
-        answered = stored.messages[0] if stored.messages else None
-        if answered is None and draft.reply_to is not None and draft.reply_to.required:
-            raise ApiError("UNKNOWN_MESSAGE")
-        replied_to = None if answered is None else stored.accounts.get(answered.author_id)
-        return _Context(count_mentions(access, parsed, draft.allowed_mentions, named, replied_to), stored, answered)
-
-    def _message(self, sender: Sender, access: ChannelAccess, draft: MessageDraft, context: _Context) -> Message:
-        answered, counted, extra = context.answered, context.counted, sender.extra
-        if draft.attachments:
-            extra = attrs.evolve(extra or MessageExtra(), attachments=len(draft.attachments))
+    def _message(self, sender: Sender, access: ChannelAccess, draft: MessageDraft, context: MessageContext) -> Message:
+        counted, files = context.counted, _files(draft, context)
         return Message(
             id=self._snowflakes(),
             channel_id=access.channel.id,
             author_id=sender.id,
             webhook_id=sender.webhook_id,
-            type=MessageType.DEFAULT.value if answered is None else MessageType.REPLY.value,
-            content=draft.content,
+            type=MessageType.DEFAULT.value if context.answered is None else MessageType.REPLY.value,
+            content=context.text.content,
             flags=draft.flags & SENDABLE_FLAGS,
             mention_everyone=counted.everyone or counted.here,
             tts=draft.tts,
             nonce=draft.nonce,
-            reference=None if answered is None else _reference(access, answered),
-            extra=extra,
+            reference=_reference(access, context),
+            extra=_extra(sender, draft, context, len(files)),
             mentioned_user_ids=counted.user_ids,
             mentioned_role_ids=counted.role_ids,
-            attachments=tuple(file.attachment for file in draft.attachments) if draft.attachments else (),
+            attachments=tuple(file.attachment for file in files) if files else (),
         )
 
-    def _wire(self, sender: Sender, message: Message, context: _Context) -> dict[str, Any]:
+    def _wire(self, sender: Sender, message: Message, context: MessageContext) -> dict[str, Any]:
         mentions = [partial_user(account) for account in context.counted.users]
         if message.extra is None:
             wire = message_object(message, author=sender.wire, mentions=mentions)
         else:
             wire = whole_message_object(
-                message, author=sender.wire, mentions=mentions, accounts={}, addresses=self._addresses
+                message, author=sender.wire, mentions=mentions, accounts=context.accounts, addresses=self._addresses
             )
         if context.stored is not None and context.answered is not None:
             # An answered message is shown without the one that it answered itself.
             alone = attrs.evolve(context.answered, reference=None)
-            accounts = context.stored.accounts
-            wire["referenced_message"] = stored_message_object(alone, None, accounts, self._addresses)
+            stored = context.stored
+            answered = stored_message_object(alone, None, stored.accounts, self._addresses, stored.parts)
+            wire["referenced_message"] = answered
         return wire
 
 
-def put_into_message(
-    connection: sqlite3.Connection, message: Message, files: Sequence[AttachmentDraft], settings: Settings, now_ms: int
-) -> None:
-    """Make files part of a message; part of the unit that writes it.
-
-    :raises ApiError: as `require_room`.
-    :raises InvalidFormBody: for an upload that is gone, or part of another message.
-    """
-    for index, file in enumerate(files):
-        attachment = attrs.evolve(file.attachment, message_id=message.id)
-        put = attachments.put_into_message(connection, attachment, now_ms) if file.is_promised else None
-        if put is None:
-            put = attachments.insert(connection, attachment)
-        if not put:
-            raise InvalidFormBody.at(f"attachments.{index}", "INVALID_FORMAT")
-    require_room(attachments.usage(connection, files[0].attachment.user_id), settings)
-
-
-def _answered_id(access: ChannelAccess, reply_to: ReplyTo) -> int | None:
-    """The id of the answered message, if it can be one that the caller may read. It must be in the same channel."""
-    if reply_to.channel_id is not None and reply_to.channel_id != access.channel.id:
-        raise InvalidFormBody.at("message_reference.channel_id", "INVALID_FORMAT")
-    floor = access.history_floor()
-    return None if floor is None or reply_to.message_id < floor else reply_to.message_id
-
-
-def _notified(access: ChannelAccess, counted: CountedMentions) -> list[int]:
-    """Accounts whose count of mentions goes up: those named, and in a conversation everybody else in it."""
-    if isinstance(access, PrivateChannelAccess):
-        return [user_id for user_id in access.recipients if user_id != access.user_id]
-    return counted.notified_user_ids(access)
-
-
-def _reference(access: ChannelAccess, answered: Message) -> MessageReference:
+def _reference(access: ChannelAccess, context: MessageContext) -> MessageReference | None:
+    if context.carried is not None:
+        return context.carried.source
+    if context.answered is None:
+        return None
     return MessageReference(
-        channel_id=answered.channel_id,
-        message_id=answered.id,
+        channel_id=context.answered.channel_id,
+        message_id=context.answered.id,
         guild_id=access.guild_id,
         type=MessageReferenceType.REPLY.value,
     )
+
+
+def _files(draft: MessageDraft, context: MessageContext) -> tuple[AttachmentDraft, ...]:
+    """The message's files: its own, or those that it carries on."""
+    return draft.attachments if context.carried is None else context.carried.files
+
+
+def _extra(sender: Sender, draft: MessageDraft, context: MessageContext, files: int) -> MessageExtra | None:
+    members = context.extra
+    if draft.embeds:
+        members["embeds"] = draft.embeds
+    if files:
+        members["attachments"] = files
+    return attrs.evolve(sender.extra or MessageExtra(), **members) if members else sender.extra

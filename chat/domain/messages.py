@@ -3,29 +3,32 @@
 from __future__ import annotations
 
 import functools
-import sqlite3
+from collections.abc import Sequence
 from typing import Any, Final
 
 from chat.auth.principal import Principal
-from chat.bus.audience import ToAccounts
-from chat.bus.bus import Bus, Event
+from chat.bus.bus import Bus
 from chat.clock import Clock
 from chat.config import Settings
 from chat.domain.access import Access, ChannelAccess, GuildChannelAccess
+from chat.domain.audit_log import AuditLog
 from chat.domain.instance_policy import InstancePolicy
+from chat.domain.mention_counting import MentionCounting
+from chat.domain.message_deletion import MessageDeletion, Purge
 from chat.domain.message_drafts import MessageDraft, MessageEdit
 from chat.domain.message_editing import MessageEditing
-from chat.domain.message_events import message_deleted
+from chat.domain.message_parts import Viewer, viewer_of
 from chat.domain.message_reading import Page, one_message, page_of_messages
 from chat.domain.message_senders import Sender
 from chat.domain.message_sending import MessageSending
 from chat.domain.objects.addresses import Addresses
 from chat.domain.private_channels import PrivateChannels
+from chat.domain.thread_access import ThreadAccess
+from chat.domain.thread_writing import Opening
 from chat.errors import ApiError
-from chat.registries.events import EventName
 from chat.registries.permissions import Permission
 from chat.snowflake import SnowflakeGenerator
-from chat.store import messages, read_states, threads
+from chat.store import messages
 from chat.store.database import Database
 from chat.store.messages import Message
 
@@ -46,14 +49,17 @@ class Messages:
         settings: Settings,
         policy: InstancePolicy,
         addresses: Addresses,
+        mentions: MentionCounting,
+        audit_log: AuditLog,
     ) -> None:
         self._database = database
         self._access = access
         self._bus = bus
         self._addresses = addresses
         self._sending = MessageSending(
-            database, access, private_channels, bus, clock, snowflakes, settings, policy, addresses
+            database, access, private_channels, bus, clock, snowflakes, settings, policy, addresses, mentions
         )
+        self._deletion = MessageDeletion(database, access, bus, audit_log)
         self._editing = MessageEditing(database, access, bus, clock, settings, policy, addresses)
 
     async def create(self, principal: Principal, channel_id: int, draft: MessageDraft) -> dict[str, Any]:
@@ -63,6 +69,18 @@ class Messages:
     async def edit(self, principal: Principal, channel_id: int, message_id: int, edit: MessageEdit) -> dict[str, Any]:
         """Change one's own message: `MessageEditing.edit`."""
         return await self._editing.edit(principal, channel_id, message_id, edit)
+
+    async def post(
+        self, principal: Principal, access: ThreadAccess, draft: MessageDraft, opening: Opening
+    ) -> dict[str, Any]:
+        """Send the first message of a thread: `MessageSending.post`."""
+        return await self._sending.post(principal, access, draft, opening)
+
+    async def post_of_webhook(
+        self, sender: Sender, access: ThreadAccess, draft: MessageDraft, opening: Opening
+    ) -> dict[str, Any]:
+        """Send the first message of a thread as a webhook: `MessageSending.post_of_webhook`."""
+        return await self._sending.post_of_webhook(sender, access, draft, opening)
 
     def require_may_attach(self, principal: Principal, channel_id: int) -> ChannelAccess:
         """The channel, if the caller may send files to it: `MessageSending.require_may_attach`."""
@@ -87,7 +105,8 @@ class Messages:
         :raises ApiError: UNKNOWN_MESSAGE.
         """
         self._of_webhook(webhook_id, access, message_id)
-        stored = await self._database.read(functools.partial(one_message, access.channel.id, message_id))
+        viewer = Viewer(webhook_id)
+        stored = await self._database.read(functools.partial(one_message, access.channel.id, message_id, viewer=viewer))
         if stored is None:
             raise ApiError("UNKNOWN_MESSAGE")
         return stored.wire(stored.messages[0], self._addresses)
@@ -97,7 +116,7 @@ class Messages:
 
         :raises ApiError: UNKNOWN_MESSAGE.
         """
-        await self._delete(access, self._of_webhook(webhook_id, access, message_id))
+        await self._deletion.delete_stored(access, self._of_webhook(webhook_id, access, message_id))
 
     def _of_webhook(self, webhook_id: int, access: GuildChannelAccess, message_id: int) -> Message:
         message = messages.by_id(self._database.reader, access.channel.id, message_id)
@@ -114,7 +133,8 @@ class Messages:
         floor = access.history_floor()
         if floor is None:
             return []
-        stored = await self._database.read(functools.partial(page_of_messages, channel_id, page, floor))
+        viewer = viewer_of(principal)
+        stored = await self._database.read(functools.partial(page_of_messages, channel_id, page, floor, viewer=viewer))
         return [stored.wire(message, self._addresses, floor) for message in stored.messages]
 
     async def get(self, principal: Principal, channel_id: int, message_id: int) -> dict[str, Any]:
@@ -126,66 +146,29 @@ class Messages:
         floor = access.history_floor()
         if floor is None or message_id < floor:
             raise ApiError("UNKNOWN_MESSAGE")
-        stored = await self._database.read(functools.partial(one_message, channel_id, message_id))
+        viewer = viewer_of(principal)
+        stored = await self._database.read(functools.partial(one_message, channel_id, message_id, viewer=viewer))
         if stored is None:
             raise ApiError("UNKNOWN_MESSAGE")
         return stored.wire(stored.messages[0], self._addresses, floor)
 
-    async def delete(self, principal: Principal, channel_id: int, message_id: int) -> None:
-        """Delete one's own message, or with MANAGE_MESSAGES anyone's.
+    async def delete(self, principal: Principal, channel_id: int, message_id: int, reason: str | None = None) -> None:
+        """Delete a message: `MessageDeletion.delete`."""
+        await self._deletion.delete(principal, channel_id, message_id, reason)
 
-        :raises ApiError: as `Access.channel`; UNKNOWN_MESSAGE, MISSING_PERMISSIONS.
-        """
-        access = self._access.channel(principal, channel_id)
-        message = messages.by_id(self._database.reader, channel_id, message_id)
-        if message is None:
-            raise ApiError("UNKNOWN_MESSAGE")
-        if message.author_id != principal.user_id:
-            access.require(MANAGE_MESSAGES)
-        await self._delete(access, message)
-
-    async def _delete(self, access: ChannelAccess, message: Message) -> None:
-        def unit(connection: sqlite3.Connection) -> None:
-            if not messages.delete(connection, message.channel_id, message.id):
-                raise ApiError("UNKNOWN_MESSAGE")
-            threads.discount_messages(connection, message.channel_id, 1)
-
-        def then(_: None) -> None:
-            self._bus.publish(message_deleted(access, message))
-
-        await self._database.write(unit, then)
-
-    async def acknowledge(
-        self, principal: Principal, channel_id: int, message_id: int, *, mention_count: int = 0, manual: bool = False
+    async def delete_many(
+        self, principal: Principal, channel_id: int, message_ids: Sequence[int], reason: str | None = None
     ) -> None:
-        """The caller has read up to this message; `manual` where that was chosen by hand, backwards perhaps.
+        """Delete messages by id: `MessageDeletion.delete_many`."""
+        await self._deletion.delete_many(principal, channel_id, message_ids, reason)
 
-        :raises ApiError: as `Access.channel`.
-        """
-        self._access.channel(principal, channel_id)
-        data: dict[str, Any] = {
-            "channel_id": str(channel_id),
-            "message_id": str(message_id),
-            "mention_count": mention_count,
-        }
-        if manual:
-            data["manual"] = True
+    async def purge(self, principal: Principal, channel_id: int, purge: Purge, reason: str | None = None) -> int:
+        """Delete messages that fit: `MessageDeletion.purge`."""
+        return await self._deletion.purge(principal, channel_id, purge, reason)
 
-        def unit(connection: sqlite3.Connection) -> None:
-            read_states.acknowledge(connection, principal.user_id, channel_id, message_id, mention_count)
-
-        def then(_: None) -> None:
-            self._bus.publish(Event(EventName.MESSAGE_ACK, data, ToAccounts((principal.user_id,))))
-
-        await self._database.write(unit, then)
-
-    async def forget_read_state(self, principal: Principal, channel_id: int) -> None:
-        """The caller's read state of the channel is as if it had never opened it.
-
-        :raises ApiError: as `Access.channel`.
-        """
-        self._access.channel(principal, channel_id)
-        await self._database.write(lambda connection: read_states.delete(connection, principal.user_id, channel_id))
+    def slowmode(self, principal: Principal, channel_id: int) -> dict[str, Any]:
+        """How long the caller waits before the next message: `MessageSending.slowmode`."""
+        return self._sending.slowmode(principal, channel_id)
 
     def forget_recent(self) -> None:
         """The store was emptied: nothing is remembered of messages sent before."""

@@ -173,6 +173,10 @@ class Presences:
         if self.is_online(user_id):
             self._count(guild_id, -1)
 
+    def online_in(self, guild_id: int) -> Iterator[int]:
+        """The connected members of the guild that others see as anything but offline, in no order."""
+        return (user_id for user_id in self._connected.get(guild_id, ()) if user_id in self._published)
+
     def online_count(self, guild_id: int) -> int:
         """How many members of the guild others see as anything but offline."""
         return self._online_counts.get(guild_id, 0)

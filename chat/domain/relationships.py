@@ -10,8 +10,9 @@ from typing import Any, Final
 from chat.bus.audience import ToAccounts
 from chat.bus.bus import AcquaintanceChanged, Bus, Event
 from chat.clock import Clock, iso_timestamp
+from chat.domain.objects.user_settings import user_settings_object
 from chat.registries.events import EventName
-from chat.store import relationships
+from chat.store import relationships, user_settings
 from chat.store.database import Database
 from chat.store.relationships import Relationship
 
@@ -65,11 +66,25 @@ class Relationships:
 
     def with_user(self, user_id: int) -> list[dict[str, Any]]:
         """The account's relationship objects with `user`, as GET /v1/users/@me/relationships has them."""
-        return [self.object_of(entry) for entry in relationships.of_user(self._database.reader, user_id)]
+        reader = self._database.reader
+        withheld = relationships.withheld_from(reader, user_id)
+        return [
+            {**self.object_of(entry), "friend_shares_voice_activity": entry.target_id not in withheld}
+            for entry in relationships.of_user(reader, user_id)
+        ]
 
     def object_of(self, relationship: Relationship) -> dict[str, Any]:
         """One relationship object with `user` (wire facts 5.4)."""
         return {**_relationship_object(relationship), "user": self._partial_user_of(relationship.target_id)}
+
+    def publish_sharing(self, own: list[Relationship], shares: bool) -> None:
+        """After the commit: tell an account and each of its friends whether they hear where it speaks."""
+        for entry in own:
+            self._bus.publish(Event(EventName.RELATIONSHIP_UPDATE, self.object_of(entry), ToAccounts((entry.user_id,))))
+            theirs = relationships.by_id(self._database.reader, entry.target_id, entry.user_id)
+            if theirs is not None and theirs.type == RelationshipType.FRIEND:
+                data = {**self.object_of(theirs), "friend_shares_voice_activity": shares}
+                self._bus.publish(Event(EventName.RELATIONSHIP_UPDATE, data, ToAccounts((theirs.user_id,))))
 
     async def set_both(self, user_id: int, target_id: int, type: RelationshipType) -> None:
         """Write what two accounts have with each other: `type` for the first, what belongs to it for the second.
@@ -144,7 +159,10 @@ def _replace(
         return before, None
     if before is not None and before.type == type:
         return before, before
-    after = Relationship(user_id, target_id, type, since=now)
+    shares = True
+    if type == RelationshipType.FRIEND:
+        shares = user_settings_object(user_settings.of_user(connection, user_id))["default_share_voice_activity"]
+    after = Relationship(user_id, target_id, type, since=now, share_voice_activity=shares)
     relationships.put(connection, after)
     return before, after
 
@@ -155,6 +173,6 @@ def _relationship_object(relationship: Relationship) -> dict[str, Any]:
         data["since"] = iso_timestamp(relationship.since)
     data["nickname"] = relationship.nickname
     data["share_voice_activity"] = relationship.share_voice_activity
-    # The event registry knows this member as always true (wire facts 1.8).
+    # Only the list of relationships looks at the other side; events say true, but for those of `publish_sharing`.
     data["friend_shares_voice_activity"] = True
     return data

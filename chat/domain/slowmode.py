@@ -23,15 +23,18 @@ class Slowmode:
         :raises ApiError: SLOWMODE_RATE_LIMITED with `retry_after` in seconds while less than `seconds` have passed.
         """
         key = (user_id, channel_id)
-        sent_at = self._sent_at.get(key)
-        if sent_at is not None:
-            remaining_ms = sent_at + seconds * 1000 - now_ms
-            if remaining_ms > 0:
-                raise ApiError("SLOWMODE_RATE_LIMITED", members={"retry_after": remaining_ms / 1000})
+        remaining_ms = self.remaining_ms(user_id, channel_id, seconds, now_ms)
+        if remaining_ms:
+            raise ApiError("SLOWMODE_RATE_LIMITED", members={"retry_after": remaining_ms / 1000})
         self._sent_at[key] = now_ms
         self._sent_at.move_to_end(key)
         if len(self._sent_at) > REMEMBERED:
             self._sent_at.popitem(last=False)
+
+    def remaining_ms(self, user_id: int, channel_id: int, seconds: int, now_ms: int) -> int:
+        """For how long the member has yet to wait, in milliseconds; 0 for one who may write."""
+        sent_at = self._sent_at.get((user_id, channel_id))
+        return 0 if sent_at is None else max(0, sent_at + seconds * 1000 - now_ms)
 
     def forget(self) -> None:
         """Nobody need wait."""

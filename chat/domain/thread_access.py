@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterable
+from typing import Any, Final
 
 import attrs
 
@@ -10,15 +11,15 @@ from chat.bus.audience import Audience, ToThread
 from chat.domain.access import GuildChannelAccess
 from chat.domain.guild_states import GuildState, Member
 from chat.domain.objects.threads import thread_object
-from chat.registries.channel_types import ChannelType
+from chat.errors import ApiError
 from chat.registries.permissions import FULL_MASK, Permission
 from chat.store import threads
 from chat.store.database import Database
-from chat.store.threads import Thread, ThreadMember
+from chat.store.threads import ShownThread, Thread, ThreadMember
 
-SEND_MESSAGES = Permission.SEND_MESSAGES.value
-SEND_MESSAGES_IN_THREADS = Permission.SEND_MESSAGES_IN_THREADS.value
-MANAGE_THREADS = Permission.MANAGE_THREADS.value
+SEND_MESSAGES: Final = Permission.SEND_MESSAGES.value
+SEND_MESSAGES_IN_THREADS: Final = Permission.SEND_MESSAGES_IN_THREADS.value
+MANAGE_THREADS: Final = Permission.MANAGE_THREADS.value
 
 
 @attrs.frozen
@@ -34,7 +35,42 @@ class ThreadAccess(GuildChannelAccess):
     @property
     def is_private(self) -> bool:
         """Whether only those invited to it see it."""
-        return self.thread.channel.type == ChannelType.PRIVATE_THREAD
+        return self.thread.is_private
+
+    @property
+    def is_owner(self) -> bool:
+        """Whether the caller started the thread."""
+        return self.thread.channel.owner_id == self.user_id
+
+    def moderates(self, now_ms: int) -> bool:
+        """Whether the caller may do with the thread what moderators do: MANAGE_THREADS that can be used, by somebody
+        who is not timed out (wire facts 4.3, threads)."""
+        return self.may(MANAGE_THREADS) and self.may_moderate and not self.member.is_timed_out(now_ms)
+
+    def require_moderates(self, now_ms: int) -> None:
+        """Raise MISSING_PERMISSIONS, TWO_FACTOR_REQUIRED or COMMUNICATION_DISABLED unless `moderates`."""
+        self.require(MANAGE_THREADS)
+        self.require_voice(now_ms)
+
+    def may_invite(self, now_ms: int) -> bool:
+        """Whether the caller may bring others into the thread: who may write there, and into a private thread that is
+        not `invitable` its owner and moderators."""
+        if self.moderates(now_ms):
+            return True
+        if not self.may(SEND_MESSAGES) or self.thread.locked:
+            return False
+        return not self.is_private or self.is_owner or bool(self.thread.invitable)
+
+    def require_unlocked(self, now_ms: int) -> None:
+        """Raise THREAD_LOCKED for a locked thread, unless the caller moderates it."""
+        if self.thread.locked and not self.moderates(now_ms):
+            raise ApiError("THREAD_LOCKED")
+
+    def require_open(self, now_ms: int) -> None:
+        """Raise THREAD_ARCHIVED or THREAD_LOCKED for a thread that takes no changes to its messages now."""
+        if self.thread.archived:
+            raise ApiError("THREAD_ARCHIVED")
+        self.require_unlocked(now_ms)
 
     def sees(self, user_id: int) -> bool:
         """Whether the account sees the thread."""
@@ -70,7 +106,6 @@ class ThreadLookup:
         thread = threads.by_id(reader, thread_id)
         if thread is None or thread.channel.guild_id != state.id or thread.channel.parent_id is None:
             return None
-        is_private = thread.channel.type == ChannelType.PRIVATE_THREAD
         access = ThreadAccess(
             member.user_id,
             thread.channel,
@@ -79,25 +114,40 @@ class ThreadLookup:
             member,
             thread,
             threads.member(reader, thread_id, member.user_id),
-            threads.member_ids(reader, thread_id) if is_private else frozenset(),
+            threads.member_ids(reader, thread_id) if thread.is_private else frozenset(),
         )
         return access if access.sees(member.user_id) else None
 
     def shown_to(self, state: GuildState, user_id: int, *, joined_only: bool) -> list[dict[str, Any]]:
         """The guild's active threads that the account sees, or of those the ones it is in, the newest first."""
-        member = state.member(user_id)
-        if member is None:
-            return []
         if joined_only:
             found = threads.joined(self._database.reader, state.id, user_id)
         else:
-            found = threads.active_of_guild(self._database.reader, state.id)
-        seen = (self.find(state, member, thread.id) for thread in found)
-        return [thread_object(access.thread, own=access.own) for access in seen if access is not None]
+            found = threads.active_of_guild(self._database.reader, state.id, user_id)
+        return [thread_object(shown.thread, own=shown.own) for shown in seen_of(state, user_id, found)]
 
     def any_below(self, state: GuildState, channel_ids: frozenset[int]) -> bool:
         """Whether there are active threads below any of these channels."""
         return not threads.parents_of_active(self._database.reader, state.id).isdisjoint(channel_ids)
+
+    def parents_of_private(self, state: GuildState) -> frozenset[int]:
+        """The channels below which there are active private threads."""
+        return threads.parents_of_private(self._database.reader, state.id)
+
+
+def seen_of(state: GuildState, user_id: int, found: Iterable[ShownThread]) -> list[ShownThread]:
+    """Those of the guild's threads that the account sees."""
+    seen: dict[int, tuple[bool, bool]] = {}
+    kept = []
+    for shown in found:
+        parent_id = shown.thread.channel.parent_id or 0
+        if parent_id not in seen:
+            views = state.can_view(user_id, parent_id)
+            seen[parent_id] = views, views and bool(state.permissions(user_id, parent_id) & MANAGE_THREADS)
+        views, manages = seen[parent_id]
+        if views and (manages or shown.own is not None or not shown.thread.is_private):
+            kept.append(shown)
+    return kept
 
 
 def permissions_in_thread(parent_permissions: int) -> int:

@@ -109,6 +109,7 @@ class Gateway:
             nursery.start_soon(self.fanout.run)
             nursery.start_soon(self.table.keep_deadlines)
             nursery.start_soon(self.commands.run)
+            nursery.start_soon(self.hub.reactions.run)
             try:
                 yield
             finally:

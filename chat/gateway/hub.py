@@ -196,9 +196,9 @@ class Hub:
             case ToGuild(guild_id, permission):
                 room = self._room(guild_id, event.name)
                 return () if room is None else self._with_passive(room, room.in_guild(permission), event)
-            case ToAccounts(user_ids):
+            case ToAccounts(user_ids, threads):
                 everywhere = event.name in SHARD_ZERO_EXEMPT or _names_guild(event)
-                of_threads = event.name in THREAD_EVENTS
+                of_threads = threads or event.name in THREAD_EVENTS
                 return tuple(
                     session
                     for user_id in user_ids

@@ -66,8 +66,8 @@ class AccountState(Protocol):
         """User guild settings objects."""
         ...
 
-    def read_states(self, user_id: int) -> list[dict[str, Any]]:
-        """Read state objects."""
+    def read_states(self, user_id: int, *, threads: bool) -> list[dict[str, Any]]:
+        """Read state objects; without `threads` none of threads."""
         ...
 
     def webauthn_credentials(self, user_id: int) -> list[dict[str, Any]]:
@@ -165,7 +165,7 @@ class ReadyPayloads:
             "presences": presences,
             "users": [],
             "sessions": self._presences.session_presences(user_id),
-            "read_states": self._accounts.read_states(user_id),
+            "read_states": self._accounts.read_states(user_id, threads=session.threads),
             "user_settings": None if session.bot else self._accounts.settings(user_id),
             "user_guild_settings": self._accounts.guild_settings(user_id),
             "notes": self._accounts.notes(user_id),

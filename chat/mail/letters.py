@@ -129,6 +129,47 @@ def unban(recipient: str, *, service_name: str, public_url: str, reason: str | N
     return Mail(recipient, letter, MailKind.UNBAN)
 
 
+def account_deletion(recipient: str, *, kind: MailKind, service_name: str, due: str, reason: str | None) -> Mail:
+    """Tells the holder of an account when it is erased: with reproach as DELETION_ENFORCEMENT, without as
+    DELETION_NOTICE."""
+    first = (
+        f"Your account at {service_name} broke its rules and is closed."
+        if kind is MailKind.DELETION_ENFORCEMENT
+        else f"Your account at {service_name} is going to be deleted."
+    )
+    letter = Letter(
+        subject=f"Your account at {service_name} will be deleted",
+        paragraphs=(
+            first,
+            *(() if reason is None else (f"The reason given: {reason}",)),
+            f"It is erased for good at {due}. Until then nobody can sign in to it.",
+        ),
+    )
+    return Mail(recipient, letter, kind)
+
+
+def deletion_cancelled(recipient: str, *, service_name: str, public_url: str) -> Mail:
+    """Tells the holder of an account that it stays."""
+    letter = Letter(
+        subject=f"Your account at {service_name} stays",
+        paragraphs=(f"The deletion of your account at {service_name} was called off. You can sign in again.",),
+        action=Action("Sign in", f"{public_url}/login"),
+    )
+    return Mail(recipient, letter, MailKind.DELETION_CANCELLED)
+
+
+def report_resolved(recipient: str, *, service_name: str, comment: str | None) -> Mail:
+    """Thanks somebody for a report that was dealt with."""
+    letter = Letter(
+        subject=f"Your report to {service_name} was dealt with",
+        paragraphs=(
+            f"The people who look after {service_name} have dealt with what you reported. Thank you for telling them.",
+            *(() if comment is None else (f"They write: {comment}",)),
+        ),
+    )
+    return Mail(recipient, letter, MailKind.REPORT_RESOLVED)
+
+
 def trial(service_name: str, public_url: str) -> Letter:
     """Tells an operator that mail arrives (`chat mail test`)."""
     return Letter(

@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from typing import Final
-from urllib.parse import urljoin
 
 import attrs
 import structlog
@@ -18,7 +17,7 @@ import trio
 from chat.errors import ApiError
 from chat.media.content_types import IMAGE_TYPES, MOVING_TYPES, SNIFFED_BYTES, content_type
 from chat.media.outside_addresses import Guard, OutsideRefused
-from chat.media.outside_exchange import OutsideExchange, connected
+from chat.media.outside_exchange import OutsideExchange, following
 
 MEDIA_BYTES: Final = 52_428_800
 """The largest file that is passed on."""
@@ -32,11 +31,9 @@ PIECE_SECONDS: Final = 10.0
 WHOLE_SECONDS: Final = 300.0
 """How long a whole transfer may take, a slow client's reading included."""
 
-REDIRECTS: Final = 3
 AT_A_TIME: Final = 32
 """Transfers under way; one more is told to come back."""
 
-REDIRECTION: Final = frozenset({301, 302, 303, 307, 308})
 SERVED_TYPES: Final = IMAGE_TYPES | MOVING_TYPES
 
 log: Final = structlog.get_logger("chat.media")
@@ -60,7 +57,7 @@ class ExternalMedia:
     `media.private_networks_allowed`)."""
 
     def __init__(self, allowed: Sequence[str] = ()) -> None:
-        self._guard = Guard(allowed)
+        self.guard: Final = Guard(allowed)
         self.under_way = 0
         """Transfers that are not over yet."""
 
@@ -77,7 +74,7 @@ class ExternalMedia:
             stack.callback(self._done)
             try:
                 with trio.fail_after(ANSWER_SECONDS):
-                    exchange = await self._asked(stack, url)
+                    exchange, _ = await following(stack, self.guard, url)
                     length, head = await _judged(exchange)
             except (OutsideRefused, EOFError, trio.TooSlowError) as error:
                 # Neither the client nor the log learns what was found there, or under which address.
@@ -88,20 +85,6 @@ class ExternalMedia:
 
     def _done(self) -> None:
         self.under_way -= 1
-
-    async def _asked(self, stack: contextlib.AsyncExitStack, url: str) -> OutsideExchange:
-        for _ in range(1 + REDIRECTS):
-            target = await self._guard.target(url)
-            exchange = await connected(target)
-            stack.push_async_callback(exchange.aclose)
-            await exchange.ask(target)
-            if exchange.status not in REDIRECTION:
-                return exchange
-            try:
-                url = urljoin(url, exchange.headers.get("location", ""))
-            except ValueError as error:
-                raise OutsideRefused("the redirect is malformed") from error
-        raise OutsideRefused("too many redirects")
 
 
 async def _judged(exchange: OutsideExchange) -> tuple[int | None, bytes]:

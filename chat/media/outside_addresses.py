@@ -11,7 +11,7 @@ import ipaddress
 import socket
 from collections.abc import Sequence
 from typing import Final
-from urllib.parse import SplitResult, urlsplit
+from urllib.parse import SplitResult, quote, urlsplit, urlunsplit
 
 import attrs
 import trio
@@ -25,6 +25,12 @@ _Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 _TRANSLATED: Final = ipaddress.ip_network("64:ff9b::/96")
 """NAT64: the last 32 bits are an IPv4 address (RFC 6052)."""
+
+
+_URL_MARKS: Final = "%/:?#[]@!$&'()*+,;=~-._"
+"""What stays as it is in the path, the query and the fragment of an address."""
+
+HOST_CHARACTERS: Final = 253
 
 
 class OutsideRefused(Exception):
@@ -105,6 +111,26 @@ def parsed(url: str) -> tuple[SplitResult, str, int]:
     if port < LEAST_OTHER_PORT and port not in {80, 443}:
         raise OutsideRefused("nothing is served at this port")
     return parts, parts.hostname, port
+
+
+def as_asked_for(url: str) -> str | None:
+    """The same address in ASCII; None for what is no address, or too long a one."""
+    try:
+        parts = urlsplit(url)
+        host, port = parts.hostname, parts.port
+        if not host or len(host) > HOST_CHARACTERS or parts.scheme.lower() not in {"http", "https"}:
+            return None
+        name = host if host.isascii() else host.encode("idna").decode("ascii")
+    except (ValueError, UnicodeError):
+        return None
+    place = f"[{name}]" if ":" in name else name
+    if port is not None:
+        place = f"{place}:{port}"
+    if "@" in parts.netloc:
+        return None
+    path, query = (quote(part, safe=_URL_MARKS) for part in (parts.path, parts.query))
+    address = urlunsplit((parts.scheme.lower(), place, path, query, quote(parts.fragment, safe=_URL_MARKS)))
+    return address if len(address) <= URL_CHARACTERS else None
 
 
 def _is_public(address: _Address) -> bool:

@@ -1,20 +1,23 @@
 """One GET to an address that has been judged, on a connection of its own, and the answer as it comes.
 
 It says as little as possible: no cookies, no credentials, no referrer, nothing about who asks here. It asks for no
-compression, keeps no connection and follows nothing by itself; the head of an answer has a limit.
+compression, keeps no connection and follows nothing by itself (`following` does, each step through the guard); the
+head of an answer has a limit.
 """
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import ssl
 from collections.abc import Mapping
 from typing import Final
+from urllib.parse import urljoin
 
 import h11
 import trio
 
-from chat.media.outside_addresses import OutsideRefused, Target
+from chat.media.outside_addresses import Guard, OutsideRefused, Target
 
 HEAD_BYTES: Final = 32_768
 """The longest head of an answer."""
@@ -22,6 +25,12 @@ HEAD_BYTES: Final = 32_768
 READ_BYTES: Final = 65_536
 
 ACCEPTED: Final = "image/*, video/*, audio/*"
+
+USER_AGENT: Final = "Mozilla/5.0 (compatible; chat)"
+"""Many sites refuse those who send none; it says what asks, and not which instance."""
+
+REDIRECTS: Final = 3
+REDIRECTION: Final = frozenset({301, 302, 303, 307, 308})
 
 
 class OutsideExchange:
@@ -34,14 +43,15 @@ class OutsideExchange:
         self.headers: Mapping[str, str] = {}
         self._ended = False
 
-    async def ask(self, target: Target) -> None:
+    async def ask(self, target: Target, accepted: str = ACCEPTED) -> None:
         """Send the request and read the head of the answer; raises OutsideRefused."""
         request = h11.Request(
             method="GET",
             target=target.path,
             headers=[
                 ("Host", target.host_header),
-                ("Accept", ACCEPTED),
+                ("Accept", accepted),
+                ("User-Agent", USER_AGENT),
                 ("Accept-Encoding", "identity"),
                 ("Connection", "close"),
             ],
@@ -94,6 +104,29 @@ async def connected(target: Target) -> OutsideExchange:
         # The certificate must be the name's, not the address's; a wrong one shows at the first byte.
         stream = trio.SSLStream(stream, _trust(), server_hostname=target.host, https_compatible=True)
     return OutsideExchange(stream)
+
+
+async def following(
+    stack: contextlib.AsyncExitStack, guard: Guard, url: str, accepted: str = ACCEPTED
+) -> tuple[OutsideExchange, str]:
+    """The answer at an address, after REDIRECTS steps at most, and the address at which it was found.
+
+    Connections are closed with the stack.
+
+    :raises OutsideRefused: where the guard refuses a step, nobody answers, or there is no end to it.
+    """
+    for _ in range(1 + REDIRECTS):
+        target = await guard.target(url)
+        exchange = await connected(target)
+        stack.push_async_callback(exchange.aclose)
+        await exchange.ask(target, accepted)
+        if exchange.status not in REDIRECTION:
+            return exchange, url
+        try:
+            url = urljoin(url, exchange.headers.get("location", ""))
+        except ValueError as error:
+            raise OutsideRefused("the redirect is malformed") from error
+    raise OutsideRefused("too many redirects")
 
 
 @functools.cache

@@ -99,3 +99,55 @@ class OverwriteType(enum.IntEnum):
 
     MEMBER = 1
     """Those of one member."""
+
+
+class ChannelFlag(enum.IntFlag):
+    """Bits of the `flags` of a channel or thread (wire facts 5.2, 5.6; conventions of the field)."""
+
+    PINNED = 1 << 1
+    """A post that stands first in its forum."""
+
+    REQUIRE_TAG = 1 << 4
+    """A forum whose posts have a tag at least."""
+
+    HIDE_MEDIA_DOWNLOAD_OPTIONS = 1 << 15
+    """A media channel whose clients offer no download."""
+
+
+class ForumSortOrder(enum.IntEnum):
+    """How clients sort the posts of a forum (`default_sort_order`; wire facts 5.2)."""
+
+    LATEST_ACTIVITY = 0
+    """What was written in last comes first."""
+
+    CREATION_DATE = 1
+    """The newest comes first."""
+
+
+class ForumLayout(enum.IntEnum):
+    """How clients show the posts of a forum (`default_forum_layout`; wire facts 5.2)."""
+
+    NOT_SET = 0
+    """As the client likes."""
+
+    LIST_VIEW = 1
+    """One below the other."""
+
+    GALLERY_VIEW = 2
+    """As tiles."""
+
+
+class ThreadMemberFlag(enum.IntFlag):
+    """Bits of a thread member's `flags` (wire facts 5.6)."""
+
+    HAS_INTERACTED = 1 << 0
+    """The member did something in the thread."""
+
+    ALL_MESSAGES = 1 << 1
+    """Is notified of every message."""
+
+    ONLY_MENTIONS = 1 << 2
+    """Is notified of mentions."""
+
+    NO_MESSAGES = 1 << 3
+    """Is notified of nothing."""

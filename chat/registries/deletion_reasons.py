@@ -78,3 +78,6 @@ class DeletionReason(enum.IntEnum):
 
 MINIMUM_DAYS_ON_REQUEST: Final = 14
 """Days between the wish of a holder (USER_REQUESTED) and the erasure at least."""
+
+MINIMUM_DAYS: Final = 60
+"""Days between any other scheduling and the erasure at least."""

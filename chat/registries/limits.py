@@ -255,6 +255,27 @@ THREAD_MEMBERS_MAXIMUM: Final = 1_000
 THREAD_MEMBER_LIST_MEMBERS: Final = 1_000
 """Members in one THREAD_MEMBER_LIST_UPDATE (wire facts 1.8)."""
 
+THREAD_MEMBER_IDS_SHOWN: Final = 8
+"""Members that a thread object names (wire facts 5.6)."""
+
+FORUM_TAGS: Final = 20
+"""Tags of a forum (a convention of the field)."""
+
+FORUM_TAG_CHARACTERS: Final = 20
+"""A longer name of a tag is refused (a convention of the field)."""
+
+APPLIED_TAGS: Final = 5
+"""Tags of a post (wire facts 5.6)."""
+
+PINNED_THREADS_IN_FORUM: Final = 1
+"""Pinned posts of a forum; one more gets MAX_PINNED_THREADS_IN_FORUM (a convention of the field)."""
+
+THREAD_SEARCH_THREADS: Final = 25
+"""Threads on one page of a search (a convention of the field)."""
+
+THREAD_SEARCH_OFFSET: Final = 9_975
+"""A search goes no further than this (a convention of the field)."""
+
 # HTTP (design 2 and 7)
 
 REQUEST_HEADER_BYTES: Final = 16_384

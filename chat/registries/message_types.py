@@ -33,6 +33,9 @@ class MessageType(enum.IntEnum):
     USER_JOIN = 7
     """Someone joined the guild."""
 
+    CHANNEL_FOLLOW_ADD = 12
+    """An announcement channel is followed from now on (a convention of the field; the facts know none)."""
+
     THREAD_CREATED = 18
     """A thread was started."""
 
@@ -49,8 +52,17 @@ class MessageType(enum.IntEnum):
 class MessageFlag(enum.IntFlag):
     """Bits of a message's `flags` (wire facts 5.3)."""
 
+    CROSSPOSTED = 1 << 0
+    """Published to the channels that follow its own (a convention of the field)."""
+
+    IS_CROSSPOST = 1 << 1
+    """The copy of a published message in a following channel."""
+
     SUPPRESS_EMBEDS = 1 << 2
     """Links in the text make no embeds."""
+
+    SOURCE_MESSAGE_DELETED = 1 << 3
+    """A copy whose original is gone."""
 
     HAS_THREAD = 1 << 5
     """A thread was started from the message."""
@@ -80,6 +92,11 @@ THREAD_MESSAGE_TYPES: Final[frozenset[MessageType]] = frozenset(
     {MessageType.THREAD_CREATED, MessageType.THREAD_STARTER_MESSAGE}
 )
 """Types that a user session without thread access never sees (wire facts 1.9)."""
+
+POINTING_MESSAGE_TYPES: Final[frozenset[MessageType]] = frozenset(
+    {MessageType.CHANNEL_FOLLOW_ADD, MessageType.THREAD_CREATED}
+)
+"""Types whose `message_reference` says where something is, and names no message (conventions of the field)."""
 
 THREAD_MESSAGE_FLAGS: Final = MessageFlag.HAS_THREAD | MessageFlag.FAILED_TO_MENTION_SOME_ROLES_IN_THREAD
 """Bits that are cleared for a user session without thread access (wire facts 1.9)."""

@@ -21,6 +21,8 @@ class AccountDeletion:
     scheduled_by: int | None
     """The administrator; None where the holder wants it."""
     scheduled_at: int
+    erasure_started_at: int | None = None
+    """Once it is set, nobody takes the erasure back."""
 
 
 _COLUMNS: Final = ", ".join(field.name for field in attrs.fields(AccountDeletion))
@@ -29,7 +31,7 @@ _COLUMNS: Final = ", ".join(field.name for field in attrs.fields(AccountDeletion
 def put(connection: sqlite3.Connection, deletion: AccountDeletion) -> None:
     """Schedule an erasure, in place of any that is scheduled for the account."""
     connection.execute(
-        f"INSERT OR REPLACE INTO account_deletions ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?)",  # noqa: S608
+        f"INSERT OR REPLACE INTO account_deletions ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",  # noqa: S608
         attrs.astuple(deletion),
     )
 
@@ -45,5 +47,13 @@ def of_user(connection: sqlite3.Connection, user_id: int) -> AccountDeletion | N
 
 def cancel_own(connection: sqlite3.Connection, user_id: int) -> bool:
     """Take back the erasure that the holder asked for; whether there was one. An administrator's stands."""
-    cursor = connection.execute("DELETE FROM account_deletions WHERE user_id = ? AND scheduled_by IS NULL", (user_id,))
+    cursor = connection.execute(
+        "DELETE FROM account_deletions WHERE user_id = ? AND scheduled_by IS NULL AND erasure_started_at IS NULL",
+        (user_id,),
+    )
     return cursor.rowcount > 0
+
+
+def delete(connection: sqlite3.Connection, user_id: int) -> None:
+    """Take back whatever is scheduled for the account."""
+    connection.execute("DELETE FROM account_deletions WHERE user_id = ?", (user_id,))

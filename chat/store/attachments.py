@@ -173,7 +173,7 @@ def usage(connection: sqlite3.Connection, user_id: int) -> Usage:
         """
         SELECT coalesce((SELECT bytes FROM media_usage WHERE user_id = ?1), 0),
                (SELECT count(*) FROM attachments WHERE user_id = ?1 AND expires_at > 0),
-               (SELECT bytes FROM media_usage WHERE user_id = ?2)
+               coalesce((SELECT bytes FROM media_usage WHERE user_id = ?2), 0)
         """,
         (user_id, INSTANCE),
     ).fetchone()

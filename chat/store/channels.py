@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections import defaultdict
 from collections.abc import Iterable
-from typing import Final
+from typing import Any, Final
 
 import attrs
 
@@ -14,6 +15,55 @@ from chat.registries.channel_types import THREAD_CHANNEL_TYPES
 
 def _optional_truth(value: int | None) -> bool | None:
     return None if value is None else bool(value)
+
+
+@attrs.frozen
+class ForumTag:
+    """A tag that the posts of a forum may have; `moderated` ones are given by those who manage threads."""
+
+    id: int
+    name: str
+    moderated: bool = False
+    emoji_id: int | None = None
+    emoji_name: str | None = None
+
+
+@attrs.frozen
+class ForumReaction:
+    """The emoji that clients offer to react with to a post: one of a guild by its id, or a character."""
+
+    emoji_id: int | None = None
+    emoji_name: str | None = None
+
+
+@attrs.frozen
+class Forum:
+    """What only forums and media channels have."""
+
+    tags: tuple[ForumTag, ...] = ()
+    default_reaction: ForumReaction | None = None
+    default_sort_order: int | None = None
+    default_layout: int = 0
+    default_tag_setting: str = "match_some"
+
+
+NO_FORUM: Final = Forum()
+"""What a forum begins with."""
+
+
+def _forum(value: str | Forum | None) -> Forum | None:
+    """A column that holds it as JSON, or the thing itself."""
+    if not isinstance(value, str):
+        return value
+    data: dict[str, Any] = json.loads(value)
+    reaction = data["default_reaction"]
+    return Forum(
+        tags=tuple(ForumTag(**tag) for tag in data["tags"]),
+        default_reaction=None if reaction is None else ForumReaction(**reaction),
+        default_sort_order=data["default_sort_order"],
+        default_layout=data["default_layout"],
+        default_tag_setting=data["default_tag_setting"],
+    )
 
 
 @attrs.frozen
@@ -30,7 +80,8 @@ class Overwrite:
 class Channel:
     """One row of `channels` with its overwrites, in order of their targets.
 
-    `last_pin_timestamp` is Unix milliseconds, `rate_limit_per_user` seconds, `bitrate` bits a second.
+    `last_pin_timestamp` is Unix milliseconds, `rate_limit_per_user` seconds, `bitrate` bits a second,
+    `default_auto_archive_duration` minutes.
     """
 
     id: int
@@ -54,6 +105,10 @@ class Channel:
     icon: str | None = None
     last_message_id: int | None = None
     last_pin_timestamp: int | None = None
+    flags: int = 0
+    default_auto_archive_duration: int | None = None
+    default_thread_rate_limit_per_user: int = 0
+    forum: Forum | None = attrs.field(default=None, converter=_forum)
     overwrites: tuple[Overwrite, ...] = ()
 
 
@@ -73,6 +128,11 @@ _THREADS_OF: Final = f"SELECT {_COLUMNS} FROM channels WHERE parent_id = ? AND t
 _WRITTEN: Final = tuple(name for name in FIELDS if name not in ("id", "guild_id", "last_message_id"))
 _REPLACE: Final = f"UPDATE channels SET {', '.join(f'{name} = ?' for name in _WRITTEN)} WHERE id = ?"  # noqa: S608
 _INSERT: Final = f"INSERT INTO channels ({_COLUMNS}) VALUES ({', '.join('?' * len(FIELDS))})"  # noqa: S608
+
+
+def _column(channel: Channel, name: str) -> Any:
+    value = getattr(channel, name)
+    return json.dumps(attrs.asdict(value)) if isinstance(value, Forum) else value
 
 
 def of_guild(connection: sqlite3.Connection, guild_id: int) -> list[Channel]:
@@ -98,10 +158,16 @@ def guild_of(connection: sqlite3.Connection, channel_id: int) -> int | None:
     return None if row is None else row[0]
 
 
+def type_of(connection: sqlite3.Connection, channel_id: int) -> int | None:
+    """The channel's type; None for an unknown one."""
+    row = connection.execute("SELECT type FROM channels WHERE id = ?", (channel_id,)).fetchone()
+    return None if row is None else row[0]
+
+
 def insert(connection: sqlite3.Connection, channels: Iterable[Channel]) -> None:
     """Add channels, categories before what they hold."""
     for channel in channels:
-        connection.execute(_INSERT, tuple(getattr(channel, name) for name in FIELDS))
+        connection.execute(_INSERT, [_column(channel, name) for name in FIELDS])
         put_overwrites(connection, channel.id, channel.overwrites)
 
 
@@ -122,7 +188,7 @@ def overwrites_of(connection: sqlite3.Connection, channel_id: int) -> tuple[Over
 
 def replace(connection: sqlite3.Connection, channel: Channel) -> None:
     """Write every column of a channel that exists, but for those that messages move on; overwrites stay."""
-    connection.execute(_REPLACE, (*(getattr(channel, name) for name in _WRITTEN), channel.id))
+    connection.execute(_REPLACE, [*(_column(channel, name) for name in _WRITTEN), channel.id])
 
 
 def put_overwrites(connection: sqlite3.Connection, channel_id: int, overwrites: Iterable[Overwrite]) -> None:
@@ -150,9 +216,19 @@ def replace_overwrites(connection: sqlite3.Connection, channel_id: int, overwrit
     put_overwrites(connection, channel_id, overwrites)
 
 
+def delete(connection: sqlite3.Connection, channel_id: int) -> None:
+    """Remove a channel with its messages and everything that belongs to it; for one that holds few."""
+    connection.execute("DELETE FROM channels WHERE id = ?", (channel_id,))
+
+
 def threads_of(connection: sqlite3.Connection, channel_id: int) -> list[Channel]:
     """The threads below a channel."""
     return [Channel(*row) for row in connection.execute(_THREADS_OF, (channel_id,))]
+
+
+def set_last_pin(connection: sqlite3.Connection, channel_id: int, pinned_at: int | None) -> None:
+    """When the newest of the channel's pins was made, in Unix milliseconds; None where nothing is pinned."""
+    connection.execute("UPDATE channels SET last_pin_timestamp = ? WHERE id = ?", (pinned_at, channel_id))
 
 
 def set_last_message(connection: sqlite3.Connection, channel_id: int, message_id: int) -> None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import sqlite3
 from typing import Final
 
-KEPT: Final = frozenset({"instance", "media_garbage"})
-"""Tables that keep their rows. What is in `media_garbage` afterwards are the files whose rows went."""
+KEPT: Final = frozenset({"instance", "media_garbage", "media_usage"})
+"""Tables that keep their rows. What is in `media_garbage` afterwards are the files whose rows went; `media_usage` has
+come down to nothing with them."""
 
 
 def erase_everything(connection: sqlite3.Connection) -> None:

@@ -75,6 +75,26 @@ def insert(connection: sqlite3.Connection, entry: AuditLogEntry) -> None:
     )
 
 
+def latest_like(connection: sqlite3.Connection, entry: AuditLogEntry, since_id: int) -> AuditLogEntry | None:
+    """The newest entry, not older than `since_id`, of the same person doing the same to the same target."""
+    row = connection.execute(
+        f"""
+        SELECT {_COLUMNS}
+          FROM guild_audit_log
+         WHERE guild_id = ? AND id >= ? AND action_type = ? AND user_id = ? AND target_id IS ?
+         ORDER BY id DESC
+         LIMIT 1
+        """,  # noqa: S608
+        (entry.guild_id, since_id, entry.action_type, entry.user_id, entry.target_id),
+    ).fetchone()
+    return None if row is None else AuditLogEntry(*row)
+
+
+def replace_options(connection: sqlite3.Connection, entry: AuditLogEntry) -> None:
+    """Write an entry's options."""
+    connection.execute("UPDATE guild_audit_log SET options = ? WHERE id = ?", (json.dumps(entry.options), entry.id))
+
+
 def page(connection: sqlite3.Connection, guild_id: int, wanted: AuditLogPage, now: int) -> list[AuditLogEntry]:
     """Entries of the guild that are not past their time at `now` (Unix ms), the newest first."""
     rows = connection.execute(

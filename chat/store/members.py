@@ -73,6 +73,14 @@ def ids_of_guild(connection: sqlite3.Connection, guild_id: int) -> list[int]:
     return [user_id for (user_id,) in rows]
 
 
+def ids_of_role(connection: sqlite3.Connection, guild_id: int, role_id: int, limit: int) -> list[int]:
+    """Up to `limit` members of the guild that have the role."""
+    rows = connection.execute(
+        "SELECT user_id FROM member_roles WHERE guild_id = ? AND role_id = ? LIMIT ?", (guild_id, role_id, limit)
+    )
+    return [user_id for (user_id,) in rows]
+
+
 def role_ids(connection: sqlite3.Connection, guild_id: int, user_id: int) -> frozenset[int]:
     """The roles of one member, everyone's left out."""
     rows = connection.execute(

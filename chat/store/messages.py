@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 import attrs
 
 from chat.registries.message_types import THREAD_MESSAGE_TYPES
 from chat.snowflake import MAXIMUM
-from chat.store import attachments
+from chat.store import attachments, read_states
 from chat.store.attachments import Attachment
 
 
@@ -109,6 +109,12 @@ _ABOVE_PLAIN: Final = f"""
     {_SELECT} WHERE channel_id = ? AND id > ? AND id >= ? AND type NOT IN ({_THREAD_TYPES}) ORDER BY id ASC LIMIT ?
 """
 _ABOVE: Final = f"{_SELECT} WHERE channel_id = ? AND id > ? AND id >= ? ORDER BY id ASC LIMIT ?"
+_PINS: Final = f"""
+    {_SELECT}
+     WHERE channel_id = ? AND pinned_at IS NOT NULL AND pinned_at < ? AND id >= ?
+     ORDER BY pinned_at DESC, id DESC
+     LIMIT ?
+"""
 _INSERT: Final = f"INSERT INTO messages ({_COLUMNS}) VALUES ({', '.join('?' * len(_FIELDS))})"  # noqa: S608
 
 
@@ -202,7 +208,10 @@ def update(connection: sqlite3.Connection, message: Message) -> bool:
     )
     if cursor.rowcount == 0:
         return False
-    connection.execute("DELETE FROM message_mentions WHERE message_id = ?", (message.id,))
+    connection.execute(
+        "DELETE FROM message_mentions WHERE message_id = ? AND user_id NOT IN (SELECT value FROM json_each(?))",
+        (message.id, json.dumps(message.mentioned_user_ids)),
+    )
     connection.execute("DELETE FROM message_role_mentions WHERE message_id = ?", (message.id,))
     _insert_mentions(connection, message)
     return True
@@ -232,8 +241,7 @@ def change_flags(connection: sqlite3.Connection, message_id: int, *, added: int 
 
 def delete(connection: sqlite3.Connection, channel_id: int, message_id: int) -> bool:
     """Remove a message and its mentions; returns whether there was one."""
-    cursor = connection.execute("DELETE FROM messages WHERE id = ? AND channel_id = ?", (message_id, channel_id))
-    return cursor.rowcount > 0
+    return bool(delete_many(connection, channel_id, [message_id]))
 
 
 def last_of_author(connection: sqlite3.Connection, author_id: int) -> int:
@@ -271,9 +279,90 @@ def some_of_author(
     return first[0], [message_id for (message_id,) in rows]
 
 
-def delete_many(connection: sqlite3.Connection, channel_id: int, message_ids: Sequence[int]) -> list[int]:
-    """Remove messages of a channel; returns those that there were."""
-    return [message_id for message_id in message_ids if delete(connection, channel_id, message_id)]
+def delete_many(connection: sqlite3.Connection, channel_id: int, message_ids: Iterable[int]) -> list[tuple[int, bool]]:
+    """Remove messages of a channel and their mentions; returns those that there were, oldest first, and whether each
+    was pinned."""
+    gone = []
+    for message_id in sorted(set(message_ids)):
+        read_states.take_back_mention(connection, channel_id, message_id)
+        row = connection.execute(
+            "DELETE FROM messages WHERE id = ? AND channel_id = ? RETURNING pinned_at IS NOT NULL",
+            (message_id, channel_id),
+        ).fetchone()
+        if row is not None:
+            gone.append((message_id, bool(row[0])))
+    return gone
+
+
+def next_of_author(
+    connection: sqlite3.Connection, author_id: int, since_id: int, last_id: int, limit: int, channel_id: int | None
+) -> tuple[int, list[int]] | None:
+    """The channel of the oldest message of the author from `since_id` to `last_id`, and up to `limit` of theirs in it,
+    oldest first; None when there is none left. Only in `channel_id`, if that is given. What a webhook wrote is
+    nobody's."""
+    if channel_id is None:
+        first = connection.execute(
+            """
+            SELECT channel_id FROM messages
+             WHERE author_id = ? AND id BETWEEN ? AND ? AND webhook_id IS NULL
+             ORDER BY id
+             LIMIT 1
+            """,
+            (author_id, since_id, last_id),
+        ).fetchone()
+        if first is None:
+            return None
+        channel_id = first[0]
+    rows = connection.execute(
+        """
+        SELECT id FROM messages
+         WHERE author_id = ? AND channel_id = ? AND id BETWEEN ? AND ? AND webhook_id IS NULL
+         ORDER BY id
+         LIMIT ?
+        """,
+        (author_id, channel_id, since_id, last_id, limit),
+    ).fetchall()
+    return (channel_id, [message_id for (message_id,) in rows]) if rows else None
+
+
+def pin(connection: sqlite3.Connection, message_id: int, pinned_at: int | None) -> None:
+    """Pin a message at this moment (Unix milliseconds); None takes the pin away."""
+    connection.execute("UPDATE messages SET pinned_at = ? WHERE id = ?", (pinned_at, message_id))
+
+
+def pins(
+    connection: sqlite3.Connection, channel_id: int, limit: int, *, before: int | None = None, floor: int = 0
+) -> list[Message]:
+    """The channel's pinned messages with an id of at least `floor`, at most `limit`; the one that was pinned last
+    comes first. `before` is a moment in Unix milliseconds."""
+    rows = connection.execute(_PINS, (channel_id, MAXIMUM if before is None else before, floor, limit)).fetchall()
+    return _with_mentions(connection, rows)
+
+
+def count_pins(connection: sqlite3.Connection, channel_id: int) -> int:
+    """How many messages of the channel are pinned."""
+    row = connection.execute(
+        "SELECT count(*) FROM messages WHERE channel_id = ? AND pinned_at IS NOT NULL", (channel_id,)
+    ).fetchone()
+    return int(row[0])
+
+
+def last_pin(connection: sqlite3.Connection, channel_id: int) -> int | None:
+    """When the newest of the channel's pins was made, in Unix milliseconds."""
+    row = connection.execute(
+        "SELECT max(pinned_at) FROM messages WHERE channel_id = ? AND pinned_at IS NOT NULL", (channel_id,)
+    ).fetchone()
+    pinned_at: int | None = row[0]
+    return pinned_at
+
+
+def newest_of_channels(connection: sqlite3.Connection, floors: Mapping[int, int]) -> list[Message]:
+    """The newest message of each of these channels that has one with an id of at least its floor."""
+    newest = (
+        connection.execute("SELECT max(id) FROM messages WHERE channel_id = ? AND id >= ?", place).fetchone()[0]
+        for place in floors.items()
+    )
+    return by_ids(connection, [message_id for message_id in newest if message_id is not None])
 
 
 def _extra_text(extra: MessageExtra | None) -> str | None:
@@ -287,7 +376,7 @@ def _extra_text(extra: MessageExtra | None) -> str | None:
 
 def _insert_mentions(connection: sqlite3.Connection, message: Message) -> None:
     connection.executemany(
-        "INSERT INTO message_mentions (message_id, user_id) VALUES (?, ?)",
+        "INSERT OR IGNORE INTO message_mentions (message_id, user_id) VALUES (?, ?)",
         [(message.id, user_id) for user_id in message.mentioned_user_ids],
     )
     connection.executemany(

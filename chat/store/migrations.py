@@ -26,8 +26,8 @@ from chat.store.schema_forums import ANNOUNCEMENTS, FORUMS
 from chat.store.schema_media import MEDIA
 from chat.store.schema_members import MEMBERS
 from chat.store.schema_messages import MESSAGES_IN_FULL
-from chat.store.schema_people import PEOPLE
 from chat.store.schema_moderation import MODERATION
+from chat.store.schema_people import PEOPLE
 from chat.store.schema_private_channels import PRIVATE_CHANNELS
 from chat.store.schema_reading import READING
 from chat.store.schema_recovery import RECOVERY

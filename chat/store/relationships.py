@@ -55,6 +55,26 @@ def sources(connection: sqlite3.Connection, target_id: int, type: int) -> tuple[
     return tuple(user_id for (user_id,) in rows)
 
 
+def withheld_from(connection: sqlite3.Connection, target_id: int) -> frozenset[int]:
+    """The friends of an account who do not let it hear where they speak."""
+    rows = connection.execute(
+        "SELECT user_id FROM relationships WHERE target_id = ? AND type = 1 AND share_voice_activity = 0", (target_id,)
+    )
+    return frozenset(user_id for (user_id,) in rows)
+
+
+def of_type(connection: sqlite3.Connection, user_id: int, type: int) -> list[Relationship]:
+    """The account's relationships of one type, in order of the others' ids."""
+    return [entry for entry in of_user(connection, user_id) if entry.type == type]
+
+
+def share_with_friends(connection: sqlite3.Connection, user_id: int, shares: bool) -> None:
+    """Let all friends of an account hear, or not, where it speaks."""
+    connection.execute(
+        "UPDATE relationships SET share_voice_activity = ? WHERE user_id = ? AND type = 1", (shares, user_id)
+    )
+
+
 def count(connection: sqlite3.Connection, user_id: int) -> int:
     """How many relationships an account has, of any type."""
     row = connection.execute("SELECT count(*) FROM relationships WHERE user_id = ?", (user_id,)).fetchone()

@@ -10,10 +10,10 @@ INSTANCE: Final = -1
 
 def _counting(name: str, event: str, row: str, sign: str, *, of_account: bool) -> str:
     """A trigger; not with ON CONFLICT, which the statement that fires it would have its own way with."""
-    whose, first = str(INSTANCE), ""
+    whose, rows = str(INSTANCE), f"({INSTANCE}, 0)"
     if of_account:
-        whose = f"{INSTANCE}, {row}.user_id"
-        first = f"INSERT OR IGNORE INTO media_usage (user_id, bytes) VALUES ({row}.user_id, 0);"  # noqa: S608 - ours
+        whose, rows = f"{INSTANCE}, {row}.user_id", f"({INSTANCE}, 0), ({row}.user_id, 0)"
+    first = f"INSERT OR IGNORE INTO media_usage (user_id, bytes) VALUES {rows};"  # noqa: S608 - our own names
     update = f"UPDATE media_usage SET bytes = bytes {sign} {row}.size WHERE user_id IN ({whose});"  # noqa: S608 - ours
     return f"CREATE TRIGGER {name} AFTER {event} BEGIN {first} {update} END"
 

@@ -139,6 +139,10 @@ class ChatServer:
         return describe(self.world, base_url=f"http://{host}/v1", gateway_url=f"ws://{host}/gateway", pid=0)
 
 
+QUIET: Final[Mapping[str, object]] = {"media.link_embeds": False}
+"""Settings of a server that asks nobody outside, unless a test says otherwise."""
+
+
 @asynccontextmanager
 async def open_chat_server(
     folder: Path, *, seed: int = 0, settings: Mapping[str, object] | None = None, sockets: bool = False
@@ -148,7 +152,7 @@ async def open_chat_server(
     `folder` is its data directory, `settings` are dotted names with values above those of `chat dev`, `sockets` listens
     on a loopback port instead of a MemoryNetwork. Two runs from one seed on a virtual clock do the same.
     """
-    chosen = load_settings(folder, flags=settings, development=True).settings
+    chosen = load_settings(folder, flags={**QUIET, **(settings or {})}, development=True).settings
     async with trio.open_nursery() as nursery:
         chance = random.Random(seed)  # noqa: S311 - a test replays from its seed
         server = ChatServer(folder, chosen, chance=chance, sockets=sockets, nursery=nursery)

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-import trio
 from trio.testing import MockClock
 
 from chat.registries.opcodes import Opcode
 from chat.testing.gateway_client import GatewayClient
-from chat.testing.server import ChatServer
 from chat.testing.world import Person, World
 
 FRIEND, BLOCKED = 1, 2

@@ -30,8 +30,8 @@ async def attached(world: World, name: str, data: bytes) -> dict[str, Any]:
 async def test_an_image_is_served_by_its_path(chat_world: World) -> None:
     webhook = await new_webhook(chat_world.alice.rest, chat_world.channel_id, avatar=data_uri(png()))
     path = f"/media/avatars/{webhook['id']}/{webhook['avatar']}"
-    for extension in ("png", "webp", "gif"):
-        shown = await chat_world.anyone.get(f"{path}.{extension}?size=128&quality=high")
+    for address in (f"{path}.png", f"{path}.png?size=128&quality=high", f"{path}.bin", f"{path}.heic?size=16"):
+        shown = await chat_world.anyone.get(address)
         assert (shown.status, shown.body) == (200, png())
     assert {name: shown.header(name) for name in HEADERS} == {
         **HEADERS,

@@ -80,7 +80,9 @@ class Issuer:
         row = AuthSession(token_hash(token), user_id, self.now, self.now)
         await self.write(lambda connection: auth_sessions.insert(connection, row))
         if revoked:
-            await self.write(lambda connection: void(auth_sessions.end(connection, user_id, [row.token_hash], row.last_used_at)))
+            await self.write(
+                lambda connection: void(auth_sessions.end(connection, user_id, [row.token_hash], row.last_used_at))
+            )
         return token
 
     async def bot_token(self, *, rotated: bool = False) -> str:

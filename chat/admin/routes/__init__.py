@@ -7,6 +7,7 @@ from typing import Final
 from chat.admin.routes import (
     account_bans,
     account_credentials,
+    account_deletions,
     account_fields,
     account_lists,
     account_relationships,
@@ -23,6 +24,7 @@ ADMIN_ROUTES: Final[tuple[Routes, ...]] = tuple(
         account_fields,
         account_credentials,
         account_bans,
+        account_deletions,
         account_lists,
         account_relationships,
         acls,

@@ -22,9 +22,17 @@ from chat.api.fields import (
     named_members,
 )
 from chat.api.operation import Bucket, Policy, Request, Routes
-from chat.api.schemas.channels import GROUP_DM, GUILD_CHANNEL
+from chat.api.schemas.channels import GROUP_DM, GUILD_CHANNEL, THREAD
 from chat.api.schemas.guilds import VOICE_REGION
 from chat.api.schemas.shapes import NOTHING, either, listed
+from chat.api.thread_bodies import (
+    THREAD_FIELDS,
+    AppliedTags,
+    ArchiveMinutes,
+    ForumFields,
+    forum_fields,
+    thread_change,
+)
 from chat.domain.guild_channels import Move
 from chat.domain.permission_overwrites import OVERWRITES_MAXIMUM
 from chat.errors import InvalidFormBody
@@ -92,7 +100,7 @@ class PutOverwrite:
 
 
 @attrs.frozen(kw_only=True)
-class ChannelFields:
+class ChannelFields(ForumFields):
     """What both making and changing a channel take."""
 
     topic: Maybe[Annotated[str, Length(0, TOPIC_CHARACTERS)] | None] = OMITTED
@@ -120,11 +128,17 @@ class CreateChannel(ChannelFields):
 
 @attrs.frozen(kw_only=True)
 class ChangeChannel(ChannelFields):
-    """The body of PATCH /v1/channels/{channel_id}; `icon`, `owner_id` and `nicks` are for groups."""
+    """The body of PATCH /v1/channels/{channel_id}; `icon`, `owner_id` and `nicks` are for groups, other members for
+    threads."""
 
     icon: Maybe[str | None] = attrs.field(default=OMITTED, repr=False)
     owner_id: Maybe[Snowflake | None] = OMITTED
     nicks: Maybe[Annotated[dict[Snowflake, str | None], Items(0, NICKS_MAXIMUM)] | None] = OMITTED
+    archived: bool | None = None
+    locked: bool | None = None
+    auto_archive_duration: ArchiveMinutes | None = None
+    invitable: bool | None = None
+    applied_tags: AppliedTags | None = None
     type: Maybe[Literal[0, 2, 4, 5, 15, 16, 998]] = OMITTED
     name: Maybe[ChannelName | None] = OMITTED
 
@@ -199,7 +213,7 @@ class Departure:
     bucket=CHANGE,
     body=ChangeChannel,
     images=True,
-    answers=either(GUILD_CHANNEL, GROUP_DM),
+    answers=either(GUILD_CHANNEL, GROUP_DM, THREAD),
 )
 async def change_channel(request: Request, channel_id: int, body: ChangeChannel) -> object:
     """Change a channel, or a group."""
@@ -209,6 +223,10 @@ async def change_channel(request: Request, channel_id: int, body: ChangeChannel)
         return await request.services.groups.change(request.principal, private, fields)
     if body.name is None:
         raise InvalidFormBody.at("name", "INVALID_FORMAT")
+    if request.services.thread_changes.is_thread(channel_id):
+        return await request.services.thread_changes.change(
+            request.principal, channel_id, thread_change(body, _fields(body)), request.audit_log_reason
+        )
     return await request.services.guild_channels.change(
         request.principal,
         channel_id,
@@ -233,7 +251,9 @@ async def delete_channel(request: Request, channel_id: int, query: Departure) ->
     """Delete a channel, leave a group, or close a conversation of two."""
     private = request.services.private_channels.find(request.principal.user_id, channel_id)
     if private is None:
-        await request.services.guild_channels.delete(request.principal, channel_id, request.audit_log_reason)
+        services, reason = request.services, request.audit_log_reason
+        owner = services.thread_changes if services.thread_changes.is_thread(channel_id) else services.guild_channels
+        await owner.delete(request.principal, channel_id, reason)
     elif private.is_group:
         user_id = request.principal.user_id
         await request.services.groups.remove(request.principal, private, user_id, silent=query.silent)
@@ -271,9 +291,9 @@ async def delete_overwrite(request: Request, channel_id: int, target_id: int) ->
 
 def _fields(body: ChannelFields) -> dict[str, Any]:
     fields = named_members(body)
-    for name in ("permission_overwrites", "icon", "owner_id", "nicks"):
+    for name in ("permission_overwrites", "icon", "owner_id", "nicks", *THREAD_FIELDS):
         fields.pop(name, None)
-    return fields
+    return {**fields, **forum_fields(body)}
 
 
 def _overwrites(entries: Sequence[OverwriteEntry] | Omitted | None) -> tuple[Overwrite, ...] | None:

@@ -13,6 +13,7 @@ from chat.api.operation import Bucket, Policy, Request, Routes
 from chat.api.schemas.messages import MESSAGE
 from chat.api.schemas.shapes import NOTHING, listed
 from chat.domain.message_reading import Page
+from chat.domain.read_states import ReadUpTo
 from chat.errors import InvalidFormBody
 
 routes = Routes()
@@ -125,9 +126,8 @@ async def delete_message(request: Request, channel_id: int, message_id: int) -> 
 )
 async def acknowledge_message(request: Request, channel_id: int, message_id: int, body: AcknowledgeMessage) -> None:
     """Note how far the caller has read."""
-    await request.services.messages.acknowledge(
-        request.principal, channel_id, message_id, mention_count=body.mention_count, manual=body.manual
-    )
+    wish = ReadUpTo(channel_id, message_id, mention_count=body.mention_count, manual=body.manual)
+    await request.services.read_states.acknowledge(request.principal, wish)
 
 
 @routes.operation(
@@ -139,4 +139,4 @@ async def acknowledge_message(request: Request, channel_id: int, message_id: int
 )
 async def forget_read_state(request: Request, channel_id: int) -> None:
     """Forget how far the caller has read."""
-    await request.services.messages.forget_read_state(request.principal, channel_id)
+    await request.services.read_states.forget(request.principal, channel_id)

@@ -7,15 +7,17 @@ from typing import Annotated, Final, Literal
 import attrs
 
 from chat.api import buckets
-from chat.api.fields import Length
+from chat.api.fields import OMITTED, Length, Maybe, Range, named_members
 from chat.api.operation import Policy, Request, Routes
 from chat.api.routes.accounts import Discriminator
-from chat.api.schemas.shapes import NOTHING, listed
+from chat.api.schemas.shapes import COUNT, NOTHING, listed, record
 from chat.api.schemas.users import RELATIONSHIP
+from chat.errors import InvalidFormBody
 
 routes = Routes()
 
-NICKNAME_LENGTH: Final = 32
+NICKNAME_LENGTH: Final = 256
+AGE_SECONDS_MAXIMUM: Final = (1 << 31) - 1
 BLOCK: Final = 2
 """The `type` with which PUT blocks instead of accepting."""
 
@@ -30,16 +32,25 @@ class RequestByTag:
 
 @attrs.frozen(kw_only=True)
 class Decide:
-    """The body of PUT /v1/users/@me/relationships/{user_id}: nothing to accept, `type` 2 to block."""
+    """The body of PUT /v1/users/@me/relationships/{user_id}: `type` 2 to block, anything else to accept."""
 
-    type: Literal[2] | None = None
+    type: Literal[1, 2, 3, 4] | None = None
 
 
 @attrs.frozen(kw_only=True)
-class Rename:
-    """The body of PATCH /v1/users/@me/relationships/{user_id}."""
+class ChangeFriendship:
+    """The body of PATCH /v1/users/@me/relationships/{user_id}; one member at least."""
 
-    nickname: Annotated[str, Length(1, NICKNAME_LENGTH)] | None = None
+    nickname: Maybe[Annotated[str, Length(1, NICKNAME_LENGTH)] | None] = OMITTED
+    share_voice_activity: Maybe[bool] = OMITTED
+
+
+@attrs.frozen(kw_only=True)
+class Ignore:
+    """The body of POST /v1/users/@me/relationships/bulk-ignore: which requests to turn down."""
+
+    filter: Literal["all", "new_accounts"] = "all"
+    max_account_age_seconds: Annotated[int, Range(1, AGE_SECONDS_MAXIMUM)] | None = None
 
 
 @routes.operation(
@@ -66,6 +77,20 @@ async def list_relationships(request: Request) -> object:
 async def request_friendship_by_tag(request: Request, body: RequestByTag) -> object:
     """Ask the account with this tag to be friends."""
     return await request.services.friendships.request_by_tag(request.principal, body.username, body.discriminator)
+
+
+@routes.operation(
+    "POST",
+    "/v1/users/@me/relationships/bulk-ignore",
+    policy=Policy.USER_ONLY,
+    bucket=buckets.REQUESTS_IGNORED,
+    body=Ignore,
+    answers=record({"ignored_count": COUNT}),
+)
+async def ignore_requests(request: Request, body: Ignore) -> object:
+    """Turn down the requests that the caller was sent, all or those of new accounts."""
+    age = body.max_account_age_seconds if body.filter == "new_accounts" else None
+    return {"ignored_count": await request.services.friendships.ignore(request.principal, age)}
 
 
 @routes.operation(
@@ -102,12 +127,15 @@ async def decide_on_account(request: Request, user_id: int, body: Decide) -> obj
     "/v1/users/@me/relationships/{user_id}",
     policy=Policy.USER_ONLY,
     bucket=buckets.RELATIONSHIP_CHANGE,
-    body=Rename,
+    body=ChangeFriendship,
     answers=RELATIONSHIP,
 )
-async def rename_friend(request: Request, user_id: int, body: Rename) -> object:
-    """Give a friend a nickname."""
-    return await request.services.friendships.rename(request.principal, user_id, body.nickname)
+async def change_friendship(request: Request, user_id: int, body: ChangeFriendship) -> object:
+    """Give a friend a nickname, or say whether it hears where the caller speaks."""
+    changes = named_members(body)
+    if not changes:
+        raise InvalidFormBody.at("nickname", "INVALID_FORMAT")
+    return await request.services.friendships.change(request.principal, user_id, changes)
 
 
 @routes.operation(

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Final, Literal
+from typing import Annotated, Any, Final, Literal
 
 import attrs
 
 from chat.api import buckets
-from chat.api.fields import Length, Range, Snowflake
+from chat.api.fields import SNOWFLAKE, Length, Range, Refusal, Snowflake, Timestamp
 from chat.api.operation import Answer, Policy, Request, Routes
 from chat.api.schemas.channels import THREAD, THREAD_MEMBER, THREADS
 from chat.api.schemas.shapes import NOTHING, listed
-from chat.domain.threads import DEFAULT_AUTO_ARCHIVE_MINUTES, NewThread
+from chat.clock import iso_timestamp
+from chat.domain.thread_lists import ThreadsWanted
+from chat.domain.threads import NewThread
 from chat.registries.channel_types import ChannelType
+from chat.registries.limits import APPLIED_TAGS, THREAD_SEARCH_OFFSET, THREAD_SEARCH_THREADS
 
 routes = Routes()
 
 CREATED: Final = 201
 SLOWMODE_SECONDS_MAXIMUM: Final = 21_600
+INT32_MAXIMUM: Final = (1 << 31) - 1
 MEMBER_FLAGS_MAXIMUM: Final = 0b1111
 """HAS_INTERACTED, ALL_MESSAGES, ONLY_MENTIONS, NO_MESSAGES (wire facts 5.6)."""
 
@@ -31,8 +35,8 @@ class StartFromMessage:
     """The body of POST /v1/channels/{channel_id}/messages/{message_id}/threads."""
 
     name: ThreadName
-    auto_archive_duration: ArchiveMinutes = DEFAULT_AUTO_ARCHIVE_MINUTES
-    rate_limit_per_user: Slowmode = 0
+    auto_archive_duration: ArchiveMinutes | None = None
+    rate_limit_per_user: Slowmode | None = None
 
 
 @attrs.frozen(kw_only=True)
@@ -52,11 +56,64 @@ class MembersPage:
 
 
 @attrs.frozen(kw_only=True)
+class ArchivedPage:
+    """The query of the lists of archived threads; `before` is a moment."""
+
+    before: Timestamp | None = None
+    limit: Annotated[int, Range(1, 100)] = 50
+
+
+@attrs.frozen(kw_only=True)
+class JoinedPage:
+    """The query of the list of the caller's archived private threads; `before` is a thread's id."""
+
+    before: Snowflake | None = None
+    limit: Annotated[int, Range(1, 100)] = 50
+
+
+class _Ids:
+    """Up to APPLIED_TAGS ids, divided by commas."""
+
+    def read(self, value: object) -> list[int]:
+        if type(value) is not str:
+            raise Refusal
+        parts = value.split(",")
+        if len(parts) > APPLIED_TAGS:
+            raise Refusal
+        return [SNOWFLAKE.read(part.strip()) for part in parts]
+
+
+@attrs.frozen(kw_only=True)
+class SearchThreads:
+    """The query of GET /v1/channels/{channel_id}/threads/search."""
+
+    name: Annotated[str, Length(0, 100)] | None = None
+    tag: Annotated[list[int], _Ids()] | None = None
+    tag_setting: Literal["match_all", "match_some"] = "match_some"
+    archived: bool | None = None
+    sort_by: Literal["last_message_time", "archive_time", "relevance", "creation_time"] = "last_message_time"
+    sort_order: Literal["asc", "desc"] = "desc"
+    limit: Annotated[int, Range(1, THREAD_SEARCH_THREADS)] = THREAD_SEARCH_THREADS
+    offset: Annotated[int, Range(0, THREAD_SEARCH_OFFSET)] = 0
+    min_id: Snowflake = 0
+    max_id: Snowflake = SNOWFLAKE.maximum
+
+
+@attrs.frozen(kw_only=True)
+class MuteConfig:
+    """How long a thread is muted."""
+
+    end_time: Timestamp | None = None
+    selected_time_window: Annotated[int, Range(-1, INT32_MAXIMUM)] = -1
+
+
+@attrs.frozen(kw_only=True)
 class MemberSettings:
     """The body of PATCH /v1/channels/{thread_id}/thread-members/@me/settings."""
 
     flags: Annotated[int, Range(0, MEMBER_FLAGS_MAXIMUM)] | None = None
     muted: bool | None = None
+    mute_config: MuteConfig | None = None
 
 
 @routes.operation(
@@ -76,7 +133,8 @@ async def start_thread(request: Request, channel_id: int, body: Start) -> object
         rate_limit_per_user=body.rate_limit_per_user,
         invitable=body.invitable,
     )
-    return Answer(CREATED, await request.services.threads.start(request.principal, channel_id, new))
+    made = await request.services.threads.start(request.principal, channel_id, new, request.audit_log_reason)
+    return Answer(CREATED, made)
 
 
 @routes.operation(
@@ -96,7 +154,9 @@ async def start_thread_from_message(
         auto_archive_duration=body.auto_archive_duration,
         rate_limit_per_user=body.rate_limit_per_user,
     )
-    made = await request.services.threads.start_from_message(request.principal, channel_id, message_id, new)
+    made = await request.services.threads.start_from_message(
+        request.principal, channel_id, message_id, new, request.audit_log_reason
+    )
     return Answer(CREATED, made)
 
 
@@ -105,7 +165,73 @@ async def start_thread_from_message(
 )
 async def list_active_threads(request: Request, guild_id: int) -> object:
     """The guild's active threads; bots only."""
-    return await request.services.threads.active_of_guild(request.principal, guild_id)
+    return await request.services.thread_lists.active_of_guild(request.principal, guild_id)
+
+
+@routes.operation(
+    "GET",
+    "/v1/channels/{channel_id}/threads/archived/public",
+    policy=Policy.THREADS,
+    bucket=buckets.THREADS_ARCHIVED,
+    query=ArchivedPage,
+)
+async def list_archived_threads(request: Request, channel_id: int, query: ArchivedPage) -> object:
+    """Archived threads that whoever sees the channel may read."""
+    return await request.services.thread_lists.archived(
+        request.principal, channel_id, private=False, before=query.before, limit=query.limit
+    )
+
+
+@routes.operation(
+    "GET",
+    "/v1/channels/{channel_id}/threads/archived/private",
+    policy=Policy.THREADS,
+    bucket=buckets.THREADS_ARCHIVED,
+    query=ArchivedPage,
+)
+async def list_private_archived_threads(request: Request, channel_id: int, query: ArchivedPage) -> object:
+    """Archived private threads, for those who manage threads."""
+    return await request.services.thread_lists.archived(
+        request.principal, channel_id, private=True, before=query.before, limit=query.limit
+    )
+
+
+@routes.operation(
+    "GET",
+    "/v1/channels/{channel_id}/users/@me/threads/archived/private",
+    policy=Policy.THREADS,
+    bucket=buckets.THREADS_ARCHIVED,
+    query=JoinedPage,
+)
+async def list_joined_archived_threads(request: Request, channel_id: int, query: JoinedPage) -> object:
+    """Archived private threads that the caller is in."""
+    return await request.services.thread_lists.archived_and_joined(
+        request.principal, channel_id, before=query.before, limit=query.limit
+    )
+
+
+@routes.operation(
+    "GET",
+    "/v1/channels/{channel_id}/threads/search",
+    policy=Policy.THREADS,
+    bucket=buckets.THREAD_SEARCH,
+    query=SearchThreads,
+)
+async def search_threads(request: Request, channel_id: int, query: SearchThreads) -> object:
+    """Threads of a channel by name and tags."""
+    wanted = ThreadsWanted(
+        name=query.name or "",
+        tag_ids=tuple(query.tag or ()),
+        every_tag=query.tag_setting == "match_all",
+        archived=query.archived,
+        sort_by=query.sort_by,
+        ascending=query.sort_order == "asc",
+        limit=query.limit,
+        offset=query.offset,
+        after_id=query.min_id,
+        before_id=query.max_id,
+    )
+    return await request.services.thread_lists.search(request.principal, channel_id, wanted)
 
 
 @routes.operation(
@@ -168,8 +294,15 @@ async def leave_thread(request: Request, thread_id: int) -> None:
 async def change_thread_settings(request: Request, thread_id: int, body: MemberSettings) -> object:
     """Change what the caller hears of a thread."""
     return await request.services.threads.change_settings(
-        request.principal, thread_id, flags=body.flags, muted=body.muted
+        request.principal, thread_id, flags=body.flags, muted=body.muted, mute_config=_mute_config(body.mute_config)
     )
+
+
+def _mute_config(body: MuteConfig | None) -> dict[str, Any] | None:
+    if body is None:
+        return None
+    end_time = None if body.end_time is None else iso_timestamp(body.end_time)
+    return {"end_time": end_time, "selected_time_window": body.selected_time_window}
 
 
 @routes.operation(

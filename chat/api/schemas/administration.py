@@ -17,6 +17,7 @@ from chat.api.schemas.shapes import (
 )
 from chat.api.schemas.users import ADMIN_USER
 from chat.registries.acls import Acl
+from chat.registries.reports import ReportStatus
 
 API_KEY: Final = wire_object(
     "AdminApiKey",
@@ -36,3 +37,4 @@ NEW_API_KEY: Final = API_KEY.extended("NewAdminApiKey", {"key": TEXT}, without=(
 ACL_NAMES: Final = record({"acls": listed(member_of(Acl))})
 USER: Final = record({"user": ADMIN_USER})
 SUCCESS: Final = record({"success": TRUE})
+REPORTED: Final = wire_object("Reported", {"report_id": SNOWFLAKE, "status": member_of(ReportStatus)})

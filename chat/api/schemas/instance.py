@@ -81,10 +81,26 @@ GATEWAY_BOT: Final = wire_object(
 
 FIELD_ERROR: Final = wire_object("FieldError", {"path": TEXT, "code": TEXT, "message": TEXT})
 
-IP_BAN: Final = {
-    "ip_address": TEXT,
-    "appeal_email": nullable(TEXT),
-    "appeals_supported": BOOLEAN,
-    "ban_kind": TEXT,
-    "expires_at": nullable(TIMESTAMP),
-}
+ERROR: Final = wire_object(
+    "Error",
+    {"code": TEXT, "message": TEXT},
+    optional={
+        "errors": listed(FIELD_ERROR),
+        "required_scope": TEXT,
+        "has_mfa": BOOLEAN,
+        "methods": record({}, optional={"totp": BOOLEAN, "webauthn": BOOLEAN, "backup_codes": BOOLEAN}),
+        "global": BOOLEAN,
+        "retry_after": NUMBER,
+        "ip_authorization_required": BOOLEAN,
+        "ticket": TEXT,
+        "email": TEXT,
+        "resend_available_in": integer(0),
+        "ip_address": TEXT,
+        "appeal_email": nullable(TEXT),
+        "appeals_supported": BOOLEAN,
+        "ban_kind": TEXT,
+        "expires_at": nullable(TIMESTAMP),
+    },
+    description="A refusal. `code` is for programs, `message` for people; `errors` names the fields of an "
+    "INVALID_FORM_BODY, `retry_after` is in seconds.",
+)

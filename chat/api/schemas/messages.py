@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from chat.api.schemas.channels import THREAD
+from chat.api.schemas.instance import ERROR
 from chat.api.schemas.shapes import (
     ADDRESS,
     BOOLEAN,
@@ -182,5 +183,5 @@ PROMISED_UPLOAD: Final = wire_object(
     description="An address that takes one file.",
 )
 
-FILE: Final = {200: binary(), 206: binary(), 304: NOTHING}
+FILE: Final = {200: binary(), 206: binary(), 304: NOTHING, 416: ERROR}
 """A file, a range of it, or nothing for whoever has it already."""

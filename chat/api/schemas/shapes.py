@@ -93,7 +93,7 @@ def _object(
 
 def named(name: str) -> Shape:
     """The shape of that name, for those that hold themselves. It must stand somewhere else in the same document."""
-    return Shape({"$ref": _PLACE + name})
+    return Shape({"$ref": REFERENCE + name})
 
 
 def nullable(shape: Shape) -> Shape:
@@ -191,7 +191,8 @@ def by_status(answers: Answers) -> Mapping[int, Shape]:
     return answers
 
 
-_PLACE: Final = "#/components/schemas/"
+REFERENCE: Final = "#/components/schemas/"
+"""What stands before the name of a named shape where one points at it."""
 
 
 class Components(dict[str, Any]):
@@ -215,7 +216,7 @@ class Components(dict[str, Any]):
                 if name not in self:
                     self[name] = {}  # it may hold itself
                     self[name] = self.written(value.schema)
-                return {"$ref": _PLACE + name}
+                return {"$ref": REFERENCE + name}
             case Mapping():
                 return {word: self.written(inner) for word, inner in value.items()}
             case list() | tuple():
@@ -226,7 +227,7 @@ class Components(dict[str, Any]):
     def missing(self) -> Iterator[str]:
         """Names that are pointed at and stand nowhere."""
         for reference in _references(self):
-            if reference.removeprefix(_PLACE) not in self:
+            if reference.removeprefix(REFERENCE) not in self:
                 yield reference
 
 

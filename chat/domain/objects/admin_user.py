@@ -37,7 +37,8 @@ def admin_user(
     """The object with every key and nothing redacted.
 
     `locale` is the account's own setting, None when it never set one; `deletion` is what is scheduled for it; `facts`
-    are of its last address; `types_of` is whose authenticator types it shows if not its own; `now_ms` (Unix) decides whether a ban still runs.
+    are of its last address; `types_of` is whose authenticator types it shows if not its own; `now_ms` (Unix) decides
+    whether a ban still runs.
     """
     return {
         "id": str(account.id),

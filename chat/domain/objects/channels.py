@@ -5,14 +5,16 @@ from __future__ import annotations
 from typing import Any, Final
 
 from chat.clock import iso_timestamp
+from chat.domain.forum_fields import forum_object
 from chat.domain.permissions import without_thread_bits
-from chat.registries.channel_types import ChannelType
+from chat.registries.channel_types import THREAD_ONLY_CHANNEL_TYPES, ChannelType
 from chat.store.channels import Channel, Overwrite
 
 VOICE_CONNECTION_LIMIT: Final = 5
 """Shown where none is stored (wire facts 5.2)."""
 
 _MESSAGE_TYPES: Final = frozenset({ChannelType.GUILD_TEXT, ChannelType.GUILD_VOICE, ChannelType.GUILD_ANNOUNCEMENT})
+_ABOVE_THREADS: Final = THREAD_ONLY_CHANNEL_TYPES | {ChannelType.GUILD_TEXT, ChannelType.GUILD_ANNOUNCEMENT}
 _SLOWMODE_TYPES: Final = _MESSAGE_TYPES | {ChannelType.GUILD_FORUM, ChannelType.GUILD_MEDIA}
 
 
@@ -20,7 +22,8 @@ def channel_object(channel: Channel, *, last_message_id: int | None, threads: bo
     """The object of a guild's channel.
 
     `last_message_id` is given apart, for it moves on with every message. On the gateway, sessions without thread access
-    get overwrites without thread bits (`threads=False`, wire facts 1.9); over HTTP overwrites keep them (document 001).
+    get overwrites without thread bits and nothing of what belongs to threads (`threads=False`, wire facts 1.9); over
+    HTTP overwrites keep them (document 001).
     """
     data: dict[str, Any] = {
         "id": str(channel.id),
@@ -41,6 +44,13 @@ def channel_object(channel: Channel, *, last_message_id: int | None, threads: bo
     if channel.type in _SLOWMODE_TYPES:
         data["topic"] = channel.topic
         data["rate_limit_per_user"] = channel.rate_limit_per_user
+    if channel.type in _ABOVE_THREADS:
+        if threads:
+            data["flags"] = channel.flags
+        data["default_auto_archive_duration"] = channel.default_auto_archive_duration
+        data["default_thread_rate_limit_per_user"] = channel.default_thread_rate_limit_per_user
+    if threads and channel.type in THREAD_ONLY_CHANNEL_TYPES:
+        data.update(forum_object(channel))
     if channel.type in _MESSAGE_TYPES:
         data["last_message_id"] = None if last_message_id is None else str(last_message_id)
         data["last_pin_timestamp"] = (

@@ -13,7 +13,7 @@ from chat.clock import iso_timestamp
 from chat.domain.objects.addresses import Addresses
 from chat.domain.objects.embeds import embed_objects
 from chat.domain.objects.users import partial_user
-from chat.registries.message_types import MessageFlag
+from chat.registries.message_types import POINTING_MESSAGE_TYPES, MessageFlag
 from chat.registries.user_flags import UserFlag
 from chat.snowflake import snowflake_time_ms
 from chat.store.accounts import Account
@@ -21,6 +21,7 @@ from chat.store.attachments import Attachment
 from chat.store.messages import Message, MessageExtra, MessageReference
 
 SUPPRESS_EMBEDS: Final = MessageFlag.SUPPRESS_EMBEDS.value
+IS_CROSSPOST: Final = MessageFlag.IS_CROSSPOST.value
 
 Parts = Mapping[int, Mapping[str, Any]]
 """Further members of message objects, by the message's id."""
@@ -90,7 +91,7 @@ def stored_message_object(
     `accounts` holds the authors and the mentioned of both; whoever is missing there is shown as a deleted account.
     """
     data = _alone(message, accounts, addresses, parts)
-    if message.reference is not None and (message.extra is None or not message.extra.snapshots):
+    if message.reference is not None and not _only_points(message):
         data["referenced_message"] = None if referenced is None else _alone(referenced, accounts, addresses, parts)
     return data
 
@@ -156,6 +157,14 @@ def account_ids(messages: Sequence[Message]) -> set[int]:
         if message.extra is not None:
             ids.update(_named_in(message.extra))
     return ids
+
+
+def _only_points(message: Message) -> bool:
+    """Whether what a message refers to is no message that it is shown with: it carries it already, or it tells where
+    something is."""
+    if message.type in POINTING_MESSAGE_TYPES or message.flags & IS_CROSSPOST:
+        return True
+    return message.extra is not None and bool(message.extra.snapshots)
 
 
 def reference_object(reference: MessageReference) -> dict[str, Any]:

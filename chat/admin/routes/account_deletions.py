@@ -1,0 +1,78 @@
+"""Operations on the erasure of an account (document 002, Endpoints)."""
+
+from __future__ import annotations
+
+from typing import Annotated, Final
+
+import attrs
+
+from chat.admin import buckets
+from chat.admin.acting import acting
+from chat.admin.operation import AdminRoutes
+from chat.api.fields import Length, Range, Timestamp
+from chat.api.operation import Request
+from chat.domain.administered_deletions import DeletionWish
+from chat.registries.acls import Acl
+from chat.registries.admin_actions import AdminAction
+from chat.registries.deletion_reasons import DeletionReason
+
+routes = AdminRoutes()
+
+REASON_LENGTH: Final = 512
+DAYS_MAXIMUM: Final = 365
+DAYS: Final = 60
+
+
+@attrs.frozen(kw_only=True)
+class ScheduleDeletion:
+    """The body of PUT …/deletion."""
+
+    reason_code: DeletionReason
+    public_reason: Annotated[str, Length(0, REASON_LENGTH)] | None = None
+    days_until_deletion: Annotated[int, Range(1, DAYS_MAXIMUM)] = DAYS
+    replace_pending_deletion_at: Timestamp | None = None
+    notify_user: bool = True
+
+
+@attrs.frozen(kw_only=True)
+class CancelDeletion:
+    """The body of DELETE …/deletion."""
+
+    expected_pending_deletion_at: Timestamp
+    notify_user: bool = False
+
+
+@routes.admin_operation(
+    "PUT",
+    "/v1/admin/users/{user_id}/deletion",
+    acls=[Acl.USER_DELETE],
+    audit=AdminAction.SCHEDULE_DELETION,
+    bucket=buckets.MODIFY,
+    body=ScheduleDeletion,
+)
+async def schedule_deletion(request: Request, user_id: int, body: ScheduleDeletion) -> object:
+    """Schedule an account's erasure, or replace the one that is pending."""
+    wish = DeletionWish(
+        reason=body.reason_code,
+        days=body.days_until_deletion,
+        public_reason=body.public_reason,
+        replaces=body.replace_pending_deletion_at,
+        notify=body.notify_user,
+    )
+    return {"user": await request.services.administration.deletions.schedule(acting(request), user_id, wish)}
+
+
+@routes.admin_operation(
+    "DELETE",
+    "/v1/admin/users/{user_id}/deletion",
+    acls=[Acl.USER_DELETE],
+    audit=AdminAction.CANCEL_DELETION,
+    bucket=buckets.MODIFY,
+    body=CancelDeletion,
+)
+async def cancel_deletion(request: Request, user_id: int, body: CancelDeletion) -> object:
+    """Take an account's pending erasure back."""
+    user = await request.services.administration.deletions.cancel(
+        acting(request), user_id, body.expected_pending_deletion_at, notify=body.notify_user
+    )
+    return {"user": user}

@@ -1,0 +1,213 @@
+"""Deleting messages: one, several by id, or those that fit (wire facts 5.3, 5.5 and appendix D)."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Sequence
+from typing import Final
+
+import attrs
+
+from chat.auth.principal import Principal
+from chat.bus.bus import Bus
+from chat.domain.access import Access, ChannelAccess
+from chat.domain.audit_log import Actor, AuditLog
+from chat.domain.message_events import message_deleted
+from chat.domain.message_removal import Removed, announce_lost_pins, announce_removed, remove_messages
+from chat.domain.private_channels import PrivateChannelAccess
+from chat.errors import ApiError
+from chat.registries.audit_actions import AuditAction
+from chat.registries.permissions import Permission
+from chat.store import accounts, messages
+from chat.store.database import Database
+from chat.store.guild_audit_log import AuditLogEntry
+from chat.store.messages import Message
+
+MANAGE_MESSAGES: Final = Permission.MANAGE_MESSAGES.value
+
+BATCH_MESSAGES: Final = 100
+"""Messages that go in one unit, and that one event names."""
+
+SCANNED_AT_ONCE: Final = 500
+SCANNED_MAXIMUM: Final = 10_000
+"""Messages that one purge looks at; what lies deeper stays."""
+
+LINK_SCHEMES: Final = ("http://", "https://")
+
+
+@attrs.frozen
+class Purge:
+    """Which messages of a channel a purge takes, the newest first, at most `limit`.
+
+    `before` and `after` are ids, exclusive. `has` holds `attachment`, `embed`, `sticker`, `link` or `forward`, all of
+    which a message must have. Pinned messages stay unless `pinned` says otherwise.
+    """
+
+    limit: int = 100
+    before: int | None = None
+    after: int | None = None
+    user_ids: frozenset[int] = frozenset()
+    contains: str | None = None
+    has: frozenset[str] = frozenset()
+    bots: bool | None = None
+    pinned: bool = False
+
+
+HAS: Final[dict[str, Callable[[Message], bool]]] = {
+    "attachment": lambda message: bool(message.attachments),
+    "embed": lambda message: message.extra is not None and bool(message.extra.embeds or message.extra.link_embeds),
+    "sticker": lambda message: message.extra is not None and bool(message.extra.stickers),
+    "link": lambda message: any(scheme in message.content for scheme in LINK_SCHEMES),
+    "forward": lambda message: message.extra is not None and bool(message.extra.snapshots),
+}
+"""What a message can be asked to have."""
+
+
+class MessageDeletion:
+    """The operations that delete messages."""
+
+    def __init__(self, database: Database, access: Access, bus: Bus, audit_log: AuditLog) -> None:
+        self._database = database
+        self._access = access
+        self._bus = bus
+        self._audit_log = audit_log
+
+    async def delete(self, principal: Principal, channel_id: int, message_id: int, reason: str | None = None) -> None:
+        """Delete one's own message, or with MANAGE_MESSAGES anyone's, which the guild's audit log counts.
+
+        :raises ApiError: as `Access.channel`; UNKNOWN_MESSAGE, MISSING_PERMISSIONS.
+        """
+        access = self._access.channel(principal, channel_id)
+        message = messages.by_id(self._database.reader, channel_id, message_id)
+        if message is None:
+            raise ApiError("UNKNOWN_MESSAGE")
+        actor = None
+        if message.author_id != principal.user_id or message.webhook_id is not None:
+            access.require(MANAGE_MESSAGES)
+            actor = Actor(principal.user_id, reason)
+        await self.delete_stored(access, message, actor)
+
+    async def delete_stored(self, access: ChannelAccess, message: Message, actor: Actor | None = None) -> None:
+        """Delete a message; `actor` is somebody else than its author.
+
+        :raises ApiError: UNKNOWN_MESSAGE when it went meanwhile.
+        """
+
+        def unit(connection: sqlite3.Connection) -> tuple[Removed, AuditLogEntry | None]:
+            removed = remove_messages(connection, message.channel_id, [message.id])
+            if not removed.message_ids:
+                raise ApiError("UNKNOWN_MESSAGE")
+            if actor is None or access.guild_id is None:
+                return removed, None
+            options = {"channel_id": str(message.channel_id)}
+            return removed, self._audit_log.count(
+                connection, access.guild_id, AuditAction.MESSAGE_DELETE, actor, message.author_id, options
+            )
+
+        def then(result: tuple[Removed, AuditLogEntry | None]) -> None:
+            removed, entry = result
+            renewed = self._access.renewed(access)
+            if renewed is not None:
+                self._audit_log.publish(entry)
+                self._bus.publish(message_deleted(renewed, message))
+                announce_lost_pins(self._bus, renewed, removed)
+
+        await self._database.write(unit, then)
+
+    async def delete_many(
+        self, principal: Principal, channel_id: int, message_ids: Sequence[int], reason: str | None = None
+    ) -> None:
+        """Delete messages, at most BATCH_MESSAGES; ids of messages that there are not are passed over.
+
+        :raises ApiError: as `Access.channel`; CANNOT_EXECUTE_ON_DM, MISSING_PERMISSIONS.
+        """
+        access = self._moderated(principal, channel_id)
+        await self._remove(access, message_ids[:BATCH_MESSAGES], Actor(principal.user_id, reason))
+
+    async def purge(self, principal: Principal, channel_id: int, purge: Purge, reason: str | None = None) -> int:
+        """Delete the messages that fit, in batches; returns how many went once all of them are gone.
+
+        Each batch is a unit, an event and an entry in the audit log of its own, so that what went stays told when the
+        request is broken off.
+
+        :raises ApiError: as `delete_many`.
+        """
+        access = self._moderated(principal, channel_id)
+        deleted = 0
+        chosen = await self._database.read(lambda connection: _choose(connection, channel_id, purge))
+        for start in range(0, len(chosen), BATCH_MESSAGES):
+            batch = chosen[start : start + BATCH_MESSAGES]
+            deleted += len(await self._remove(access, batch, Actor(principal.user_id, reason)))
+        return deleted
+
+    def _moderated(self, principal: Principal, channel_id: int) -> ChannelAccess:
+        access = self._access.channel(principal, channel_id)
+        if isinstance(access, PrivateChannelAccess):
+            raise ApiError("CANNOT_EXECUTE_ON_DM")
+        access.require(MANAGE_MESSAGES)
+        return access
+
+    async def _remove(self, access: ChannelAccess, message_ids: Sequence[int], actor: Actor) -> list[int]:
+        channel_id = access.channel.id
+
+        def unit(connection: sqlite3.Connection) -> tuple[Removed, AuditLogEntry | None]:
+            removed = remove_messages(connection, channel_id, message_ids)
+            if not removed.message_ids or access.guild_id is None:
+                return removed, None
+            options = {"count": str(len(removed.message_ids))}
+            return removed, self._audit_log.record(
+                connection,
+                access.guild_id,
+                AuditAction.MESSAGE_BULK_DELETE,
+                actor,
+                target_id=channel_id,
+                options=options,
+            )
+
+        def then(result: tuple[Removed, AuditLogEntry | None]) -> None:
+            removed, entry = result
+            renewed = self._access.renewed(access)
+            if renewed is not None:
+                self._audit_log.publish(entry)
+                announce_removed(self._bus, renewed, removed)
+
+        removed, _ = await self._database.write(unit, then)
+        return removed.message_ids
+
+
+def _choose(connection: sqlite3.Connection, channel_id: int, purge: Purge) -> list[int]:
+    """The ids of the messages that a purge takes."""
+    chosen: list[int] = []
+    before, scanned = purge.before, 0
+    floor = 0 if purge.after is None else purge.after + 1
+    while scanned < SCANNED_MAXIMUM:
+        page = messages.below(connection, channel_id, SCANNED_AT_ONCE, before=before, floor=floor)
+        bots = _bots(connection, page) if purge.bots is not None else frozenset()
+        for message in page:
+            if _fits(message, purge, bots):
+                chosen.append(message.id)
+                if len(chosen) == purge.limit:
+                    return chosen
+        if len(page) < SCANNED_AT_ONCE:
+            break
+        before, scanned = page[-1].id, scanned + len(page)
+    return chosen
+
+
+def _bots(connection: sqlite3.Connection, page: Sequence[Message]) -> frozenset[int]:
+    """Those of the authors that are no people; webhooks are among them."""
+    hooks = frozenset(message.author_id for message in page if message.webhook_id is not None)
+    people = {message.author_id for message in page} - hooks
+    return hooks | {account.id for account in accounts.by_ids(connection, tuple(people)) if account.bot}
+
+
+def _fits(message: Message, purge: Purge, bots: frozenset[int]) -> bool:
+    if message.pinned_at is not None and not purge.pinned:
+        return False
+    if purge.user_ids and message.author_id not in purge.user_ids:
+        return False
+    if purge.bots is not None and (message.author_id in bots) is not purge.bots:
+        return False
+    if purge.contains is not None and purge.contains.casefold() not in message.content.casefold():
+        return False
+    return all(HAS[kind](message) for kind in purge.has)

@@ -1,0 +1,30 @@
+"""Reactions as the wire has them (wire facts 1.7 and 5.3)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from chat.store.reactions import Emoji, ReactionView
+
+
+def emoji_object(emoji: Emoji, *, whole: bool = True) -> dict[str, Any]:
+    """The emoji of a reaction; a Unicode one has no id. `whole` adds whether one of a guild moves."""
+    data: dict[str, Any] = {"name": emoji.name}
+    if emoji.id is not None:
+        data["id"] = str(emoji.id)
+        if whole:
+            data["animated"] = emoji.animated
+    return data
+
+
+def reaction_objects(reactions: Iterable[ReactionView]) -> list[dict[str, Any]]:
+    """The `reactions` of a message object; `me` only where it is true."""
+    return [_reaction_object(reaction) for reaction in reactions]
+
+
+def _reaction_object(reaction: ReactionView) -> dict[str, Any]:
+    data: dict[str, Any] = {"emoji": emoji_object(reaction.emoji), "count": reaction.user_count}
+    if reaction.me:
+        data["me"] = True
+    return data

@@ -1,0 +1,139 @@
+"""How far accounts have read, and how often they were mentioned since (wire facts 1.8, MESSAGE_ACK; 5.4)."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Sequence
+from typing import Any
+
+import attrs
+
+from chat.auth.principal import Principal
+from chat.bus.audience import ToAccounts
+from chat.bus.bus import Bus, Event
+from chat.domain.access import Access
+from chat.domain.guild_states import GuildStates
+from chat.domain.mention_counting import unread_mass_mentions
+from chat.domain.objects.read_states import needs_threads, read_state_object
+from chat.errors import ApiError
+from chat.registries.channel_types import CHANNEL_THREADS_TYPES
+from chat.registries.events import EventName
+from chat.snowflake import SnowflakeGenerator
+from chat.store import channels, read_states
+from chat.store.database import Database
+from chat.store.read_states import Acknowledgement, ReadState
+
+
+@attrs.frozen
+class ReadUpTo:
+    """An account says that it has read a channel up to a message.
+
+    `manual` where that place was chosen by hand, backwards perhaps; then `mention_count` is what the account's client
+    counts as unread from there.
+    """
+
+    channel_id: int
+    message_id: int
+    mention_count: int | None = None
+    manual: bool = False
+
+
+@attrs.frozen
+class _Told:
+    """What one acknowledgement leads to."""
+
+    wish: ReadUpTo
+    version: int
+    mention_count: int
+    of_threads: bool
+
+
+class ReadStates:
+    """The operations on read states."""
+
+    def __init__(self, database: Database, access: Access, bus: Bus, snowflakes: SnowflakeGenerator) -> None:
+        self._database = database
+        self._access = access
+        self._bus = bus
+        self._snowflakes = snowflakes
+
+    async def acknowledge(self, principal: Principal, wish: ReadUpTo) -> None:
+        """The caller has read up to this message.
+
+        :raises ApiError: as `Access.channel`.
+        """
+        self._access.channel(principal, wish.channel_id)
+        await self._take(principal.user_id, [wish])
+
+    async def acknowledge_many(self, principal: Principal, wishes: Sequence[ReadUpTo]) -> None:
+        """The same for several channels at once; those that the caller does not see are passed over, for a list that a
+        client keeps may be older than what it may see."""
+        await self._take(principal.user_id, [wish for wish in wishes if self._is_seen(principal, wish.channel_id)])
+
+    async def forget(self, principal: Principal, channel_id: int) -> None:
+        """The caller's read state of the channel is as if it had never opened it.
+
+        :raises ApiError: as `Access.channel`.
+        """
+        self._access.channel(principal, channel_id)
+        await self._database.write(lambda connection: read_states.delete(connection, principal.user_id, channel_id))
+
+    async def _take(self, user_id: int, wishes: Sequence[ReadUpTo]) -> None:
+        numbered = [(wish, self._snowflakes()) for wish in wishes]
+
+        def unit(connection: sqlite3.Connection) -> list[_Told]:
+            told = []
+            for wish, version in numbered:
+                kind = channels.type_of(connection, wish.channel_id)
+                if kind is None:  # it went at this moment
+                    continue
+                # A count of nothing left is only as good as what the client had heard by then.
+                count = wish.mention_count if wish.mention_count or wish.manual else None
+                acknowledgement = Acknowledgement(wish.channel_id, wish.message_id, count, version)
+                left = read_states.take(connection, user_id, acknowledgement)
+                told.append(_Told(wish, version, left, kind in CHANNEL_THREADS_TYPES))
+            return told
+
+        def then(told: list[_Told]) -> None:
+            self._bus.publish(*(_acknowledged(user_id, entry) for entry in told))
+
+        if numbered:
+            await self._database.write(unit, then)
+
+    def _is_seen(self, principal: Principal, channel_id: int) -> bool:
+        try:
+            self._access.channel(principal, channel_id)
+        except ApiError:
+            return False
+        return True
+
+
+def read_states_of(
+    database: Database, guild_states: GuildStates, user_id: int, *, threads: bool
+) -> list[dict[str, Any]]:
+    """Every read state object of an account; without `threads` none that only sessions with threads are told of."""
+    connection = database.reader
+    states = {state.channel_id: state for state in read_states.of_user(connection, user_id)}
+    for channel_id, count in unread_mass_mentions(connection, guild_states, user_id).items():
+        state = states.get(channel_id)
+        if state is None:
+            kind = channels.type_of(connection, channel_id)
+            states[channel_id] = ReadState(channel_id, None, count, None, channel_type=kind or 0)
+        else:
+            states[channel_id] = attrs.evolve(state, mention_count=state.mention_count + count)
+    shown = (states[channel_id] for channel_id in sorted(states))
+    return [read_state_object(state) for state in shown if threads or not needs_threads(state)]
+
+
+def _acknowledged(user_id: int, told: _Told) -> Event:
+    """MESSAGE_ACK, for the account's own sessions."""
+    wish = told.wish
+    data: dict[str, Any] = {
+        "channel_id": str(wish.channel_id),
+        "message_id": str(wish.message_id),
+        "mention_count": told.mention_count,
+        "version": str(told.version),
+    }
+    if wish.manual:
+        data["manual"] = True
+    return Event(EventName.MESSAGE_ACK, data, ToAccounts((user_id,), threads=told.of_threads))

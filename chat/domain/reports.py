@@ -1,0 +1,250 @@
+"""What people report: accounts, messages and guilds; and what becomes of it (design 7, reports)."""
+
+from __future__ import annotations
+
+import sqlite3
+from typing import Any, Final, Literal
+
+import attrs
+import orjson
+import structlog
+
+from chat.auth.principal import Principal
+from chat.clock import Clock, iso_timestamp
+from chat.config import Settings
+from chat.domain.access import Access
+from chat.domain.admin_audit_log import Acting, AdminAuditLog
+from chat.domain.guild_states import GuildStates
+from chat.domain.messages import Messages
+from chat.domain.verification import has_verified_address
+from chat.errors import ApiError, StorageUnavailable
+from chat.mail import letters
+from chat.mail.mailer import Mailer
+from chat.registries.admin_actions import AdminAction
+from chat.registries.reports import KEPT_PENDING, ReportCategory, ReportKind, ReportStatus
+from chat.registries.user_flags import UserFlag
+from chat.snowflake import SnowflakeGenerator, snowflake_time_ms
+from chat.store import accounts, reports
+from chat.store.database import Database
+from chat.store.reports import Report
+
+log: Final = structlog.get_logger("chat.reports")
+
+READ_AT_ONCE: Final = 100
+RESOLVED_AT_MOST: Final = 10_000
+"""Reports that one deletion resolves; the rest stay pending for somebody to look at."""
+
+Outcome = Literal["completed", "search_unavailable", "enumeration_failed"]
+
+
+@attrs.frozen(kw_only=True)
+class NewReport:
+    """A report as somebody makes it."""
+
+    category: ReportCategory
+    additional_info: str | None = None
+
+
+class Reports:
+    """Takes reports and resolves them."""
+
+    def __init__(
+        self,
+        database: Database,
+        clock: Clock,
+        snowflakes: SnowflakeGenerator,
+        access: Access,
+        guild_states: GuildStates,
+        messages: Messages,
+        mailer: Mailer,
+        audit_log: AdminAuditLog,
+        settings: Settings,
+    ) -> None:
+        self._database = database
+        self._clock = clock
+        self._snowflakes = snowflakes
+        self._access = access
+        self._guild_states = guild_states
+        self._messages = messages
+        self._mailer = mailer
+        self._log = audit_log
+        self._settings = settings
+
+    async def report_user(
+        self, principal: Principal, user_id: int, guild_id: int | None, new: NewReport
+    ) -> dict[str, Any]:
+        """Report an account, in the context of a guild if there is one.
+
+        :raises ApiError: REPORT_BANNED, REPORT_EMAIL_VERIFICATION_REQUIRED, CANNOT_REPORT_YOURSELF, UNKNOWN_USER.
+        """
+        self._require_may_report(principal)
+        if user_id == principal.user_id:
+            raise ApiError("CANNOT_REPORT_YOURSELF")
+        account = accounts.by_id(self._database.reader, user_id)
+        if account is None or account.is_deleted:
+            raise ApiError("UNKNOWN_USER")
+        return await self._add(principal, new, ReportKind.USER, reported_user_id=user_id, guild_id=guild_id)
+
+    async def report_message(
+        self, principal: Principal, channel_id: int, message_id: int, new: NewReport
+    ) -> dict[str, Any]:
+        """Report a message that the caller sees; it is kept as it is now.
+
+        :raises ApiError: REPORT_BANNED, REPORT_EMAIL_VERIFICATION_REQUIRED, CANNOT_REPORT_OWN_MESSAGE, and as reading
+            the message.
+        """
+        self._require_may_report(principal)
+        message = await self._messages.get(principal, channel_id, message_id)
+        author_id = int(message["author"]["id"])
+        if author_id == principal.user_id:
+            raise ApiError("CANNOT_REPORT_OWN_MESSAGE")
+        guild_id = self._access.channel(principal, channel_id).channel.guild_id
+        return await self._add(
+            principal,
+            new,
+            ReportKind.MESSAGE,
+            reported_user_id=None if "webhook_id" in message else author_id,
+            guild_id=guild_id,
+            channel_id=channel_id,
+            message_id=message_id,
+            snapshot=orjson.dumps(message).decode(),
+        )
+
+    async def report_guild(self, principal: Principal, guild_id: int, new: NewReport) -> dict[str, Any]:
+        """Report a guild.
+
+        :raises ApiError: REPORT_BANNED, REPORT_EMAIL_VERIFICATION_REQUIRED, CANNOT_REPORT_OWN_GUILD, UNKNOWN_GUILD.
+        """
+        self._require_may_report(principal)
+        state = self._guild_states.get(guild_id)
+        if state is None:
+            raise ApiError("UNKNOWN_GUILD")
+        if state.guild.owner_id == principal.user_id:
+            raise ApiError("CANNOT_REPORT_OWN_GUILD")
+        return await self._add(
+            principal, new, ReportKind.GUILD, reported_user_id=state.guild.owner_id, guild_id=guild_id
+        )
+
+    def _require_may_report(self, principal: Principal) -> None:
+        account = principal.account
+        if account.flags & UserFlag.REPORT_BANNED:
+            raise ApiError("REPORT_BANNED")
+        if not has_verified_address(account):
+            raise ApiError("REPORT_EMAIL_VERIFICATION_REQUIRED")
+
+    async def _add(self, principal: Principal, new: NewReport, kind: ReportKind, **about: Any) -> dict[str, Any]:
+        empty: dict[str, Any] = {"guild_id": None, "channel_id": None, "message_id": None, "snapshot": None}
+        report = Report(
+            id=self._snowflakes(),
+            kind=kind,
+            reporter_id=principal.user_id,
+            category=new.category,
+            additional_info=new.additional_info,
+            status=ReportStatus.PENDING,
+            **{**empty, **about},
+        )
+        await self._database.write(lambda connection: reports.insert(connection, report))
+        log.info("report", report_id=report.id, kind=report.kind, category=report.category)
+        return {"report_id": str(report.id), "status": report.status}
+
+    async def resolve(self, acting: Acting, report_id: int, comment: str | None) -> dict[str, Any]:
+        """Resolve a report and thank whoever made it.
+
+        :raises ApiError: UNKNOWN_REPORT, REPORT_ALREADY_RESOLVED.
+        """
+
+        def unit(connection: sqlite3.Connection) -> None:
+            report = reports.by_id(connection, report_id)
+            if report is None:
+                raise ApiError("UNKNOWN_REPORT")
+            if report.status != ReportStatus.PENDING:
+                raise ApiError("REPORT_ALREADY_RESOLVED")
+            notified = self._resolve_in(connection, acting, report, comment)
+            metadata = {"public_comment": comment, "notified": notified}
+            self._log.record(connection, acting, AdminAction.RESOLVE_REPORT, report_id, metadata)
+
+        await self._database.write(unit)
+        return {"report_id": str(report_id), "status": str(ReportStatus.RESOLVED)}
+
+    async def resolve_against(self, acting: Acting, user_id: int) -> None:
+        """Resolve the pending reports against an account that is to be deleted, but those of KEPT_PENDING; what came
+        of it is an entry in the audit log (document 002, PUT deletion)."""
+        counts = {"found_count": 0, "resolved_count": 0, "failed_count": 0, "notified_count": 0}
+        outcome: Outcome = "completed"
+        last = 0
+        try:
+            while counts["found_count"] < RESOLVED_AT_MOST:
+                page = await self._page_against(user_id, last)
+                if not page:
+                    break
+                last = page[-1].id
+                for report in page:
+                    if report.category not in KEPT_PENDING:
+                        await self._resolve_one(acting, report, counts)
+        except StorageUnavailable:
+            outcome = "enumeration_failed"
+        await self._log.note(
+            acting, AdminAction.AUTO_RESOLVE_REPORTS_ON_DELETION, user_id, {"outcome": outcome, **counts}
+        )
+
+    async def _page_against(self, user_id: int, after: int) -> list[Report]:
+        return await self._database.read(
+            lambda connection: reports.against(connection, user_id, ReportStatus.PENDING, after, READ_AT_ONCE)
+        )
+
+    async def _resolve_one(self, acting: Acting, report: Report, counts: dict[str, int]) -> None:
+        counts["found_count"] += 1
+        try:
+            notified = await self._database.write(lambda connection: self._resolve_in(connection, acting, report, None))
+        except StorageUnavailable:
+            counts["failed_count"] += 1
+            return
+        counts["resolved_count"] += 1
+        counts["notified_count"] += notified
+
+    def _resolve_in(self, connection: sqlite3.Connection, acting: Acting, report: Report, comment: str | None) -> bool:
+        """In a unit of writing: resolve a pending report; whether its reporter is written to."""
+        now = self._clock.now_ms()
+        is_new = reports.resolve(
+            connection,
+            report.id,
+            pending=ReportStatus.PENDING,
+            resolved=ReportStatus.RESOLVED,
+            comment=comment,
+            by=acting.user_id,
+            now=now,
+        )
+        reporter = accounts.by_id(connection, report.reporter_id)
+        if not is_new or reporter is None or reporter.email is None or reporter.is_deleted or not self._mailer.is_on:
+            return False
+        self._mailer.post(
+            connection,
+            letters.report_resolved(reporter.email, service_name=self._settings.service_name, comment=comment),
+        )
+        return True
+
+
+def report_object(report: Report, *, with_reporter: bool) -> dict[str, Any]:
+    """A report as an administrator sees it; who made it is for holders of report:view:reporter_pii."""
+    snapshot = None if report.snapshot is None else orjson.loads(report.snapshot)
+    return {
+        "report_id": str(report.id),
+        "kind": report.kind,
+        "reporter_id": str(report.reporter_id) if with_reporter else None,
+        "reported_user_id": _optional_id(report.reported_user_id),
+        "guild_id": _optional_id(report.guild_id),
+        "channel_id": _optional_id(report.channel_id),
+        "message_id": _optional_id(report.message_id),
+        "category": report.category,
+        "additional_info": report.additional_info,
+        "message": snapshot,
+        "status": report.status,
+        "public_comment": report.public_comment,
+        "resolved_by": _optional_id(report.resolved_by),
+        "resolved_at": None if report.resolved_at is None else iso_timestamp(report.resolved_at),
+        "created_at": iso_timestamp(snowflake_time_ms(report.id)),
+    }
+
+
+def _optional_id(snowflake: int | None) -> str | None:
+    return None if snowflake is None else str(snowflake)

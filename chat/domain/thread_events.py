@@ -1,0 +1,96 @@
+"""What sessions hear of threads (wire facts 1.8): made after a commit, of what the unit found."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Sequence
+from typing import Any
+
+import attrs
+
+from chat.bus.audience import ToAccounts, ToThread
+from chat.bus.bus import Event
+from chat.domain.guild_states import GuildState
+from chat.domain.objects.threads import thread_gone_object, thread_member_object, thread_object
+from chat.domain.objects.users import partial_user
+from chat.registries.events import EventName
+from chat.registries.limits import THREAD_MEMBER_COUNT_MAXIMUM
+from chat.store import threads
+from chat.store.threads import Thread, ThreadMember
+
+
+@attrs.frozen
+class KnownThread:
+    """A thread as a unit left it, and who may know of it."""
+
+    thread: Thread
+    member_ids: frozenset[int] | None
+    """Who is in a private thread; None for one that whoever sees the channel above may read."""
+
+    @property
+    def audience(self) -> ToThread:
+        """The sessions that know threads and see this one."""
+        channel = self.thread.channel
+        return ToThread(channel.guild_id or 0, channel.parent_id or 0, self.member_ids)
+
+
+def known_thread(connection: sqlite3.Connection, thread: Thread) -> KnownThread:
+    """In a unit, or in a reader: the thread with who is in it, where that matters."""
+    return KnownThread(thread, threads.member_ids(connection, thread.id) if thread.is_private else None)
+
+
+def thread_created(known: KnownThread) -> Event:
+    """THREAD_CREATE of a thread that was just started."""
+    return Event(EventName.THREAD_CREATE, {**thread_object(known.thread), "newly_created": True}, known.audience)
+
+
+def thread_shown(thread: Thread, own: ThreadMember) -> Event:
+    """THREAD_CREATE for an account that was brought into the thread: a private one is new to it for sure, and of a
+    public one it has perhaps not heard, since Ready tells people only of the threads that they are in."""
+    data = {**thread_object(thread, own=own), "newly_created": False, "guild_id": str(thread.channel.guild_id)}
+    return Event(EventName.THREAD_CREATE, data, ToAccounts((own.user_id,)))
+
+
+def thread_updated(known: KnownThread) -> Event:
+    """THREAD_UPDATE."""
+    return Event(EventName.THREAD_UPDATE, thread_object(known.thread), known.audience)
+
+
+def thread_deleted(known: KnownThread) -> Event:
+    """THREAD_DELETE for those who saw it."""
+    return Event(EventName.THREAD_DELETE, thread_gone_object(known.thread), known.audience)
+
+
+def members_changed(
+    state: GuildState, known: KnownThread, *, added: Sequence[ThreadMember] = (), removed_ids: Sequence[int] = ()
+) -> list[Event]:
+    """THREAD_MEMBERS_UPDATE, after THREAD_CREATE for each of those who are in the thread now.
+
+    Who was taken out of a private thread is told of it too.
+    """
+    if not added and not removed_ids:
+        return []
+    thread = known.thread
+    data: dict[str, Any] = {
+        "id": str(thread.id),
+        "guild_id": str(state.id),
+        "member_count": min(thread.member_count, THREAD_MEMBER_COUNT_MAXIMUM),
+    }
+    if added:
+        data["added_members"] = [member_of_thread(state, entry) for entry in added]
+    if removed_ids:
+        data["removed_member_ids"] = [str(user_id) for user_id in removed_ids]
+    if known.member_ids is not None:
+        known = attrs.evolve(known, member_ids=known.member_ids.union(removed_ids))
+    return [
+        *(thread_shown(thread, entry) for entry in added),
+        Event(EventName.THREAD_MEMBERS_UPDATE, data, known.audience),
+    ]
+
+
+def member_of_thread(state: GuildState, entry: ThreadMember) -> dict[str, Any]:
+    """A thread member with its member object in the guild."""
+    member, account = state.member(entry.user_id), state.account(entry.user_id)
+    if member is None or account is None:
+        return thread_member_object(entry)
+    return thread_member_object(entry, state.member_object(member, partial_user(account)))

@@ -1,0 +1,103 @@
+"""Messages that name roles or everyone of a guild: the rows of `mass_mentions`, the latest of each kind.
+
+They are counted for members when a session starts, not when they are written: a message costs the same in a guild of
+ten as in one of a hundred thousand.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+import attrs
+
+from chat.snowflake import EPOCH_MS
+
+EVERYONE: Final = 0
+"""Stands for everyone in the place of a role."""
+
+HERE: Final = 1
+"""Stands for those who were online, who are counted one by one."""
+
+KEPT: Final = 100
+"""Messages that are known for each role of a guild, and for everyone: older ones count for nobody any more."""
+
+
+@attrs.frozen
+class MassMention:
+    """One row of `mass_mentions`."""
+
+    guild_id: int
+    role_id: int
+    message_id: int
+    channel_id: int
+    author_id: int
+
+
+_COLUMNS: Final = ", ".join(f"mass_mentions.{field.name}" for field in attrs.fields(MassMention))
+
+# Of those that name everyone, and those that name one of the account's roles: what came after the account joined, and
+# after what it has read. Each starts at a place in the primary key.
+_UNREAD: Final = f"""
+    SELECT {_COLUMNS}
+      FROM named JOIN mass_mentions USING (guild_id, role_id)
+      LEFT JOIN read_states ON read_states.user_id = ?1 AND read_states.channel_id = mass_mentions.channel_id
+     WHERE mass_mentions.message_id > named.since_id
+       AND mass_mentions.message_id > coalesce(read_states.counted_id, 0)
+       AND mass_mentions.author_id <> ?1
+"""  # noqa: S608 - our own names, here and below
+_NAMED: Final = f"""
+    WITH joined AS (
+        SELECT guild_id, (joined_at - {EPOCH_MS}) << 22 AS since_id FROM members WHERE user_id = ?1
+    ), named AS (
+        SELECT guild_id, {EVERYONE} AS role_id, since_id FROM joined
+         UNION ALL
+        SELECT joined.guild_id, member_roles.role_id, joined.since_id
+          FROM joined JOIN member_roles ON member_roles.guild_id = joined.guild_id AND member_roles.user_id = ?1
+    )
+"""  # noqa: S608
+_OF_GUILD: Final = f"""
+    SELECT {_COLUMNS} FROM mass_mentions
+     WHERE guild_id = ? AND role_id = ? AND message_id < ?
+     ORDER BY message_id DESC LIMIT ?
+"""  # noqa: S608
+
+
+def insert(connection: sqlite3.Connection, mentions: Iterable[MassMention]) -> None:
+    """A message names roles, or everyone; the oldest make room for it."""
+    for mention in mentions:
+        connection.execute(
+            """
+            INSERT INTO mass_mentions (guild_id, role_id, message_id, channel_id, author_id) VALUES (?, ?, ?, ?, ?)
+            """,
+            attrs.astuple(mention),
+        )
+        connection.execute(
+            """
+            DELETE FROM mass_mentions
+             WHERE guild_id = ?1 AND role_id = ?2
+               AND message_id <= (SELECT message_id FROM mass_mentions WHERE guild_id = ?1 AND role_id = ?2
+                                   ORDER BY message_id DESC LIMIT 1 OFFSET ?3)
+            """,
+            (mention.guild_id, mention.role_id, KEPT),
+        )
+
+
+def unread(connection: sqlite3.Connection, user_id: int) -> list[MassMention]:
+    """What names the account as one of many and counts as unread, in no order; a message may be there more than once,
+    for several roles."""
+    return [MassMention(*row) for row in connection.execute(_NAMED + _UNREAD, (user_id,))]
+
+
+def below(
+    connection: sqlite3.Connection, guild_id: int, role_id: int, before: int, limit: int
+) -> Sequence[MassMention]:
+    """The newest of a guild that name one role, with a message under `before`."""
+    return [MassMention(*row) for row in connection.execute(_OF_GUILD, (guild_id, role_id, before, limit))]
+
+
+def of_message(connection: sqlite3.Connection, message_id: int) -> list[MassMention]:
+    """What a message names."""
+    rows = connection.execute(f"SELECT {_COLUMNS} FROM mass_mentions WHERE message_id = ?", (message_id,))  # noqa: S608
+    return [MassMention(*row) for row in rows]
