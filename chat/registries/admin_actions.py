@@ -18,29 +18,76 @@ class AdminTarget(enum.StrEnum):
     """The `target_type` of an entry (wire facts 7.3)."""
 
     USER = "user"
+    """An account."""
+
     GUILD = "guild"
+    """A guild."""
+
     GUILD_MEMBER = "guild_member"
+    """A member of a guild."""
+
     GUILD_EMOJI = "guild_emoji"
+    """An emoji of a guild."""
+
     GUILD_STICKER = "guild_sticker"
+    """A sticker of a guild."""
+
     MESSAGE = "message"
+    """A message."""
+
     MESSAGE_DELETION = "message_deletion"
+    """The deletion of all messages of an account."""
+
     MESSAGE_SHRED = "message_shred"
+    """A job that deletes listed messages."""
+
     ASSET = "asset"
+    """An image that the instance serves."""
+
     APPLICATION = "application"
+    """An application."""
+
     REPORT = "report"
+    """A report."""
+
     SEARCH_INDEX = "search_index"
+    """The index that searches of messages use."""
+
     SYSTEM_DM = "system_dm"
+    """A message from the instance to accounts."""
+
     VOICE_REGION = "voice_region"
+    """A voice region."""
+
     VOICE_SERVER = "voice_server"
+    """A voice server."""
+
     IP = "ip"
+    """A network address."""
+
     EMAIL = "email"
+    """A mail address."""
+
     EMAIL_DOMAIN = "email_domain"
+    """The domain of mail addresses."""
+
     PHRASE = "phrase"
+    """A phrase."""
+
     URL = "url"
+    """The address of a page."""
+
     URL_DOMAIN = "url_domain"
+    """The domain of pages."""
+
     FILE_SHA = "file_sha"
+    """A file, by its digest."""
+
     AVATAR_HASH = "avatar_hash"
+    """An avatar, by its hash."""
+
     PROFILE_SUBSTRING = "profile_substring"
+    """A text in profiles."""
 
 
 @attrs.frozen
@@ -55,74 +102,211 @@ class AdminAction(enum.StrEnum):
     """The `action` of an entry."""
 
     SEARCH_USERS = "search_users"
+    """Accounts were searched."""
+
     GET_USER = "get_user"
+    """An account was looked at."""
+
     CHANGE_USERNAME = "change_username"
+    """An account got another name or discriminator."""
+
     CHANGE_EMAIL = "change_email"
+    """An account got another mail address."""
+
     VERIFY_EMAIL = "verify_email"
+    """The mail address of an account was declared verified."""
+
     RESEND_VERIFICATION_EMAIL = "resend_verification_email"
+    """The letter that verifies an address was sent again."""
+
     SEND_PASSWORD_RESET = "send_password_reset"  # noqa: S105 - the name of an action
+    """The letter that resets a password was sent."""
+
     CREATE_PASSWORD_RESET_LINK = "create_password_reset_link"  # noqa: S105
+    """A link that resets a password was made."""
+
     REVOKE_RECOVERY_KIT = "revoke_recovery_kit"
+    """A recovery kit was taken away."""
+
     CHANGE_DOB = "change_dob"
+    """The date of birth of an account was changed."""
+
     CLEAR_FIELDS = "clear_fields"
+    """Fields of a profile were emptied."""
+
     SET_BOT_STATUS = "set_bot_status"
+    """An account was made a bot, or a person again."""
+
     SET_SYSTEM_STATUS = "set_system_status"
+    """An account was made the system's, or ordinary again."""
+
     SET_ACLS = "set_acls"
+    """An account got other administrative permissions."""
+
     SET_TRAITS = "set_traits"
+    """An account got other traits."""
+
     UPDATE_FLAGS = "update_flags"
+    """Flags of an account were set and cleared."""
+
     UPDATE_PREMIUM_FLAGS = "update_premium_flags"
+    """Premium flags of an account were set and cleared."""
+
     LIST_USER_STORE_PURCHASES = "list_user_store_purchases"
+    """The purchases of an account were listed."""
+
     REFRESH_STORE_PURCHASES = "refresh_store_purchases"
+    """The purchases of an account were asked for at the store again."""
+
     TEMP_BAN = "temp_ban"
+    """An account was banned, for hours or for good."""
+
     UNBAN = "unban"
+    """The ban of an account was lifted."""
+
     ANNOTATE_BAN = "annotate_ban"
+    """A note was added to the ban of an account."""
+
     SCHEDULE_DELETION = "schedule_deletion"
+    """The erasure of an account was scheduled or replaced."""
+
     AUTO_RESOLVE_REPORTS_ON_DELETION = "auto_resolve_reports_on_deletion"
+    """Reports against an account were resolved by its deletion."""
+
     CANCEL_DELETION = "cancel_deletion"
+    """The scheduled erasure of an account was taken back."""
+
     LIST_USER_GUILDS = "list_user_guilds"
+    """The guilds of an account were listed."""
+
     LIST_USER_DM_CHANNELS = "list_user_dm_channels"
+    """The conversations of an account were listed."""
+
     LIST_USER_APPLICATIONS = "list_user_applications"
+    """The applications of an account were listed."""
+
     LIST_USER_RELATIONSHIPS = "list_user_relationships"
+    """The relationships of an account were listed."""
+
     REMOVE_RELATIONSHIPS_BY_CATEGORY = "remove_relationships_by_category"
+    """All relationships of a kind were taken from an account."""
+
     REMOVE_RELATIONSHIP = "remove_relationship"
+    """One relationship was taken from an account."""
+
     LIST_USER_SESSIONS = "list_user_sessions"
+    """The sign-ins of an account were listed."""
+
     TERMINATE_SESSIONS = "terminate_sessions"
+    """Every sign-in of an account was ended."""
+
     LIST_WEBAUTHN_CREDENTIALS = "list_webauthn_credentials"
+    """The passkeys of an account were listed."""
+
     DELETE_WEBAUTHN_CREDENTIAL = "delete_webauthn_credential"
+    """A passkey of an account was deleted."""
+
     DISABLE_MFA = "disable_mfa"
+    """Every second factor was taken from an account."""
+
     CANCEL_BULK_MESSAGE_DELETION = "cancel_bulk_message_deletion"
+    """The deletion of its messages that an account asked for was cancelled."""
+
     TRIGGER_USER_ARCHIVE = "trigger_user_archive"
+    """An archive of an account was ordered."""
+
     LIST_USER_CHANGE_LOG = "list_user_change_log"
+    """The changes of an account's name and address were listed."""
+
     DELETE_ALL_USER_MESSAGES_DRY_RUN = "delete_all_user_messages_dry_run"
+    """The messages of an account were counted before their deletion."""
+
     DELETE_ALL_USER_MESSAGES = "delete_all_user_messages"
+    """All messages of an account were deleted."""
+
     QUEUE_MESSAGE_SHRED = "queue_message_shred"
+    """The deletion of listed messages was ordered."""
+
     BAN_EMAIL = "ban_email"
+    """A mail address was blocked."""
+
     CHECK_EMAIL_BAN = "check_email_ban"
+    """A mail address was looked up in the blocklist."""
+
     UNBAN_EMAIL = "unban_email"
+    """A mail address was allowed again."""
+
     BAN_IP = "ban_ip"
+    """A network was blocked."""
+
     CHECK_IP_BAN = "check_ip_ban"
+    """A network was looked up in the blocklist."""
+
     UNBAN_IP = "unban_ip"
+    """A network was allowed again."""
+
     BAN_PHRASE = "ban_phrase"
+    """A phrase was blocked."""
+
     CHECK_PHRASE_BAN = "check_phrase_ban"
+    """A phrase was looked up in the blocklist."""
+
     UNBAN_PHRASE = "unban_phrase"
+    """A phrase was allowed again."""
+
     BAN_URL = "ban_url"
+    """The address of a page was blocked."""
+
     CHECK_URL_BAN = "check_url_ban"
+    """The address of a page was looked up in the blocklist."""
+
     UNBAN_URL = "unban_url"
+    """The address of a page was allowed again."""
+
     BAN_URL_DOMAIN = "ban_url_domain"
+    """The domain of pages was blocked."""
+
     CHECK_URL_DOMAIN_BAN = "check_url_domain_ban"
+    """The domain of pages was looked up in the blocklist."""
+
     UNBAN_URL_DOMAIN = "unban_url_domain"
+    """The domain of pages was allowed again."""
+
     BAN_FILE_SHA = "ban_file_sha"
+    """A file was blocked."""
+
     CHECK_FILE_SHA_BAN = "check_file_sha_ban"
+    """A file was looked up in the blocklist."""
+
     UNBAN_FILE_SHA = "unban_file_sha"
+    """A file was allowed again."""
+
     BAN_AVATAR_HASH = "ban_avatar_hash"
+    """An avatar was blocked."""
+
     CHECK_AVATAR_HASH_BAN = "check_avatar_hash_ban"
+    """An avatar was looked up in the blocklist."""
+
     UNBAN_AVATAR_HASH = "unban_avatar_hash"
+    """An avatar was allowed again."""
+
     BAN_PROFILE_SUBSTRING = "ban_profile_substring"
+    """A text in profiles was blocked."""
+
     CHECK_PROFILE_SUBSTRING_BAN = "check_profile_substring_ban"
+    """A text in profiles was looked up in the blocklist."""
+
     UNBAN_PROFILE_SUBSTRING = "unban_profile_substring"
+    """A text in profiles was allowed again."""
+
     RESOLVE_REPORT = "resolve_report"
+    """A report was resolved."""
+
     GET_REPORT = "get_report"
+    """A report was looked at."""
+
     LIST_REPORTS = "list_reports"
+    """Reports were listed."""
 
 
 def _row(*metadata: str, target: AdminTarget = AdminTarget.USER) -> AdminActionKind:

@@ -14,7 +14,17 @@ from typing import Any
 import pytest
 
 import chat.registries
-from chat.registries import acls, close_codes, guild_features, limits, permissions, scopes, statuses, user_flags
+from chat.registries import (
+    acls,
+    admin_actions,
+    close_codes,
+    guild_features,
+    limits,
+    permissions,
+    scopes,
+    statuses,
+    user_flags,
+)
 from chat.registries.close_codes import CLOSES, Close, CloseCode
 from chat.registries.error_codes import ERROR_CODES, FIELD_CODES, STATUS_FALLBACKS
 from chat.registries.events import EVENTS, Audience, EventName, EventRule
@@ -28,7 +38,16 @@ REGISTRIES = tuple(
     for module in pkgutil.iter_modules(chat.registries.__path__)
 )
 
-WITH_A_TABLE_OF_THEIR_OWN = {"Acl", "Audience", "CloseCode", "EventName", "Opcode", "Permission"}
+WITH_A_TABLE_OF_THEIR_OWN = {
+    "Acl",
+    "AdminAction",
+    "AdminTarget",
+    "Audience",
+    "CloseCode",
+    "EventName",
+    "Opcode",
+    "Permission",
+}
 """Enumerations that another fixture than `enumerations.json` holds."""
 
 
@@ -193,6 +212,15 @@ def test_acls_are_those_of_the_registry_in_its_order() -> None:
     rows = fixture("acls.json")
     assert [(acl.value, acl.name) for acl in acls.ACLS] == [(row["acl"], row["name"]) for row in rows]
     assert len(rows) == acls.ACLS_MAXIMUM == 106
+
+
+def test_administrative_actions_have_the_targets_and_the_metadata_of_the_document() -> None:
+    rows = fixture("admin_actions.json")
+    assert [target.value for target in admin_actions.AdminTarget] == rows["targets"]
+    assert {action.value for action in admin_actions.AdminAction} == {row["action"] for row in rows["actions"]}
+    assert {
+        action.value: (kind.target.value, sorted(kind.metadata)) for action, kind in admin_actions.ADMIN_ACTIONS.items()
+    } == {row["action"]: (row["target"], row["metadata"]) for row in rows["actions"]}
 
 
 def test_statuses_in_their_precedence() -> None:
