@@ -19,6 +19,7 @@ LONGEST: Final = 16
 """Code points that an emoji has at most, with room to spare: longer text is none."""
 
 REGIONAL_INDICATORS: Final = tuple(chr(letter) for letter in range(0x1F1E6, 0x1F200))
+"""The letters that flags are made of; each stands for itself too."""
 
 
 def fully_qualified(text: str) -> str | None:
