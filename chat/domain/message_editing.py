@@ -26,7 +26,7 @@ from chat.domain.message_drafts import AttachmentDraft, MessageEdit, require_con
 from chat.domain.message_events import message_updated
 from chat.domain.message_files import put_into_message
 from chat.domain.message_mentions import CountedMentions, count_mentions
-from chat.domain.message_parts import Viewer, viewer_of
+from chat.domain.message_parts import Viewer, has_parts, viewer_of
 from chat.domain.message_reading import StoredMessages, accounts_by_id, with_context
 from chat.domain.message_texts import JudgedText, judge_text
 from chat.domain.objects.addresses import Addresses
@@ -144,7 +144,8 @@ class MessageEditing:
             if edit.attachments:
                 put_into_message(connection, edited, _placed(edit.attachments, edited), self._settings, now_ms)
             stored = with_context(connection, [edited])
-            for_author = with_context(connection, [edited], viewer=viewer) if stored.parts else stored
+            shown_alike = not any(has_parts(shown) for shown in (edited, *stored.referenced.values()))
+            for_author = stored if shown_alike else with_context(connection, [edited], viewer=viewer)
             return _Edited(edited, stored, for_author)
 
         def then(done: _Edited) -> None:

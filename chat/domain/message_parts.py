@@ -50,6 +50,11 @@ PARTS: Final[tuple[Part, ...]] = (Part(has_reactions, read_reactions), Part(conc
 """In the order in which their members come."""
 
 
+def has_parts(message: Message) -> bool:
+    """Whether other tables may hold members of the message, which can differ from viewer to viewer."""
+    return any(part.concerns(message) for part in PARTS)
+
+
 def parts_of(connection: sqlite3.Connection, found: Sequence[Message], viewer: Viewer | None) -> Mapping[int, Members]:
     """The members that other tables hold for these messages."""
     gathered: dict[int, dict[str, Any]] = {}

@@ -13,6 +13,7 @@ from chat.registries.guild_values import DisabledOperation
 from chat.registries.permissions import Permission
 from chat.testing.gateway_client import GatewayClient
 from chat.testing.rest_client import Response
+from chat.testing.server import ChatServer
 from chat.testing.world import Actor, World
 from tests.api.surfaces import data_uri, png
 from tests.api.test_thread_routes import THREADS_FLAG, ask, start
@@ -555,3 +556,89 @@ async def test_reactions_in_a_thread(chat_world: World) -> None:
     await say(alice, chat_world.channel_id, "end")
     heard = await names(without, "MESSAGE_CREATE")
     assert [name for name in heard if name is not None and name.startswith("MESSAGE_REACTION")] == []
+
+
+# Sessions that want additions together (DEBOUNCE_MESSAGE_REACTIONS)
+
+
+async def test_additions_in_a_conversation_come_together(chat_world: World, autojump_clock: MockClock) -> None:
+    alice, bob = chat_world.alice, chat_world.bob
+    dm = await conversation(chat_world)
+    first, second = await say(alice, dm), await say(alice, dm)
+    gathering, at_once = await bob.connect(flags=DEBOUNCE_FLAG), await bob.connect()
+    await gathering.expect("SESSIONS_REPLACE")  # of the session that came after it
+    began = trio.current_time()
+    for message_id, emoji in ((first, THUMB), (second, HEART), (first, HEART)):
+        (await react(alice, dm, message_id, emoji)).expect(204)
+        assert (await at_once.expect("MESSAGE_REACTION_ADD")).data["message_id"] == message_id
+    await gathering.expect_silence(began + 0.64 - trio.current_time())
+    together = (await gathering.expect("MESSAGE_REACTION_ADD_MANY")).data
+    assert 0.65 <= trio.current_time() - began < 0.75
+    assert together == {
+        "channel_id": dm,
+        "message_id": first,
+        "reactions": [
+            {"user_id": alice.id, "emoji": {"name": THUMB}},
+            {"user_id": alice.id, "emoji": {"name": HEART}},
+        ],
+    }
+    assert (await gathering.expect("MESSAGE_REACTION_ADD_MANY")).data == {
+        "channel_id": dm,
+        "message_id": second,
+        "reactions": [{"user_id": alice.id, "emoji": {"name": HEART}}],
+    }
+    # The next one opens another window.
+    (await react(bob, dm, first, THUMB)).expect(204)
+    together = (await gathering.expect("MESSAGE_REACTION_ADD_MANY")).data
+    assert together["reactions"] == [{"user_id": bob.id, "emoji": {"name": THUMB}}]
+
+
+@pytest.mark.parametrize("takes", ["one", "the long way", "message"])
+async def test_what_takes_additions_back_comes_after_them(chat_world: World, takes: str) -> None:
+    alice, bob = chat_world.alice, chat_world.bob
+    dm = await conversation(chat_world)
+    message_id = await say(alice, dm)
+    gathering = await bob.connect(flags=DEBOUNCE_FLAG)
+    (await react(alice, dm, message_id, THUMB)).expect(204)
+    gone, event = {
+        "one": (path(dm, message_id, THUMB, "@me"), "MESSAGE_REACTION_REMOVE"),
+        "the long way": (path(dm, message_id, THUMB, alice.id), "MESSAGE_REACTION_REMOVE"),
+        "message": (f"/v1/channels/{dm}/messages/{message_id}", "MESSAGE_DELETE"),
+    }[takes]
+    (await alice.rest.delete(gone)).expect(204)
+    assert await names(gathering, event) == ["MESSAGE_REACTION_ADD_MANY"]
+
+
+async def test_additions_in_a_guild_come_one_by_one(chat_world: World) -> None:
+    alice, channel_id = chat_world.alice, chat_world.channel_id
+    message_id = await say(alice, channel_id)
+    gathering = await chat_world.bob.connect(flags=DEBOUNCE_FLAG)
+    for emoji in (THUMB, HEART):
+        (await react(alice, channel_id, message_id, emoji)).expect(204)
+        assert (await gathering.expect("MESSAGE_REACTION_ADD")).data["emoji"] == {"name": emoji}
+
+
+async def test_a_session_that_is_resumed_still_gathers(chat_world: World, autojump_clock: MockClock) -> None:
+    alice, bob = chat_world.alice, chat_world.bob
+    dm = await conversation(chat_world)
+    message_id = await say(alice, dm)
+    gathering = await bob.connect(flags=DEBOUNCE_FLAG)
+    gathering.drop()
+    (await react(alice, dm, message_id, THUMB)).expect(204)
+    again = await bob.resume(gathering)
+    replayed = (await again.expect("MESSAGE_REACTION_ADD_MANY")).data
+    assert replayed["reactions"] == [{"user_id": alice.id, "emoji": {"name": THUMB}}]
+    (await react(alice, dm, message_id, HEART)).expect(204)
+    await again.expect("MESSAGE_REACTION_ADD_MANY")
+
+
+async def test_what_is_held_back_is_not_lost_when_the_server_stops(chat_world: World, chat_server: ChatServer) -> None:
+    alice, bob = chat_world.alice, chat_world.bob
+    dm = await conversation(chat_world)
+    message_id = await say(alice, dm)
+    gathering = await bob.connect(flags=DEBOUNCE_FLAG)
+    (await react(alice, dm, message_id, THUMB)).expect(204)
+    await chat_server.restart()
+    again = await bob.resume(gathering)
+    replayed = (await again.expect("MESSAGE_REACTION_ADD_MANY")).data
+    assert replayed["message_id"] == message_id
