@@ -217,11 +217,22 @@ async def _own_picture(
     request: Request, asset: Asset, cache_control: str, ending: str, query: PictureQuery, *, may_move: bool
 ) -> Answer:
     moves = asset.hash.startswith(ANIMATED_PREFIX)
-    side = DEFAULT_SIZE if query.size is None else query.size
-    rendition = rendition_of(ending, side, side, query, may_move=may_move, source_moves=moves)
+    rendition = _wanted(ending, query, may_move=may_move, moves=moves)
     original = Original(asset.content_type, asset.width, asset.height, moves)
     file = File(asset.content_type, asset.size, asset.hash, cache_control)
     return await picture(request, asset, file, original, rendition)
+
+
+def _wanted(ending: str, query: PictureQuery, *, may_move: bool, moves: bool) -> Rendition | None:
+    """What is asked for in place of the picture as it came: nothing, unless the query says how it is wanted or the
+    picture would show that it moves where that is not told."""
+    if query == PictureQuery():
+        if may_move or not moves:
+            return None
+        side = SIZES[-1]
+    else:
+        side = DEFAULT_SIZE if query.size is None else query.size
+    return rendition_of(ending, side, side, query, may_move=may_move, source_moves=moves)
 
 
 def _attached(attachment: Attachment, cache_control: str) -> File:
