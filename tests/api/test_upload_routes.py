@@ -61,7 +61,7 @@ async def test_a_message_brings_files_in_a_form(
     assert {**picture, "id": "", "url": "", "proxy_url": ""} == {
         "id": "", "filename": "a picture.png", "title": None, "description": None, "content_type": "image/png",
         "content_hash": hashlib.sha256(image).hexdigest(), "size": len(image), "url": "", "proxy_url": "", "flags": 0,
-        "expires_at": None, "width": 30, "height": 20,
+        "expires_at": None, "width": 30, "height": 20, "placeholder": "SOcBBYAOS02IiIiEiJiIhbGAGX+3",
     }  # fmt: skip
     assert (notes["filename"], notes["title"], notes["description"]) == ("renamed.txt", "Notes", "of a day")
     assert notes["content_type"] == "text/plain; charset=utf-8"

@@ -234,7 +234,7 @@ async def test_a_webhook_speaks_under_other_names(chat_world: World) -> None:
         ({"content": "x", "username": " "}, "username", "WEBHOOK_NAME_LENGTH_INVALID"),
         ({"content": "x", "avatar_url": "file:///etc/passwd"}, "avatar_url", "INVALID_FORMAT"),
         ({"content": "x", "avatar_url": "https://user:pw@host/x.png"}, "avatar_url", "INVALID_FORMAT"),
-        ({"content": "x", "embeds": [{"title": "t"}]}, "embeds", "INVALID_FORMAT"),
+        ({"content": "x", "embeds": [{"url": "file:///etc/passwd"}]}, "embeds.0.url", "INVALID_FORMAT"),
         ({"content": "x", "message_reference": {"message_id": "1"}}, "message_reference", "INVALID_FORMAT"),
         ({"content": "x", "attachments": [{"id": 0}]}, "attachments.0.uploaded_filename", "INVALID_FORMAT"),
     ],
