@@ -208,7 +208,7 @@ def _applied(before: Message, edit: MessageEdit, new_text: _NewText | None, limi
     extra = edited.extra or MessageExtra()
     if edit.embeds or (extra.embeds and edit.kept_attachments is not None):
         require_own_files(extra.embeds, [file.filename for file in edited.attachments])
-    if not (edited.content or edited.attachments or extra.embeds or extra.stickers or extra.snapshots):
+    if not (edited.content.strip() or edited.attachments or extra.embeds or extra.stickers or extra.snapshots):
         raise ApiError("CANNOT_SEND_EMPTY_MESSAGE")
     if edit.flags is not None:
         edited = attrs.evolve(edited, flags=edited.flags & ~EDITABLE_FLAGS | edit.flags & EDITABLE_FLAGS)

@@ -81,9 +81,20 @@ async def test_pages(chat_world: World) -> None:
         ),
         ({"content": "x", "allowed_mentions": {"parse": ["all"]}}, "allowed_mentions.parse.0", "INVALID_FORMAT"),
         ({"content": "x", "allowed_mentions": {"users": ["1"] * 101}}, "allowed_mentions.users", "INVALID_FORMAT"),
-        ({"content": "x", "embeds": [{"title": "t"}]}, "embeds", "INVALID_FORMAT"),
+        (
+            {"content": "x", "allowed_mentions": {"parse": ["users"], "users": ["1"]}},
+            "allowed_mentions.parse",
+            "INVALID_FORMAT",
+        ),
+        (
+            {"content": "x", "allowed_mentions": {"parse": ["roles"], "roles": ["1"]}},
+            "allowed_mentions.parse",
+            "INVALID_FORMAT",
+        ),
         ({"content": "x", "attachments": [{"id": 0}]}, "attachments.0.uploaded_filename", "INVALID_FORMAT"),
-        ({"content": "x", "sticker_ids": ["1"]}, "sticker_ids", "INVALID_FORMAT"),
+        ({"content": "x", "sticker_ids": ["1", "2", "3", "4"]}, "sticker_ids", "INVALID_FORMAT"),
+        ({"content": "x", "sticker_ids": "1"}, "sticker_ids", "INVALID_FORMAT"),
+        ({"content": "x", "favorite_meme_id": "1"}, "favorite_meme_id", "INVALID_FORMAT"),
         ([], "root", "INVALID_FORMAT"),
     ],
 )
@@ -104,7 +115,7 @@ async def test_what_is_wrong_with_a_body(chat_world: World, body: object, path: 
         {"embeds": [], "attachments": None, "sticker_ids": []},
         {"allowed_mentions": None},
         {"allowed_mentions": {}},
-        {"allowed_mentions": {"parse": ["users"], "users": ["1", 2], "replied_user": True}},
+        {"allowed_mentions": {"parse": ["roles"], "users": ["1", 2], "replied_user": True}},
         {"message_reference": None},
         {"message_reference": {"message_id": 1, "fail_if_not_exists": False}},
         {"something": "else"},
@@ -152,6 +163,7 @@ async def test_read_states(chat_world: World) -> None:
     path = f"/v1/channels/{chat_world.channel_id}/messages/{sent['id']}/ack"
     assert (await chat_world.bob.rest.post(path, {"mention_count": 0})).status == 204
     acknowledged = (await bob.expect("MESSAGE_ACK")).data
+    assert int(acknowledged.pop("version")) > int(sent["id"])
     assert acknowledged == {"channel_id": chat_world.channel_id, "message_id": sent["id"], "mention_count": 0}
     assert (await chat_world.bob.rest.post(path)).status == 204
     assert (await chat_world.bob.rest.post(path, {"mention_count": -1})).status == 400

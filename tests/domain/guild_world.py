@@ -24,8 +24,10 @@ from chat.domain.instance_policy import InstancePolicy
 from chat.domain.invites import Invites
 from chat.domain.media_library import MediaLibrary
 from chat.domain.memberships import Memberships
+from chat.domain.mention_counting import MentionCounting
 from chat.domain.messages import Messages
 from chat.domain.private_channels import PrivateChannels
+from chat.domain.read_states import ReadStates
 from chat.domain.system_messages import SystemMessages
 from chat.domain.typing_indicators import TypingIndicators
 from chat.errors import ApiError, InvalidFormBody
@@ -120,7 +122,10 @@ class GuildWorld:
             settings,
             policy,
             addresses,
+            MentionCounting(lambda guild_id: sorted(self.connected)),
+            AuditLog(database, access, self.bus, self.clock, self.snowflakes),
         )
+        self.read_states = ReadStates(database, access, self.bus, self.snowflakes)
         system_messages = SystemMessages(access, self.private_channels, self.bus, self.snowflakes, addresses)
         groups = Groups(
             database,

@@ -13,6 +13,7 @@ from chat.config import Settings
 from chat.config.settings import ContentPolicySettings
 from chat.domain.message_drafts import AllowedMentions, MessageDraft, MessageEdit, ReplyTo
 from chat.domain.message_reading import Page
+from chat.domain.read_states import ReadUpTo
 from chat.errors import ApiError
 from chat.registries.channel_types import ChannelType, OverwriteType
 from chat.registries.events import EventName
@@ -126,7 +127,7 @@ async def test_a_channel_that_is_not_seen_takes_nothing(world: GuildWorld, harbo
         world.messages.get(world.bob, harbour.general, 1),
         world.messages.delete(world.bob, harbour.general, 1),
         world.messages.edit(world.bob, harbour.general, 1, MessageEdit("x")),
-        world.messages.acknowledge(world.bob, harbour.general, 1),
+        world.read_states.acknowledge(world.bob, ReadUpTo(harbour.general, 1)),
         world.typing.start(world.bob, harbour.general),
         world.channels.get(world.bob, harbour.general),
     ):
@@ -371,17 +372,20 @@ async def test_whoever_is_mentioned_and_sees_it_has_one_more_to_read(
     [author] = await state_of(world.alice)
     assert author.mention_count == 0, "one's own mention is not news"
     world.heard.signals.clear()
-    await world.messages.acknowledge(world.bob, harbour.general, int(sent["id"]), mention_count=1, manual=True)
-    assert await state_of(world.bob) == [ReadState(harbour.general, int(sent["id"]), 1, None)]
+    up_to = ReadUpTo(harbour.general, int(sent["id"]), mention_count=1, manual=True)
+    await world.read_states.acknowledge(world.bob, up_to)
+    [state] = await state_of(world.bob)
+    assert state == ReadState(harbour.general, int(sent["id"]), 1, None, version=state.version)
     [event] = world.heard.events()
     assert (event.name, event.audience) == (EventName.MESSAGE_ACK, ToAccounts((world.bob.user_id,)))
     assert event.data == {
         "channel_id": str(harbour.general),
         "message_id": sent["id"],
         "mention_count": 1,
+        "version": str(state.version),
         "manual": True,
     }
-    await world.messages.forget_read_state(world.bob, harbour.general)
+    await world.read_states.forget(world.bob, harbour.general)
     assert await state_of(world.bob) == []
 
 
