@@ -95,6 +95,7 @@ from chat.domain.password_change import PasswordChanges
 from chat.domain.password_recovery import PasswordRecovery
 from chat.domain.pending_registrations import PendingRegistrations
 from chat.domain.permission_overwrites import PermissionOverwrites
+from chat.domain.posts import Posts
 from chat.domain.presences import Presences
 from chat.domain.private_channels import PrivateChannels
 from chat.domain.profiles import ProfileRules
@@ -354,6 +355,7 @@ def build_services(base: Foundations) -> Services:
             database, base.guild_states, access, bus, audit_log, base.snowflakes, media, settings, policy
         ),
         threads=threads,
+        posts=Posts(access, messages, clock, base.snowflakes, policy, audit_log),
         thread_archiving=archiving,
         thread_lists=ThreadLists(database, access, clock, addresses),
         thread_changes=ThreadChanges(database, access, threads, archiving, bus, clock, policy, audit_log, addresses),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
-from typing import Any, Final, TypeVar
+from typing import Any, Final, Protocol, TypeVar
 
 from chat.api.bodies import BODY_LIMIT, BodyChunks
 from chat.api.message_bodies import (
@@ -26,6 +26,7 @@ PAYLOAD: Final = "payload_json"
 
 B = TypeVar("B", bound=CreateMessage)
 T = TypeVar("T")
+P = TypeVar("P", bound="PostBody")
 
 Received = tuple[B, Sequence[AttachmentDraft]]
 
@@ -46,6 +47,41 @@ async def received_message(
         return
     async with _in_parts(request, owner, declared, lambda message: attachment_wishes(message.attachments)) as received:
         yield received
+
+
+class PostBody(Protocol):
+    """The body of a post."""
+
+    @property
+    def message(self) -> CreateMessage | None:
+        """Its first message."""
+        ...
+
+
+@asynccontextmanager
+async def received_post(
+    request: Request, owner: Owner, declared: type[P], body: P | None
+) -> AsyncIterator[tuple[P, CreateMessage, Sequence[AttachmentDraft]]]:
+    """The body, the first message and the attachments of a post that is made in the block; as `received_message`.
+
+    :raises ApiError: as `received_message`.
+    :raises InvalidFormBody: as `received_message`; INVALID_FORMAT at `message` without one.
+    """
+    if body is not None:
+        message = _message_of(body)
+        yield body, message, request.services.uploads.promised(owner, attachment_wishes(message.attachments))
+        return
+    async with _in_parts(
+        request, owner, declared, lambda post: attachment_wishes(_message_of(post).attachments)
+    ) as received:
+        post, attachments = received
+        yield post, _message_of(post), attachments
+
+
+def _message_of(post: PostBody) -> CreateMessage:
+    if post.message is None:
+        raise InvalidFormBody.at("message", "INVALID_FORMAT")
+    return post.message
 
 
 @asynccontextmanager

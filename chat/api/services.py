@@ -58,6 +58,7 @@ if TYPE_CHECKING:
     from chat.domain.password_recovery import PasswordRecovery
     from chat.domain.pending_registrations import PendingRegistrations
     from chat.domain.permission_overwrites import PermissionOverwrites
+    from chat.domain.posts import Posts
     from chat.domain.private_channels import PrivateChannels
     from chat.domain.reactions import Reactions
     from chat.domain.read_states import ReadStates
@@ -134,6 +135,7 @@ class Services:
     private_channels: PrivateChannels
     groups: Groups
     threads: Threads
+    posts: Posts
     thread_archiving: ThreadArchiving
     thread_changes: ThreadChanges
     thread_lists: ThreadLists

@@ -52,13 +52,16 @@ class ToThread:
     """Every session with thread access that sees a thread below this channel.
 
     `member_ids` narrows it to the members of a private thread and to those who manage threads there; with `message_id`
-    to those who may read that message.
+    to those who may read that message. Of these `only` asks for the sessions of one account, `without` leaves those of
+    one out.
     """
 
     guild_id: int
     parent_id: int
     member_ids: frozenset[int] | None = None
     message_id: int | None = None
+    only: int | None = None
+    without: int | None = None
 
 
 @attrs.frozen

@@ -40,6 +40,12 @@ class Actor:
     reason: str | None = None
 
 
+def entry_created(entry: AuditLogEntry) -> Event:
+    """GUILD_AUDIT_LOG_ENTRY_CREATE, for those who may read the log."""
+    data = {**audit_log_entry_object(entry), "guild_id": str(entry.guild_id)}
+    return Event(EventName.GUILD_AUDIT_LOG_ENTRY_CREATE, data, ToGuild(entry.guild_id, VIEW_AUDIT_LOG))
+
+
 class AuditLog:
     """Writes, tells and reads the audit logs of guilds."""
 
@@ -117,9 +123,7 @@ class AuditLog:
         """Tell those who may read the log; None stands for a change that is not worth an entry."""
         for entry in entries:
             if entry is not None:
-                data = {**audit_log_entry_object(entry), "guild_id": str(entry.guild_id)}
-                audience = ToGuild(entry.guild_id, VIEW_AUDIT_LOG)
-                self._bus.publish(Event(EventName.GUILD_AUDIT_LOG_ENTRY_CREATE, data, audience))
+                self._bus.publish(entry_created(entry))
 
     async def read(self, principal: Principal, guild_id: int, page: AuditLogPage) -> dict[str, Any]:
         """A page of the log, the newest entries first, with the accounts that it names.

@@ -42,6 +42,8 @@ from chat.store.threads import MINUTE_MS, Thread
 
 SEND_MESSAGES: Final = Permission.SEND_MESSAGES.value
 PINNED: Final = ChannelFlag.PINNED.value
+THREAD_FLAGS: Final = PINNED
+"""Bits of a thread's `flags` that may be set by hand; others are dropped."""
 
 MESSAGES_AT_ONCE: Final = 1_000
 """A thread with more messages is deleted little by little."""
@@ -250,8 +252,10 @@ def _changed(before: Thread, change: ThreadChange, now_ms: int) -> Thread:
     channel = attrs.evolve(
         before.channel,
         name=before.channel.name if change.name is None else change.name,
-        rate_limit_per_user=_given(change.rate_limit_per_user, before.channel.rate_limit_per_user),
-        flags=_given(change.flags, before.channel.flags),
+        rate_limit_per_user=(
+            before.channel.rate_limit_per_user if change.rate_limit_per_user is None else change.rate_limit_per_user
+        ),
+        flags=before.channel.flags if change.flags is None else change.flags & THREAD_FLAGS,
     )
     after = attrs.evolve(
         before,
@@ -273,10 +277,6 @@ def _changed(before: Thread, change: ThreadChange, now_ms: int) -> Thread:
             archive_at=None if after.archived else since + minutes * MINUTE_MS,
         )
     return after
-
-
-def _given(value: int | None, present: int) -> int:
-    return present if value is None else value
 
 
 def _last_activity(thread: Thread) -> int:

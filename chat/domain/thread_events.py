@@ -8,7 +8,7 @@ from typing import Any
 
 import attrs
 
-from chat.bus.audience import ToAccounts, ToThread
+from chat.bus.audience import ToThread
 from chat.bus.bus import Event
 from chat.domain.guild_states import GuildState
 from chat.domain.objects.threads import thread_gone_object, thread_member_object, thread_object
@@ -39,16 +39,23 @@ def known_thread(connection: sqlite3.Connection, thread: Thread) -> KnownThread:
     return KnownThread(thread, threads.member_ids(connection, thread.id) if thread.is_private else None)
 
 
-def thread_created(known: KnownThread) -> Event:
-    """THREAD_CREATE of a thread that was just started."""
-    return Event(EventName.THREAD_CREATE, {**thread_object(known.thread), "newly_created": True}, known.audience)
+def thread_created(known: KnownThread, own: ThreadMember | None) -> list[Event]:
+    """THREAD_CREATE of a thread that was just started; who started it is told of its own membership too."""
+    data = {**thread_object(known.thread), "newly_created": True}
+    if own is None:
+        return [Event(EventName.THREAD_CREATE, data, known.audience)]
+    joined = {**data, "member": thread_member_object(own)}
+    return [
+        Event(EventName.THREAD_CREATE, data, attrs.evolve(known.audience, without=own.user_id)),
+        Event(EventName.THREAD_CREATE, joined, attrs.evolve(known.audience, only=own.user_id)),
+    ]
 
 
-def thread_shown(thread: Thread, own: ThreadMember) -> Event:
+def thread_shown(known: KnownThread, own: ThreadMember) -> Event:
     """THREAD_CREATE for an account that was brought into the thread: a private one is new to it for sure, and of a
     public one it has perhaps not heard, since Ready tells people only of the threads that they are in."""
-    data = {**thread_object(thread, own=own), "newly_created": False, "guild_id": str(thread.channel.guild_id)}
-    return Event(EventName.THREAD_CREATE, data, ToAccounts((own.user_id,)))
+    data = {**thread_object(known.thread, own=own), "newly_created": False}
+    return Event(EventName.THREAD_CREATE, data, attrs.evolve(known.audience, only=own.user_id))
 
 
 def thread_updated(known: KnownThread) -> Event:
@@ -83,7 +90,7 @@ def members_changed(
     if known.member_ids is not None:
         known = attrs.evolve(known, member_ids=known.member_ids.union(removed_ids))
     return [
-        *(thread_shown(thread, entry) for entry in added),
+        *(thread_shown(known, entry) for entry in added),
         Event(EventName.THREAD_MEMBERS_UPDATE, data, known.audience),
     ]
 

@@ -74,6 +74,7 @@ class _Started:
     """What starting a thread wrote."""
 
     known: KnownThread
+    own: ThreadMember
     entry: AuditLogEntry
     announced: WrittenMessage | None
     """In the channel above, for a thread that no message has."""
@@ -167,6 +168,7 @@ class Threads:
             known = open_thread(connection, thread, own)
             return _Started(
                 known,
+                own,
                 self._record(connection, principal.user_id, known.thread, reason),
                 None if of_message or thread.is_private else self._announce(connection, thread, message_id),
                 None if starter is None else with_context(connection, [starter]),
@@ -233,7 +235,7 @@ class Threads:
         above = self._access.renewed(parent)
         if above is None:
             return
-        self._bus.publish(thread_created(started.known))
+        self._bus.publish(*thread_created(started.known, started.own))
         if started.starter is not None:
             message = started.starter.messages[0]
             self._bus.publish(message_updated(above, message, started.starter.wire(message, self._addresses)))

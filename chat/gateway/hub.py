@@ -178,7 +178,7 @@ class Hub:
                 else:
                     recipients = room.in_channel(channel_id, permission)
                 return self._without_decliners(guild_id, self._with_passive(room, recipients, event), event)
-            case ToThread(guild_id, parent_id, member_ids, message_id):
+            case ToThread(guild_id, parent_id, member_ids, message_id, only, without):
                 room = self._room(guild_id, event.name)
                 if room is None:
                     return ()
@@ -191,7 +191,10 @@ class Hub:
                 return tuple(
                     session
                     for session in receivers
-                    if session.threads and room.is_in_thread(session, parent_id, member_ids)
+                    if session.threads
+                    and room.is_in_thread(session, parent_id, member_ids)
+                    and (only is None or session.user_id == only)
+                    and session.user_id != without
                 )
             case ToGuild(guild_id, permission):
                 room = self._room(guild_id, event.name)

@@ -152,6 +152,12 @@ class RestClient:
         """A client that goes the same way with another credential."""
         return RestClient(self.route, token, headers=self.headers)
 
+    def declaring(self, *capabilities: str) -> RestClient:
+        """The same client with these client capabilities, such as `channel_threads` (wire facts 3.3)."""
+        return RestClient(
+            self.route, self.token, headers={**self.headers, "X-Service-Features": ", ".join(capabilities)}
+        )
+
     async def aclose(self) -> None:
         """Close the connections that wait for another request."""
         while self._idle:
@@ -286,6 +292,60 @@ class RestClient:
     async def start_typing(self, channel_id: int | str) -> Response:
         """POST /v1/channels/{channel_id}/typing."""
         return await self.post(f"/v1/channels/{channel_id}/typing")
+
+    # Channels of guilds, threads and announcements; people declare `channel_threads` for threads
+
+    async def create_channel(self, guild_id: int | str, name: str, **members: object) -> Response:
+        """POST /v1/guilds/{guild_id}/channels."""
+        return await self.post(f"/v1/guilds/{guild_id}/channels", {"name": name, **members})
+
+    async def change_channel(self, channel_id: int | str, **members: object) -> Response:
+        """PATCH /v1/channels/{channel_id}; of a thread too."""
+        return await self.patch(f"/v1/channels/{channel_id}", members)
+
+    async def start_thread(self, channel_id: int | str, name: str, **members: object) -> Response:
+        """POST /v1/channels/{channel_id}/threads; in a forum with `message`."""
+        return await self.post(f"/v1/channels/{channel_id}/threads", {"name": name, **members})
+
+    async def start_thread_from(
+        self, channel_id: int | str, message_id: int | str, name: str, **members: object
+    ) -> Response:
+        """POST /v1/channels/{channel_id}/messages/{message_id}/threads."""
+        return await self.post(f"/v1/channels/{channel_id}/messages/{message_id}/threads", {"name": name, **members})
+
+    async def join_thread(self, thread_id: int | str, user_id: int | str = "@me") -> Response:
+        """PUT /v1/channels/{thread_id}/thread-members/{user_id}."""
+        return await self.put(f"/v1/channels/{thread_id}/thread-members/{user_id}")
+
+    async def leave_thread(self, thread_id: int | str, user_id: int | str = "@me") -> Response:
+        """DELETE /v1/channels/{thread_id}/thread-members/{user_id}."""
+        return await self.delete(f"/v1/channels/{thread_id}/thread-members/{user_id}")
+
+    async def thread_members(self, thread_id: int | str, **query: str | int | None) -> Response:
+        """GET /v1/channels/{thread_id}/thread-members; `limit`, `after`."""
+        return await self.get(f"/v1/channels/{thread_id}/thread-members", query)
+
+    async def archived_threads(
+        self, channel_id: int | str, kind: str = "public", **query: str | int | None
+    ) -> Response:
+        """GET /v1/channels/{channel_id}/threads/archived/{kind}: `public` or `private`; `before`, `limit`."""
+        return await self.get(f"/v1/channels/{channel_id}/threads/archived/{kind}", query)
+
+    async def joined_archived_threads(self, channel_id: int | str, **query: str | int | None) -> Response:
+        """GET /v1/channels/{channel_id}/users/@me/threads/archived/private; `before`, `limit`."""
+        return await self.get(f"/v1/channels/{channel_id}/users/@me/threads/archived/private", query)
+
+    async def search_threads(self, channel_id: int | str, **query: str | int | None) -> Response:
+        """GET /v1/channels/{channel_id}/threads/search; `name`, `tag`, `archived`, `sort_by` ..."""
+        return await self.get(f"/v1/channels/{channel_id}/threads/search", query)
+
+    async def crosspost(self, channel_id: int | str, message_id: int | str) -> Response:
+        """POST /v1/channels/{channel_id}/messages/{message_id}/crosspost."""
+        return await self.post(f"/v1/channels/{channel_id}/messages/{message_id}/crosspost")
+
+    async def follow(self, channel_id: int | str, webhook_channel_id: int | str) -> Response:
+        """POST /v1/channels/{channel_id}/followers: have its messages in another channel."""
+        return await self.post(f"/v1/channels/{channel_id}/followers", {"webhook_channel_id": str(webhook_channel_id)})
 
     # Development routes
 

@@ -8,26 +8,26 @@ import attrs
 
 from chat.api import buckets
 from chat.api.fields import SNOWFLAKE, Length, Range, Refusal, Snowflake, Timestamp
+from chat.api.message_bodies import CreateMessage, message_draft
+from chat.api.message_forms import received_post
 from chat.api.operation import Answer, Policy, Request, Routes
 from chat.api.schemas.channels import THREAD, THREAD_MEMBER, THREADS
-from chat.api.schemas.shapes import NOTHING, listed
+from chat.api.schemas.messages import FOUND_THREADS, POST
+from chat.api.schemas.shapes import NOTHING, either, listed
+from chat.api.thread_bodies import AppliedTags, ArchiveMinutes, Slowmode, ThreadName
 from chat.clock import iso_timestamp
 from chat.domain.thread_lists import ThreadsWanted
 from chat.domain.threads import NewThread
+from chat.errors import InvalidFormBody
 from chat.registries.channel_types import ChannelType
 from chat.registries.limits import APPLIED_TAGS, THREAD_SEARCH_OFFSET, THREAD_SEARCH_THREADS
 
 routes = Routes()
 
 CREATED: Final = 201
-SLOWMODE_SECONDS_MAXIMUM: Final = 21_600
 INT32_MAXIMUM: Final = (1 << 31) - 1
 MEMBER_FLAGS_MAXIMUM: Final = 0b1111
 """HAS_INTERACTED, ALL_MESSAGES, ONLY_MENTIONS, NO_MESSAGES (wire facts 5.6)."""
-
-ThreadName = Annotated[str, Length(1, 100)]
-ArchiveMinutes = Literal[60, 1_440, 4_320, 10_080]
-Slowmode = Annotated[int, Range(0, SLOWMODE_SECONDS_MAXIMUM)]
 
 
 @attrs.frozen(kw_only=True)
@@ -41,10 +41,12 @@ class StartFromMessage:
 
 @attrs.frozen(kw_only=True)
 class Start(StartFromMessage):
-    """The body of POST /v1/channels/{channel_id}/threads."""
+    """The body of POST /v1/channels/{channel_id}/threads; `message` and `applied_tags` are those of a post."""
 
     type: Literal[10, 11, 12] | None = None
     invitable: bool = True
+    message: CreateMessage | None = None
+    applied_tags: AppliedTags | None = None
 
 
 @attrs.frozen(kw_only=True)
@@ -122,19 +124,37 @@ class MemberSettings:
     policy=Policy.THREADS,
     bucket=buckets.THREAD_START,
     body=Start,
-    answers={201: THREAD},
+    multipart=True,
+    empty_strings_are_null=False,
+    answers={201: either(THREAD, POST)},
 )
-async def start_thread(request: Request, channel_id: int, body: Start) -> object:
-    """Start a thread below a channel."""
-    new = NewThread(
+async def start_thread(request: Request, channel_id: int, body: Start | None) -> object:
+    """Start a thread below a channel; in a forum make a post, whose files come with it in a form or were uploaded
+    before."""
+    services, principal, reason = request.services, request.principal, request.audit_log_reason
+    if not services.posts.takes_posts(principal, channel_id):
+        if body is None:
+            raise InvalidFormBody.at("body", "INVALID_FORMAT")  # only posts have files
+        return Answer(CREATED, await services.threads.start(principal, channel_id, _new_thread(body), reason))
+    if body is not None and body.message is not None and not body.message.attachments:
+        draft = message_draft(body.message, ())
+        return Answer(CREATED, await services.posts.create(principal, channel_id, _new_thread(body), draft, reason))
+    owner = services.uploads.owner(principal, channel_id)
+    async with received_post(request, owner, Start, body) as (post, message, attachments):
+        draft = message_draft(message, attachments)
+        made = await services.posts.create(principal, channel_id, _new_thread(post), draft, reason)
+    return Answer(CREATED, made)
+
+
+def _new_thread(body: Start) -> NewThread:
+    return NewThread(
         name=body.name,
         type=None if body.type is None else ChannelType(body.type),
         auto_archive_duration=body.auto_archive_duration,
         rate_limit_per_user=body.rate_limit_per_user,
         invitable=body.invitable,
+        applied_tags=tuple(dict.fromkeys(body.applied_tags or ())),
     )
-    made = await request.services.threads.start(request.principal, channel_id, new, request.audit_log_reason)
-    return Answer(CREATED, made)
 
 
 @routes.operation(
@@ -174,6 +194,7 @@ async def list_active_threads(request: Request, guild_id: int) -> object:
     policy=Policy.THREADS,
     bucket=buckets.THREADS_ARCHIVED,
     query=ArchivedPage,
+    answers=THREADS,
 )
 async def list_archived_threads(request: Request, channel_id: int, query: ArchivedPage) -> object:
     """Archived threads that whoever sees the channel may read."""
@@ -188,6 +209,7 @@ async def list_archived_threads(request: Request, channel_id: int, query: Archiv
     policy=Policy.THREADS,
     bucket=buckets.THREADS_ARCHIVED,
     query=ArchivedPage,
+    answers=THREADS,
 )
 async def list_private_archived_threads(request: Request, channel_id: int, query: ArchivedPage) -> object:
     """Archived private threads, for those who manage threads."""
@@ -202,6 +224,7 @@ async def list_private_archived_threads(request: Request, channel_id: int, query
     policy=Policy.THREADS,
     bucket=buckets.THREADS_ARCHIVED,
     query=JoinedPage,
+    answers=THREADS,
 )
 async def list_joined_archived_threads(request: Request, channel_id: int, query: JoinedPage) -> object:
     """Archived private threads that the caller is in."""
@@ -216,6 +239,7 @@ async def list_joined_archived_threads(request: Request, channel_id: int, query:
     policy=Policy.THREADS,
     bucket=buckets.THREAD_SEARCH,
     query=SearchThreads,
+    answers=FOUND_THREADS,
 )
 async def search_threads(request: Request, channel_id: int, query: SearchThreads) -> object:
     """Threads of a channel by name and tags."""

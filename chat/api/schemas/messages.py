@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from chat.api.schemas.channels import THREAD
+from chat.api.schemas.channels import THREAD, THREAD_MEMBER
 from chat.api.schemas.instance import ERROR
 from chat.api.schemas.shapes import (
     ADDRESS,
@@ -106,8 +106,9 @@ REACTION: Final = wire_object("Reaction", {"emoji": REACTION_EMOJI, "count": COU
 
 MESSAGE_REFERENCE: Final = wire_object(
     "MessageReference",
-    {"channel_id": SNOWFLAKE, "message_id": SNOWFLAKE, "type": member_of(MessageReferenceType)},
-    optional={"guild_id": SNOWFLAKE},
+    {"channel_id": SNOWFLAKE, "type": member_of(MessageReferenceType)},
+    optional={"message_id": SNOWFLAKE, "guild_id": SNOWFLAKE},
+    description="What a message refers to; without `message_id` it tells of the channel.",
 )
 
 STICKER_ITEM: Final = wire_object(
@@ -169,6 +170,20 @@ MESSAGE: Final = wire_object(
     },
     description="A message. `referenced_message` is absent where nothing is answered, and null where that is gone.",
 )
+
+POST: Final = THREAD.extended("Post", {"message": MESSAGE})
+"""A thread of a forum, with the message that begins it."""
+
+FOUND_THREADS: Final = record(
+    {
+        "threads": listed(THREAD),
+        "members": listed(THREAD_MEMBER),
+        "has_more": BOOLEAN,
+        "total_results": COUNT,
+        "first_messages": listed(MESSAGE),
+    }
+)
+"""A page of a search among threads."""
 
 UPLOADED_FILE: Final = wire_object(
     "UploadedFile",
