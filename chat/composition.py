@@ -124,6 +124,7 @@ from chat.domain.unfurling import Unfurling
 from chat.domain.uploads import Uploads
 from chat.domain.user_guild_settings import UserGuildSettings
 from chat.domain.user_notes import UserNotes
+from chat.domain.user_profiles import UserProfiles
 from chat.domain.user_settings import UserSettings
 from chat.domain.username_suggestions import UsernameSuggestions
 from chat.domain.usernames import Usernames
@@ -414,6 +415,7 @@ def build_services(base: Foundations) -> Services:
         message_search_index=message_search_index,
         reactions=Reactions(database, access, bus, clock, settings),
         user_notes=UserNotes(database, bus, policy),
+        user_profiles=UserProfiles(database, base.guild_states, access, clock),
         read_states=ReadStates(database, access, bus, base.snowflakes),
         system_messages=system_messages,
         media=media,

@@ -81,6 +81,7 @@ if TYPE_CHECKING:
     from chat.domain.uploads import Uploads
     from chat.domain.user_guild_settings import UserGuildSettings
     from chat.domain.user_notes import UserNotes
+    from chat.domain.user_profiles import UserProfiles
     from chat.domain.user_settings import UserSettings
     from chat.domain.username_suggestions import UsernameSuggestions
     from chat.domain.vanity_urls import VanityUrls
@@ -166,6 +167,7 @@ class Services:
     reactions: Reactions
     read_states: ReadStates
     user_notes: UserNotes
+    user_profiles: UserProfiles
     system_messages: SystemMessages
     media: MediaLibrary
     unfurling: Unfurling

@@ -12,13 +12,14 @@ import structlog
 from chat.auth.principal import CredentialKind, Principal
 from chat.clock import Clock
 from chat.config import Settings
+from chat.domain import account_rules
 from chat.domain.account_events import AccountEvents
 from chat.domain.account_gates import present
 from chat.domain.account_images import ACCOUNT_IMAGES, AccountImages
 from chat.domain.address_wishes import AddressWish, AddressWishes, Move
 from chat.domain.new_passwords import NewPasswords
 from chat.domain.objects.users import bearer_user, partial_user, private_user
-from chat.domain.profiles import KEEP_TAG, ProfileRules, TagChange
+from chat.domain.profiles import KEEP_TAG, ProfileRules, TagChange, marked
 from chat.domain.sudo import SudoMode, SudoProof
 from chat.domain.usernames import Usernames
 from chat.errors import ApiError, InvalidFormBody
@@ -50,6 +51,7 @@ class _Checked:
 
 
 _NOTHING: Final = _Checked()
+NO_MARKS: Final[Mapping[str, bool]] = {}
 
 
 class Accounts:
@@ -101,22 +103,47 @@ class Accounts:
             raise ApiError("UNKNOWN_USER")
         return partial_user(account)
 
+    def is_taken(self, principal: Principal, username: str, discriminator: int) -> bool:
+        """Whether somebody else has this tag.
+
+        :raises InvalidFormBody: at `username`, for a name that nobody may have.
+        """
+        username = account_rules.username(username, service_name=self._settings.service_name)
+        holder = accounts.by_tag(self._database.reader, username, discriminator)
+        return holder is not None and holder.id != principal.user_id
+
+    async def accept_terms(self, principal: Principal) -> Account:
+        """Note that the caller agrees to the terms of service and the privacy policy from this moment on."""
+        now = self._clock.now_ms()
+
+        def unit(connection: sqlite3.Connection) -> tuple[Account, Account]:
+            before = accounts.by_id(connection, principal.user_id)
+            if before is None:
+                raise ApiError("UNAUTHORIZED")
+            after = attrs.evolve(before, terms_agreed_at=now, privacy_agreed_at=now)
+            accounts.replace(connection, after)
+            return before, after
+
+        _, account = await self._database.write(unit, lambda changed: self._events.changed(*changed))
+        return account
+
     async def change(
         self,
         principal: Principal,
         profile: Mapping[str, Any],
         tag: TagChange = KEEP_TAG,
         credentials: CredentialChange | None = None,
+        marks: Mapping[str, bool] = NO_MARKS,
     ) -> Account:
         """Change the caller's own account. Another password ends every sign-in of the account.
 
-        `profile` holds columns and their new values: global_name, bio, pronouns, accent_color; and, as base64 text,
-        avatar and banner.
+        `profile` holds columns and their new values: global_name, bio, pronouns, accent_color, mention_flags; and, as
+        base64 text, avatar and banner. `marks` are those of `chat.domain.profiles.MARKS`.
 
         :raises InvalidFormBody: with the field that cannot be taken; INVALID_PASSWORD at `password`.
         :raises StorageUnavailable: when an image cannot be written.
         :raises ApiError: SUDO_MODE_REQUIRED for other credentials without proof; ACCESS_DENIED for those of a deleted
-            account.
+            account; CONTENT_BLOCKED.
         """
         known = principal.account
         sent = {name: profile[name] for name in ACCOUNT_IMAGES.keys() & profile.keys()}
@@ -131,7 +158,7 @@ class Accounts:
             before = accounts.by_id(connection, principal.user_id)
             if before is None:
                 raise ApiError("UNAUTHORIZED")
-            after = attrs.evolve(before, **changes)
+            after = marked(attrs.evolve(before, **changes), marks)
             if tag != KEEP_TAG:
                 after = self._usernames.claimed(connection, after, tag.username, tag.discriminator)
             if checked != _NOTHING:

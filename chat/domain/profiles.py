@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Final
 
 import attrs
@@ -9,9 +10,11 @@ import attrs
 from chat.clock import Clock
 from chat.config import Settings
 from chat.domain import account_rules
-from chat.domain.objects.users import has_premium
+from chat.domain.instance_policy import InstancePolicy
+from chat.domain.objects.users import BADGE_FLAGS, has_premium
 from chat.domain.usernames import DISCRIMINATORS
 from chat.errors import InvalidFormBody
+from chat.registries.user_flags import UserFlag
 from chat.store.accounts import Account
 
 
@@ -25,6 +28,30 @@ class TagChange:
 
 KEEP_TAG: Final = TagChange()
 
+ONBOARDING_DISMISSED: Final = "has_dismissed_premium_onboarding"
+
+MARKS: Final = (*BADGE_FLAGS, ONBOARDING_DISMISSED)
+"""What an account says yes or no to; the store keeps it as bits."""
+
+
+TEXTS: Final = ("global_name", "bio", "pronouns")
+"""What an account writes of itself."""
+
+
+def marked(account: Account, marks: Mapping[str, bool]) -> Account:
+    """The account with these bits set or cleared."""
+    premium_flags, flags = account.premium_flags, account.flags
+    for name, holds in marks.items():
+        if name == ONBOARDING_DISMISSED:
+            flags = _with_bit(flags, UserFlag.HAS_DISMISSED_PREMIUM_ONBOARDING.value, holds)
+        else:
+            premium_flags = _with_bit(premium_flags, BADGE_FLAGS[name], holds)
+    return attrs.evolve(account, flags=flags, premium_flags=premium_flags)
+
+
+def _with_bit(flags: int, bit: int, holds: bool) -> int:
+    return flags | bit if holds else flags & ~bit
+
 
 class ProfileRules:
     """Judges changes of a profile."""
@@ -32,13 +59,15 @@ class ProfileRules:
     def __init__(self, clock: Clock, settings: Settings) -> None:
         self._clock = clock
         self._settings = settings
+        self._policy = InstancePolicy(settings)
 
     def checked(self, account: Account, profile: dict[str, Any], tag: TagChange) -> dict[str, Any]:
         """The columns as they are to be stored; every rule is checked but those that ask who else has the tag.
 
-        `profile` holds columns and their new values: global_name, bio, pronouns, accent_color.
+        `profile` holds columns and their new values: global_name, bio, pronouns, accent_color, mention_flags.
 
         :raises InvalidFormBody: with the first field that breaks a rule.
+        :raises ApiError: CONTENT_BLOCKED.
         """
         if "global_name" in profile:
             profile["global_name"] = account_rules.global_name(profile["global_name"])
@@ -47,6 +76,9 @@ class ProfileRules:
             raise InvalidFormBody.at("bio", "CONTENT_EXCEEDS_MAX_LENGTH")
         if tag.username is not None:
             account_rules.username(tag.username, service_name=self._settings.service_name)
+            self._policy.require_unblocked(tag.username)
+        for name in TEXTS:
+            self._policy.require_unblocked(profile.get(name) or "")
         if tag.discriminator is not None:
             self._require_choice(account, tag.discriminator)
         return profile

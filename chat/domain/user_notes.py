@@ -42,16 +42,17 @@ class UserNotes:
         return note
 
     async def put(self, user_id: int, target_id: int, note: str | None) -> None:
-        """Note something about an account, whatever one has with it; None takes the note away.
+        """Note something about an account, whatever one has with it; None or nothing but white space takes the note
+        away.
 
         USER_NOTE_UPDATE goes to the account's sessions even where nothing changed.
 
         :raises ApiError: UNKNOWN_USER, CONTENT_BLOCKED.
         :raises InvalidFormBody: at `note`: STRING_LENGTH_INVALID; INVALID_FORMAT beyond NOTES_MAXIMUM notes.
         """
-        kept = None if note is None else tidy(note)
+        kept = tidy(note or "") or None
         if kept is not None:
-            if not 1 <= len(kept) <= NOTE_LENGTH:
+            if len(kept) > NOTE_LENGTH:
                 raise InvalidFormBody.at("note", "STRING_LENGTH_INVALID")
             self._policy.require_unblocked(kept)
 

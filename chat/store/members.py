@@ -67,6 +67,20 @@ def exists(connection: sqlite3.Connection, guild_id: int, user_id: int) -> bool:
     return row is not None
 
 
+def common_guilds(connection: sqlite3.Connection, user_id: int, other_id: int) -> list[tuple[int, str | None]]:
+    """The guilds that two accounts are in together, ascending, each with the nickname of `other_id` there."""
+    rows = connection.execute(
+        """
+        SELECT own.guild_id, other.nick
+          FROM members AS own JOIN members AS other ON other.guild_id = own.guild_id AND other.user_id = ?
+         WHERE own.user_id = ?
+         ORDER BY own.guild_id
+        """,
+        (other_id, user_id),
+    )
+    return rows.fetchall()
+
+
 def ids_of_guild(connection: sqlite3.Connection, guild_id: int) -> list[int]:
     """Every account in the guild, ascending."""
     rows = connection.execute("SELECT user_id FROM members WHERE guild_id = ? ORDER BY user_id", (guild_id,))

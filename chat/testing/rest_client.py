@@ -259,6 +259,41 @@ class RestClient:
         """POST /v1/auth/logout."""
         return await self.post("/v1/auth/logout")
 
+    # People; ids are snowflakes as int or text
+
+    async def profile(self, user_id: int | str, **query: str | int | bool | None) -> Response:
+        """GET /v1/users/{user_id}/profile; `guild_id`, `with_mutual_friends`, `with_mutual_guilds`."""
+        given = {name: str(value).lower() if isinstance(value, bool) else value for name, value in query.items()}
+        return await self.get(f"/v1/users/{user_id}/profile", given)
+
+    async def request_friendship(self, user_id: int | str) -> Response:
+        """POST /v1/users/@me/relationships/{user_id}."""
+        return await self.post(f"/v1/users/@me/relationships/{user_id}")
+
+    async def accept_friendship(self, user_id: int | str) -> Response:
+        """PUT /v1/users/@me/relationships/{user_id} without a type."""
+        return await self.put(f"/v1/users/@me/relationships/{user_id}")
+
+    async def block(self, user_id: int | str) -> Response:
+        """PUT /v1/users/@me/relationships/{user_id} with the type that blocks."""
+        return await self.put(f"/v1/users/@me/relationships/{user_id}", {"type": 2})
+
+    async def end_relationship(self, user_id: int | str) -> Response:
+        """DELETE /v1/users/@me/relationships/{user_id}: unfriend, unblock, take back or turn down."""
+        return await self.delete(f"/v1/users/@me/relationships/{user_id}")
+
+    async def write_note(self, user_id: int | str, note: str | None) -> Response:
+        """PUT /v1/users/@me/notes/{user_id}; None takes the note away."""
+        return await self.put(f"/v1/users/@me/notes/{user_id}", {"note": note})
+
+    async def change_settings(self, **members: object) -> Response:
+        """PATCH /v1/users/@me/settings."""
+        return await self.patch("/v1/users/@me/settings", members)
+
+    async def open_conversation(self, user_id: int | str) -> Response:
+        """POST /v1/users/@me/channels with one recipient."""
+        return await self.post("/v1/users/@me/channels", {"recipient_id": str(user_id)})
+
     # Guilds, channels, messages; ids are snowflakes as int or text
 
     async def create_guild(self, name: str, **members: object) -> Response:

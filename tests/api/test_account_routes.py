@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+import trio.testing
 
 from chat.registries.user_flags import UserFlag
 from chat.testing.rest_client import Response
@@ -253,3 +254,52 @@ async def test_an_account_without_a_password_sets_its_first(chat_world: World) -
     dave = chat_world.anyone.signed_in(token)
     assert (await dave.patch("/v1/users/@me", {"new_password": NEW_PASSWORD})).status == 200
     assert (await chat_world.anyone.login(email="dave@example.com", password=NEW_PASSWORD)).status == 200
+
+
+async def test_whether_a_tag_is_taken(chat_world: World) -> None:
+    alice, bob = chat_world.alice, chat_world.bob
+    tag = (await alice.rest.get(f"/v1/users/{bob.id}")).expect(200)
+    query = {"username": tag["username"].upper(), "discriminator": tag["discriminator"]}
+    assert (await alice.rest.get("/v1/users/check-tag", query)).expect(200) == {"taken": True}
+    assert (await bob.rest.get("/v1/users/check-tag", query)).expect(200) == {"taken": False}
+    assert (await alice.rest.get("/v1/users/check-tag", {**query, "username": "nobody_here"})).expect(200) == {
+        "taken": False
+    }
+    for wrong in ({"username": "nobody"}, {**query, "discriminator": "12345"}, {**query, "username": "a b"}):
+        refused = await alice.rest.get("/v1/users/check-tag", wrong)
+        assert (refused.status, refused.code) == (400, "INVALID_FORM_BODY")
+
+
+async def test_terms_are_agreed_to(autojump_clock: trio.testing.MockClock, chat_world: World) -> None:
+    alice = chat_world.alice
+    at_alice = await alice.connect()
+    before = (await alice.rest.get("/v1/users/@me")).expect(200)
+    await chat_world.anyone.advance_clock(60_000)
+    own = (await alice.rest.post("/v1/users/@me/terms-acceptance")).expect(200)
+    assert own["terms_agreed_at"] == own["privacy_agreed_at"] > (before["terms_agreed_at"] or "")
+    assert (await at_alice.expect("USER_UPDATE")).data == own
+
+
+async def test_how_one_wants_to_be_answered(chat_world: World) -> None:
+    alice, bob = chat_world.alice, chat_world.bob
+    assert "mention_flags" not in (await bob.rest.get(f"/v1/users/{alice.id}")).expect(200)
+    assert (await alice.rest.patch("/v1/users/@me", {"mention_flags": 2})).expect(200)["mention_flags"] == 2
+    assert (await bob.rest.get(f"/v1/users/{alice.id}")).expect(200)["mention_flags"] == 2
+    refused = await alice.rest.patch("/v1/users/@me", {"mention_flags": 3})
+    assert (refused.status, refused.code) == (400, "INVALID_FORM_BODY")
+    assert "mention_flags" not in (await alice.rest.patch("/v1/users/@me", {"mention_flags": 0})).expect(200)
+
+
+async def test_onboarding_is_dismissed_once_and_for_all(chat_world: World) -> None:
+    own = (await chat_world.alice.rest.patch("/v1/users/@me", {"has_dismissed_premium_onboarding": True})).expect(200)
+    assert own["has_dismissed_premium_onboarding"] is True
+    again = (await chat_world.alice.rest.patch("/v1/users/@me", {"bio": "more"})).expect(200)
+    assert again["has_dismissed_premium_onboarding"] is True
+
+
+@pytest.mark.chat_settings(**{"content_policy.blocked_phrases": ["forbidden"]})
+@pytest.mark.parametrize("field", ["global_name", "bio", "pronouns", "username"])
+async def test_blocked_text_is_in_no_profile(chat_world: World, field: str) -> None:
+    refused = await chat_world.alice.rest.patch("/v1/users/@me", {field: "Forbidden"})
+    assert (refused.status, refused.code) == (403, "CONTENT_BLOCKED")
+    (await chat_world.alice.rest.patch("/v1/users/@me", {field: "allowed"})).expect(200)

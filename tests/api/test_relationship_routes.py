@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 
 import pytest
+import trio.testing
 
 from chat.testing.world import Actor, World
 
@@ -174,3 +175,97 @@ async def test_two_sides_always_fit(chat_world: World, seed: int) -> None:
         sides = ((await types(first)).get(second.id), (await types(second)).get(first.id))
         seen.add(SIDES[sides])
     assert len(seen) >= 4
+
+
+async def test_all_requests_are_turned_down_at_once(autojump_clock: trio.testing.MockClock, chat_world: World) -> None:
+    admin, alice, bob, carol = chat_world.admin, chat_world.alice, chat_world.bob, chat_world.carol
+    (await alice.rest.change_settings(friend_source_flags=7)).expect(200)
+    for asking in (admin, bob):
+        (await asking.rest.request_friendship(alice.id)).expect(200)
+    (await alice.rest.request_friendship(carol.id)).expect(200)
+    at_bob = await bob.connect()
+
+    # Nobody's account is that young.
+    new_ones = {"filter": "new_accounts", "max_account_age_seconds": 1}
+    await chat_world.anyone.advance_clock(10_000)
+    answer = await alice.rest.post(f"{BASE}/bulk-ignore", new_ones)
+    assert answer.expect(200) == {"ignored_count": 0}
+    assert len(await types(alice)) == 3
+
+    answer = await alice.rest.post(f"{BASE}/bulk-ignore", {})
+    assert answer.expect(200) == {"ignored_count": 2}
+    assert (await at_bob.expect("RELATIONSHIP_REMOVE")).data == {"id": alice.id}
+    assert await types(alice) == {carol.id: 4}  # what alice asked herself stays
+    assert await types(bob) == await types(admin) == {}
+    answer = await alice.rest.post(f"{BASE}/bulk-ignore")
+    assert answer.expect(200) == {"ignored_count": 0}
+
+
+async def test_requests_of_new_accounts_are_turned_down(
+    autojump_clock: trio.testing.MockClock, chat_world: World
+) -> None:
+    alice, bob = chat_world.alice, chat_world.bob
+    await chat_world.anyone.advance_clock(86_400_000)
+    made = (
+        await chat_world.anyone.register(
+            email="new@example.com",
+            username="newcomer",
+            global_name="New",
+            password="a long password",
+            date_of_birth="2000-01-01",
+            consent=True,
+        )
+    ).expect(200)
+    newcomer = chat_world.anyone.signed_in(made["token"])
+    (await chat_world.anyone.post(f"/v1/_dev/users/{made['user_id']}", {"email_verified": True})).expect(200)
+    (await alice.rest.change_settings(friend_source_flags=7)).expect(200)
+    (await newcomer.request_friendship(alice.id)).expect(200)
+    (await bob.rest.request_friendship(alice.id)).expect(200)
+    hour = {"filter": "new_accounts", "max_account_age_seconds": 3_600}
+    assert (await alice.rest.post(f"{BASE}/bulk-ignore", hour)).expect(200) == {"ignored_count": 1}
+    assert await types(alice) == {bob.id: 3}
+
+
+SHARING = "/v1/users/@me/settings/voice-activity-sharing"
+
+
+async def test_all_friends_hear_where_one_speaks_or_none(
+    autojump_clock: trio.testing.MockClock, chat_world: World
+) -> None:
+    alice, bob, carol = chat_world.alice, chat_world.bob, chat_world.carol
+    (await alice.rest.request_friendship(bob.id)).expect(200)
+    (await bob.rest.accept_friendship(alice.id)).expect(200)
+    at_alice, at_bob = await alice.connect(), await bob.connect()
+
+    own = (await alice.rest.put(SHARING, {"share_voice_activity": False})).expect(200)
+    assert own["last_voice_activity_sharing_change_at"] is not None
+    assert (await at_alice.expect("USER_SETTINGS_UPDATE")).data["default_share_voice_activity"] is False
+    at_hers = (await at_alice.expect("RELATIONSHIP_UPDATE")).data
+    assert (at_hers["id"], at_hers["share_voice_activity"]) == (bob.id, False)
+    assert (await at_alice.expect("USER_UPDATE")).data == own
+    at_his = (await at_bob.expect("RELATIONSHIP_UPDATE")).data
+    assert (at_his["id"], at_his["friend_shares_voice_activity"]) == (alice.id, False)
+    (entry,) = (await bob.rest.get(BASE)).expect(200)
+    assert (entry["share_voice_activity"], entry["friend_shares_voice_activity"]) == (True, False)
+
+    # Whoever becomes a friend later does not hear it either.
+    (await carol.rest.request_friendship(alice.id)).expect(200)
+    assert (await alice.rest.accept_friendship(carol.id)).expect(200)["share_voice_activity"] is False
+
+    refused = await alice.rest.put(SHARING, {"share_voice_activity": True})
+    assert (refused.status, refused.code) == (400, "INVALID_FORM_BODY")
+    assert refused.json()["errors"][0]["code"] == "VOICE_ACTIVITY_SHARING_ON_COOLDOWN"
+    await chat_world.anyone.advance_clock(86_400_000)
+    (await alice.rest.put(SHARING, {"share_voice_activity": True})).expect(200)
+    assert {entry["share_voice_activity"] for entry in (await alice.rest.get(BASE)).expect(200)} == {True}
+
+    # One friend alone.
+    changed = (await alice.rest.patch(f"{BASE}/{bob.id}", {"share_voice_activity": False})).expect(200)
+    assert changed["share_voice_activity"] is False
+    (entry,) = (await bob.rest.get(BASE)).expect(200)
+    assert entry["friend_shares_voice_activity"] is False
+
+
+async def test_a_change_of_nothing_is_refused(chat_world: World) -> None:
+    refused = await chat_world.alice.rest.patch(f"{BASE}/{chat_world.bob.id}", {})
+    assert (refused.status, refused.code) == (400, "INVALID_FORM_BODY")

@@ -44,6 +44,7 @@ from chat.api.routes import (
     uploads,
     user_guild_settings,
     user_notes,
+    user_profiles,
     user_settings,
     webhooks,
 )
@@ -87,6 +88,7 @@ ROUTES: Final[tuple[Routes, ...]] = tuple(
         uploads,
         unfurl,
         user_notes,
+        user_profiles,
         reports,
         media,
         webhooks,

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import re
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, Literal
 
 import attrs
 
 from chat.api import buckets
 from chat.api.fields import OMITTED, Length, Maybe, Refusal, Schema
 from chat.api.operation import Policy, Request, Routes
+from chat.api.schemas.shapes import BOOLEAN, record
 from chat.api.schemas.users import PARTIAL_USER, PRIVATE_USER
 from chat.api.sudo import SudoFields
 from chat.domain.accounts import CredentialChange
 from chat.domain.address_wishes import AddressWish
-from chat.domain.profiles import TagChange
+from chat.domain.profiles import MARKS, TagChange
 from chat.errors import InvalidFormBody, RateLimited
 from chat.registries.scopes import Scope
 
@@ -56,7 +57,7 @@ Color = Annotated[int, _Color()]
 Discriminator = Annotated[int, _Discriminator()]
 Pronouns = Annotated[str, Length(1, PRONOUNS_LENGTH)]
 
-PROFILE_FIELDS: Final = ("global_name", "bio", "pronouns", "accent_color", "avatar", "banner")
+PROFILE_FIELDS: Final = ("global_name", "bio", "pronouns", "accent_color", "avatar", "banner", "mention_flags")
 """Members of a change that are columns of the account by the same name."""
 
 
@@ -72,6 +73,12 @@ class ChangeOwnAccount(SudoFields):
     accent_color: Maybe[Color | None] = OMITTED
     avatar: Maybe[str | None] = attrs.field(default=OMITTED, repr=False)
     banner: Maybe[str | None] = attrs.field(default=OMITTED, repr=False)
+    mention_flags: Maybe[Literal[0, 1, 2]] = OMITTED
+    premium_badge_hidden: bool | None = None
+    premium_badge_masked: bool | None = None
+    premium_badge_timestamp_hidden: bool | None = None
+    premium_badge_sequence_hidden: bool | None = None
+    has_dismissed_premium_onboarding: bool | None = None
     email: str | None = None
     email_token: Annotated[str, Length(1, 256)] | None = attrs.field(default=None, repr=False)
     new_password: str | None = attrs.field(default=None, repr=False)
@@ -81,6 +88,14 @@ def profile_of(body: Any) -> dict[str, Any]:
     """The profile columns that a body names, with their new values."""
     values = {name: getattr(body, name, OMITTED) for name in PROFILE_FIELDS}
     return {name: value for name, value in values.items() if value is not OMITTED}
+
+
+@attrs.frozen
+class WantedTag:
+    """The query of GET /v1/users/check-tag."""
+
+    username: Annotated[str, Length(1, 32)]
+    discriminator: Discriminator
 
 
 @routes.operation(
@@ -106,8 +121,35 @@ async def change_own_account(request: Request, body: ChangeOwnAccount) -> object
     if body.username is not None and body.username != request.principal.account.username:
         _limit_username_changes(request)
     account = await request.services.accounts.change(
-        request.principal, profile_of(body), TagChange(body.username, body.discriminator), credentials
+        request.principal, profile_of(body), TagChange(body.username, body.discriminator), credentials, _marks(body)
     )
+    return request.services.accounts.own(account)
+
+
+@routes.operation(
+    "GET",
+    "/v1/users/check-tag",
+    policy=Policy.USER_ONLY,
+    bucket=buckets.TAG_CHECK,
+    query=WantedTag,
+    answers=record({"taken": BOOLEAN}),
+)
+async def check_tag(request: Request, query: WantedTag) -> object:
+    """Whether somebody has a tag; the caller's own is not in its way."""
+    accounts = request.services.accounts
+    return {"taken": accounts.is_taken(request.principal, query.username, query.discriminator)}
+
+
+@routes.operation(
+    "POST",
+    "/v1/users/@me/terms-acceptance",
+    policy=Policy.USER_ONLY,
+    bucket=buckets.TERMS_ACCEPTANCE,
+    answers=PRIVATE_USER,
+)
+async def accept_terms(request: Request) -> object:
+    """Agree to the terms of service and the privacy policy as they stand."""
+    account = await request.services.accounts.accept_terms(request.principal)
     return request.services.accounts.own(account)
 
 
@@ -134,6 +176,12 @@ def _credential_change(request: Request, body: ChangeOwnAccount) -> CredentialCh
         address=AddressWish(body.email, body.email_token) if has_address else None,
         proof=request.proof(body),
     )
+
+
+def _marks(body: ChangeOwnAccount) -> dict[str, bool]:
+    """What the body says of flags of the account."""
+    values = {name: getattr(body, name) for name in MARKS}
+    return {name: value for name, value in values.items() if value is not None}
 
 
 def _limit_username_changes(request: Request) -> None:

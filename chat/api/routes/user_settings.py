@@ -12,7 +12,7 @@ from chat.api import buckets
 from chat.api.fields import OMITTED, Items, Length, Maybe, Pattern, Range, Snowflake, Timestamp
 from chat.api.operation import Policy, Request, Routes
 from chat.api.routes.accounts import Color
-from chat.api.schemas.users import USER_SETTINGS
+from chat.api.schemas.users import PRIVATE_USER, USER_SETTINGS
 from chat.clock import iso_timestamp
 from chat.errors import InvalidFormBody
 
@@ -102,6 +102,13 @@ class ChangeSettings:
     default_share_voice_activity: Maybe[bool] = OMITTED
 
 
+@attrs.frozen(kw_only=True)
+class ShareVoiceActivity:
+    """The body of PUT /v1/users/@me/settings/voice-activity-sharing."""
+
+    share_voice_activity: bool
+
+
 IDS: Final = frozenset(
     {
         "restricted_guilds",
@@ -137,6 +144,20 @@ async def change_settings(request: Request, body: ChangeSettings) -> object:
         raise InvalidFormBody.at("custom_status.expires_at", "INVALID_FORMAT")
     wire = {name: _wire(name, value) for name, value in changes.items()}
     return await request.services.user_settings.change(request.principal.user_id, wire)
+
+
+@routes.operation(
+    "PUT",
+    "/v1/users/@me/settings/voice-activity-sharing",
+    policy=Policy.USER_ONLY,
+    bucket=buckets.VOICE_ACTIVITY_SHARING,
+    body=ShareVoiceActivity,
+    answers=PRIVATE_USER,
+)
+async def share_voice_activity(request: Request, body: ShareVoiceActivity) -> object:
+    """Let all friends hear where the caller speaks, those to come too, or none of them."""
+    account = await request.services.friendships.share_voice_activity(request.principal, body.share_voice_activity)
+    return request.services.accounts.own(account)
 
 
 def _wire(name: str, value: Any) -> Any:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from chat.clock import iso_timestamp
-from chat.registries.user_flags import PUBLIC_USER_FLAGS, AuthenticatorType, PremiumType, UserFlag
+from chat.registries.user_flags import PUBLIC_USER_FLAGS, AuthenticatorType, PremiumFlag, PremiumType, UserFlag
 from chat.store.accounts import Account
 
 ADULT_YEARS: Final = 18
@@ -47,6 +47,8 @@ def partial_user(account: Account) -> dict[str, Any]:
         data["bot"] = True
     if account.system:
         data["system"] = True
+    if account.mention_flags and not account.is_deleted:
+        data["mention_flags"] = account.mention_flags
     return data
 
 
@@ -89,8 +91,8 @@ def private_user(account: Account, *, now_ms: int, premium_for_everyone: bool) -
         nsfw_allowed=account.bot or is_adult(account, now_ms),
         required_actions=[],
         password_last_changed_at=_timestamp(account.password_last_changed_at),
-        last_voice_activity_sharing_change_at=None,
-        pending_bulk_message_deletion=None,
+        last_voice_activity_sharing_change_at=_timestamp(account.voice_sharing_changed_at),
+        pending_bulk_message_deletion=pending_deletion(account),
         terms_agreed_at=_timestamp(account.terms_agreed_at),
         privacy_agreed_at=_timestamp(account.privacy_agreed_at),
     )
@@ -102,6 +104,17 @@ def private_user(account: Account, *, now_ms: int, premium_for_everyone: bool) -
     if UserFlag.AGE_VERIFIED_ADULT in flags:
         data["age_verified_adult"] = True
     return data
+
+
+def pending_deletion(account: Account) -> dict[str, Any] | None:
+    """When the account's own messages go, and how many there were in how many channels when that was decided."""
+    if account.pending_bulk_message_deletion_at is None:
+        return None
+    return {
+        "scheduled_at": iso_timestamp(account.pending_bulk_message_deletion_at),
+        "channel_count": account.bulk_deletion_channels,
+        "message_count": account.bulk_deletion_messages,
+    }
 
 
 def authenticator_types(account: Account) -> list[int]:
@@ -149,6 +162,24 @@ def _withheld(value: object) -> object:
             return None
 
 
+BADGE_FLAGS: Final[Mapping[str, int]] = {
+    "premium_badge_hidden": PremiumFlag.BADGE_HIDDEN.value,
+    "premium_badge_masked": PremiumFlag.BADGE_MASKED.value,
+    "premium_badge_timestamp_hidden": PremiumFlag.BADGE_TIMESTAMP_HIDDEN.value,
+    "premium_badge_sequence_hidden": PremiumFlag.BADGE_SEQUENCE_HIDDEN.value,
+}
+"""What the holder of an account says of its badge."""
+
+PREMIUM_FLAGS: Final[Mapping[str, int]] = {
+    "premium_discriminator": PremiumFlag.DISCRIMINATOR.value,
+    **BADGE_FLAGS,
+    "premium_purchase_disabled": PremiumFlag.PURCHASE_DISABLED.value,
+    "premium_enabled_override": PremiumFlag.ENABLED_OVERRIDE.value,
+    "premium_perks_disabled": PremiumFlag.PERKS_DISABLED.value,
+}
+"""The bits of `premium_flags`, by the members of the private user."""
+
+
 def _premium_members(account: Account, flags: UserFlag, premium: bool) -> dict[str, Any]:
     return {
         "premium_type": account.premium_type if premium else int(PremiumType.NONE),
@@ -156,16 +187,9 @@ def _premium_members(account: Account, flags: UserFlag, premium: bool) -> dict[s
         "premium_until": _timestamp(account.premium_until) if premium else None,
         "premium_will_cancel": False,
         "premium_billing_cycle": None,
-        "premium_lifetime_sequence": None,
-        "premium_grace_ends_at": None,
-        "premium_discriminator": False,
-        "premium_badge_hidden": False,
-        "premium_badge_masked": False,
-        "premium_badge_timestamp_hidden": False,
-        "premium_badge_sequence_hidden": False,
-        "premium_purchase_disabled": False,
-        "premium_enabled_override": False,
-        "premium_perks_disabled": False,
+        "premium_lifetime_sequence": account.premium_lifetime_sequence,
+        "premium_grace_ends_at": _timestamp(account.premium_grace_ends_at),
+        **{name: bool(account.premium_flags & flag) for name, flag in PREMIUM_FLAGS.items()},
         "has_dismissed_premium_onboarding": UserFlag.HAS_DISMISSED_PREMIUM_ONBOARDING in flags,
         "has_ever_purchased": False,
         "has_unread_gift_inventory": False,
@@ -174,7 +198,11 @@ def _premium_members(account: Account, flags: UserFlag, premium: bool) -> dict[s
 
 
 def has_premium(account: Account, now_ms: int) -> bool:
-    """Whether the account's own premium runs at this moment (Unix milliseconds)."""
+    """Whether the account's own premium runs at this moment (Unix milliseconds); an override decides either way."""
+    if account.premium_flags & PremiumFlag.PERKS_DISABLED:
+        return False
+    if account.premium_flags & PremiumFlag.ENABLED_OVERRIDE:
+        return True
     if not account.premium_type:
         return False
     return account.premium_until is None or account.premium_until > now_ms
