@@ -26,6 +26,9 @@ from chat.media.storage import MediaStorage
 KEPT_AT_A_TRIM: Final = 0.8
 """Which share of the room is left filled when there was too little."""
 
+IN_USE_SECONDS: Final = 60.0
+"""What was asked for so shortly before the latest of all stays: it may be on its way to somebody."""
+
 REFUSALS_REMEMBERED: Final = 4_096
 """Pictures of which nothing can be made, so that nobody has them tried again and again."""
 
@@ -50,7 +53,7 @@ class _Found:
 
 
 class RenditionCache:
-    """Makes and keeps renditions in at most about `room` bytes."""
+    """Makes and keeps renditions in about `room` bytes, but for those in use."""
 
     def __init__(self, storage: MediaStorage, workers: ImageWorkers, room: int) -> None:
         self._storage = storage
@@ -139,8 +142,9 @@ def _trimmed(storage: MediaStorage, room: int) -> int:
     total = sum(file.size for file in found)
     if total <= room:
         return total
+    in_use = max(file.used for file in found) - IN_USE_SECONDS
     for file in sorted(found, key=lambda file: file.used):
-        if total <= room * KEPT_AT_A_TRIM:
+        if total <= room * KEPT_AT_A_TRIM or file.used > in_use:
             break
         file.path.unlink(missing_ok=True)
         total -= file.size
