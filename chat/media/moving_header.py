@@ -82,8 +82,9 @@ def _of_movie(data: bytes) -> tuple[float, float, float]:
     width = height = seconds = 0.0
     for kind, content in _boxes(data):
         if kind == b"mvhd":
-            scale, length = struct.unpack_from(">IQ" if content[0] == 1 else ">II", content, 20 if content[0] else 12)
-            seconds = length / scale
+            is_long = content[0] == 1
+            scale, length = struct.unpack_from(">IQ" if is_long else ">II", content, 20 if is_long else 12)
+            seconds = length / scale if length != (1 << (64 if is_long else 32)) - 1 else 0.0  # all ones: unknown
         elif kind == b"trak" and not width:
             header = next((inner for name, inner in _boxes(content) if name == b"tkhd"), b"")
             if header:

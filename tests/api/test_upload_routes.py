@@ -3,7 +3,10 @@ nothing."""
 
 from __future__ import annotations
 
+import gzip
 import hashlib
+import io
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +31,7 @@ from tests.api.surfaces import (
     target,
     webhook_path,
 )
+from tests.media.moving_samples import SAMPLES
 
 
 def stored_files(server: ChatServer) -> list[Path]:
@@ -452,3 +456,128 @@ async def test_files_in_a_conversation_of_two(chat_world: World) -> None:
     assert (await fetch(chat_world.anyone, shown["attachments"][0]["url"])).body == png()
     stranger = await post_form(chat_world.carol.rest, path, form([("f", "a.png", png())]))
     assert (stranger.status, stranger.code) == (404, "UNKNOWN_CHANNEL")
+
+
+@pytest.mark.chat_settings(**{"media.storage_bytes": 5_000})
+async def test_all_accounts_together_store_only_so_much(
+    chat_world: World, chat_server: ChatServer, autojump_clock: trio.testing.MockClock
+) -> None:
+    path = f"/v1/channels/{chat_world.channel_id}/attachments"
+    sent = (await post_form(chat_world.bob.rest, messages(chat_world), form([("files[0]", "a", b"x" * 3_000)]))).expect(
+        200
+    )
+    await promised(chat_world.alice.rest, chat_world.channel_id, ("b", 1_500))
+    for answer in (
+        await post_form(chat_world.carol.rest, messages(chat_world), form([("files[0]", "a", b"x" * 501)])),
+        await chat_world.carol.rest.post(path, {"files": [{"filename": "a", "file_size": 501}]}),
+    ):
+        assert (answer.status, answer.code) == (400, "FILE_SIZE_TOO_LARGE")
+    assert len(stored_files(chat_server)) == 1
+    (await chat_world.bob.rest.delete_message(chat_world.channel_id, sent["id"])).expect(204)
+    (await post_form(chat_world.carol.rest, messages(chat_world), form([("files[0]", "a", b"x" * 3_500)]))).expect(200)
+    await trio.sleep(5_000)  # what was promised has not come
+    body = form([("files[0]", "a", b"x" * 1_500)])
+    (await post_form(chat_world.alice.rest, messages(chat_world), body)).expect(200)
+    full = await post_form(chat_world.alice.rest, messages(chat_world), form([("files[0]", "a", b"x")]))
+    assert (full.status, full.code) == (400, "FILE_SIZE_TOO_LARGE")
+
+
+@pytest.mark.chat_settings(**{"limits.user_storage": 10_000})
+async def test_those_who_hurry_store_no_more(chat_world: World, chat_server: ChatServer) -> None:
+    path = f"/v1/channels/{chat_world.channel_id}/attachments"
+    promises: list[int] = []
+    forms: list[int] = []
+
+    async def ask() -> None:
+        answer = await chat_world.bob.rest.post(path, {"files": [{"filename": "a", "file_size": 4_000}]})
+        promises.append(answer.status)
+
+    async def send() -> None:
+        body = form([("files[0]", "a", b"x" * 4_000)])
+        forms.append((await post_form(chat_world.bob.rest, messages(chat_world), body)).status)
+
+    async with trio.open_nursery() as nursery:
+        for work in (ask, send, ask, send):
+            nursery.start_soon(work)
+    assert sorted(promises + forms) == [200, 200, 400, 400]
+    reader = chat_server.database.reader
+    counted = reader.execute("SELECT bytes FROM media_usage WHERE user_id = ?", (int(chat_world.bob.id),)).fetchone()
+    assert counted == reader.execute("SELECT sum(size) FROM attachments").fetchone() == (8_000,)
+    assert len(stored_files(chat_server)) == forms.count(200)
+
+
+async def test_archives_are_kept_as_they_are_and_never_opened(chat_world: World, chat_server: ChatServer) -> None:
+    """A bomb is as large as its file."""
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("../../etc/passwd", bytes(50_000_000))
+    bomb = packed.getvalue()
+    sent = await post_form(chat_world.bob.rest, messages(chat_world), form([("files[0]", "bomb.zip", bomb)]))
+    (attachment,) = sent.expect(200)["attachments"]
+    assert (attachment["content_type"], attachment["size"]) == ("application/zip", len(bomb))
+    assert (await fetch(chat_world.anyone, attachment["url"])).body == bomb
+    assert [path.stat().st_size for path in stored_files(chat_server)] == [len(bomb)]
+    # A body that comes packed is what its bytes are: no form, and no JSON.
+    for kind in (FORM_HEADERS["Content-Type"], "application/json"):
+        answer = await chat_world.bob.rest.request(
+            "POST",
+            messages(chat_world),
+            body=gzip.compress(form([("files[0]", "a", bytes(1_000_000))])),
+            headers={"Content-Type": kind, "Content-Encoding": "gzip"},
+        )
+        assert (answer.status, answer.code) in {(400, "INVALID_FORM_BODY"), (415, "BAD_REQUEST")}
+    assert len(stored_files(chat_server)) == 1
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+async def test_films_and_sounds_are_measured(chat_world: World, name: str) -> None:
+    kind, make, (width, height, seconds) = SAMPLES[name]
+    body = form([("files[0]", "a.bin", make())])
+    (attachment,) = (await post_form(chat_world.bob.rest, messages(chat_world), body)).expect(200)["attachments"]
+    assert (attachment["content_type"], attachment["duration"]) == (kind, seconds)
+    assert (attachment.get("width"), attachment.get("height")) == (width, height)
+    part = await fetch(chat_world.anyone, attachment["url"], {"Range": "bytes=0-9"})
+    assert (part.status, part.body) == (206, make()[:10])
+
+
+async def test_an_edit_that_is_refused_leaves_no_new_files_behind(
+    chat_world: World, chat_server: ChatServer, autojump_clock: trio.testing.MockClock
+) -> None:
+    bob = chat_world.bob.rest
+    body = form([("files[0]", "a.png", png())])
+    sent = (await post_form(bob, messages(chat_world), body)).expect(200)
+    path = f"{messages(chat_world)}/{sent['id']}"
+    for payload in ({"content": "x" * 5_000}, {"embeds": [{"image": {"url": "attachment://none.png"}}]}):
+        refused = await bob.request(
+            "PATCH",
+            path,
+            body=form([("files[0]", "b.png", png(9, 9))], orjson.dumps(payload)),
+            headers=FORM_HEADERS,
+        )
+        assert (refused.status, refused.code) == (400, "INVALID_FORM_BODY")
+        assert len(stored_files(chat_server)) == 1
+    added = await bob.request("PATCH", path, body=form([("files[0]", "b.png", png(9, 9))]), headers=FORM_HEADERS)
+    assert [file["filename"] for file in added.expect(200)["attachments"]] == ["a.png", "b.png"]
+    assert len(stored_files(chat_server)) == 2
+    (await bob.delete_message(chat_world.channel_id, sent["id"])).expect(204)
+    late = await bob.request("PATCH", path, body=form([("files[0]", "c.png", png())]), headers=FORM_HEADERS)
+    assert (late.status, late.code) == (404, "UNKNOWN_MESSAGE")
+    await trio.sleep(1_300)
+    assert stored_files(chat_server) == []
+    usage = chat_server.database.reader.execute("SELECT DISTINCT bytes FROM media_usage").fetchall()
+    assert usage == [(0,)]
+
+
+async def test_files_go_with_their_channel(
+    chat_world: World, chat_server: ChatServer, autojump_clock: trio.testing.MockClock
+) -> None:
+    made = await chat_world.alice.rest.post(f"/v1/guilds/{chat_world.guild_id}/channels", {"name": "x", "type": 0})
+    channel_id = made.expect(200)["id"]
+    path = f"/v1/channels/{channel_id}/messages"
+    sent = (await post_form(chat_world.alice.rest, path, form([("f", "a.png", png())]))).expect(200)
+    await promised(chat_world.alice.rest, channel_id, ("late", 5))
+    (await chat_world.alice.rest.delete(f"/v1/channels/{channel_id}")).expect(204)
+    await trio.sleep(5_000)
+    assert (await fetch(chat_world.anyone, sent["attachments"][0]["url"])).status == 404
+    assert stored_files(chat_server) == []
+    assert chat_server.database.reader.execute("SELECT count(*) FROM attachments").fetchone() == (0,)
