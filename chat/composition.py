@@ -99,6 +99,8 @@ from chat.domain.posts import Posts
 from chat.domain.presences import Presences
 from chat.domain.private_channels import PrivateChannels
 from chat.domain.profiles import ProfileRules
+from chat.domain.push_notifications import PushNotifications
+from chat.domain.push_subscriptions import PushSubscriptions
 from chat.domain.reactions import Reactions
 from chat.domain.read_states import ReadStates
 from chat.domain.recovery_kit import RecoveryKits
@@ -136,6 +138,8 @@ from chat.domain.webhooks import Webhooks
 from chat.mail.mailer import Mailer
 from chat.media.signing import MediaAddresses
 from chat.media.storage import MediaStorage
+from chat.push.sending import PushSender
+from chat.push.vapid import Vapid
 from chat.snowflake import SnowflakeGenerator
 from chat.store.database import Database
 
@@ -212,6 +216,15 @@ class Recovery:
     recovery_kits: RecoveryKits
 
 
+@attrs.frozen(kw_only=True)
+class Push:
+    """The services that tell devices of messages."""
+
+    vapid: Vapid
+    subscriptions: PushSubscriptions
+    notifications: PushNotifications
+
+
 def build_services(base: Foundations) -> Services:
     """Every service behind the API."""
     settings, database, clock, bus = base.settings, base.database, base.clock, base.bus
@@ -255,6 +268,7 @@ def build_services(base: Foundations) -> Services:
     unfurling = Unfurling(database, clock, media, in_threads=base.in_threads)
     uploads = Uploads(database, clock, base.snowflakes, base.mint, media, messages, settings)
     voice_regions = VoiceRegions(settings, access)
+    push = _push(base)
     message_search_index = MessageSearchIndex(database, bus, enabled=settings.search == "on")
     return Services(
         settings=settings,
@@ -371,7 +385,9 @@ def build_services(base: Foundations) -> Services:
         ),
         oauth2_tokens=OAuth2Tokens(database, clock, base.snowflakes, base.mint, clients),
         oauth2_identity=OAuth2Identity(database, clock, clients),
-        discovery=Discovery(settings, credentials.mailer),
+        discovery=Discovery(settings, credentials.mailer, push.vapid.public_key if settings.push.enabled else None),
+        push_subscriptions=push.subscriptions,
+        push_notifications=push.notifications,
         guilds=Guilds(
             database,
             base.guild_states,
@@ -503,6 +519,30 @@ def _credentials(base: Foundations, rate_limiter: RateLimiter) -> Credentials:
         ),
         passkeys=Passkeys(database, clock, challenges, party, sudo, base.bus, base.account_events),
         sudo=sudo,
+    )
+
+
+def _push(base: Foundations) -> Push:
+    settings, database, clock = base.settings, base.database, base.clock
+    sender = PushSender(settings.push.private_networks_allowed) if settings.push.enabled else None
+    vapid = Vapid(base.keys, clock, settings.push_contact)
+    subscriptions = PushSubscriptions(database, clock, base.bus, sender)
+    return Push(
+        vapid=vapid,
+        subscriptions=subscriptions,
+        notifications=PushNotifications(
+            database,
+            base.guild_states,
+            base.presences,
+            subscriptions,
+            sender,
+            vapid,
+            base.bus,
+            clock,
+            base.chance,
+            origin=settings.public_url,
+            topic_key=base.keys.of("push topics"),
+        ),
     )
 
 

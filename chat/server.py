@@ -280,6 +280,7 @@ class Server:
         async with http.running(), self.gateway.running(), trio.open_nursery() as nursery:
             await self._adopt_retained()
             await self.services.media.begin()
+            await self.services.push_subscriptions.begin()
             await self.services.administration.blocklists.load()
             await self.services.calls.end_those_left_behind()
             nursery.start_soon(self._follow_outside_changes)
@@ -291,6 +292,7 @@ class Server:
             nursery.start_soon(self.services.calls.run)
             nursery.start_soon(self.services.media.run)
             nursery.start_soon(self.services.link_embeds.run)
+            nursery.start_soon(self.services.push_notifications.run)
             nursery.start_soon(self.services.thread_archiving.run)
             nursery.start_soon(self.services.admin_api_keys.run)
             nursery.start_soon(self.address_bans.run)

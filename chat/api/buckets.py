@@ -83,6 +83,9 @@ PRIVATE_CHANNEL_OPEN: Final = Bucket("user:channels:open", 20, MINUTE)
 PRIVATE_CHANNEL_PIN: Final = Bucket("user:channels:pin", 40, 10_000)
 GROUP_RECIPIENTS: Final = Bucket("channel:recipients::channel_id", 20, 10_000)
 
+PUSH: Final = Bucket("user:push", 60, MINUTE)
+PUSH_CHANGE: Final = Bucket("user:push:change", 20, MINUTE)
+
 MFA: Final = Bucket("user:mfa", 40, MINUTE)
 MFA_CHANGE: Final = Bucket("user:mfa:change", 20, MINUTE)
 SUDO_OPTIONS: Final = Bucket("user:sudo:options", 20, MINUTE)

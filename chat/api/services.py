@@ -60,6 +60,8 @@ if TYPE_CHECKING:
     from chat.domain.permission_overwrites import PermissionOverwrites
     from chat.domain.posts import Posts
     from chat.domain.private_channels import PrivateChannels
+    from chat.domain.push_notifications import PushNotifications
+    from chat.domain.push_subscriptions import PushSubscriptions
     from chat.domain.reactions import Reactions
     from chat.domain.read_states import ReadStates
     from chat.domain.recovery_kit import RecoveryKits
@@ -164,6 +166,8 @@ class Services:
     messages: Messages
     message_searches: MessageSearches
     message_search_index: MessageSearchIndex
+    push_subscriptions: PushSubscriptions
+    push_notifications: PushNotifications
     reactions: Reactions
     read_states: ReadStates
     user_notes: UserNotes

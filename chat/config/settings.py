@@ -41,6 +41,10 @@ def _is_origin(text: str) -> bool:
     return _is_url(text) and text == f"{urlsplit(text).scheme}://{urlsplit(text).netloc}" and "@" not in text
 
 
+def _is_contact(text: str) -> bool:
+    return _is_address(text.removeprefix("mailto:")) if text.startswith("mailto:") else text.startswith("https://")
+
+
 def _is_address(text: str) -> bool:
     local, _, domain = text.rpartition("@")
     return bool(local) and bool(domain) and not any(character.isspace() for character in text)
@@ -182,6 +186,20 @@ class MediaSettings:
 
 
 @attrs.frozen(kw_only=True)
+class PushSettings:
+    """Notifications on devices, by way of the push services of their browsers."""
+
+    enabled: bool = setting(True, "let browsers subscribe, and tell them of messages")
+    contact: str | None = setting(
+        None, "whom operators of push services may turn to", accepts=_is_contact,
+        form="a mailto: or https: address", derived="mail.from, else public_url",
+    )  # fmt: skip
+    private_networks_allowed: tuple[str, ...] = setting(
+        (), "networks of push services that are not public; asked without TLS too", accepts=_is_network, form="networks"
+    )
+
+
+@attrs.frozen(kw_only=True)
 class BillingSettings:
     """Purchases; only where self_hosted is false."""
 
@@ -241,6 +259,7 @@ class Settings:
     ip_ban: IpBanSettings = attrs.field(factory=IpBanSettings)
     gateway: GatewaySettings = attrs.field(factory=GatewaySettings)
     media: MediaSettings = attrs.field(factory=MediaSettings)
+    push: PushSettings = attrs.field(factory=PushSettings)
     billing: BillingSettings = attrs.field(factory=BillingSettings)
 
     def limits_for(self, *, premium: bool) -> Limits:
@@ -268,6 +287,17 @@ class Settings:
     def sso_redirect_uri(self) -> str:
         """Where the OpenID Connect provider sends people back to; to be registered there."""
         return f"{self.public_url}/auth/sso/callback"
+
+    @property
+    def push_contact(self) -> str:
+        """The `sub` of the tokens for push services (RFC 8292, 2.1), which some of them insist on."""
+        if self.push.contact is not None:
+            return self.push.contact
+        if self.mail.from_ is not None:
+            return f"mailto:{self.mail.from_}"
+        if self.public_url.startswith("https:"):
+            return self.public_url
+        return f"mailto:postmaster@{urlsplit(self.public_url).hostname}"
 
     def listening_on(self, port: int) -> Settings:
         """These settings once the port is known (`port` 0 picks one); public_url follows unless it was set."""

@@ -131,6 +131,11 @@ class AccountSessions:
         return not self.mobile and 0 < self._away == sum(self._statuses.values())
 
     @property
+    def is_attended(self) -> bool:
+        """Whether somebody is at one of its sessions, or wants to be left in peace."""
+        return self._away < sum(self._statuses.values()) or self._statuses[Status.DND] > 0
+
+    @property
     def custom_status(self) -> CustomStatus | None:
         """The custom status that was chosen last in a session that counts."""
         for session_id in reversed(self._chose):

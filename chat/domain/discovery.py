@@ -25,13 +25,13 @@ _PREMIUM_SUFFIX: Final = "_premium"
 
 
 class Discovery:
-    """Both documents, made once from the settings."""
+    """Both documents, made once from the settings. `push_key` is what browsers subscribe with, if they may."""
 
-    def __init__(self, settings: Settings, mailer: Mailer) -> None:
+    def __init__(self, settings: Settings, mailer: Mailer, push_key: str | None) -> None:
         self._origin: Final = settings.public_url
         self.gateway_url: Final = self._origin.replace("http", "ws", 1) + "/gateway"
         """The address of the gateway, without a query string: clients append their own."""
-        self.document: Final = self._document(settings, mailer)
+        self.document: Final = self._document(settings, mailer, push_key)
         """The answer to GET /.well-known/chat; not to be changed."""
         self.gateway_bot: Final = {
             "url": self.gateway_url,
@@ -40,7 +40,7 @@ class Discovery:
         }
         """The answer to GET /v1/gateway/bot; not to be changed."""
 
-    def _document(self, settings: Settings, mailer: Mailer) -> dict[str, Any]:
+    def _document(self, settings: Settings, mailer: Mailer, push_key: str | None) -> dict[str, Any]:
         sso = settings.sso
         community = settings.single_community_guild_id
         return {
@@ -69,7 +69,7 @@ class Discovery:
             },
             "services": {"gif_enabled": False, "youtube_enabled": False, "bluesky_enabled": False},
             "limits": _limits(settings.limits),
-            "push": {"public_vapid_key": None},
+            "push": {"public_vapid_key": push_key},
             "app_public": _app_public(settings),
         }
 

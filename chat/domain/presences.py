@@ -113,6 +113,11 @@ class Presences:
         account = self._accounts.get(user_id)
         return account is not None and account.afk
 
+    def is_attended(self, user_id: int) -> bool:
+        """Whether a client of the account is in use, or the account asked not to be disturbed in any."""
+        account = self._accounts.get(user_id)
+        return account is not None and account.is_attended
+
     def is_connected(self, user_id: int) -> bool:
         """Whether the account has a gateway session, be its socket gone for the moment."""
         return user_id in self._accounts

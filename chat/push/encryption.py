@@ -21,6 +21,10 @@ CURVE: Final = ec.SECP256R1()
 RECORD_BYTES: Final = 4_096
 """What every push service takes (RFC 8030, 7.2): the whole message is one record."""
 
+SEED_BYTES: Final = 64
+_ORDER: Final = 0xFFFFFFFF00000000FFFFFFFFFFFFFFFFBCE6FAADA7179E84F3B9CAC2FC632551
+"""Of the curve."""
+
 SALT_BYTES: Final = 16
 AUTH_BYTES: Final = 16
 POINT_BYTES: Final = 65
@@ -84,15 +88,18 @@ def public_bytes(key: ec.EllipticCurvePrivateKey) -> bytes:
     return key.public_key().public_bytes(Encoding.X962, PublicFormat.UncompressedPoint)
 
 
-def encrypted(plain: bytes, receiver: Receiver, *, salt: bytes, key: ec.EllipticCurvePrivateKey | None = None) -> bytes:
-    """The body of a push request. `key` is used for this message alone; one is made unless a test brings it.
+def key_of(seed: bytes) -> ec.EllipticCurvePrivateKey:
+    """A private key from SEED_BYTES of chance: enough for every key to be as likely as any other."""
+    return ec.derive_private_key(int.from_bytes(seed, "big") % (_ORDER - 1) + 1, CURVE)
+
+
+def encrypted(plain: bytes, receiver: Receiver, *, salt: bytes, key: ec.EllipticCurvePrivateKey) -> bytes:
+    """The body of a push request. `key` and `salt` are for this message alone.
 
     :raises ValueError: for more than PLAIN_BYTES.
     """
     if len(plain) > PLAIN_BYTES:
         raise ValueError("the message is too long")
-    if key is None:
-        key = ec.generate_private_key(CURVE)
     own = public_bytes(key)
     shared = key.exchange(ec.ECDH(), ec.EllipticCurvePublicKey.from_encoded_point(CURVE, receiver.public_key))
     # RFC 8291, 3.3 and 3.4.

@@ -13,7 +13,7 @@ import itertools
 import math
 import random
 from collections.abc import Awaitable, Callable
-from typing import Final, Protocol
+from typing import Final, Generic, Protocol, TypeVar
 
 import attrs
 import structlog
@@ -45,42 +45,47 @@ class Notice:
     plain: bytes = attrs.field(repr=False)
     urgency: Urgency
     topic: str
+    ttl_seconds: int
 
 
 class Recipient(Protocol):
     """Where notices go to; the line is found by `id`."""
 
     @property
-    def id(self) -> int: ...
+    def id(self) -> str: ...
+
+
+To = TypeVar("To", bound=Recipient)
 
 
 @attrs.define(eq=False)
-class _Line:
+class _Line(Generic[To]):
     """The notices of one subscription, and how often the first one was tried."""
 
-    recipient: Recipient
+    recipient: To
     notices: collections.OrderedDict[str, Notice] = attrs.Factory(collections.OrderedDict)
     attempts: int = 0
 
 
-Send = Callable[[Recipient, Notice], Awaitable[Outcome]]
-Over = Callable[[Recipient, Result], Awaitable[None]]
-
-
-class PushQueue:
+class PushQueue(Generic[To]):
     """Sends notices while `run` runs.
 
     `send` makes one request. `over` hears what finally became of it: ACCEPTED, GONE, REFUSED, or LATER when it was
     given up.
     """
 
-    def __init__(self, send: Send, over: Over, chance: random.Random) -> None:
+    def __init__(
+        self,
+        send: Callable[[To, Notice], Awaitable[Outcome]],
+        over: Callable[[To, Result], Awaitable[None]],
+        chance: random.Random,
+    ) -> None:
         self._send = send
         self._over = over
         self._chance = chance
-        self._lines: dict[int, _Line] = {}
-        self._ready: collections.deque[_Line] = collections.deque()
-        self._resting: list[tuple[float, int, _Line]] = []
+        self._lines: dict[str, _Line[To]] = {}
+        self._ready: collections.deque[_Line[To]] = collections.deque()
+        self._resting: list[tuple[float, int, _Line[To]]] = []
         self._order = itertools.count()
         self._wake = trio.Event()
         self._places = trio.CapacityLimiter(AT_A_TIME)
@@ -91,7 +96,7 @@ class PushQueue:
         """How many notices wait, those under way included."""
         return self._waiting
 
-    def put(self, recipient: Recipient, notice: Notice) -> bool:
+    def put(self, recipient: To, notice: Notice) -> bool:
         """Send soon; False when too much waits already."""
         line = self._lines.get(recipient.id)
         if line is not None:
@@ -131,7 +136,7 @@ class PushQueue:
         while self._resting and self._resting[0][0] <= trio.current_time():
             self._ready.append(heapq.heappop(self._resting)[2])
 
-    async def _work_off(self, line: _Line) -> None:
+    async def _work_off(self, line: _Line[To]) -> None:
         """Send the first notice of a line, and see what comes after."""
         pause = 0.0
         try:
@@ -149,7 +154,7 @@ class PushQueue:
             self._ready.append(line)
         self._wake.set()
 
-    async def _try_first(self, line: _Line) -> float:
+    async def _try_first(self, line: _Line[To]) -> float:
         """Returns for how many seconds the line rests."""
         topic, notice = next(iter(line.notices.items()))
         outcome = await self._send(line.recipient, notice)
@@ -168,7 +173,7 @@ class PushQueue:
         await self._over(line.recipient, outcome.result)
         return 0.0
 
-    def _drop_all(self, line: _Line) -> None:
+    def _drop_all(self, line: _Line[To]) -> None:
         self._waiting -= len(line.notices)
         line.notices.clear()
         line.attempts = 0

@@ -12,6 +12,7 @@ import ipaddress
 import ssl
 from collections.abc import Sequence
 from typing import Final
+from urllib.parse import urlsplit
 
 import attrs
 import h11
@@ -62,6 +63,12 @@ class PushRequest:
     ttl_seconds: int
     urgency: Urgency
     topic: str
+
+
+def origin_of(endpoint: str) -> str:
+    """Whose token a request there carries: scheme, host and port of the push service."""
+    parts = urlsplit(endpoint)
+    return f"{parts.scheme}://{parts.netloc}"
 
 
 class PushSender:

@@ -8,12 +8,9 @@ from __future__ import annotations
 import collections
 from typing import Final
 
-import jwt
-from cryptography.hazmat.primitives.asymmetric import ec
-
 from chat.auth.keys import Keys
 from chat.clock import Clock
-from chat.push.encryption import CURVE, encoded, public_bytes
+from chat.push.encryption import encoded, key_of, public_bytes
 
 TOKEN_MS: Final = 12 * 3_600_000
 """How long a token counts; push services accept up to a day."""
@@ -21,17 +18,12 @@ TOKEN_MS: Final = 12 * 3_600_000
 RENEWED_BEFORE_MS: Final = 3_600_000
 ORIGINS_REMEMBERED: Final = 256
 
-_ORDER: Final = 0xFFFFFFFF00000000FFFFFFFFFFFFFFFFBCE6FAADA7179E84F3B9CAC2FC632551
-"""Of the curve P-256."""
-
 
 class Vapid:
     """Makes the Authorization of push requests. `contact` is where the operator of a push service may turn to."""
 
     def __init__(self, keys: Keys, clock: Clock, contact: str) -> None:
-        # Twice the bits of the order, so that every key is as likely as any other.
-        seed = keys.of("web push, first half") + keys.of("web push, second half")
-        self._key: Final = ec.derive_private_key(int.from_bytes(seed, "big") % (_ORDER - 1) + 1, CURVE)
+        self._key: Final = key_of(keys.of("web push, first half") + keys.of("web push, second half"))
         self.public_key: Final = encoded(public_bytes(self._key))
         """What a browser subscribes with (`applicationServerKey`), base64url."""
         self._clock = clock
@@ -40,6 +32,8 @@ class Vapid:
 
     def authorization(self, origin: str) -> str:
         """The header for a push service."""
+        import jwt  # a third of a second, which a server that sends nothing does not pay
+
         now_ms = self._clock.now_ms()
         token, ends_at = self._tokens.get(origin, ("", 0))
         if ends_at - RENEWED_BEFORE_MS <= now_ms or ends_at - TOKEN_MS > now_ms:

@@ -29,6 +29,7 @@ from chat.store.schema_messages import MESSAGES_IN_FULL
 from chat.store.schema_moderation import MODERATION
 from chat.store.schema_people import PEOPLE
 from chat.store.schema_private_channels import PRIVATE_CHANNELS
+from chat.store.schema_push import PUSH
 from chat.store.schema_reading import READING
 from chat.store.schema_recovery import RECOVERY
 from chat.store.schema_search import MESSAGE_SEARCH
@@ -174,6 +175,12 @@ def active_calls(database: sqlite_utils.Database) -> None:
         database.execute(statement)
 
 
+def push_subscriptions(database: sqlite_utils.Database) -> None:
+    """Browsers that take push messages."""
+    for statement in PUSH:
+        database.execute(statement)
+
+
 MIGRATIONS: Final[Sequence[Migration]] = (
     accounts_guilds_messages,
     relationships,
@@ -197,6 +204,7 @@ MIGRATIONS: Final[Sequence[Migration]] = (
     message_search,
     moderation,
     active_calls,
+    push_subscriptions,
 )
 """In the order in which they run; the name of the function is the name in the record."""
 

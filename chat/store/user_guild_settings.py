@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from collections.abc import Sequence
 from typing import Any
 
 
@@ -19,6 +20,18 @@ def get(connection: sqlite3.Connection, user_id: int, guild_id: int) -> dict[str
         "SELECT body FROM user_guild_settings WHERE user_id = ? AND guild_id = ?", (user_id, guild_id)
     ).fetchone()
     return None if row is None else json.loads(row[0])
+
+
+def of_users(connection: sqlite3.Connection, user_ids: Sequence[int], guild_id: int) -> dict[int, dict[str, Any]]:
+    """The stored settings objects of several accounts for one guild; those who never changed any are missing."""
+    rows = connection.execute(
+        """
+        SELECT user_id, body FROM user_guild_settings
+         WHERE user_id IN (SELECT value FROM json_each(?)) AND guild_id = ?
+        """,
+        (json.dumps(list(user_ids)), guild_id),
+    )
+    return {user_id: json.loads(body) for user_id, body in rows}
 
 
 def delete(connection: sqlite3.Connection, user_id: int, guild_id: int) -> None:

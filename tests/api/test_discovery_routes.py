@@ -26,7 +26,7 @@ SHAPE: dict[str, Any] = {
     "community": {"single_community": bool, "single_community_guild_id": None, "direct_messages_disabled": bool},
     "services": {"gif_enabled": bool, "youtube_enabled": bool, "bluesky_enabled": bool},
     "limits": {"version": int, "traitDefinitions": list, "rules": list, "defaultsHash": str},
-    "push": {"public_vapid_key": None},
+    "push": {"public_vapid_key": str},
     "app_public": {
         "branding": {
             "product_name": str, "icon_url": None, "symbol_url": None, "logo_url": None, "wordmark_url": None,
