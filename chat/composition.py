@@ -77,6 +77,7 @@ from chat.domain.member_changes import MemberChanges
 from chat.domain.member_searches import MemberSearches
 from chat.domain.memberships import Memberships
 from chat.domain.mention_counting import MentionCounting
+from chat.domain.message_lists import MessageLists
 from chat.domain.message_search_index import MessageSearchIndex
 from chat.domain.message_search_scopes import MessageSearchScopes
 from chat.domain.message_searches import MessageSearches
@@ -95,6 +96,7 @@ from chat.domain.password_change import PasswordChanges
 from chat.domain.password_recovery import PasswordRecovery
 from chat.domain.pending_registrations import PendingRegistrations
 from chat.domain.permission_overwrites import PermissionOverwrites
+from chat.domain.pins import Pins
 from chat.domain.posts import Posts
 from chat.domain.presences import Presences
 from chat.domain.private_channels import PrivateChannels
@@ -238,7 +240,7 @@ def build_services(base: Foundations) -> Services:
         Enrolments(database, credentials.factors).has_factor,
     )
     policy = InstancePolicy(settings)
-    authors_messages = AuthorsMessages(database, base.guild_states, base.thread_lookup, bus)
+    authors_messages = AuthorsMessages(database, access, base.guild_states, base.thread_lookup, bus)
     audit_log = AuditLog(database, access, bus, clock, base.snowflakes)
     roles = Roles(database, base.guild_states, access, bus, audit_log, base.snowflakes, settings, policy)
     clients = OAuth2Clients(settings)
@@ -421,6 +423,18 @@ def build_services(base: Foundations) -> Services:
         ),
         channels=Channels(access),
         messages=messages,
+        message_lists=MessageLists(database, access, addresses),
+        pins=Pins(
+            database,
+            access,
+            base.private_channels,
+            bus,
+            clock,
+            settings,
+            audit_log,
+            system_messages,
+            addresses,
+        ),
         message_searches=MessageSearches(
             database,
             access,

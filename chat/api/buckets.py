@@ -97,6 +97,16 @@ THREAD_SEARCH: Final = Bucket("channel:threads:search::channel_id", 20, 10_000)
 THREAD_MEMBERS: Final = Bucket("thread:members::thread_id", 40, 10_000)
 THREAD_MEMBER_CHANGE: Final = Bucket("thread:members:change::thread_id", 20, 10_000)
 
+MESSAGES_BULK: Final = Bucket("channel:messages:bulk", 20, 10_000)
+MESSAGES_PRELOAD: Final = Bucket("user:messages:preload", 20, 10_000)
+MESSAGES_BULK_DELETE: Final = Bucket("channel:message:bulk_delete::channel_id", 10, 10_000)
+MESSAGES_PURGE: Final = Bucket("channel:message:purge::channel_id", 5, 10_000)
+MESSAGES_DELETE_MINE: Final = Bucket("channel:message:delete_mine::channel_id", 10, 10_000)
+SLOWMODE: Final = Bucket("channel:slowmode::channel_id", 40, 10_000)
+PINS: Final = Bucket("channel:pins::channel_id", 40, 10_000)
+PIN_CHANGE: Final = Bucket("channel:pins:change::channel_id", 20, 10_000)
+PINS_ACK: Final = Bucket("channel:pins:ack::channel_id", 40, 10_000)
+
 REACTION_CHANGE: Final = Bucket("channel:message:reactions:change::channel_id", 40, 10_000)
 REACTION_LIST: Final = Bucket("channel:message:reactions:list::channel_id", 40, 10_000)
 

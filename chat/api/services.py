@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from chat.domain.member_changes import MemberChanges
     from chat.domain.member_searches import MemberSearches
     from chat.domain.memberships import Memberships
+    from chat.domain.message_lists import MessageLists
     from chat.domain.message_search_index import MessageSearchIndex
     from chat.domain.message_searches import MessageSearches
     from chat.domain.messages import Messages
@@ -58,6 +59,7 @@ if TYPE_CHECKING:
     from chat.domain.password_recovery import PasswordRecovery
     from chat.domain.pending_registrations import PendingRegistrations
     from chat.domain.permission_overwrites import PermissionOverwrites
+    from chat.domain.pins import Pins
     from chat.domain.posts import Posts
     from chat.domain.private_channels import PrivateChannels
     from chat.domain.push_notifications import PushNotifications
@@ -164,6 +166,8 @@ class Services:
     member_changes: MemberChanges
     channels: Channels
     messages: Messages
+    message_lists: MessageLists
+    pins: Pins
     message_searches: MessageSearches
     message_search_index: MessageSearchIndex
     push_subscriptions: PushSubscriptions

@@ -17,6 +17,7 @@ from chat.domain.message_removal import Removed, announce_lost_pins, announce_re
 from chat.domain.private_channels import PrivateChannelAccess
 from chat.errors import ApiError
 from chat.registries.audit_actions import AuditAction
+from chat.registries.channel_types import ChannelType
 from chat.registries.permissions import Permission
 from chat.store import accounts, messages
 from chat.store.database import Database
@@ -32,6 +33,10 @@ SCANNED_AT_ONCE: Final = 500
 SCANNED_MAXIMUM: Final = 10_000
 """Messages that one purge looks at; what lies deeper stays."""
 
+PURGED_DEFAULT: Final = 100
+PURGED_MAXIMUM: Final = 1_000
+"""Messages that one purge takes at most."""
+
 LINK_SCHEMES: Final = ("http://", "https://")
 
 
@@ -43,7 +48,7 @@ class Purge:
     which a message must have. Pinned messages stay unless `pinned` says otherwise.
     """
 
-    limit: int = 100
+    limit: int = PURGED_DEFAULT
     before: int | None = None
     after: int | None = None
     user_ids: frozenset[int] = frozenset()
@@ -125,27 +130,50 @@ class MessageDeletion:
         await self._remove(access, message_ids[:BATCH_MESSAGES], Actor(principal.user_id, reason))
 
     async def purge(self, principal: Principal, channel_id: int, purge: Purge, reason: str | None = None) -> int:
-        """Delete the messages that fit, in batches; returns how many went once all of them are gone.
+        """Delete the messages that fit and that the caller may read, in batches; returns how many went once all of them
+        are gone. Of the caller's personal notes everything goes that stands there now, whatever the purge says.
 
         Each batch is a unit, an event and an entry in the audit log of its own, so that what went stays told when the
         request is broken off.
 
         :raises ApiError: as `delete_many`.
         """
-        access = self._moderated(principal, channel_id)
+        access = self._access.channel(principal, channel_id)
+        if access.channel.type == ChannelType.DM_PERSONAL_NOTES:
+            return await self._emptied(access)
+        self._require_moderator(access)
+        floor = access.history_floor()
+        if floor is None:
+            return 0
+        least = floor if purge.after is None else max(floor, purge.after + 1)
         deleted = 0
-        chosen = await self._database.read(lambda connection: _choose(connection, channel_id, purge))
+        chosen = await self._database.read(lambda connection: _choose(connection, channel_id, purge, least))
         for start in range(0, len(chosen), BATCH_MESSAGES):
             batch = chosen[start : start + BATCH_MESSAGES]
             deleted += len(await self._remove(access, batch, Actor(principal.user_id, reason)))
         return deleted
 
+    async def _emptied(self, access: ChannelAccess) -> int:
+        """Delete everything in the caller's personal notes."""
+        channel_id, actor, deleted = access.channel.id, Actor(access.user_id), 0
+        last_id = await self._database.read(lambda connection: messages.last_of_channel(connection, channel_id))
+        while True:
+            batch = await self._database.read(
+                lambda connection: messages.ids_up_to(connection, channel_id, last_id, BATCH_MESSAGES)
+            )
+            if not batch:
+                return deleted
+            deleted += len(await self._remove(access, batch, actor))
+
     def _moderated(self, principal: Principal, channel_id: int) -> ChannelAccess:
         access = self._access.channel(principal, channel_id)
+        self._require_moderator(access)
+        return access
+
+    def _require_moderator(self, access: ChannelAccess) -> None:
         if isinstance(access, PrivateChannelAccess):
             raise ApiError("CANNOT_EXECUTE_ON_DM")
         access.require(MANAGE_MESSAGES)
-        return access
 
     async def _remove(self, access: ChannelAccess, message_ids: Sequence[int], actor: Actor) -> list[int]:
         channel_id = access.channel.id
@@ -175,11 +203,10 @@ class MessageDeletion:
         return removed.message_ids
 
 
-def _choose(connection: sqlite3.Connection, channel_id: int, purge: Purge) -> list[int]:
-    """The ids of the messages that a purge takes."""
+def _choose(connection: sqlite3.Connection, channel_id: int, purge: Purge, floor: int) -> list[int]:
+    """The ids of the messages that a purge takes, none of them under `floor`."""
     chosen: list[int] = []
     before, scanned = purge.before, 0
-    floor = 0 if purge.after is None else purge.after + 1
     while scanned < SCANNED_MAXIMUM:
         page = messages.below(connection, channel_id, SCANNED_AT_ONCE, before=before, floor=floor)
         bots = _bots(connection, page) if purge.bots is not None else frozenset()

@@ -40,24 +40,24 @@ class MessageLists:
         return by_channel
 
     async def pages(
-        self, principal: Principal, channel_ids: Sequence[int], limit: int
-    ) -> dict[str, list[dict[str, Any]]]:
-        """The newest messages of each of these channels, at most `limit` of each, by the channel's id."""
-        floors = self._floors(principal, channel_ids)
+        self, principal: Principal, windows: Sequence[tuple[int, Page]]
+    ) -> list[tuple[int, list[dict[str, Any]]]]:
+        """A page of each of these channels with the channel's id, in this order."""
+        floors = self._floors(principal, [channel_id for channel_id, _ in windows])
         viewer = viewer_of(principal)
-        page = Page(limit)
+        readable = [(channel_id, page) for channel_id, page in windows if channel_id in floors]
 
-        def query(connection: sqlite3.Connection) -> dict[int, StoredMessages]:
-            return {
-                channel_id: page_of_messages(channel_id, page, floor, connection, viewer=viewer)
-                for channel_id, floor in floors.items()
-            }
+        def query(connection: sqlite3.Connection) -> list[tuple[int, StoredMessages]]:
+            return [
+                (channel_id, page_of_messages(channel_id, page, floors[channel_id], connection, viewer=viewer))
+                for channel_id, page in readable
+            ]
 
         found = await self._database.read(query)
-        return {
-            str(channel_id): [stored.wire(message, self._addresses, floors[channel_id]) for message in stored.messages]
-            for channel_id, stored in found.items()
-        }
+        return [
+            (channel_id, [stored.wire(message, self._addresses, floors[channel_id]) for message in stored.messages])
+            for channel_id, stored in found
+        ]
 
     def _floors(self, principal: Principal, channel_ids: Sequence[int]) -> dict[int, int]:
         """The least id that the caller may read, by channel."""

@@ -15,7 +15,7 @@ import attrs
 
 from chat.auth.principal import Principal
 from chat.bus.bus import Bus
-from chat.clock import Clock
+from chat.clock import Clock, iso_timestamp
 from chat.config import Limits, Settings
 from chat.domain.access import Access, ChannelAccess, GuildChannelAccess
 from chat.domain.embeds import require_embeds, require_own_files, texts_of
@@ -163,15 +163,22 @@ class MessageSending:
         self._slowmode.forget()
 
     def slowmode(self, principal: Principal, channel_id: int) -> dict[str, Any]:
-        """The channel's slowmode in seconds, and for how many milliseconds the caller has yet to wait.
+        """The channel's slowmode in seconds, for how many milliseconds the caller has yet to wait and until when, and
+        whether the caller need not.
 
         :raises ApiError: as `Access.channel`.
         """
         access = self._access.channel(principal, channel_id)
-        seconds = access.channel.rate_limit_per_user
-        waits = seconds and not access.permissions & BYPASS_SLOWMODE
-        left = self._slowmode.remaining_ms(principal.user_id, channel_id, seconds, self._clock.now_ms()) if waits else 0
-        return {"rate_limit_per_user": seconds, "retry_after_ms": left}
+        seconds, now_ms = access.channel.rate_limit_per_user, self._clock.now_ms()
+        bypasses, left = access.may(BYPASS_SLOWMODE), 0
+        if seconds and not bypasses:
+            left = self._slowmode.remaining_ms(principal.user_id, channel_id, seconds, now_ms)
+        return {
+            "rate_limit_per_user": seconds,
+            "retry_after_ms": left,
+            "next_send_allowed_at": iso_timestamp(now_ms + left) if left else None,
+            "can_bypass": bypasses,
+        }
 
     def _require_may_send(self, principal: Principal, access: ChannelAccess, draft: MessageDraft) -> None:
         needed = SEND_MESSAGES | SEND_TTS_MESSAGES if draft.tts else SEND_MESSAGES

@@ -1,5 +1,5 @@
-"""Deleting what one author wrote in a guild: one's own messages (document 001, bulk-delete-mine and Leave guild), or
-those of somebody banned.
+"""Deleting what one author wrote in a guild or a channel: one's own messages (document 001, bulk-delete-mine and Leave
+guild; wire facts, appendix A), or those of somebody banned.
 
 Each batch of up to a hundred messages of one channel is a transaction and an event, so that a writer of a hundred
 thousand messages holds nobody up; whoever asked waits until all of them are gone.
@@ -7,31 +7,32 @@ thousand messages holds nobody up; whoever asked waits until all of them are gon
 
 from __future__ import annotations
 
+import functools
 import sqlite3
-from typing import Any, Final
+from typing import Final
 
 from chat.auth.principal import Principal
-from chat.bus.bus import Bus, Event
-from chat.domain.access import Access, GuildChannelAccess
+from chat.bus.bus import Bus
+from chat.domain.access import Access, ChannelAccess, GuildChannelAccess
 from chat.domain.guild_states import GuildStates, Member
+from chat.domain.message_removal import Removed, announce_removed, remove_messages
 from chat.domain.sudo import SudoMode, SudoProof
 from chat.domain.thread_access import ThreadLookup
-from chat.registries.events import EventName
-from chat.store import messages, threads
+from chat.store import messages
 from chat.store.database import Database
 
 BATCH_MESSAGES: Final = 100
 """Messages that one event names at most (document 001, Limits)."""
 
-Batch = tuple[int, list[int]]
-"""A channel, and the messages that went from it."""
-
 
 class AuthorsMessages:
     """Deletes messages by their author."""
 
-    def __init__(self, database: Database, guild_states: GuildStates, lookup: ThreadLookup, bus: Bus) -> None:
+    def __init__(
+        self, database: Database, access: Access, guild_states: GuildStates, lookup: ThreadLookup, bus: Bus
+    ) -> None:
         self._database = database
+        self._access = access
         self._guild_states = guild_states
         self._lookup = lookup
         self._bus = bus
@@ -42,46 +43,62 @@ class AuthorsMessages:
         last_id = await self._database.read(lambda connection: messages.last_of_author(connection, author_id))
         deleted = 0
 
-        def unit(connection: sqlite3.Connection) -> Batch | None:
+        def unit(connection: sqlite3.Connection) -> Removed | None:
             batch = messages.some_of_author(connection, guild_id, author_id, since_id, last_id, BATCH_MESSAGES)
-            if batch is not None:
-                channel_id, message_ids = batch
-                messages.delete_many(connection, channel_id, message_ids)
-                threads.discount_messages(connection, channel_id, len(message_ids))
-            return batch
+            return None if batch is None else remove_messages(connection, *batch)
 
-        def then(batch: Batch | None) -> None:
-            if batch is not None:
-                self._publish(guild_id, *batch)
+        def then(removed: Removed | None) -> None:
+            witness = None if removed is None else self._witness(guild_id, removed.channel_id)
+            if removed is not None and witness is not None:
+                announce_removed(self._bus, witness, removed)
 
-        while (batch := await self._database.write(unit, then)) is not None:
-            deleted += len(batch[1])
+        while (removed := await self._database.write(unit, then)) is not None:
+            deleted += len(removed.message_ids)
         return deleted
 
-    def _publish(self, guild_id: int, channel_id: int, message_ids: list[int]) -> None:
+    async def delete_in_channel(self, access: ChannelAccess) -> int:
+        """Delete every message that the access's account wrote in the channel; returns how many there were, once all of
+        them are gone. Later ones stay."""
+        channel_id, author_id, deleted = access.channel.id, access.user_id, 0
+        last_id = await self._database.read(lambda connection: messages.last_of_author(connection, author_id))
+
+        def then(removed: Removed) -> None:
+            renewed = self._access.renewed(access)
+            if renewed is not None:
+                announce_removed(self._bus, renewed, removed)
+
+        # What the account wrote elsewhere is passed over by a reader, once, so that no writer waits for that.
+        since_id = 0
+        while message_ids := await self._database.read(
+            functools.partial(
+                messages.of_author_in_channel,
+                author_id=author_id,
+                channel_id=channel_id,
+                since_id=since_id,
+                last_id=last_id,
+                limit=BATCH_MESSAGES,
+            )
+        ):
+            unit = functools.partial(remove_messages, channel_id=channel_id, message_ids=message_ids)
+            deleted += len((await self._database.write(unit, then)).message_ids)
+            since_id = message_ids[-1] + 1
+        return deleted
+
+    def _witness(self, guild_id: int, channel_id: int) -> ChannelAccess | None:
+        """The channel or thread in the eyes of the guild's owner: whoever the author is and may see does not matter,
+        for the events go to those who see the channel."""
         state = self._guild_states.get(guild_id)
         if state is None:
-            return
-        data: dict[str, Any] = {
-            "ids": [str(message_id) for message_id in message_ids],
-            "channel_id": str(channel_id),
-            "guild_id": str(guild_id),
-        }
-        # Whoever the author is and may see does not matter: the event goes to those who see the channel.
+            return None
         witness = Member(guild_id, state.guild.owner_id, 0)
         channel = state.channels.get(channel_id)
-        if channel is not None:
-            audience = GuildChannelAccess(witness.user_id, channel, 0, state, witness).audience()
-        else:
-            thread = self._lookup.find(state, witness, channel_id)
-            if thread is None:
-                return
-            audience = thread.audience()
-        self._bus.publish(Event(EventName.MESSAGE_DELETE_BULK, data, audience))
+        if channel is None:
+            return self._lookup.find(state, witness, channel_id)
+        return GuildChannelAccess(witness.user_id, channel, 0, state, witness)
 
 
 class OwnMessages:
-    """The operation bulk-delete-mine: the caller's own messages go, the membership stays (document 001)."""
+    """The operations bulk-delete-mine: the caller's own messages go, the membership stays (document 001)."""
 
     def __init__(self, access: Access, authors_messages: AuthorsMessages, sudo: SudoMode) -> None:
         self._access = access
@@ -97,3 +114,13 @@ class OwnMessages:
         self._access.guild(principal, guild_id)
         await self._sudo.require(principal.account, proof)
         await self._authors_messages.delete_all(guild_id, principal.user_id)
+
+    async def delete_in_channel(self, principal: Principal, channel_id: int, proof: SudoProof) -> None:
+        """Delete every message that the caller wrote in the channel; returns once they are gone.
+
+        :raises ApiError: as `Access.channel`; SUDO_MODE_REQUIRED.
+        :raises InvalidFormBody: for a wrong proof.
+        """
+        access = self._access.channel(principal, channel_id)
+        await self._sudo.require(principal.account, proof)
+        await self._authors_messages.delete_in_channel(access)

@@ -18,7 +18,7 @@ from chat.domain.message_events import message_updated, pins_changed
 from chat.domain.message_parts import Viewer, viewer_of
 from chat.domain.message_reading import StoredMessages, with_context
 from chat.domain.objects.addresses import Addresses
-from chat.domain.private_channels import PrivateChannelAccess
+from chat.domain.private_channels import PrivateChannelAccess, PrivateChannels
 from chat.domain.system_messages import SystemMessages, WrittenMessage
 from chat.errors import ApiError, InvalidFormBody
 from chat.registries.audit_actions import AuditAction
@@ -54,6 +54,7 @@ class Pins:
         self,
         database: Database,
         access: Access,
+        private_channels: PrivateChannels,
         bus: Bus,
         clock: Clock,
         settings: Settings,
@@ -63,6 +64,7 @@ class Pins:
     ) -> None:
         self._database = database
         self._access = access
+        self._private_channels = private_channels
         self._bus = bus
         self._clock = clock
         self._settings = settings
@@ -74,10 +76,13 @@ class Pins:
         """Pin a message, and say so in the channel; one that is pinned already stays as it is.
 
         :raises ApiError: as `Access.channel`; MISSING_PERMISSIONS, COMMUNICATION_DISABLED, THREAD_ARCHIVED,
-            THREAD_LOCKED, UNKNOWN_MESSAGE, MAX_PINS.
+            THREAD_LOCKED, UNKNOWN_MESSAGE, MAX_PINS; in a conversation as `PrivateChannels.require_may_write`, since
+            the others are told.
         :raises InvalidFormBody: at `message_id` for a message that the server wrote.
         """
         access = self._writable(principal, channel_id, message_id)
+        if isinstance(access, PrivateChannelAccess):
+            self._private_channels.require_may_write(access, principal.account)
         note_id, now_ms = self._system_messages.new_id(), self._clock.now_ms()
         actor = Actor(principal.user_id, reason)
 
@@ -93,7 +98,7 @@ class Pins:
             pinned_at = max(now_ms, (messages.last_pin(connection, channel_id) or 0) + 1)
             entry = self._record(connection, access, AuditAction.MESSAGE_PIN, actor, message)
             written = self._note(connection, access, note_id, message)
-            if principal.is_bot is False and written is not None:
+            if written is not None and not principal.is_bot:
                 read_states.acknowledge(connection, principal.user_id, channel_id, note_id, 0)
             return self._changed(connection, message, pinned_at, pinned_at, entry, written)
 
@@ -102,7 +107,8 @@ class Pins:
     async def unpin(self, principal: Principal, channel_id: int, message_id: int, reason: str | None = None) -> None:
         """Take a pin away; a message that is not pinned stays as it is.
 
-        :raises ApiError: as `pin`.
+        :raises ApiError: as `Access.channel`; MISSING_PERMISSIONS, COMMUNICATION_DISABLED, THREAD_ARCHIVED,
+            THREAD_LOCKED, UNKNOWN_MESSAGE.
         """
         access = self._writable(principal, channel_id, message_id)
         actor = Actor(principal.user_id, reason)
@@ -111,8 +117,7 @@ class Pins:
             message = _message(connection, channel_id, message_id)
             if message.pinned_at is None:
                 return None
-            messages.pin(connection, message.id, None)
-            last_pin = messages.last_pin(connection, channel_id)
+            last_pin = messages.last_pin(connection, channel_id, besides=message.id)
             entry = self._record(connection, access, AuditAction.MESSAGE_UNPIN, actor, message)
             return self._changed(connection, message, None, last_pin, entry, None)
 
@@ -224,8 +229,12 @@ class Pins:
                 type=MessageReferenceType.REPLY.value,
             ),
         )
-        recipients = access.recipients if isinstance(access, PrivateChannelAccess) else ()
-        return self._system_messages.write(connection, note, recipients=recipients)
+        if not isinstance(access, PrivateChannelAccess):
+            return self._system_messages.write(connection, note)
+        shown = self._private_channels.show_in(connection, access)
+        others = [user_id for user_id in access.recipients if user_id != access.user_id]
+        written = self._system_messages.write(connection, note, notified=others)
+        return None if written is None else attrs.evolve(written, shown=shown)
 
     def _changed(
         self,
@@ -248,7 +257,6 @@ class Pins:
         renewed.note_pins(change.last_pin)
         self._audit_log.publish(change.entry)
         wire = change.stored.wire(change.message, self._addresses)
-
         self._bus.publish(message_updated(renewed, change.message, wire), pins_changed(renewed, change.last_pin))
         self._system_messages.publish(access, change.note)
 

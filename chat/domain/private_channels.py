@@ -41,6 +41,9 @@ PRIVATE_PERMISSIONS: Final = int(
     | Permission.EMBED_LINKS
     | Permission.ATTACH_FILES
     | Permission.SEND_TTS_MESSAGES
+    | Permission.USE_EXTERNAL_EMOJIS
+    | Permission.USE_EXTERNAL_STICKERS
+    | Permission.PIN_MESSAGES
 )
 """What everybody may do in a conversation of their own."""
 

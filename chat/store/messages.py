@@ -279,6 +279,20 @@ def some_of_author(
     return first[0], [message_id for (message_id,) in rows]
 
 
+def last_of_channel(connection: sqlite3.Connection, channel_id: int) -> int:
+    """The newest message of a channel; 0 without one."""
+    row = connection.execute("SELECT max(id) FROM messages WHERE channel_id = ?", (channel_id,)).fetchone()
+    return row[0] or 0
+
+
+def ids_up_to(connection: sqlite3.Connection, channel_id: int, last_id: int, limit: int) -> list[int]:
+    """The oldest messages of a channel with an id of at most `last_id`, at most `limit` of them."""
+    rows = connection.execute(
+        "SELECT id FROM messages WHERE channel_id = ? AND id <= ? ORDER BY id LIMIT ?", (channel_id, last_id, limit)
+    )
+    return [message_id for (message_id,) in rows]
+
+
 def delete_many(connection: sqlite3.Connection, channel_id: int, message_ids: Iterable[int]) -> list[tuple[int, bool]]:
     """Remove messages of a channel and their mentions; returns those that there were, oldest first, and whether each
     was pinned."""
@@ -325,6 +339,23 @@ def next_of_author(
     return (channel_id, [message_id for (message_id,) in rows]) if rows else None
 
 
+def of_author_in_channel(
+    connection: sqlite3.Connection, *, author_id: int, channel_id: int, since_id: int, last_id: int, limit: int
+) -> list[int]:
+    """Up to `limit` messages of the author in the channel with ids from `since_id` to `last_id`, oldest first. What a
+    webhook wrote is nobody's."""
+    rows = connection.execute(
+        """
+        SELECT id FROM messages
+         WHERE author_id = ? AND channel_id = ? AND id BETWEEN ? AND ? AND webhook_id IS NULL
+         ORDER BY id
+         LIMIT ?
+        """,
+        (author_id, channel_id, since_id, last_id, limit),
+    )
+    return [message_id for (message_id,) in rows]
+
+
 def pin(connection: sqlite3.Connection, message_id: int, pinned_at: int | None) -> None:
     """Pin a message at this moment (Unix milliseconds); None takes the pin away."""
     connection.execute("UPDATE messages SET pinned_at = ? WHERE id = ?", (pinned_at, message_id))
@@ -347,13 +378,19 @@ def count_pins(connection: sqlite3.Connection, channel_id: int) -> int:
     return int(row[0])
 
 
-def last_pin(connection: sqlite3.Connection, channel_id: int) -> int | None:
-    """When the newest of the channel's pins was made, in Unix milliseconds."""
+def last_pin(connection: sqlite3.Connection, channel_id: int, *, besides: int = 0) -> int | None:
+    """When the newest of the channel's pins was made, in Unix milliseconds; `besides` is a message that does not
+    count."""
     row = connection.execute(
-        "SELECT max(pinned_at) FROM messages WHERE channel_id = ? AND pinned_at IS NOT NULL", (channel_id,)
+        """
+        SELECT pinned_at FROM messages
+         WHERE channel_id = ? AND pinned_at IS NOT NULL AND id <> ?
+         ORDER BY pinned_at DESC
+         LIMIT 1
+        """,
+        (channel_id, besides),
     ).fetchone()
-    pinned_at: int | None = row[0]
-    return pinned_at
+    return None if row is None else int(row[0])
 
 
 def newest_of_channels(connection: sqlite3.Connection, floors: Mapping[int, int]) -> list[Message]:

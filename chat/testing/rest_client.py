@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json as json_text
 import select
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 from urllib.parse import quote, urlencode
 
@@ -323,6 +323,42 @@ class RestClient:
     async def delete_message(self, channel_id: int | str, message_id: int | str) -> Response:
         """DELETE /v1/channels/{channel_id}/messages/{message_id}."""
         return await self.delete(f"/v1/channels/{channel_id}/messages/{message_id}")
+
+    async def bulk_delete_messages(self, channel_id: int | str, message_ids: Sequence[int | str]) -> Response:
+        """POST /v1/channels/{channel_id}/messages/bulk-delete."""
+        return await self.post(f"/v1/channels/{channel_id}/messages/bulk-delete", {"message_ids": list(message_ids)})
+
+    async def purge_messages(self, channel_id: int | str, **members: object) -> Response:
+        """POST /v1/channels/{channel_id}/messages/purge; `limit`, `before`, `user_ids`, `contains`, `has` and so on."""
+        return await self.post(f"/v1/channels/{channel_id}/messages/purge", members)
+
+    async def pin_message(self, channel_id: int | str, message_id: int | str) -> Response:
+        """PUT /v1/channels/{channel_id}/pins/{message_id}."""
+        return await self.put(f"/v1/channels/{channel_id}/pins/{message_id}")
+
+    async def unpin_message(self, channel_id: int | str, message_id: int | str) -> Response:
+        """DELETE /v1/channels/{channel_id}/pins/{message_id}."""
+        return await self.delete(f"/v1/channels/{channel_id}/pins/{message_id}")
+
+    async def pins(self, channel_id: int | str, **query: str | int | None) -> Response:
+        """GET /v1/channels/{channel_id}/messages/pins; `limit`, `before`."""
+        return await self.get(f"/v1/channels/{channel_id}/messages/pins", query)
+
+    async def acknowledge_pins(self, channel_id: int | str) -> Response:
+        """POST /v1/channels/{channel_id}/pins/ack."""
+        return await self.post(f"/v1/channels/{channel_id}/pins/ack")
+
+    async def messages_of_channels(self, *windows: Mapping[str, object]) -> Response:
+        """POST /v1/channels/messages/bulk; each window has `channel_id`, `limit` and perhaps a cursor."""
+        return await self.post("/v1/channels/messages/bulk", {"requests": list(windows)})
+
+    async def preload_messages(self, *channel_ids: int | str) -> Response:
+        """POST /v1/users/@me/preload-messages."""
+        return await self.post("/v1/users/@me/preload-messages", {"channels": list(channel_ids)})
+
+    async def slowmode(self, channel_id: int | str) -> Response:
+        """GET /v1/channels/{channel_id}/slowmode."""
+        return await self.get(f"/v1/channels/{channel_id}/slowmode")
 
     async def start_typing(self, channel_id: int | str) -> Response:
         """POST /v1/channels/{channel_id}/typing."""

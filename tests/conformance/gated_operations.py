@@ -183,6 +183,10 @@ async def _delete_own_messages(scene: Scene) -> Call:
     return Call("POST", f"/v1/users/@me/guilds/{scene.world.guild_id}/messages/bulk-delete-mine", {})
 
 
+async def _delete_own_messages_in_channel(scene: Scene) -> Call:
+    return Call("POST", f"/v1/channels/{scene.world.channel_id}/messages/bulk-delete-mine", {})
+
+
 LOGOUT: Final = "POST /v1/auth/sessions/logout"
 ENABLE: Final = f"POST {MFA}/totp/enable"
 
@@ -224,6 +228,9 @@ GATED: Final = (
     Gated(operation="POST /v1/guilds/{guild_id}/transfer-ownership", prepare=_transfer_guild),
     Gated(operation="DELETE /v1/users/@me/guilds/{guild_id}", prepare=_leave_guild),
     Gated(operation="POST /v1/users/@me/guilds/{guild_id}/messages/bulk-delete-mine", prepare=_delete_own_messages),
+    Gated(
+        operation="POST /v1/channels/{channel_id}/messages/bulk-delete-mine", prepare=_delete_own_messages_in_channel
+    ),
     Gated(operation="POST /v1/users/@me/email-change/apply", prepare=_apply_email_change),
     Gated(operation="POST /v1/users/@me/email-change/bounced/verify-new", prepare=_replace_bounced_email),
     Gated(

@@ -49,6 +49,8 @@ def moderation(world: World, message_id: str) -> list[tuple[str, str, Any]]:
         ("POST", f"{guild}/roles", {"name": "r"}),
         ("GET", f"{guild}/bans", None),
         ("DELETE", f"/v1/channels/{world.channel_id}/messages/{message_id}", None),
+        ("POST", f"/v1/channels/{world.channel_id}/messages/bulk-delete", {"message_ids": [message_id]}),
+        ("POST", f"/v1/channels/{world.channel_id}/messages/purge", {"limit": 1}),
     ]
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from chat.api import buckets
 from chat.api.operation import Bucket, Policy, Request, Routes
 from chat.api.schemas.channels import CHANNEL
+from chat.api.schemas.reading import SLOWMODE
 from chat.api.schemas.shapes import NOTHING
 
 routes = Routes()
@@ -31,3 +33,15 @@ async def get_channel(request: Request, channel_id: int) -> object:
 async def start_typing(request: Request, channel_id: int) -> None:
     """Tell the channel that the caller writes."""
     await request.services.typing.start(request.principal, channel_id)
+
+
+@routes.operation(
+    "GET",
+    "/v1/channels/{channel_id}/slowmode",
+    policy=Policy.USER,
+    bucket=buckets.SLOWMODE,
+    answers=SLOWMODE,
+)
+async def get_slowmode(request: Request, channel_id: int) -> object:
+    """How long the caller waits before the next message."""
+    return request.services.messages.slowmode(request.principal, channel_id)

@@ -113,7 +113,7 @@ async def edit_message(request: Request, channel_id: int, message_id: int, body:
 )
 async def delete_message(request: Request, channel_id: int, message_id: int) -> None:
     """Delete a message."""
-    await request.services.messages.delete(request.principal, channel_id, message_id)
+    await request.services.messages.delete(request.principal, channel_id, message_id, request.audit_log_reason)
 
 
 @routes.operation(

@@ -4,7 +4,26 @@ from __future__ import annotations
 
 from typing import Final
 
-from chat.api.schemas.shapes import BOOLEAN, SNOWFLAKE, listed, nullable, record
+from chat.api.schemas.messages import MESSAGE
+from chat.api.schemas.shapes import BOOLEAN, COUNT, SNOWFLAKE, TIMESTAMP, listed, mapped, nullable, record
 from chat.api.schemas.users import PARTIAL_USER
 
 REACTION_USERS: Final = record({"items": listed(PARTIAL_USER), "has_more": BOOLEAN, "next_after": nullable(SNOWFLAKE)})
+
+PINS: Final = record({"items": listed(record({"message": MESSAGE, "pinned_at": TIMESTAMP})), "has_more": BOOLEAN})
+
+CHANNELS_MESSAGES: Final = record({"channels": listed(record({"channel_id": SNOWFLAKE, "messages": listed(MESSAGE)}))})
+
+NEWEST_MESSAGES: Final = mapped(nullable(MESSAGE), names=SNOWFLAKE)
+"""By the channel's id."""
+
+PURGED: Final = record({"deleted_count": COUNT})
+
+SLOWMODE: Final = record(
+    {
+        "rate_limit_per_user": COUNT,
+        "retry_after_ms": COUNT,
+        "next_send_allowed_at": nullable(TIMESTAMP),
+        "can_bypass": BOOLEAN,
+    }
+)
