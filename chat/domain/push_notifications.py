@@ -23,6 +23,7 @@ import trio
 from chat.bus.audience import Mentions, ToAccounts, ToChannel, ToThread
 from chat.bus.bus import Bus, Event, Signal
 from chat.clock import Clock
+from chat.domain.call_rules import Ringing, ringing
 from chat.domain.guild_states import GuildState, GuildStates
 from chat.domain.objects.push import Place, push_bytes, push_object
 from chat.domain.presences import Presences
@@ -245,6 +246,10 @@ class PushNotifications:
 
 def _found(connection: sqlite3.Connection, heard: _Heard, state: GuildState | None, user_ids: Sequence[int]) -> _Found:
     unblocked = read_states.without_blockers(connection, heard.author_id, user_ids)
+    if heard.data["type"] == MessageType.CALL:
+        # Whom the caller may not make ring hears nothing on its devices either.
+        author_id = heard.author_id
+        unblocked = [user_id for user_id in unblocked if ringing(connection, author_id, user_id) is Ringing.LOUD]
     place = OUTSIDE_GUILDS if state is None else state.id
     in_thread = isinstance(heard.audience, ToThread)
     members = ((user_id, threads.member(connection, heard.channel_id, user_id)) for user_id in unblocked)

@@ -408,6 +408,36 @@ async def test_a_thread_tells_those_who_are_in_it(chat_world: World, told: Told)
     await told.nothing()
 
 
+async def test_a_call_is_told_to_those_whom_it_may_make_ring(chat_world: World, told: Told) -> None:
+    alice, bob = chat_world.alice, chat_world.bob
+    await befriend(alice, bob)
+    channel_id = await conversation(alice, bob)
+    (await alice.rest.post(f"/v1/channels/{channel_id}/call/ring")).expect(204)
+    heard = await told.message()
+    assert (heard["body"], heard["data"]["author_id"]) == ("Started a call", alice.id)
+    (await alice.rest.post(f"/v1/channels/{channel_id}/call/end")).expect(204)
+    (await bob.rest.patch("/v1/users/@me/settings", {"incoming_call_flags": 1 << 4})).expect(200)
+    (await alice.rest.post(f"/v1/channels/{channel_id}/call/ring")).expect(204)
+    await told.nothing()
+
+
+async def test_messages_without_words_are_told_by_what_they_carry(chat_world: World, told: Told) -> None:
+    alice = chat_world.alice
+    made = await alice.rest.send_message(chat_world.channel_id, "", embeds=[{"title": "A poem"}])
+    made.expect(200)
+    assert (await told.message())["body"] == "A poem"
+    await befriend(alice, chat_world.bob)
+    channel_id = await conversation(alice, chat_world.bob)
+    forwarded = {
+        "type": 1,
+        "message_id": made.json()["id"],
+        "channel_id": chat_world.channel_id,
+        "guild_id": chat_world.guild_id,
+    }
+    (await alice.rest.send_message(channel_id, "", message_reference=forwarded)).expect(200)
+    assert (await told.message())["body"] == "Forwarded a message"
+
+
 # Push services
 
 

@@ -13,6 +13,8 @@ from urllib.parse import quote
 import attrs
 import orjson
 
+from chat.registries.message_types import MessageType
+
 BODY_CHARACTERS: Final = 500
 """What a device shows of a text at most."""
 
@@ -78,6 +80,8 @@ def body_text(message: Mapping[str, Any], place: Place) -> str:
     if text.strip():
         shown = _plain(text[: 2 * BODY_CHARACTERS], message, place).strip()
         return shown if len(shown) <= BODY_CHARACTERS else f"{shown[: BODY_CHARACTERS - 1]}…"
+    if message["type"] == MessageType.CALL:
+        return "Started a call"
     if message["attachments"]:
         return f"Sent {_counted('file', message['attachments'], 'filename')}"
     if message["stickers"]:
