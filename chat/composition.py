@@ -38,6 +38,7 @@ from chat.domain.accounts import Accounts
 from chat.domain.active_calls import ActiveCalls
 from chat.domain.address_wishes import AddressWishes
 from chat.domain.admin_api_keys import AdminApiKeys
+from chat.domain.announcements import Announcements
 from chat.domain.applications import Applications
 from chat.domain.audit_log import AuditLog
 from chat.domain.authentication import Authentication
@@ -46,6 +47,7 @@ from chat.domain.bans import Bans
 from chat.domain.bot_installation import BotInstallation
 from chat.domain.calls import Calls
 from chat.domain.channels import Channels
+from chat.domain.crossposting import Crossposting
 from chat.domain.discovery import Discovery
 from chat.domain.email_addresses import EmailAddresses
 from chat.domain.email_change import EmailChanges
@@ -263,6 +265,7 @@ def build_services(base: Foundations) -> Services:
     )
     system_messages = SystemMessages(access, base.private_channels, bus, base.snowflakes, addresses)
     archiving = ThreadArchiving(database, bus, clock)
+    crossposting = Crossposting(database, base.guild_states, bus, clock, base.snowflakes, addresses)
     threads = Threads(database, access, base.thread_lookup, bus, clock, policy, system_messages, audit_log, addresses)
     groups = Groups(
         database, bus, clock, base.snowflakes, settings, policy, base.private_channels, system_messages, media
@@ -372,6 +375,21 @@ def build_services(base: Foundations) -> Services:
             database, base.guild_states, access, bus, audit_log, base.snowflakes, media, settings, policy
         ),
         threads=threads,
+        crossposting=crossposting,
+        announcements=Announcements(
+            database,
+            access,
+            bus,
+            clock,
+            base.snowflakes,
+            base.mint,
+            base.keys,
+            system_messages,
+            audit_log,
+            addresses,
+            crossposting,
+            settings,
+        ),
         posts=Posts(access, messages, clock, base.snowflakes, policy, audit_log),
         thread_archiving=archiving,
         thread_lists=ThreadLists(database, access, clock, addresses),

@@ -294,6 +294,7 @@ class Server:
             nursery.start_soon(self.services.link_embeds.run)
             nursery.start_soon(self.services.push_notifications.run)
             nursery.start_soon(self.services.thread_archiving.run)
+            nursery.start_soon(self.services.crossposting.run)
             nursery.start_soon(self.services.admin_api_keys.run)
             nursery.start_soon(self.address_bans.run)
             nursery.start_soon(self.presences.expire_custom_statuses)

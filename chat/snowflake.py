@@ -6,6 +6,7 @@ millisecond; bit 63 is zero (contract, Names).
 
 from __future__ import annotations
 
+import threading
 from typing import Final
 
 from chat.clock import Clock
@@ -29,7 +30,8 @@ class SnowflakeGenerator:
     """Makes ascending snowflakes for one worker.
 
     A clock that steps back does not lead to repeats: the highest millisecond seen stays in use. More than 4,096 in one
-    millisecond borrow from the next one, so the order holds and nobody waits.
+    millisecond borrow from the next one, so the order holds and nobody waits. The loop and the writer's thread may ask
+    at the same time.
     """
 
     def __init__(self, clock: Clock, worker: int = SERVER_WORKER) -> None:
@@ -39,6 +41,7 @@ class SnowflakeGenerator:
         self._worker_bits = worker << 12
         self._last_ms = 0
         self._counter = 0
+        self._turn = threading.Lock()
 
     def set_back(self) -> None:
         """Follow the clock again after it was set back and everything made since is gone (`/v1/_dev/reset`)."""
@@ -47,12 +50,13 @@ class SnowflakeGenerator:
 
     def __call__(self) -> int:
         now = self._clock.now_ms() - EPOCH_MS
-        if now > self._last_ms:
-            self._last_ms = now
-            self._counter = 0
-        else:
-            self._counter += 1
-            if self._counter > 4095:
-                self._last_ms += 1
+        with self._turn:
+            if now > self._last_ms:
+                self._last_ms = now
                 self._counter = 0
-        return (self._last_ms << 22) | self._worker_bits | self._counter
+            else:
+                self._counter += 1
+                if self._counter > 4095:
+                    self._last_ms += 1
+                    self._counter = 0
+            return (self._last_ms << 22) | self._worker_bits | self._counter

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import itertools
+import sys
+import threading
 
 import attrs
 import pytest
@@ -83,3 +85,22 @@ def test_whatever_the_clock_does_snowflakes_ascend(moments: list[tuple[int, int]
         assert snowflake_time_ms(made[-1]) >= clock.now
     assert all(earlier < later for earlier, later in itertools.pairwise(made))
     assert all(0 < snowflake < MAXIMUM for snowflake in made)
+
+
+def test_threads_that_ask_at_the_same_time_get_different_ones() -> None:
+    make, made = SnowflakeGenerator(SetClock(EPOCH_MS + 1)), []
+    switching = sys.getswitchinterval()
+
+    def take() -> None:
+        made.append([make() for _ in range(20_000)])
+
+    sys.setswitchinterval(1e-6)
+    try:
+        takers = [threading.Thread(target=take) for _ in range(3)]
+        for taker in takers:
+            taker.start()
+        for taker in takers:
+            taker.join()
+    finally:
+        sys.setswitchinterval(switching)
+    assert len({each for own in made for each in own}) == 60_000

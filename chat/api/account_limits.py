@@ -21,6 +21,7 @@ ACCOUNT_LIMITED_OPERATIONS: Final = frozenset(
         ("POST", "/v1/channels/{channel_id}/messages/{message_id}/threads"),
         ("POST", "/v1/oauth2/applications"),
         ("POST", "/v1/channels/{channel_id}/webhooks"),
+        ("POST", "/v1/channels/{channel_id}/followers"),
     }
 )
 """Method and declared path."""

@@ -107,6 +107,9 @@ PINS: Final = Bucket("channel:pins::channel_id", 40, 10_000)
 PIN_CHANGE: Final = Bucket("channel:pins:change::channel_id", 20, 10_000)
 PINS_ACK: Final = Bucket("channel:pins:ack::channel_id", 40, 10_000)
 
+CROSSPOST: Final = Bucket("channel:message:crosspost::channel_id", 10, HOUR)
+FOLLOW: Final = Bucket("channel:follow::channel_id", 10, MINUTE)
+
 REACTION_CHANGE: Final = Bucket("channel:message:reactions:change::channel_id", 40, 10_000)
 REACTION_LIST: Final = Bucket("channel:message:reactions:list::channel_id", 40, 10_000)
 

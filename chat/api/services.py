@@ -17,12 +17,14 @@ if TYPE_CHECKING:
     from chat.domain.account_closing import AccountClosing
     from chat.domain.accounts import Accounts
     from chat.domain.admin_api_keys import AdminApiKeys
+    from chat.domain.announcements import Announcements
     from chat.domain.applications import Applications
     from chat.domain.audit_log import AuditLog
     from chat.domain.authentication import Authentication
     from chat.domain.bans import Bans
     from chat.domain.calls import Calls
     from chat.domain.channels import Channels
+    from chat.domain.crossposting import Crossposting
     from chat.domain.discovery import Discovery
     from chat.domain.email_change import EmailChanges
     from chat.domain.email_replacement import EmailReplacements
@@ -141,6 +143,8 @@ class Services:
     groups: Groups
     threads: Threads
     posts: Posts
+    announcements: Announcements
+    crossposting: Crossposting
     thread_archiving: ThreadArchiving
     thread_changes: ThreadChanges
     thread_lists: ThreadLists

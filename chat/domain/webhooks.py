@@ -36,11 +36,11 @@ from chat.registries.audit_actions import AuditAction
 from chat.registries.events import EventName
 from chat.registries.permissions import Permission
 from chat.snowflake import SnowflakeGenerator
-from chat.store import accounts, assets, channels, webhooks
+from chat.store import accounts, assets, channels, crossposts, webhooks
 from chat.store.assets import Asset
 from chat.store.database import Database
 from chat.store.guild_audit_log import AuditLogEntry
-from chat.store.webhooks import Webhook
+from chat.store.webhooks import CHANNEL_FOLLOWER, Webhook
 
 NAME_CHARACTERS: Final = 80
 MANAGE_WEBHOOKS: Final = Permission.MANAGE_WEBHOOKS.value
@@ -337,7 +337,7 @@ class Webhooks:
     ) -> AuditLogEntry | None:
         """Note the change in the guild's audit log; what the token did, nobody in the guild did."""
         webhook = after or before
-        changes = changes_between(_logged(before), _logged(after))
+        changes = changes_between(logged_webhook(before), logged_webhook(after))
         if actor is None or webhook is None or not changes:
             return None
         action = AuditAction.WEBHOOK_UPDATE
@@ -376,7 +376,11 @@ class Webhooks:
 
     def _shown(self, connection: sqlite3.Connection, found: list[Webhook]) -> list[dict[str, Any]]:
         makers = {account.id: account for account in accounts.by_ids(connection, tuple({row.user_id for row in found}))}
-        return [webhook_object(row, self._token(row).decode(), makers.get(row.user_id)) for row in found]
+        brought = crossposts.sources(connection, [row.id for row in found if row.type == CHANNEL_FOLLOWER])
+        return [
+            webhook_object(row, self._token(row).decode(), makers.get(row.user_id), brought.get(row.id))
+            for row in found
+        ]
 
     def _token(self, webhook: Webhook) -> bytes:
         token = self._keys.open(SEALED_FOR, webhook.sealed_token, str(webhook.id).encode())
@@ -384,7 +388,7 @@ class Webhooks:
         return self._unknown if token is None else token
 
 
-def _logged(webhook: Webhook | None) -> dict[str, Any]:
+def logged_webhook(webhook: Webhook | None) -> dict[str, Any]:
     """What the audit log compares; never the token."""
     if webhook is None:
         return {}

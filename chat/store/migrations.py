@@ -21,6 +21,7 @@ from chat.store.schema_audit_log import AUDIT_LOG
 from chat.store.schema_bans import BANS
 from chat.store.schema_calls import CALLS
 from chat.store.schema_credentials import CREDENTIALS
+from chat.store.schema_crossposts import CROSSPOSTS
 from chat.store.schema_expressions import EXPRESSIONS
 from chat.store.schema_forums import ANNOUNCEMENTS, FORUMS
 from chat.store.schema_media import MEDIA
@@ -181,6 +182,12 @@ def push_subscriptions(database: sqlite_utils.Database) -> None:
         database.execute(statement)
 
 
+def crossposts(database: sqlite_utils.Database) -> None:
+    """Copies of published messages follow them."""
+    for statement in CROSSPOSTS:
+        database.execute(statement)
+
+
 MIGRATIONS: Final[Sequence[Migration]] = (
     accounts_guilds_messages,
     relationships,
@@ -205,6 +212,7 @@ MIGRATIONS: Final[Sequence[Migration]] = (
     moderation,
     active_calls,
     push_subscriptions,
+    crossposts,
 )
 """In the order in which they run; the name of the function is the name in the record."""
 

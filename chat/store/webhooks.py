@@ -10,6 +10,9 @@ import attrs
 INCOMING: Final = 1
 """The type of webhooks that are executed from outside (wire facts 5.2)."""
 
+CHANNEL_FOLLOWER: Final = 2
+"""The type of webhooks that bring what is published in another channel (wire facts 5.2)."""
+
 
 @attrs.frozen
 class Webhook:

@@ -8,6 +8,7 @@ from chat.api.operation import Routes
 from chat.api.routes import (
     account_closing,
     accounts,
+    announcements,
     applications,
     audit_log,
     authentication,
@@ -75,6 +76,7 @@ ROUTES: Final[tuple[Routes, ...]] = tuple(
         private_channels,
         calls,
         threads,
+        announcements,
         applications,
         oauth2,
         guilds,

@@ -206,6 +206,8 @@ THREAD: Final = wire_object(
     },
 )
 
+FOLLOWED_CHANNEL: Final = wire_object("FollowedChannel", {"channel_id": SNOWFLAKE, "webhook_id": SNOWFLAKE})
+
 CHANNEL: Final = either(GUILD_CHANNEL, THREAD, PRIVATE_CHANNEL)
 """Any channel."""
 

@@ -265,12 +265,14 @@ WEBHOOK: Final = wire_object(
         "channel_id": SNOWFLAKE,
         "name": nullable(TEXT),
         "avatar": nullable(ASSET),
-        "token": TEXT,
     },
     optional={
+        "token": TEXT,
         "user": PARTIAL_USER,
+        "source_guild": record({"id": SNOWFLAKE, "name": TEXT, "icon": nullable(ASSET)}),
+        "source_channel": record({"id": SNOWFLAKE, "name": TEXT}),
     },
-    description="A webhook; the view that its token gives has no `user`.",
+    description="A webhook. The view that its token gives has no `user`; one that follows a channel has no `token`.",
 )
 
 AUDIT_LOG: Final = wire_object(

@@ -6,11 +6,17 @@ from typing import Any
 
 from chat.domain.objects.messages import author_object
 from chat.store.accounts import Account
-from chat.store.webhooks import Webhook
+from chat.store.crossposts import FollowedSource
+from chat.store.webhooks import CHANNEL_FOLLOWER, Webhook
 
 
-def webhook_object(webhook: Webhook, token: str, maker: Account | None) -> dict[str, Any]:
-    """The webhook with its token; without `maker` there is no `user`, as in the view that the token gives."""
+def webhook_object(
+    webhook: Webhook, token: str, maker: Account | None, source: FollowedSource | None = None
+) -> dict[str, Any]:
+    """The webhook with its token; without `maker` there is no `user`, as in the view that the token gives.
+
+    One that follows a channel shows no token, and its `source` unless that is gone.
+    """
     data: dict[str, Any] = {
         "id": str(webhook.id),
         "type": webhook.type,
@@ -18,8 +24,12 @@ def webhook_object(webhook: Webhook, token: str, maker: Account | None) -> dict[
         "channel_id": str(webhook.channel_id),
         "name": webhook.name,
         "avatar": webhook.avatar,
-        "token": token,
     }
+    if webhook.type != CHANNEL_FOLLOWER:
+        data["token"] = token
+    if source is not None:
+        data["source_guild"] = {"id": str(source.guild_id), "name": source.guild_name, "icon": source.guild_icon}
+        data["source_channel"] = {"id": str(source.channel_id), "name": source.channel_name}
     if maker is not None:
         data["user"] = author_object(webhook.user_id, maker)
     return data
