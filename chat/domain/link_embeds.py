@@ -112,6 +112,9 @@ class LinkEmbeds:
                 await self._look_at(seen)
             except (StorageUnavailable, ApiError):
                 log.warning("what links lead to could not be added")
+            except Exception:
+                # Strangers shape what is worked on here: a fault that one of them finds costs an embed, not the server.
+                log.exception("what links lead to could not be looked at")
 
     @staticmethod
     def _concerns(name: EventName, data: Mapping[str, Any]) -> bool:
