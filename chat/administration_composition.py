@@ -15,7 +15,11 @@ from chat.domain.administered_deletions import AdministeredDeletions
 from chat.domain.administered_lists import AdministeredLists
 from chat.domain.administered_relationships import AdministeredRelationships
 from chat.domain.blocklists import Blocklists
+from chat.domain.channel_witness import ChannelWitness
+from chat.domain.job_ledger import JobLedger
+from chat.domain.message_shreds import MessageShreds
 from chat.domain.reports import Reports
+from chat.jobs.runner import Jobs
 
 if TYPE_CHECKING:
     from chat.composition import Credentials, Foundations, Recovery
@@ -36,6 +40,8 @@ def build_administration(
     reports = Reports(
         database, clock, base.snowflakes, access, base.guild_states, messages, credentials.mailer, log, settings
     )
+    jobs = Jobs(database, clock, base.snowflakes)
+    witness = ChannelWitness(base.guild_states, base.private_channels, base.thread_lookup)
     return AdministrationServices(
         log=log,
         views=views,
@@ -54,6 +60,9 @@ def build_administration(
         ),
         blocklists=blocklists,
         reports=reports,
+        jobs=jobs,
+        ledger=JobLedger(database, jobs),
+        shreds=MessageShreds(database, clock, base.bus, witness, jobs, log),
         deletions=AdministeredDeletions(
             database, clock, credentials.mailer, base.account_events, log, views, blocklists, reports, settings
         ),

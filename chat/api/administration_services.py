@@ -16,7 +16,10 @@ if TYPE_CHECKING:
     from chat.domain.administered_lists import AdministeredLists
     from chat.domain.administered_relationships import AdministeredRelationships
     from chat.domain.blocklists import Blocklists
+    from chat.domain.job_ledger import JobLedger
+    from chat.domain.message_shreds import MessageShreds
     from chat.domain.reports import Reports
+    from chat.jobs.runner import Jobs
 
 
 @attrs.frozen(kw_only=True)
@@ -33,3 +36,6 @@ class AdministrationServices:
     deletions: AdministeredDeletions
     blocklists: Blocklists
     reports: Reports
+    jobs: Jobs
+    ledger: JobLedger
+    shreds: MessageShreds

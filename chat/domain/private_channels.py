@@ -113,6 +113,11 @@ class PrivateChannels:
             return None
         return self.access(private, user_id)
 
+    def of_anybody(self, channel_id: int) -> PrivateChannelAccess | None:
+        """The access of any of its accounts to a conversation; None where there is none, or nobody is in it."""
+        private = private_channels.by_id(self._database.reader, channel_id)
+        return self.access(private, private.recipient_ids[0]) if private and private.recipient_ids else None
+
     def access(self, private: PrivateChannel, user_id: int) -> PrivateChannelAccess:
         """The access of one of its accounts to a conversation."""
         return PrivateChannelAccess(

@@ -250,6 +250,20 @@ def last_of_author(connection: sqlite3.Connection, author_id: int) -> int:
     return row[0] or 0
 
 
+def page_of_author(connection: sqlite3.Connection, author_id: int, after_id: int, limit: int) -> list[tuple[int, int]]:
+    """Up to `limit` messages of an author above an id, oldest first: the id and the channel of each. What a webhook
+    wrote is nobody's."""
+    return connection.execute(
+        """
+        SELECT id, channel_id FROM messages
+         WHERE author_id = ? AND id > ? AND webhook_id IS NULL
+         ORDER BY id
+         LIMIT ?
+        """,
+        (author_id, after_id, limit),
+    ).fetchall()
+
+
 def some_of_author(
     connection: sqlite3.Connection, guild_id: int, author_id: int, since_id: int, last_id: int, limit: int
 ) -> tuple[int, list[int]] | None:

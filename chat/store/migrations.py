@@ -24,6 +24,7 @@ from chat.store.schema_credentials import CREDENTIALS
 from chat.store.schema_crossposts import CROSSPOSTS
 from chat.store.schema_expressions import EXPRESSIONS
 from chat.store.schema_forums import ANNOUNCEMENTS, FORUMS
+from chat.store.schema_jobs import JOBS
 from chat.store.schema_media import MEDIA
 from chat.store.schema_members import MEMBERS
 from chat.store.schema_messages import MESSAGES_IN_FULL
@@ -188,6 +189,12 @@ def crossposts(database: sqlite_utils.Database) -> None:
         database.execute(statement)
 
 
+def durable_jobs(database: sqlite_utils.Database) -> None:
+    """Background work that outlives the server."""
+    for statement in JOBS:
+        database.execute(statement)
+
+
 MIGRATIONS: Final[Sequence[Migration]] = (
     accounts_guilds_messages,
     relationships,
@@ -213,6 +220,7 @@ MIGRATIONS: Final[Sequence[Migration]] = (
     active_calls,
     push_subscriptions,
     crossposts,
+    durable_jobs,
 )
 """In the order in which they run; the name of the function is the name in the record."""
 

@@ -10,9 +10,11 @@ from chat.admin.routes import (
     account_deletions,
     account_fields,
     account_lists,
+    account_messages,
     account_relationships,
     acls,
     api_keys,
+    jobs,
     own_account,
 )
 from chat.api.operation import Routes
@@ -26,9 +28,11 @@ ADMIN_ROUTES: Final[tuple[Routes, ...]] = tuple(
         account_bans,
         account_deletions,
         account_lists,
+        account_messages,
         account_relationships,
         acls,
         api_keys,
+        jobs,
     )
 )
 """Every operation below /v1/admin."""

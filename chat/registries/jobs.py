@@ -1,0 +1,79 @@
+"""Durable background work: its kinds, and the states that a job goes through (wire facts 7.6, job ledger)."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Final
+
+import attrs
+
+
+class JobStatus(enum.StrEnum):
+    """Where a job stands."""
+
+    PENDING = "pending"
+    """It waits for its time, or for its turn."""
+
+    RUNNING = "running"
+    """It is being done, or was when the server ended."""
+
+    COMPLETED = "completed"
+    """It is done."""
+
+    FAILED = "failed"
+    """It could not be done."""
+
+    CANCELLED = "cancelled"
+    """Somebody stopped it; what it had done by then stays done."""
+
+
+JOB_TRANSITIONS: Final[Mapping[JobStatus, frozenset[JobStatus]]] = MappingProxyType(
+    {
+        JobStatus.PENDING: frozenset({JobStatus.RUNNING, JobStatus.CANCELLED}),
+        JobStatus.RUNNING: frozenset({JobStatus.PENDING, JobStatus.COMPLETED, JobStatus.FAILED, JobStatus.CANCELLED}),
+        JobStatus.COMPLETED: frozenset(),
+        JobStatus.FAILED: frozenset(),
+        JobStatus.CANCELLED: frozenset(),
+    }
+)
+"""What may follow on what. A running job waits again after a failure that is to be retried, and after a restart."""
+
+
+class JobType(enum.StrEnum):
+    """What is to be done: `task_type` of the ledger."""
+
+    MESSAGE_SHRED = "message_shred"
+    """Delete listed messages of an account."""
+
+    USER_ARCHIVE = "user_archive"
+    """Put together what the instance has of an account."""
+
+    ACCOUNT_ERASURE = "account_erasure"
+    """Erase an account whose deadline has come."""
+
+    UPDATE_USER_FLAGS = "update_user_flags"
+    """Set and clear flags of many accounts."""
+
+
+@attrs.frozen
+class JobKind:
+    """How jobs of a type are treated.
+
+    `max_attempts` counts failures: a server that ends under a job is none, it goes on from its last step.
+    """
+
+    max_attempts: int
+    can_be_cancelled: bool
+
+
+JOB_KINDS: Final[Mapping[JobType, JobKind]] = MappingProxyType(
+    {
+        JobType.MESSAGE_SHRED: JobKind(max_attempts=1, can_be_cancelled=True),
+        JobType.USER_ARCHIVE: JobKind(max_attempts=3, can_be_cancelled=True),
+        JobType.ACCOUNT_ERASURE: JobKind(max_attempts=20, can_be_cancelled=False),
+        JobType.UPDATE_USER_FLAGS: JobKind(max_attempts=3, can_be_cancelled=True),
+    }
+)
+"""Every kind. A shred that failed is not tried again (document 002, POST message-shreds); an erasure has to be."""
