@@ -437,7 +437,16 @@ def build_services(base: Foundations) -> Services:
         inactive_members=InactiveMembers(bus, base.guild_states, base.presences, base.voice_states, base.clock),
         member_searches=MemberSearches(database, access, base.rosters),
         member_changes=MemberChanges(
-            database, base.guild_states, access, clock, roles, base.voice_states, audit_log, policy
+            database,
+            base.guild_states,
+            access,
+            clock,
+            roles,
+            base.voice_states,
+            audit_log,
+            policy,
+            AccountImages(media, clock, settings),
+            settings,
         ),
         channels=Channels(access),
         messages=messages,

@@ -1,4 +1,5 @@
-"""Avatar and banner of an account (wire facts 5.1, 8; appendix B)."""
+"""Avatar and banner of an account, and those that it shows in one guild instead (wire facts 5.1, 5.2, 8; appendix
+B)."""
 
 from __future__ import annotations
 
@@ -19,6 +20,11 @@ from chat.store.accounts import Account
 
 ACCOUNT_IMAGES: Final[Mapping[str, str]] = {"avatar": AVATARS, "banner": BANNERS}
 """The kind of asset behind each image field of an account."""
+
+
+def member_images(guild_id: int) -> Mapping[str, str]:
+    """The kinds of asset behind the image fields of an account's membership; they are the account's."""
+    return {field: f"{kind} of guild {guild_id}" for field, kind in ACCOUNT_IMAGES.items()}
 
 
 @attrs.frozen
@@ -51,8 +57,10 @@ class AccountImages:
         self._clock = clock
         self._settings = settings
 
-    async def judged(self, account: Account, fields: Mapping[str, str | None]) -> AccountImageChanges:
-        """The image fields, looked at; an empty text counts as null.
+    async def judged(
+        self, account: Account, fields: Mapping[str, str | None], kinds: Mapping[str, str] = ACCOUNT_IMAGES
+    ) -> AccountImageChanges:
+        """The image fields, looked at; an empty text counts as null. `kinds` has the kind of asset of each.
 
         :raises InvalidFormBody: with every field that cannot be taken: ANIMATED_AVATARS_REQUIRE_PREMIUM,
             BANNERS_REQUIRE_PREMIUM, and as `MediaLibrary.prepare`.
@@ -61,20 +69,20 @@ class AccountImages:
         errors: list[FieldError] = []
         for field, text in fields.items():
             try:
-                by_field[field] = await self._image(account, field, text)
+                by_field[field] = await self._image(account, field, kinds[field], text)
             except InvalidFormBody as refused:
                 errors.extend(refused.errors)
         if errors:
             raise InvalidFormBody(errors)
         return AccountImageChanges(by_field)
 
-    async def _image(self, account: Account, field: str, text: str | None) -> PreparedImage | None:
+    async def _image(self, account: Account, field: str, kind: str, text: str | None) -> PreparedImage | None:
         if not text:
             return None
         is_privileged = self._is_privileged(account)
         if field == "banner" and not is_privileged:
             raise InvalidFormBody.at(field, "BANNERS_REQUIRE_PREMIUM")
-        image = await self.media.prepare(ACCOUNT_IMAGES[field], account.id, text, path=field)
+        image = await self.media.prepare(kind, account.id, text, path=field)
         if image.is_animated and not is_privileged:
             raise InvalidFormBody.at(field, "ANIMATED_AVATARS_REQUIRE_PREMIUM")
         return image

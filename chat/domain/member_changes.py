@@ -15,7 +15,9 @@ import attrs
 
 from chat.auth.principal import Principal
 from chat.clock import Clock, iso_timestamp
+from chat.config import Settings
 from chat.domain.access import Access, GuildAccess
+from chat.domain.account_images import ACCOUNT_IMAGES, AccountImageChanges, AccountImages, member_images
 from chat.domain.audit_log import Actor, AuditLog, changes_between
 from chat.domain.guild_states import GuildStates, Member
 from chat.domain.instance_policy import InstancePolicy
@@ -50,6 +52,8 @@ PERMISSIONS: Final[Mapping[str, int]] = {
 
 NO_COLUMNS: Final = frozenset({"roles", "channel_id", "connection_id"})
 """Fields that are stored elsewhere, or not at all."""
+
+NO_PICTURES: Final = AccountImageChanges()
 
 LOGGED: Final = ("nick", "mute", "deaf")
 """Fields that the audit log compares as they are."""
@@ -93,6 +97,8 @@ class MemberChanges:
         voice_states: VoiceStates,
         audit_log: AuditLog,
         policy: InstancePolicy,
+        images: AccountImages,
+        settings: Settings,
     ) -> None:
         self._database = database
         self._guild_states = guild_states
@@ -102,6 +108,8 @@ class MemberChanges:
         self._voice_states = voice_states
         self._audit_log = audit_log
         self._policy = policy
+        self._images = images
+        self._bio_length = settings.limits.max_bio_length
 
     async def change(
         self,
@@ -137,15 +145,24 @@ class MemberChanges:
     async def change_own(
         self, principal: Principal, guild_id: int, fields: Mapping[str, Any], reason: str | None = None
     ) -> dict[str, Any]:
-        """Change the caller's own guild profile: nick, accent_color, profile_flags, mention_flags; returns the member
-        object.
+        """Change what the caller shows of itself in the guild: nick, bio, pronouns, accent_color, profile_flags,
+        mention_flags, and, as base64 text, avatar and banner; returns the member object.
 
         :raises ApiError: as `Access.guild`; MISSING_PERMISSIONS without CHANGE_NICKNAME, CONTENT_BLOCKED.
+        :raises InvalidFormBody: CONTENT_EXCEEDS_MAX_LENGTH at `bio`; for the images as `AccountImages.judged`.
+        :raises StorageUnavailable: when an image cannot be written.
         """
         user_id = principal.user_id
         access = self._permitted(principal, guild_id, user_id, fields)
-        columns = self._columns(fields)
-        written = await self._write(access, user_id, columns, Actor(user_id, reason), None)
+        sent = {name: fields[name] for name in ACCOUNT_IMAGES.keys() & fields.keys()}
+        columns = self._columns({name: value for name, value in fields.items() if name not in sent})
+        bio = columns.get("bio")
+        if bio is not None and len(bio) > self._bio_length:
+            raise InvalidFormBody.at("bio", "CONTENT_EXCEEDS_MAX_LENGTH")
+        pictures = await self._images.judged(principal.account, sent, member_images(guild_id))
+        columns |= pictures.columns()
+        async with self._images.media.kept(*pictures.prepared):
+            written = await self._write(access, user_id, columns, Actor(user_id, reason), None, pictures)
         return self._object(written.after)
 
     # Judging
@@ -186,6 +203,8 @@ class MemberChanges:
         if nick is not None:
             columns["nick"] = nick.strip() or None
             self._policy.require_unblocked(nick)
+        for name in ("bio", "pronouns"):
+            self._policy.require_unblocked(columns.get(name) or "")
         until, now = columns.get("communication_disabled_until"), self._clock.now_ms()
         if until is not None and until > now + TIMEOUT_MAXIMUM_MS:
             raise InvalidFormBody.at("communication_disabled_until", "TIMEOUT_CANNOT_EXCEED_365_DAYS")
@@ -220,7 +239,13 @@ class MemberChanges:
     # Writing
 
     async def _write(
-        self, access: GuildAccess, user_id: int, columns: Mapping[str, Any], actor: Actor, move: _Move | None
+        self,
+        access: GuildAccess,
+        user_id: int,
+        columns: Mapping[str, Any],
+        actor: Actor,
+        move: _Move | None,
+        pictures: AccountImageChanges = NO_PICTURES,
     ) -> _Written:
         guild_id = access.state.id
 
@@ -231,6 +256,7 @@ class MemberChanges:
             if before is None:
                 raise ApiError("UNKNOWN_MEMBER")
             after = attrs.evolve(before, **columns)
+            pictures.store(connection)
             entries = [
                 self._write_columns(connection, before, after, actor),
                 self._write_roles(connection, access, before, after, actor),

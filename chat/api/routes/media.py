@@ -27,6 +27,7 @@ from chat.api.media_answers import (
 )
 from chat.api.operation import Bucket, Policy, Request, Routes
 from chat.api.schemas.messages import FILE, UPLOADED_FILE
+from chat.domain.account_images import member_images
 from chat.domain.images import ANIMATED_PREFIX
 from chat.domain.uploads import uploaded_object
 from chat.errors import ApiError
@@ -93,6 +94,32 @@ async def get_icon(request: Request, owner: str, image: str, query: PictureQuery
 async def get_banner(request: Request, owner: str, image: str, query: PictureQuery) -> Answer:
     """The banner of an account or a guild."""
     return await _asset(request, "banners", owner, image, query)
+
+
+@routes.operation(
+    "GET",
+    "/media/guilds/{guild}/users/{owner}/avatars/{image}",
+    policy=Policy.URL,
+    bucket=READ,
+    query=PictureQuery,
+    answers=FILE,
+)
+async def get_member_avatar(request: Request, guild: str, owner: str, image: str, query: PictureQuery) -> Answer:
+    """The avatar that an account has in one guild."""
+    return await _asset(request, member_images(_number(guild))["avatar"], owner, image, query)
+
+
+@routes.operation(
+    "GET",
+    "/media/guilds/{guild}/users/{owner}/banners/{image}",
+    policy=Policy.URL,
+    bucket=READ,
+    query=PictureQuery,
+    answers=FILE,
+)
+async def get_member_banner(request: Request, guild: str, owner: str, image: str, query: PictureQuery) -> Answer:
+    """The banner that an account has in one guild."""
+    return await _asset(request, member_images(_number(guild))["banner"], owner, image, query)
 
 
 @routes.operation(

@@ -8,6 +8,7 @@ import attrs
 
 from chat.api.fields import OMITTED, Items, Length, Maybe, Range, Snowflake, Timestamp, named_members
 from chat.api.operation import Bucket, Policy, Request, Routes
+from chat.api.routes.accounts import Color, Pronouns
 from chat.api.schemas.guilds import MEMBER, MEMBER_SEARCH
 from chat.api.schemas.shapes import listed
 
@@ -20,7 +21,6 @@ SEARCH: Final = Bucket("guild:member:search::guild_id", limit=40, window_ms=10_0
 NICK_LENGTH: Final = 32
 REASON_LENGTH: Final = 512
 ROLES_MAXIMUM: Final = 251
-COLOR_MAXIMUM: Final = 0xFFFFFF
 PROFILE_FLAGS: Final = 0b11
 """AVATAR_UNSET and BANNER_UNSET (wire facts 5.2, member)."""
 
@@ -67,7 +67,11 @@ class ChangeOwnMember:
     """The body of PATCH /v1/guilds/{guild_id}/members/@me."""
 
     nick: Maybe[Nick | None] = OMITTED
-    accent_color: Maybe[Annotated[int, Range(0, COLOR_MAXIMUM)] | None] = OMITTED
+    avatar: Maybe[str | None] = attrs.field(default=OMITTED, repr=False)
+    banner: Maybe[str | None] = attrs.field(default=OMITTED, repr=False)
+    bio: Maybe[str | None] = OMITTED
+    pronouns: Maybe[Pronouns | None] = OMITTED
+    accent_color: Maybe[Color | None] = OMITTED
     profile_flags: Maybe[Annotated[int, Range(0, PROFILE_FLAGS)] | None] = OMITTED
     mention_flags: Maybe[Annotated[int, Range(0, INT32_MAXIMUM)] | None] = OMITTED
 
@@ -113,6 +117,7 @@ async def get_own_member(request: Request, guild_id: int) -> object:
     policy=Policy.USER,
     bucket=CHANGE_MEMBER,
     body=ChangeOwnMember,
+    images=True,
     answers=MEMBER,
 )
 async def change_own_member(request: Request, guild_id: int, body: ChangeOwnMember) -> object:
