@@ -113,6 +113,7 @@ from chat.domain.relationships import Relationships
 from chat.domain.roles import Roles
 from chat.domain.rosters import Rosters
 from chat.domain.second_factors import SecondFactors
+from chat.domain.settings_due import SettingsDue
 from chat.domain.sign_ins import SignIns
 from chat.domain.single_sign_on import SingleSignOn
 from chat.domain.sso_accounts import SsoAccounts
@@ -305,7 +306,7 @@ def build_services(base: Foundations) -> Services:
         email_replacements=recovery.email_replacements,
         email_reverts=recovery.email_reverts,
         recovery_kits=recovery.recovery_kits,
-        user_settings=UserSettings(database, bus),
+        user_settings=UserSettings(database, bus, SettingsDue(database, bus, clock)),
         user_guild_settings=UserGuildSettings(database, access, bus),
         authentication=credentials.authentication,
         login_completion=credentials.login_completion,

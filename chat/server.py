@@ -41,7 +41,7 @@ from chat.clock import Clock, MovableClock, SkippingClock, SystemClock
 from chat.composition import Foundations, build_services
 from chat.config import Loaded, Settings
 from chat.domain import guild_administration
-from chat.domain.account_states import AccountStates, find_partial_user
+from chat.domain.account_states import AccountStates, find_partial_user, is_animated
 from chat.domain.active_calls import ActiveCalls
 from chat.domain.guild_states import GuildStates
 from chat.domain.presence_audience import presence_audience
@@ -160,7 +160,11 @@ class Server:
             voice_regions=settings.voice.regions,
         )
         self.presences = presences = Presences(
-            bus, clock, friends_of=partial(presence_audience, database), partial_user_of=partial_user_of
+            bus,
+            clock,
+            friends_of=partial(presence_audience, database),
+            partial_user_of=partial_user_of,
+            is_animated=partial(is_animated, database),
         )
         bus.subscribe(presences)
         self.rosters = rosters = Rosters(database, bus)
@@ -296,6 +300,7 @@ class Server:
             nursery.start_soon(self.services.push_notifications.run)
             nursery.start_soon(self.services.thread_archiving.run)
             nursery.start_soon(self.services.crossposting.run)
+            nursery.start_soon(self.services.user_settings.due.run)
             nursery.start_soon(self.services.admin_api_keys.run)
             nursery.start_soon(self.address_bans.run)
             nursery.start_soon(self.presences.expire_custom_statuses)

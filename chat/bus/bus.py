@@ -122,8 +122,20 @@ class AcquaintanceChanged:
     other_id: int
 
 
+@attrs.frozen
+class SavedPresenceChanged:
+    """The settings of an account name another status, another custom status, or both, which its sessions take on.
+
+    `settings` holds `status` and `custom_status` where they are named, as the wire has them.
+    """
+
+    user_id: int
+    settings: Mapping[str, Any] = attrs.field(eq=False)
+
+
 Signal = (
     Event
+    | SavedPresenceChanged
     | AcquaintanceChanged
     | CredentialsRevoked
     | AccountDisconnected

@@ -64,6 +64,18 @@ def initial_presence(
     return SessionPresence(initial.status_over(saved), initial.afk, initial.mobile, custom_status)
 
 
+def taking_on(presence: SessionPresence, settings: Mapping[str, Any]) -> SessionPresence:
+    """The presence of a session whose account now has this `status` and `custom_status` in its settings, or one of the
+    two; afk and mobile are the session's own."""
+    status, custom_status = presence.status, presence.custom_status
+    if "status" in settings:
+        status = Status(settings["status"])
+    if "custom_status" in settings:
+        saved = settings["custom_status"]
+        custom_status = None if saved is None else parse_custom_status(dict(saved), now_ms=0)
+    return SessionPresence(status, presence.afk, presence.mobile, custom_status)
+
+
 @attrs.define(eq=False)
 class _Selection:
     """A session's presence, and whether it counts."""
@@ -96,6 +108,17 @@ class AccountSessions:
         self.drop(session_id)
         self.selections[session_id] = _Selection(presence)
         self._add(presence, 1)
+
+    def take_on(self, settings: Mapping[str, Any]) -> None:
+        """Every session takes the saved presence on, those that do not count included."""
+        for selection in self.selections.values():
+            if selection.counts:
+                self._add(selection.presence, -1)
+            selection.presence = taking_on(selection.presence, settings)
+            if selection.counts:
+                self._add(selection.presence, 1)
+        if "custom_status" in settings:
+            self._chose = dict.fromkeys(self.selections)
 
     def drop(self, session_id: str) -> None:
         """The session no longer counts."""
@@ -159,8 +182,8 @@ def session_presence(session_id: str, status: Status, afk: bool, mobile: bool) -
     return {"session_id": session_id, "status": status, "afk": afk, "mobile": mobile}
 
 
-def custom_status_object(custom_status: CustomStatus | None) -> dict[str, Any] | None:
-    """The custom status inside a presence object."""
+def custom_status_object(custom_status: CustomStatus | None, *, animated: bool) -> dict[str, Any] | None:
+    """The custom status inside a presence object; `animated` says whether its emoji moves."""
     if custom_status is None:
         return None
     expires_at_ms, emoji_id = custom_status.expires_at_ms, custom_status.emoji_id
@@ -169,6 +192,5 @@ def custom_status_object(custom_status: CustomStatus | None) -> dict[str, Any] |
         "expires_at": None if expires_at_ms is None else iso_timestamp(expires_at_ms),
         "emoji_id": None if emoji_id is None else str(emoji_id),
         "emoji_name": custom_status.emoji_name,
-        # Which emoji it is, is not looked up: one that moves stands still here.
-        "emoji_animated": False,
+        "emoji_animated": animated,
     }

@@ -8,6 +8,7 @@ from typing import Any
 
 from chat.clock import Clock
 from chat.domain.guild_states import GuildStates
+from chat.domain.objects.expressions import EMOJIS
 from chat.domain.objects.user_settings import user_settings_object
 from chat.domain.objects.users import partial_user, private_user
 from chat.domain.passkeys import listed
@@ -15,7 +16,7 @@ from chat.domain.private_channels import PrivateChannels
 from chat.domain.read_states import read_states_of
 from chat.domain.relationships import Relationships
 from chat.domain.voice_regions import region_objects
-from chat.store import accounts, guilds, user_guild_settings, user_notes, user_settings
+from chat.store import accounts, expressions, guilds, user_guild_settings, user_notes, user_settings
 from chat.store.database import Database
 
 
@@ -23,6 +24,12 @@ def find_partial_user(database: Database, user_id: int) -> dict[str, Any]:
     """One account as others see it; for an unknown id nothing but that id."""
     account = accounts.by_id(database.reader, user_id)
     return {"id": str(user_id)} if account is None else partial_user(account)
+
+
+def is_animated(database: Database, emoji_id: int) -> bool:
+    """Whether a guild's emoji moves; one that there is not stands still."""
+    emoji = expressions.by_id(database.reader, EMOJIS, emoji_id)
+    return emoji is not None and emoji.animated
 
 
 class AccountStates:

@@ -1,4 +1,5 @@
-"""An account's folder layout, which every guild that it joins enters and every guild that it leaves goes out of.
+"""An account's folder layout, which every guild that it joins enters and every guild that it leaves goes out of; and
+the guilds whose members may not write to it, where a new one stands if the account wants that of new ones.
 
 Wire facts 5.4: a new guild is added to the folder with id -1; where there is no folder, that one is made.
 """
@@ -6,8 +7,8 @@ Wire facts 5.4: a new guild is added to the folder with id -1; where there is no
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final
 
 from chat.bus.audience import ToAccounts
 from chat.bus.bus import Event
@@ -17,6 +18,9 @@ from chat.store import user_settings
 from chat.store.accounts import Account
 
 Folders = list[dict[str, Any]]
+
+FOLDERS: Final = "guild_folders"
+"""The setting that holds the layout."""
 
 
 def with_guild(folders: Sequence[dict[str, Any]], guild_id: int) -> Folders:
@@ -37,13 +41,15 @@ def without_guild(folders: Sequence[dict[str, Any]], guild_id: int) -> Folders:
 
 
 def enter_guild(connection: sqlite3.Connection, account: Account, guild_id: int) -> dict[str, Any] | None:
-    """In a unit of writing: put the guild into the layout. Returns the settings to announce; None for a bot."""
-    return None if account.bot else _change(connection, account.id, with_guild, guild_id)
+    """In a unit of writing: put the guild into the layout, and among the restricted ones where the account wants that
+    of new guilds. Returns the settings to announce; None for a bot."""
+    return None if account.bot else _change(connection, account.id, _entered, guild_id)
 
 
 def leave_guild(connection: sqlite3.Connection, account: Account, guild_id: int) -> dict[str, Any] | None:
-    """In a unit of writing: take the guild out of the layout. Returns the settings to announce; None for a bot."""
-    return None if account.bot else _change(connection, account.id, without_guild, guild_id)
+    """In a unit of writing: take the guild out of the layout and from among the restricted ones. Returns the settings
+    to announce; None for a bot."""
+    return None if account.bot else _change(connection, account.id, _left, guild_id)
 
 
 def settings_changed(user_id: int, settings: dict[str, Any]) -> Event:
@@ -51,9 +57,39 @@ def settings_changed(user_id: int, settings: dict[str, Any]) -> Event:
     return Event(EventName.USER_SETTINGS_UPDATE, settings, ToAccounts((user_id,)))
 
 
-def _change(connection: sqlite3.Connection, user_id: int, change: Any, guild_id: int) -> dict[str, Any]:
+RESTRICTIONS: Final = {
+    "restricted_guilds": "default_guilds_restricted",
+    "bot_restricted_guilds": "bot_default_guilds_restricted",
+}
+"""The lists of guilds whose people, and whose bots, may not write to the account; and whether new guilds join them."""
+
+
+def _entered(settings: Mapping[str, Any], guild_id: int) -> dict[str, Any]:
+    name = str(guild_id)
+    changed: dict[str, Any] = {FOLDERS: with_guild(settings[FOLDERS], guild_id)}
+    for restricted, by_default in RESTRICTIONS.items():
+        if settings[by_default] and name not in settings[restricted]:
+            changed[restricted] = [*settings[restricted], name]
+    return changed
+
+
+def _left(settings: Mapping[str, Any], guild_id: int) -> dict[str, Any]:
+    name = str(guild_id)
+    changed: dict[str, Any] = {FOLDERS: without_guild(settings[FOLDERS], guild_id)}
+    for restricted in RESTRICTIONS:
+        if name in settings[restricted]:
+            changed[restricted] = [kept for kept in settings[restricted] if kept != name]
+    return changed
+
+
+def _change(
+    connection: sqlite3.Connection,
+    user_id: int,
+    change: Callable[[Mapping[str, Any], int], dict[str, Any]],
+    guild_id: int,
+) -> dict[str, Any]:
     stored = user_settings.of_user(connection, user_id)
     settings = user_settings_object(stored)
-    settings["guild_folders"] = change(settings["guild_folders"], guild_id)
-    user_settings.put(connection, user_id, {**stored, "guild_folders": settings["guild_folders"]})
-    return settings
+    changed = change(settings, guild_id)
+    user_settings.put(connection, user_id, {**stored, **changed})
+    return {**settings, **changed}

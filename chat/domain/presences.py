@@ -18,7 +18,7 @@ from typing import Any, Final
 import trio
 
 from chat.bus.audience import ToAccounts, ToPresenceSubscribers, ToUnsubscribed
-from chat.bus.bus import AccountDisconnected, AcquaintanceChanged, Bus, Event, Signal
+from chat.bus.bus import AccountDisconnected, AcquaintanceChanged, Bus, Event, SavedPresenceChanged, Signal
 from chat.clock import Clock
 from chat.domain.account_presence import (
     ALL_SESSIONS,
@@ -43,7 +43,7 @@ class Presences:
     """The presences of all accounts with gateway sessions, and how many of each guild are online.
 
     `friends_of` names the accounts that are told without asking, and of whom it is told in turn; `partial_user_of`
-    gives the user object.
+    gives the user object; `is_animated` says of a guild's emoji whether it moves.
     """
 
     def __init__(
@@ -53,11 +53,13 @@ class Presences:
         *,
         friends_of: Callable[[int], tuple[int, ...]],
         partial_user_of: Callable[[int], dict[str, Any]],
+        is_animated: Callable[[int], bool] = lambda emoji_id: False,
     ) -> None:
         self._bus = bus
         self._clock = clock
         self._friends_of = friends_of
         self._partial_user_of = partial_user_of
+        self._is_animated = is_animated
         self._accounts: dict[int, AccountSessions] = {}
         self._published: dict[int, AccountPresence] = {}
         """Accounts that are not offline."""
@@ -146,10 +148,22 @@ class Presences:
         """The presence object of wire facts 1.7; `user` is the user object where it is at hand already."""
         if user is None:
             user = self._partial_user_of(user_id)
-        data = _presence_object(user, self.aggregate(user_id))
+        data = self._object(user, self.aggregate(user_id))
         if guild_id is not None:
             data["guild_id"] = str(guild_id)
         return data
+
+    def _object(self, user: Mapping[str, Any], presence: AccountPresence) -> dict[str, Any]:
+        custom_status = presence.custom_status
+        emoji_id = None if custom_status is None else custom_status.emoji_id
+        animated = emoji_id is not None and self._is_animated(emoji_id)
+        return {
+            "user": user,
+            "status": presence.status,
+            "mobile": presence.mobile,
+            "afk": presence.afk,
+            "custom_status": custom_status_object(custom_status, animated=animated),
+        }
 
     # Guilds
 
@@ -238,9 +252,20 @@ class Presences:
     # Friends and others
 
     def accept(self, signal: Signal) -> None:
+        """Look again at what an account shows of itself, or at whether two accounts see each other's presence."""
+        match signal:
+            case AcquaintanceChanged():
+                self._look_at_acquaintance(signal)
+            case SavedPresenceChanged(user_id, settings):
+                account = self._accounts.get(user_id)
+                if account is not None:
+                    with self._publishing(user_id, account):
+                        account.take_on(settings)
+            case _:
+                pass
+
+    def _look_at_acquaintance(self, signal: AcquaintanceChanged) -> None:
         """Tell two accounts of each other's presence once they are to see it; once they are not, each is gone."""
-        if not isinstance(signal, AcquaintanceChanged):
-            return
         for seen_id, by_id in ((signal.user_id, signal.other_id), (signal.other_id, signal.user_id)):
             if not self.is_online(seen_id):
                 continue
@@ -250,7 +275,7 @@ class Presences:
             else:
                 user = self._partial_user_of(seen_id)
                 gone = ToUnsubscribed(by_id, of_user_id=seen_id)
-                self._bus.publish(Event(EventName.PRESENCE_UPDATE, _presence_object(user, OFFLINE), gone))
+                self._bus.publish(Event(EventName.PRESENCE_UPDATE, self._object(user, OFFLINE), gone))
 
     def backlog(self) -> int:
         """Nothing waits here."""
@@ -278,13 +303,3 @@ class Presences:
             self._awaited_ms = min(self._expiries.values(), default=math.inf)
             with trio.move_on_after(min((self._awaited_ms - now_ms) / 1000, _LONGEST_WAIT_SECONDS)):
                 await self._sooner.wait()
-
-
-def _presence_object(user: Mapping[str, Any], presence: AccountPresence) -> dict[str, Any]:
-    return {
-        "user": user,
-        "status": presence.status,
-        "mobile": presence.mobile,
-        "afk": presence.afk,
-        "custom_status": custom_status_object(presence.custom_status),
-    }

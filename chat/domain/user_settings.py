@@ -6,19 +6,22 @@ import sqlite3
 from collections.abc import Mapping
 from typing import Any
 
-from chat.bus.bus import Bus
+from chat.bus.bus import Bus, SavedPresenceChanged
 from chat.domain.guild_folders import settings_changed
+from chat.domain.objects.expressions import EMOJIS
 from chat.domain.objects.user_settings import user_settings_object
-from chat.store import user_settings
+from chat.domain.settings_due import CUSTOM_STATUS, STATUS, SettingsDue, note_moments
+from chat.store import expressions, user_settings
 from chat.store.database import Database
 
 
 class UserSettings:
     """Reads and changes settings; what was never changed has its default."""
 
-    def __init__(self, database: Database, bus: Bus) -> None:
+    def __init__(self, database: Database, bus: Bus, due: SettingsDue) -> None:
         self._database = database
         self._bus = bus
+        self.due = due
 
     def of_user(self, user_id: int) -> dict[str, Any]:
         """The user settings object."""
@@ -27,12 +30,30 @@ class UserSettings:
     async def change(self, user_id: int, changes: Mapping[str, Any]) -> dict[str, Any]:
         """Put new values, as the wire has them, in the place of old ones; returns the object.
 
-        USER_SETTINGS_UPDATE goes out even when every value was the same: the sender may rely on the echo.
+        USER_SETTINGS_UPDATE goes out even when every value was the same: the sender may rely on the echo. Status and
+        custom status are those of all the account's sessions from now on, until one selects others.
         """
+        saved_presence = {name: changes[name] for name in (STATUS, CUSTOM_STATUS) if name in changes}
 
         def unit(connection: sqlite3.Connection) -> dict[str, Any]:
             stored = {**user_settings.of_user(connection, user_id), **changes}
+            if changes.get(CUSTOM_STATUS) is not None:
+                stored[CUSTOM_STATUS] = _with_motion(connection, changes[CUSTOM_STATUS])
             user_settings.put(connection, user_id, stored)
+            note_moments(connection, user_id, stored)
             return user_settings_object(stored)
 
-        return await self._database.write(unit, lambda body: self._bus.publish(settings_changed(user_id, body)))
+        def then(body: dict[str, Any]) -> None:
+            self._bus.publish(settings_changed(user_id, body))
+            if saved_presence:
+                self._bus.publish(SavedPresenceChanged(user_id, saved_presence))
+            self.due.look_again()
+
+        return await self._database.write(unit, then)
+
+
+def _with_motion(connection: sqlite3.Connection, custom_status: Mapping[str, Any]) -> dict[str, Any]:
+    """A custom status that says whether its emoji moves."""
+    emoji_id = custom_status["emoji_id"]
+    emoji = None if emoji_id is None else expressions.by_id(connection, EMOJIS, int(emoji_id))
+    return {**custom_status, "emoji_animated": emoji is not None and emoji.animated}

@@ -30,8 +30,10 @@ from chat.bus.bus import (
     GuildJoined,
     GuildLeft,
     GuildStateChanged,
+    SavedPresenceChanged,
     Signal,
 )
+from chat.domain.account_presence import taking_on
 from chat.domain.guild_states import GuildStates
 from chat.domain.presences import Presences
 from chat.domain.voice_states import VoiceStates
@@ -97,6 +99,9 @@ class Hub:
                 self._tell_channels(guild_id, channel_ids)
             case GuildAvailabilityChanged(guild_id):
                 self._change_availability(guild_id)
+            case SavedPresenceChanged(user_id, settings):
+                for session in self._table.of_user(user_id):
+                    session.presence = taking_on(session.presence, settings)
             case CredentialsRevoked(user_id, session_id_hash):
                 for session in list(self._table.of_user(user_id)):
                     if session_id_hash is None or session.session_id_hash == session_id_hash:

@@ -1,0 +1,126 @@
+"""Settings that change by themselves: a status that was chosen for a while, a custom status that runs out (wire facts
+5.4).
+
+When, stands in the store and is indexed: a restart forgets nothing, and what fell due meanwhile changes at the start.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Mapping
+from typing import Any, Final
+
+import attrs
+import structlog
+import trio
+
+from chat.bus.bus import Bus, SavedPresenceChanged
+from chat.clock import Clock
+from chat.domain.guild_folders import settings_changed
+from chat.domain.objects.user_settings import user_settings_object
+from chat.errors import StorageUnavailable
+from chat.protocol.custom_status import parse_timestamp
+from chat.store import settings_due, user_settings
+from chat.store.database import Database
+
+STATUS: Final = "status"
+CUSTOM_STATUS: Final = "custom_status"
+
+AFTERWARDS: Final = "online"
+"""The status after one that was chosen for a while, where nobody said which."""
+
+CHANGES_AT_ONCE: Final = 100
+"""Settings that one transaction changes at most."""
+
+LONGEST_WAIT_SECONDS: Final = 3_600.0
+"""The time of day may be set anew while we wait for a moment far ahead."""
+
+RETRY_SECONDS: Final = 10.0
+"""How long a store that fails is left alone."""
+
+log: Final = structlog.get_logger("chat.settings")
+
+
+@attrs.frozen
+class _Fallen:
+    """What became of an account's settings: the whole object, and the status where that is another one."""
+
+    user_id: int
+    settings: dict[str, Any]
+    status: str | None
+
+
+def note_moments(connection: sqlite3.Connection, user_id: int, stored: Mapping[str, Any]) -> None:
+    """In the unit that writes an account's settings: note when they change by themselves."""
+    settings_due.put(connection, user_id, STATUS, parse_timestamp(stored.get("status_resets_at")))
+    custom_status = stored.get(CUSTOM_STATUS) or {}
+    settings_due.put(connection, user_id, CUSTOM_STATUS, parse_timestamp(custom_status.get("expires_at")))
+
+
+class SettingsDue:
+    """Changes settings in the background."""
+
+    def __init__(self, database: Database, bus: Bus, clock: Clock) -> None:
+        self._database = database
+        self._bus = bus
+        self._clock = clock
+        self._wake = trio.Event()
+
+    def look_again(self) -> None:
+        """After a commit: a setting may change sooner than any did before."""
+        self._wake.set()
+
+    async def run(self) -> None:
+        """Change settings when they are due, until cancelled."""
+        while True:
+            self._wake = trio.Event()
+            try:
+                while await self._change_some() == CHANGES_AT_ONCE:
+                    await trio.lowlevel.checkpoint()
+                pause = self._seconds_to_next()
+            except StorageUnavailable:
+                log.warning("settings wait for the store to be changed")
+                pause = RETRY_SECONDS
+            with trio.move_on_after(pause):
+                await self._wake.wait()
+
+    def _seconds_to_next(self) -> float:
+        due = settings_due.next_due(self._database.reader)
+        if due is None:
+            return LONGEST_WAIT_SECONDS
+        return min(LONGEST_WAIT_SECONDS, max(0.001, (due - self._clock.now_ms()) / 1000))
+
+    async def _change_some(self) -> int:
+        """Returns how many were due."""
+        now = self._clock.now_ms()
+        if not settings_due.due(self._database.reader, now, 1):
+            return 0
+
+        def unit(connection: sqlite3.Connection) -> list[_Fallen]:
+            return [
+                _fall(connection, user_id, setting)
+                for user_id, setting in settings_due.due(connection, now, CHANGES_AT_ONCE)
+            ]
+
+        fallen = await self._database.write(unit, self._announce)
+        return len(fallen)
+
+    def _announce(self, fallen: list[_Fallen]) -> None:
+        for change in fallen:
+            self._bus.publish(settings_changed(change.user_id, change.settings))
+            # A custom status that has run out is shown to nobody anyway; another one of a session's own stays.
+            if change.status is not None:
+                self._bus.publish(SavedPresenceChanged(change.user_id, {STATUS: change.status}))
+
+
+def _fall(connection: sqlite3.Connection, user_id: int, setting: str) -> _Fallen:
+    stored = user_settings.of_user(connection, user_id)
+    status = None
+    if setting == STATUS:
+        status = stored.get("status_resets_to") or AFTERWARDS
+        stored = {**stored, STATUS: status, "status_resets_at": None, "status_resets_to": None}
+    else:
+        stored = {**stored, CUSTOM_STATUS: None}
+    user_settings.put(connection, user_id, stored)
+    settings_due.put(connection, user_id, setting, None)
+    return _Fallen(user_id, user_settings_object(stored), status)
