@@ -13,7 +13,7 @@ from typing import Annotated, Final, Literal
 import attrs
 
 from chat.api.embed_bodies import EmbedBodies, stored_embeds
-from chat.api.fields import Items, Length, Pattern, Range, Refusal, Schema, Snowflake
+from chat.api.fields import OMITTED, Items, Length, Maybe, Pattern, Range, Refusal, Schema, Snowflake
 from chat.domain.message_drafts import (
     ALL_MENTIONS,
     AllowedMentions,
@@ -133,12 +133,13 @@ class CreateMessage:
 
 @attrs.frozen
 class EditMessage:
-    """Changes to a message; what is absent or null stays. `attachments` names those that stay, and new ones."""
+    """Changes to a message; what is absent stays. A null text or null embeds are none (a convention of the field).
+    `attachments` names those that stay, and new ones."""
 
-    content: str | None = None
+    content: Maybe[str | None] = OMITTED
     flags: Annotated[int, Range(0, FLAGS_MAXIMUM)] | None = None
     allowed_mentions: AllowedMentionsBody | None = None
-    embeds: EmbedBodies | None = None
+    embeds: Maybe[EmbedBodies | None] = OMITTED
     attachments: Attachments | None = None
 
 
@@ -172,12 +173,12 @@ def message_edit(body: EditMessage, attachments: Sequence[AttachmentDraft] = ())
             entry.id: KeptAttachment(entry.title, entry.description) for entry in body.attachments if _is_kept(entry)
         }
     return MessageEdit(
-        content=None if body.content is None else body.content.strip(),
+        content=None if body.content is OMITTED else (body.content or "").strip(),
         flags=body.flags,
         allowed_mentions=_allowed_mentions(body.allowed_mentions),
         kept_attachments=kept,
         attachments=tuple(attachments),
-        embeds=None if body.embeds is None else stored_embeds(body.embeds),
+        embeds=None if body.embeds is OMITTED else stored_embeds(body.embeds or ()),
     )
 
 

@@ -89,7 +89,7 @@ def carry(
 ) -> Carried:
     """What of the message goes into the channel.
 
-    :raises ApiError: MISSING_PERMISSIONS.
+    :raises ApiError: MISSING_PERMISSIONS; CANNOT_SEND_EMPTY_MESSAGE where nothing of it is left.
     :raises InvalidFormBody: at `message_reference.attachment_ids` or `message_reference.embed_indices` for what the
         message does not have.
     """
@@ -101,6 +101,8 @@ def carry(
     files = _copied_files(message, source.forward.attachment_ids, access.channel.id, user_id, snowflakes)
     if files:
         access.require(ATTACH_FILES)
+    if not (files or embeds or snapshot.get("content") or snapshot.get("stickers")):
+        raise ApiError("CANNOT_SEND_EMPTY_MESSAGE")
     return Carried(source.reference, snapshot, files)
 
 
