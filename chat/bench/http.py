@@ -1,4 +1,5 @@
-"""`chat bench http`: requests per CPU second of the server, against an empty route."""
+"""`chat bench http`: requests per CPU second of the server, against an empty route; and what requests cost in channels
+of growing size (`chat.bench.message_growth`)."""
 
 from __future__ import annotations
 
@@ -7,11 +8,11 @@ import statistics
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import attrs
 
-from chat.bench import world
+from chat.bench import message_growth, world
 from chat.bench.gateway import serving
 from chat.bench.processes import LOAD_CORE, MEASURED_CORE, Process, started
 from chat.bench.report import Figure, Report, median_ratio
@@ -28,18 +29,20 @@ class Plan:
 
     rounds: int = 5
     seconds: float = 2.0
+    growth: message_growth.Plan = attrs.field(factory=message_growth.Plan)
 
 
-QUICK: Final = Plan(rounds=1, seconds=0.3)
+QUICK: Final = Plan(rounds=1, seconds=0.3, growth=message_growth.QUICK)
 
 
 @attrs.frozen
 class Target:
-    """Something to ask: of which process, on which port, and what."""
+    """Something to ask: of which process, on which port, as whom, and what."""
 
     process: Process
     port: int
-    request: dict[str, Any]
+    tokens: tuple[str, ...] = attrs.field(repr=False)
+    request: dict[str, str]
 
 
 def run(plan: Plan) -> Report:
@@ -47,12 +50,14 @@ def run(plan: Plan) -> Report:
     notes: list[str] = []
     with contextlib.ExitStack() as stack:
         load = stack.enter_context(started("chat.bench.http_load", core=LOAD_CORE))
-        targets = _targets(stack)
-        results: dict[str, list[float]] = {name: [] for name in targets}
-        for _ in range(plan.rounds):
-            for name, target in targets.items():
-                results[name].append(_measure(load, target, plan.seconds, name, notes))
-    return Report("http", tuple(_figures(results)), tuple(notes))
+        with contextlib.ExitStack() as servers:
+            targets = _targets(servers)
+            results: dict[str, list[float]] = {name: [] for name in targets}
+            for _ in range(plan.rounds):
+                for name, target in targets.items():
+                    results[name].append(_measure(load, target, plan.seconds, name, notes))
+        growth = tuple(message_growth.figures(load, plan.growth, notes))
+    return Report("http", (*_figures(results), *growth), tuple(notes))
 
 
 def _targets(stack: contextlib.ExitStack) -> dict[str, Target]:
@@ -63,25 +68,25 @@ def _targets(stack: contextlib.ExitStack) -> dict[str, Target]:
     )
     server, port = stack.enter_context(serving(directory))
     ours_port, stock_port = (process.answer()["port"] for process in (ours, stock))
-    empty = {"method": "GET", "path": EMPTY_PATH, "tokens": here.tokens}
-    get = {"method": "GET", "path": f"/v1/guilds/{here.guild_id}", "tokens": here.tokens}
-    post = {
-        "method": "POST",
-        "path": f"/v1/channels/{here.channel_id}/messages",
-        "tokens": here.tokens,
-        "body": MESSAGE,
-    }
+    empty = {"method": "GET", "path": EMPTY_PATH}
+    get = {"method": "GET", "path": f"/v1/guilds/{here.guild_id}"}
+    post = {"method": "POST", "path": f"/v1/channels/{here.channel_id}/messages", "body": MESSAGE}
     return {
-        "empty": Target(ours, ours_port, empty),
-        "empty_stock": Target(stock, stock_port, empty),
-        "get_guild": Target(server, port, get),
-        "post_message": Target(server, port, post),
+        "empty": Target(ours, ours_port, here.tokens, empty),
+        "empty_stock": Target(stock, stock_port, here.tokens, empty),
+        "get_guild": Target(server, port, here.tokens, get),
+        "post_message": Target(server, port, here.tokens, post),
     }
 
 
 def _measure(load: Process, target: Target, seconds: float, name: str, notes: list[str]) -> float:
     result = load.ask(
-        port=target.port, pid=target.process.pid, seconds=seconds, connections=CONNECTIONS, **target.request
+        port=target.port,
+        pid=target.process.pid,
+        seconds=seconds,
+        connections=CONNECTIONS,
+        tokens=target.tokens,
+        asked=[target.request],
     )
     if result["generator_cpu"] > BUSY_GENERATOR:
         notes.append(f"{name}: the load generator was busy ({result['generator_cpu']:.2f} of its core)")

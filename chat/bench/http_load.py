@@ -1,15 +1,17 @@
 """Makes HTTP load: `python -m chat.bench.http_load`, one thread, one epoll loop.
 
 Each line that it reads (`Order` as JSON) is one measurement: so many connections, each with one request under way at
-any time. Each is answered by one line.
+any time, of those that are asked one after the other. Each measurement is answered by one line.
 """
 
 from __future__ import annotations
 
+import itertools
 import json
 import select
 import sys
 import time
+from collections.abc import Iterator
 from typing import Any, Final
 
 import attrs
@@ -23,31 +25,38 @@ WARM_UP_SECONDS: Final = 0.3
 
 @attrs.frozen
 class Order:
-    """What to ask of whom. `pid` is the process whose CPU time counts; the tokens are used in turn."""
+    """What to ask of whom. `pid` is the process whose CPU time counts; the tokens are used in turn.
+
+    `asked` are requests: `method`, `path`, and `body` where there is one.
+    """
 
     port: int
     pid: int
-    method: str
-    path: str
     seconds: float
     connections: int
     tokens: list[str]
-    body: str = ""
+    asked: list[dict[str, str]]
+
+    def requests(self, token: str) -> Iterator[bytes]:
+        """The requests of one connection, again and again."""
+        return itertools.cycle(
+            [
+                request_bytes(each["method"], each["path"], authorization=token, body=each.get("body", "").encode())
+                for each in self.asked
+            ]
+        )
 
 
 def measure(order: Order) -> dict[str, Any]:
     """Ask for a while and count the answers. Raises ConnectionError for an answer that is not a 2xx."""
-    requests = [
-        request_bytes(order.method, order.path, authorization=token, body=order.body.encode()) for token in order.tokens
-    ]
     poll = select.epoll()
     clients = [HttpClient(order.port) for _ in range(order.connections)]
-    request_of: dict[int, tuple[HttpClient, bytes]] = {}
+    request_of: dict[int, tuple[HttpClient, Iterator[bytes]]] = {}
     for number, client in enumerate(clients):
-        request = requests[number % len(requests)]
-        request_of[client.socket.fileno()] = client, request
+        requests = order.requests(order.tokens[number % len(order.tokens)])
+        request_of[client.socket.fileno()] = client, requests
         poll.register(client.socket.fileno(), select.EPOLLIN)
-        client.send(request)
+        client.send(next(requests))
     try:
         _ask_until(time.monotonic() + WARM_UP_SECONDS, poll, request_of)
         answered, began = _answered(clients), time.monotonic()
@@ -66,16 +75,16 @@ def measure(order: Order) -> dict[str, Any]:
     }
 
 
-def _ask_until(end: float, poll: select.epoll, request_of: dict[int, tuple[HttpClient, bytes]]) -> None:
+def _ask_until(end: float, poll: select.epoll, request_of: dict[int, tuple[HttpClient, Iterator[bytes]]]) -> None:
     while (now := time.monotonic()) < end:
         for descriptor, _ in poll.poll(min(0.1, end - now)):
-            client, request = request_of[descriptor]
+            client, requests = request_of[descriptor]
             try:
                 client.take(read(descriptor))
             except BlockingIOError:
                 continue
             if not client.is_busy:
-                client.send(request)
+                client.send(next(requests))
 
 
 def _answered(clients: list[HttpClient]) -> int:

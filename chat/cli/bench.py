@@ -49,14 +49,22 @@ def gateway(sessions: tuple[int, ...], rounds: int | None, quick: bool, as_json:
 
 
 @bench.command()
+@click.option(
+    "--messages",
+    type=click.IntRange(100),
+    multiple=True,
+    help="How many in a channel.  [default: 10000, 100000 and 1000000]",
+)
 @rounds_option
 @quick_option
 @json_option
-def http(rounds: int | None, quick: bool, as_json: bool) -> None:
-    """Requests per CPU second against an empty route."""
+def http(messages: tuple[int, ...], rounds: int | None, quick: bool, as_json: bool) -> None:
+    """Requests per CPU second against an empty route, and what they cost in channels of growing size."""
     from chat.bench import http as measured
 
     plan = measured.QUICK if quick else measured.Plan()
+    if messages:
+        plan = attrs.evolve(plan, growth=attrs.evolve(plan.growth, messages=messages))
     _print([measured.run(attrs.evolve(plan, rounds=rounds or plan.rounds))], as_json=as_json)
 
 

@@ -60,6 +60,13 @@ FIGURES = {
         "post_message_per_cpu_second",
         "empty_per_cpu_second",
         "empty_stock_per_cpu_second",
+        "read_newest_300",
+        "read_middle_300",
+        "search_rare_300",
+        "search_common_300",
+        "search_author_300",
+        "post_while_read_300",
+        "post_while_read_sessions",
     },
     "store": {
         "one_at_a_time",
