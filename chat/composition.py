@@ -273,6 +273,7 @@ def build_services(base: Foundations) -> Services:
     )
     unfurling = Unfurling(database, clock, media, in_threads=base.in_threads)
     uploads = Uploads(database, clock, base.snowflakes, base.mint, media, messages, settings)
+    posts = Posts(access, messages, clock, base.snowflakes, policy, audit_log)
     voice_regions = VoiceRegions(settings, access)
     push = _push(base)
     message_search_index = MessageSearchIndex(database, bus, enabled=settings.search == "on")
@@ -391,7 +392,7 @@ def build_services(base: Foundations) -> Services:
             crossposting,
             settings,
         ),
-        posts=Posts(access, messages, clock, base.snowflakes, policy, audit_log),
+        posts=posts,
         thread_archiving=archiving,
         thread_lists=ThreadLists(database, access, clock, addresses),
         thread_changes=ThreadChanges(database, access, threads, archiving, bus, clock, policy, audit_log, addresses),
@@ -487,6 +488,7 @@ def build_services(base: Foundations) -> Services:
             base.guild_states,
             access,
             messages,
+            posts,
             media,
             bus,
             base.snowflakes,

@@ -15,16 +15,18 @@ import attrs
 
 from chat.api.fields import Items, Length, Refusal, Schema, Timestamp
 from chat.clock import iso_timestamp
+from chat.domain.embeds import (
+    AUTHOR_CHARACTERS,
+    DESCRIPTION_CHARACTERS,
+    FIELD_NAME_CHARACTERS,
+    FIELD_VALUE_CHARACTERS,
+    FIELDS,
+    FOOTER_CHARACTERS,
+    TITLE_CHARACTERS,
+)
 from chat.domain.objects.embeds import OWN_FILE
 from chat.media.file_names import file_name
 
-TITLE_CHARACTERS: Final = 256
-DESCRIPTION_CHARACTERS: Final = 4_096
-FIELDS: Final = 25
-FIELD_NAME_CHARACTERS: Final = 256
-FIELD_VALUE_CHARACTERS: Final = 1_024
-FOOTER_CHARACTERS: Final = 2_048
-AUTHOR_CHARACTERS: Final = 256
 URL_CHARACTERS: Final = 2_048
 COLOR_MAXIMUM: Final = 0xFFFFFF
 EMBED_BODIES: Final = 100

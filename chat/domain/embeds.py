@@ -11,6 +11,15 @@ from chat.errors import InvalidFormBody
 EMBED_CHARACTERS: Final = 6_000
 """Characters of all texts in all embeds of one message."""
 
+TITLE_CHARACTERS: Final = 256
+DESCRIPTION_CHARACTERS: Final = 4_096
+FIELDS: Final = 25
+FIELD_NAME_CHARACTERS: Final = 256
+FIELD_VALUE_CHARACTERS: Final = 1_024
+FOOTER_CHARACTERS: Final = 2_048
+AUTHOR_CHARACTERS: Final = 256
+"""What each part of an embed may hold."""
+
 Embeds = Sequence[Mapping[str, Any]]
 
 

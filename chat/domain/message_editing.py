@@ -121,9 +121,11 @@ class MessageEditing:
     async def edit_of_webhook(self, access: GuildChannelAccess, message: Message, edit: MessageEdit) -> dict[str, Any]:
         """Change a message that the webhook wrote.
 
-        :raises ApiError: UNKNOWN_MESSAGE, CANNOT_SEND_EMPTY_MESSAGE, CONTENT_BLOCKED, FILE_SIZE_TOO_LARGE.
+        :raises ApiError: UNKNOWN_MESSAGE, THREAD_ARCHIVED, THREAD_LOCKED, CANNOT_SEND_EMPTY_MESSAGE, CONTENT_BLOCKED,
+            FILE_SIZE_TOO_LARGE.
         :raises InvalidFormBody: as `edit`.
         """
+        access.require_open(self._clock.now_ms())
         viewer = Viewer(message.author_id)
         return await self._edited(access, message, edit, self._settings.limits_for(premium=False), viewer)
 

@@ -30,14 +30,19 @@ from chat.domain.message_drafts import MessageDraft, MessageEdit, require_messag
 from chat.domain.message_senders import webhook_sender
 from chat.domain.messages import Messages
 from chat.domain.objects.webhooks import webhook_object
+from chat.domain.posts import Posts
+from chat.domain.thread_access import ThreadAccess, permissions_in_thread
+from chat.domain.threads import NewThread
 from chat.errors import ApiError, InvalidFormBody
 from chat.media.outside_addresses import OutsideRefused, parsed
 from chat.registries.audit_actions import AuditAction
+from chat.registries.channel_types import THREAD_ONLY_CHANNEL_TYPES
 from chat.registries.events import EventName
 from chat.registries.permissions import Permission
 from chat.snowflake import SnowflakeGenerator
-from chat.store import accounts, assets, channels, crossposts, webhooks
+from chat.store import accounts, assets, channels, crossposts, threads, webhooks
 from chat.store.assets import Asset
+from chat.store.channels import Channel
 from chat.store.database import Database
 from chat.store.guild_audit_log import AuditLogEntry
 from chat.store.webhooks import CHANNEL_FOLLOWER, Webhook
@@ -51,6 +56,7 @@ SEALED_FOR: Final = "webhook tokens"
 WEBHOOK_PERMISSIONS: Final = int(
     Permission.VIEW_CHANNEL
     | Permission.SEND_MESSAGES
+    | Permission.SEND_MESSAGES_IN_THREADS
     | Permission.SEND_TTS_MESSAGES
     | Permission.EMBED_LINKS
     | Permission.ATTACH_FILES
@@ -77,6 +83,14 @@ class Disguise:
     avatar_url: str | None = attrs.field(default=None, repr=False)
 
 
+@attrs.frozen
+class Place:
+    """Where in its channel a webhook writes: in this thread, in a new post, or in the channel itself."""
+
+    thread_id: int | None = None
+    post: NewThread | None = None
+
+
 class Webhooks:
     """The operations on webhooks."""
 
@@ -86,6 +100,7 @@ class Webhooks:
         guild_states: GuildStates,
         access: Access,
         messages: Messages,
+        posts: Posts,
         media: MediaLibrary,
         bus: Bus,
         snowflakes: SnowflakeGenerator,
@@ -98,6 +113,7 @@ class Webhooks:
         self._guild_states = guild_states
         self._access = access
         self._messages = messages
+        self._posts = posts
         self._media = media
         self._bus = bus
         self._snowflakes = snowflakes
@@ -121,7 +137,7 @@ class Webhooks:
         :raises InvalidFormBody: WEBHOOK_NAME_LENGTH_INVALID at `name`; at `avatar` as `MediaLibrary.new_image`.
         """
         access = self._access.guild_channel(principal, channel_id, MANAGE_WEBHOOKS)
-        require_message_channel(access.channel)
+        _require_takes_webhooks(access.channel)
         webhook_id, token = self._snowflakes(), self._mint.secret()
         webhook = Webhook(
             id=webhook_id,
@@ -189,7 +205,7 @@ class Webhooks:
         webhook = self._managed(principal, webhook_id)
         if change.channel_id is not None and change.channel_id != webhook.channel_id:
             target = self._access.guild_channel(principal, change.channel_id, MANAGE_WEBHOOKS)
-            require_message_channel(target.channel)
+            _require_takes_webhooks(target.channel)
             if target.state.id != webhook.guild_id:
                 raise ApiError("UNKNOWN_CHANNEL")
         changed = await self._change(webhook, change, Actor(principal.user_id, reason))
@@ -230,40 +246,74 @@ class Webhooks:
         """Delete the webhook."""
         await self._delete(webhook, None)
 
-    async def execute(self, webhook: Webhook, draft: MessageDraft, disguise: Disguise) -> dict[str, Any]:
+    async def execute(self, webhook: Webhook, draft: MessageDraft, disguise: Disguise, place: Place) -> dict[str, Any]:
         """Send a message.
 
-        :raises ApiError: as `channel_of` and `MessageSending.create_of_webhook`.
+        :raises ApiError: as `place_of`, `MessageSending.create_of_webhook` and `Posts.create_of_webhook`.
         :raises InvalidFormBody: for the draft; WEBHOOK_NAME_LENGTH_INVALID at `username`, INVALID_FORMAT at
-            `avatar_url`.
+            `avatar_url`, and at `thread_name` where a forum is told no thread, or anything else is told to make one.
         """
-        access = self.channel_of(webhook)
+        access = self.place_of(webhook, place.thread_id)
+        takes_posts = access.channel.type in THREAD_ONLY_CHANNEL_TYPES
+        if takes_posts is (place.post is None):
+            raise InvalidFormBody.at("thread_name", "INVALID_FORMAT")
         name = webhook.name if disguise.name is None else _name(disguise.name, path="username")
         avatar = webhook.avatar
         if disguise.avatar_url is not None:
             avatar = (await self._outside_avatar(webhook, disguise.avatar_url)).hash
-        return await self._messages.create_of_webhook(webhook_sender(webhook, name, avatar), access, draft)
+        sender = webhook_sender(webhook, name, avatar)
+        if place.post is not None:
+            return await self._posts.create_of_webhook(sender, access, place.post, draft)
+        return await self._messages.create_of_webhook(sender, access, draft)
 
-    async def message(self, webhook: Webhook, message_id: int) -> dict[str, Any]:
-        """One of the webhook's messages in its channel.
+    async def message(self, webhook: Webhook, message_id: int, thread_id: int | None = None) -> dict[str, Any]:
+        """One of the webhook's messages in its channel, or in a thread there.
 
-        :raises ApiError: as `channel_of`; UNKNOWN_MESSAGE.
+        :raises ApiError: as `place_of`; UNKNOWN_MESSAGE.
         """
-        return await self._messages.get_of_webhook(webhook.id, self.channel_of(webhook), message_id)
+        return await self._messages.get_of_webhook(webhook.id, self.place_of(webhook, thread_id), message_id)
 
-    async def edit_message(self, webhook: Webhook, message_id: int, edit: MessageEdit) -> dict[str, Any]:
+    async def edit_message(
+        self, webhook: Webhook, message_id: int, edit: MessageEdit, thread_id: int | None = None
+    ) -> dict[str, Any]:
         """Change one of the webhook's messages.
 
         :raises ApiError: as `message` and `MessageEditing.edit_of_webhook`.
         """
-        return await self._messages.edit_of_webhook(webhook.id, self.channel_of(webhook), message_id, edit)
+        return await self._messages.edit_of_webhook(webhook.id, self.place_of(webhook, thread_id), message_id, edit)
 
-    async def delete_message(self, webhook: Webhook, message_id: int) -> None:
+    async def delete_message(self, webhook: Webhook, message_id: int, thread_id: int | None = None) -> None:
         """Delete one of the webhook's messages.
 
         :raises ApiError: as `message`.
         """
-        await self._messages.delete_of_webhook(webhook.id, self.channel_of(webhook), message_id)
+        await self._messages.delete_of_webhook(webhook.id, self.place_of(webhook, thread_id), message_id)
+
+    def place_of(self, webhook: Webhook, thread_id: int | None) -> GuildChannelAccess:
+        """The webhook's channel, or a thread there, as the webhook has access to it.
+
+        :raises ApiError: as `channel_of`; UNKNOWN_CHANNEL for a thread that is not there.
+        """
+        access = self.channel_of(webhook)
+        if thread_id is None:
+            return access
+        reader = self._database.reader
+        thread = threads.by_id(reader, thread_id)
+        if thread is None or (thread.channel.guild_id, thread.channel.parent_id) != (
+            access.state.id,
+            access.channel.id,
+        ):
+            raise ApiError("UNKNOWN_CHANNEL")
+        return ThreadAccess(
+            webhook.id,
+            thread.channel,
+            permissions_in_thread(WEBHOOK_PERMISSIONS),
+            access.state,
+            access.member,
+            thread,
+            None,
+            threads.member_ids(reader, thread_id) if thread.is_private else frozenset(),
+        )
 
     def channel_of(self, webhook: Webhook) -> GuildChannelAccess:
         """The webhook's channel, as the webhook has access to it.
@@ -386,6 +436,12 @@ class Webhooks:
         token = self._keys.open(SEALED_FOR, webhook.sealed_token, str(webhook.id).encode())
         # Sealed with another key: the directory's signing key was replaced. No token fits any more.
         return self._unknown if token is None else token
+
+
+def _require_takes_webhooks(channel: Channel) -> None:
+    """Raise CANNOT_SEND_MESSAGES_IN_NON_TEXT_CHANNEL for a channel that holds neither messages nor posts."""
+    if channel.type not in THREAD_ONLY_CHANNEL_TYPES:
+        require_message_channel(channel)
 
 
 def logged_webhook(webhook: Webhook | None) -> dict[str, Any]:

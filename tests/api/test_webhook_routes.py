@@ -253,7 +253,7 @@ async def test_a_webhook_says_something_or_is_refused(chat_world: World) -> None
         answer = await chat_world.anyone.post(webhook_path(webhook), body)
         assert (answer.status, answer.code) == (400, "CANNOT_SEND_EMPTY_MESSAGE")
     thread = await chat_world.anyone.post(f"{webhook_path(webhook)}?thread_id=1", {"content": "x"})
-    assert (thread.status, thread.code) == (400, "INVALID_FORM_BODY")
+    assert (thread.status, thread.code) == (404, "UNKNOWN_CHANNEL")
 
 
 async def test_a_webhook_may_name_everyone(chat_world: World, autojump_clock: trio.testing.MockClock) -> None:

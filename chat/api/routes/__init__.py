@@ -51,6 +51,7 @@ from chat.api.routes import (
     user_notes,
     user_profiles,
     user_settings,
+    webhook_dialects,
     webhooks,
 )
 
@@ -101,6 +102,7 @@ ROUTES: Final[tuple[Routes, ...]] = tuple(
         push,
         reports,
         media,
+        webhook_dialects,
         webhooks,
         invites,
     )

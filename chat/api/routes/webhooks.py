@@ -11,13 +11,16 @@ from typing import Annotated, Final
 import attrs
 
 from chat.api.fields import OMITTED, Length, Maybe, Snowflake
-from chat.api.message_bodies import CreateMessage, EditMessage, message_draft, message_edit
-from chat.api.message_forms import received_message
+from chat.api.message_bodies import CreateMessage, EditMessage, message_draft
+from chat.api.message_forms import received_edit, received_message
 from chat.api.operation import Bucket, Policy, Request, Routes
 from chat.api.schemas.guilds import WEBHOOK
 from chat.api.schemas.messages import MESSAGE
 from chat.api.schemas.shapes import NOTHING, listed
-from chat.domain.webhooks import Disguise, WebhookChange
+from chat.api.thread_bodies import AppliedTags
+from chat.domain.threads import NewThread
+from chat.domain.uploads import Owner
+from chat.domain.webhooks import Disguise, Place, WebhookChange
 from chat.errors import InvalidFormBody
 
 routes = Routes()
@@ -42,6 +45,7 @@ DRAFT_CHARACTERS: Final = 256
 """A longer name is refused before it is looked at; the domain knows the limit."""
 
 ADDRESS_CHARACTERS: Final = 2_048
+THREAD_NAME_CHARACTERS: Final = 100
 
 IMAGE_CHARACTERS: Final = 139_810_136
 """Base64 of 100 MiB (document 001, Limits); what it decodes to has the instance's own limit."""
@@ -69,18 +73,27 @@ class ChangeWebhook:
 
 @attrs.frozen
 class ExecuteWebhook(CreateMessage):
-    """A message, and the name and avatar to show in place of the webhook's own."""
+    """A message, and the name and avatar to show in place of the webhook's own; for a forum, the name and the tags of
+    the post that it begins."""
 
     username: Name | None = None
     avatar_url: Annotated[str, Length(0, ADDRESS_CHARACTERS)] | None = None
+    thread_name: Annotated[str, Length(0, THREAD_NAME_CHARACTERS)] | None = None
+    applied_tags: AppliedTags | None = None
 
 
 @attrs.frozen
-class Execution:
-    """The query of an execution: `wait` asks for the message, `thread_id` names a thread of the channel."""
+class InThread:
+    """The query of what is done in a thread of the webhook's channel."""
+
+    thread_id: Snowflake | None = None
+
+
+@attrs.frozen
+class Execution(InThread):
+    """The query of an execution: `wait` asks for the message."""
 
     wait: bool = False
-    thread_id: Snowflake | None = None
 
 
 # By those who manage webhooks
@@ -196,15 +209,20 @@ async def execute_webhook(
     """Send a message."""
     webhooks, uploads = request.services.webhooks, request.services.uploads
     webhook = webhooks.identified(webhook_id, token)
-    if query.thread_id is not None:
-        raise InvalidFormBody.at("thread_id", "INVALID_FORMAT")  # threads take no webhooks yet
-    owner = uploads.webhook_owner(webhook.user_id, webhooks.channel_of(webhook).channel.id)
+    owner = uploads.webhook_owner(webhook.user_id, webhooks.place_of(webhook, query.thread_id).channel.id)
     async with received_message(request, owner, ExecuteWebhook, body) as (message, attachments):
         if message.message_reference is not None:
             raise InvalidFormBody.at("message_reference", "INVALID_FORMAT")  # its author may read nothing here
         disguise = Disguise(message.username or None, message.avatar_url or None)
-        sent = await webhooks.execute(webhook, message_draft(message, attachments), disguise)
+        place = Place(query.thread_id, _post(message))
+        sent = await webhooks.execute(webhook, message_draft(message, attachments), disguise, place)
     return sent if query.wait else None
+
+
+def _post(body: ExecuteWebhook) -> NewThread | None:
+    if not body.thread_name:
+        return None
+    return NewThread(body.thread_name, applied_tags=tuple(dict.fromkeys(body.applied_tags or ())))
 
 
 @routes.operation(
@@ -212,12 +230,15 @@ async def execute_webhook(
     "/v1/webhooks/{webhook_id}/{token}/messages/{message_id}",
     policy=Policy.URL,
     bucket=MESSAGE_READ,
+    query=InThread,
     answers=MESSAGE,
 )
-async def get_webhook_message(request: Request, webhook_id: int, token: str, message_id: int) -> object:
+async def get_webhook_message(
+    request: Request, webhook_id: int, token: str, message_id: int, query: InThread
+) -> object:
     """One of the webhook's messages."""
     webhooks = request.services.webhooks
-    return await webhooks.message(webhooks.identified(webhook_id, token), message_id)
+    return await webhooks.message(webhooks.identified(webhook_id, token), message_id, query.thread_id)
 
 
 @routes.operation(
@@ -225,16 +246,25 @@ async def get_webhook_message(request: Request, webhook_id: int, token: str, mes
     "/v1/webhooks/{webhook_id}/{token}/messages/{message_id}",
     policy=Policy.URL,
     bucket=MESSAGE_CHANGE,
+    query=InThread,
     body=EditMessage,
+    multipart=True,
     empty_strings_are_null=False,
     answers=MESSAGE,
 )
 async def edit_webhook_message(
-    request: Request, webhook_id: int, token: str, message_id: int, body: EditMessage
+    request: Request, webhook_id: int, token: str, message_id: int, query: InThread, body: EditMessage | None
 ) -> object:
     """Change one of the webhook's messages."""
-    webhooks = request.services.webhooks
-    return await webhooks.edit_message(webhooks.identified(webhook_id, token), message_id, message_edit(body))
+    webhooks, uploads = request.services.webhooks, request.services.uploads
+    webhook = webhooks.identified(webhook_id, token)
+    place = webhooks.place_of(webhook, query.thread_id)
+
+    def owner() -> Owner:
+        return uploads.webhook_owner(webhook.user_id, place.channel.id)
+
+    async with received_edit(request, owner, body) as edit:
+        return await webhooks.edit_message(webhook, message_id, edit, query.thread_id)
 
 
 @routes.operation(
@@ -242,12 +272,15 @@ async def edit_webhook_message(
     "/v1/webhooks/{webhook_id}/{token}/messages/{message_id}",
     policy=Policy.URL,
     bucket=MESSAGE_CHANGE,
+    query=InThread,
     answers=NOTHING,
 )
-async def delete_webhook_message(request: Request, webhook_id: int, token: str, message_id: int) -> None:
+async def delete_webhook_message(
+    request: Request, webhook_id: int, token: str, message_id: int, query: InThread
+) -> None:
     """Delete one of the webhook's messages."""
     webhooks = request.services.webhooks
-    await webhooks.delete_message(webhooks.identified(webhook_id, token), message_id)
+    await webhooks.delete_message(webhooks.identified(webhook_id, token), message_id, query.thread_id)
 
 
 def _change(body: ChangeWebhook) -> WebhookChange:
