@@ -303,7 +303,6 @@ class Server:
             nursery.start_soon(self.services.user_settings.due.run)
             nursery.start_soon(self.services.admin_api_keys.run)
             nursery.start_soon(self.address_bans.run)
-            nursery.start_soon(self.presences.expire_custom_statuses)
             if self.outbox is not None:
                 nursery.start_soon(self.outbox.run)
             nursery.start_soon(self.port.serve)

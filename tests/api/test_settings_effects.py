@@ -88,7 +88,7 @@ async def test_another_custom_status_is_not_taken_away_in_the_place_of_the_first
     await trio.sleep(600)
     assert (await settings_of(alice))["custom_status"] is None
     (await alice.rest.change_settings(custom_status={"text": "for good"})).expect(200)
-    await trio.sleep_forever()
+    await trio.sleep(2_000)
     assert (await settings_of(alice))["custom_status"]["text"] == "for good"
 
 
