@@ -475,7 +475,7 @@ def build_services(base: Foundations) -> Services:
         reactions=Reactions(database, access, bus, clock, settings),
         user_notes=UserNotes(database, bus, policy),
         user_profiles=UserProfiles(database, base.guild_states, access, clock),
-        read_states=ReadStates(database, access, bus, base.snowflakes),
+        read_states=ReadStates(database, base.guild_states, access, bus, base.snowflakes),
         system_messages=system_messages,
         media=media,
         unfurling=unfurling,

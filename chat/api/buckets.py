@@ -113,6 +113,9 @@ FOLLOW: Final = Bucket("channel:follow::channel_id", 10, MINUTE)
 REACTION_CHANGE: Final = Bucket("channel:message:reactions:change::channel_id", 40, 10_000)
 REACTION_LIST: Final = Bucket("channel:message:reactions:list::channel_id", 40, 10_000)
 
+READ_STATE: Final = Bucket("channel:message:ack::channel_id", 100, 10_000)
+READ_STATES: Final = Bucket("read_states:ack", 40, 10_000)
+
 APPLICATIONS: Final = Bucket("applications", 60, MINUTE)
 APPLICATION_CREATE: Final = Bucket("application:create", 10, MINUTE)
 APPLICATION: Final = Bucket("application::application_id", 60, MINUTE)

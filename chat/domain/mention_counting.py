@@ -1,15 +1,14 @@
 """Whose count of mentions a message raises, in work that does not grow with the guild (wire facts 5.4, read state).
 
-Named accounts are counted when the message is written, and so are, up to a bound, those who are online when it mentions
-here. A message to a role or to everyone is noted once (`chat.store.mass_mentions`) and counted for each member when a
-session of theirs starts; whoever is connected counts what it hears.
+Named accounts are counted when the message is written. A message to a role, to everyone or, up to a bound, to those who
+are online is noted (`chat.store.mass_mentions`) and counted for each member when a session of theirs starts; whoever is
+connected counts what it hears.
 """
 
 from __future__ import annotations
 
 import itertools
 import sqlite3
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
@@ -19,13 +18,13 @@ from chat.domain.access import ChannelAccess
 from chat.domain.guild_states import GuildStates
 from chat.domain.message_mentions import CountedMentions
 from chat.domain.private_channels import PrivateChannelAccess
-from chat.registries.channel_types import ChannelType
-from chat.store import mass_mentions, read_states, threads, user_guild_settings
+from chat.registries.channel_types import THREAD_CHANNEL_TYPES, ChannelType
+from chat.store import channels, mass_mentions, read_states, threads, user_guild_settings
 from chat.store.mass_mentions import EVERYONE, HERE, MassMention
 from chat.store.messages import Message
 
 HERE_COUNTED: Final = 1_000
-"""Accounts that are counted one by one when a message mentions here; where more are online, it counts for everyone."""
+"""Accounts that are noted one by one when a message mentions here; where more are online, it counts for everyone."""
 
 SUPPRESS_EVERYONE: Final = "suppress_everyone"
 SUPPRESS_ROLES: Final = "suppress_roles"
@@ -51,24 +50,12 @@ class Notified:
         if counted and message.mentioned_user_ids:
             named = set(message.mentioned_user_ids)
             read_states.mark_counted(connection, message.id, [user_id for user_id in counted if user_id in named])
-        if self.here_ids and self.guild_id is not None:
-            counted += self._here(connection, message, self.guild_id, set(self.user_ids))
         if counted:
             read_states.add_mention(connection, message.channel_id, counted)
         if self.mass and self.guild_id is not None:
-            guild_id = self.guild_id
-            mass_mentions.insert(
-                connection,
-                (
-                    MassMention(guild_id, role_id, message.id, message.channel_id, message.author_id)
-                    for role_id in self.mass
-                ),
-            )
-
-    def _here(self, connection: sqlite3.Connection, message: Message, guild_id: int, besides: set[int]) -> list[int]:
-        online = [user_id for user_id in self.here_ids if user_id not in besides]
-        online = read_states.without_blockers(connection, message.author_id, online)
-        return read_states.without_suppressed(connection, guild_id, SUPPRESS_EVERYONE, online)
+            guild_id, channel_id, author_id = self.guild_id, message.channel_id, message.author_id
+            mentions = (MassMention(guild_id, role_id, message.id, channel_id, author_id) for role_id in self.mass)
+            mass_mentions.insert(connection, mentions, self.here_ids)
 
 
 NOBODY: Final = Notified()
@@ -94,42 +81,52 @@ class MentionCounting:
             if len(online) > HERE_COUNTED:
                 mass.append(EVERYONE)
             else:
-                here_ids = tuple(user_id for user_id in online if user_id != access.user_id and access.sees(user_id))
+                here_ids = tuple(user_id for user_id in online if user_id != access.user_id)
                 mass.append(HERE)
         return Notified(access.guild_id, tuple(counted.notified_user_ids(access)), here_ids, tuple(mass))
 
 
-def unread_mass_mentions(connection: sqlite3.Connection, guild_states: GuildStates, user_id: int) -> Mapping[int, int]:
-    """How many unread messages name a role of the account, or everyone, by the channels where it sees them."""
-    found: dict[int, set[int]] = defaultdict(set)
+@attrs.frozen
+class UnreadMassMentions:
+    """Unread messages that name a role of an account, everyone or who is there, in one channel; as far as the account
+    wants them to count. Whether it sees the channel is for memory to say."""
+
+    guild_id: int
+    channel_id: int
+    parent_id: int | None
+    """The channel above, of a thread, which the account is in."""
+    message_ids: set[int] = attrs.field(factory=set)
+
+    def is_seen(self, guild_states: GuildStates, user_id: int) -> bool:
+        """Whether the account sees the channel."""
+        state = guild_states.get(self.guild_id)
+        above = self.channel_id if self.parent_id is None else self.parent_id
+        return state is not None and above in state.channels and state.can_view(user_id, above)
+
+
+def find_unread_mass_mentions(connection: sqlite3.Connection, user_id: int) -> dict[int, UnreadMassMentions]:
+    """By channel what names the account as one of many and counts for it; in threads only for those who are in them."""
+    found: dict[int, UnreadMassMentions | None] = {}
     settings: dict[int, Mapping[str, Any]] = {}
-    seen: dict[int, bool] = {}
     for mention in mass_mentions.unread(connection, user_id):
         guild_id, channel_id = mention.guild_id, mention.channel_id
         if guild_id not in settings:
             settings[guild_id] = user_guild_settings.get(connection, user_id, guild_id) or {}
-        if settings[guild_id].get(SUPPRESS_EVERYONE if mention.role_id == EVERYONE else SUPPRESS_ROLES):
+        if settings[guild_id].get(SUPPRESS_EVERYONE if mention.role_id in (EVERYONE, HERE) else SUPPRESS_ROLES):
             continue
-        if channel_id not in seen:
-            seen[channel_id] = _hears(connection, guild_states, user_id, guild_id, channel_id)
-        if seen[channel_id]:
-            found[channel_id].add(mention.message_id)
-    return {channel_id: len(message_ids) for channel_id, message_ids in found.items()}
+        if channel_id not in found:
+            found[channel_id] = _place(connection, user_id, guild_id, channel_id)
+        unread = found[channel_id]
+        if unread is not None:
+            unread.message_ids.add(mention.message_id)
+    return {channel_id: unread for channel_id, unread in found.items() if unread is not None}
 
 
-def _hears(
-    connection: sqlite3.Connection, guild_states: GuildStates, user_id: int, guild_id: int, channel_id: int
-) -> bool:
-    """Whether what is said to many in the channel is said to the account: who sees it; in a thread who is in it."""
-    state = guild_states.get(guild_id)
-    if state is None:
-        return False
-    if channel_id in state.channels:
-        return state.can_view(user_id, channel_id)
+def _place(connection: sqlite3.Connection, user_id: int, guild_id: int, channel_id: int) -> UnreadMassMentions | None:
+    """A channel of the guild; of its threads those that the account is in."""
+    if channels.type_of(connection, channel_id) not in THREAD_CHANNEL_TYPES:
+        return UnreadMassMentions(guild_id, channel_id, None)
     thread = threads.by_id(connection, channel_id)
-    if thread is None or thread.channel.guild_id != guild_id or thread.channel.parent_id is None:
-        return False
-    return (
-        state.can_view(user_id, thread.channel.parent_id)
-        and threads.member(connection, channel_id, user_id) is not None
-    )
+    if thread is None or threads.member(connection, channel_id, user_id) is None:
+        return None
+    return UnreadMassMentions(guild_id, channel_id, thread.channel.parent_id)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Iterable
 from typing import Any
 
 import attrs
@@ -13,7 +13,7 @@ from chat.bus.audience import ToAccounts
 from chat.bus.bus import Bus, Event
 from chat.domain.access import Access
 from chat.domain.guild_states import GuildStates
-from chat.domain.mention_counting import unread_mass_mentions
+from chat.domain.mention_counting import UnreadMassMentions, find_unread_mass_mentions
 from chat.domain.objects.read_states import needs_threads, read_state_object
 from chat.errors import ApiError
 from chat.registries.channel_types import CHANNEL_THREADS_TYPES
@@ -28,8 +28,8 @@ from chat.store.read_states import Acknowledgement, ReadState
 class ReadUpTo:
     """An account says that it has read a channel up to a message.
 
-    `manual` where that place was chosen by hand, backwards perhaps; then `mention_count` is what the account's client
-    counts as unread from there.
+    `manual` where that place was chosen by hand, backwards perhaps. `mention_count` is what the account's client counts
+    as unread from there; without it the server counts.
     """
 
     channel_id: int
@@ -40,19 +40,28 @@ class ReadUpTo:
 
 @attrs.frozen
 class _Told:
-    """What one acknowledgement leads to."""
+    """What one acknowledgement led to. `mass` is what is left unread beside `mention_count`."""
 
-    wish: ReadUpTo
-    version: int
+    acknowledgement: Acknowledgement
+    manual: bool
     mention_count: int
     of_threads: bool
+    mass: UnreadMassMentions | None
 
 
 class ReadStates:
     """The operations on read states."""
 
-    def __init__(self, database: Database, access: Access, bus: Bus, snowflakes: SnowflakeGenerator) -> None:
+    def __init__(
+        self,
+        database: Database,
+        guild_states: GuildStates,
+        access: Access,
+        bus: Bus,
+        snowflakes: SnowflakeGenerator,
+    ) -> None:
         self._database = database
+        self._guild_states = guild_states
         self._access = access
         self._bus = bus
         self._snowflakes = snowflakes
@@ -65,10 +74,13 @@ class ReadStates:
         self._access.channel(principal, wish.channel_id)
         await self._take(principal.user_id, [wish])
 
-    async def acknowledge_many(self, principal: Principal, wishes: Sequence[ReadUpTo]) -> None:
-        """The same for several channels at once; those that the caller does not see are passed over, for a list that a
-        client keeps may be older than what it may see."""
-        await self._take(principal.user_id, [wish for wish in wishes if self._is_seen(principal, wish.channel_id)])
+    async def acknowledge_many(self, principal: Principal, wishes: Iterable[ReadUpTo]) -> None:
+        """The same for several channels at once: of each the last wish counts. Those that the caller does not see are
+        passed over, for a list that a client keeps may be older than what it may see."""
+        last = {wish.channel_id: wish for wish in wishes}
+        await self._take(
+            principal.user_id, [wish for channel_id, wish in last.items() if self._is_seen(principal, channel_id)]
+        )
 
     async def forget(self, principal: Principal, channel_id: int) -> None:
         """The caller's read state of the channel is as if it had never opened it.
@@ -78,27 +90,53 @@ class ReadStates:
         self._access.channel(principal, channel_id)
         await self._database.write(lambda connection: read_states.delete(connection, principal.user_id, channel_id))
 
-    async def _take(self, user_id: int, wishes: Sequence[ReadUpTo]) -> None:
-        numbered = [(wish, self._snowflakes()) for wish in wishes]
+    async def _take(self, user_id: int, wishes: Iterable[ReadUpTo]) -> None:
+        numbered = [(wish, self._acknowledgement(wish)) for wish in wishes]
 
         def unit(connection: sqlite3.Connection) -> list[_Told]:
-            told = []
-            for wish, version in numbered:
-                kind = channels.type_of(connection, wish.channel_id)
-                if kind is None:  # it went at this moment
-                    continue
-                # A count of nothing left is only as good as what the client had heard by then.
-                count = wish.mention_count if wish.mention_count or wish.manual else None
-                acknowledgement = Acknowledgement(wish.channel_id, wish.message_id, count, version)
-                left = read_states.take(connection, user_id, acknowledgement)
-                told.append(_Told(wish, version, left, kind in CHANNEL_THREADS_TYPES))
-            return told
+            taken = [(wish, told, read_states.take(connection, user_id, told)) for wish, told in numbered]
+            left: dict[int, UnreadMassMentions] = {}
+            if any(done is not None and done.leaves_some for _, _, done in taken):
+                left = find_unread_mass_mentions(connection, user_id)
+            return [
+                _Told(
+                    told,
+                    wish.manual,
+                    done.mention_count,
+                    done.channel_type in CHANNEL_THREADS_TYPES,
+                    left.get(wish.channel_id) if done.leaves_some else None,
+                )
+                for wish, told, done in taken
+                if done is not None  # else the channel went at this moment
+            ]
 
         def then(told: list[_Told]) -> None:
-            self._bus.publish(*(_acknowledged(user_id, entry) for entry in told))
+            self._bus.publish(*(self._event(user_id, entry) for entry in told))
 
         if numbered:
             await self._database.write(unit, then)
+
+    def _acknowledgement(self, wish: ReadUpTo) -> Acknowledgement:
+        version = self._snowflakes()
+        # A count of nothing left is only as good as what the client had heard by then.
+        count = wish.mention_count if wish.mention_count or wish.manual else None
+        # Nobody has read what is not written yet.
+        return Acknowledgement(wish.channel_id, min(wish.message_id, version), count, version)
+
+    def _event(self, user_id: int, told: _Told) -> Event:
+        """MESSAGE_ACK, for the account's own sessions."""
+        acknowledgement, count = told.acknowledgement, told.mention_count
+        if told.mass is not None and told.mass.is_seen(self._guild_states, user_id):
+            count += len(told.mass.message_ids)
+        data: dict[str, Any] = {
+            "channel_id": str(acknowledgement.channel_id),
+            "message_id": str(acknowledgement.message_id),
+            "mention_count": count,
+            "version": str(acknowledgement.version),
+        }
+        if told.manual:
+            data["manual"] = True
+        return Event(EventName.MESSAGE_ACK, data, ToAccounts((user_id,), threads=told.of_threads))
 
     def _is_seen(self, principal: Principal, channel_id: int) -> bool:
         try:
@@ -114,26 +152,13 @@ def read_states_of(
     """Every read state object of an account; without `threads` none that only sessions with threads are told of."""
     connection = database.reader
     states = {state.channel_id: state for state in read_states.of_user(connection, user_id)}
-    for channel_id, count in unread_mass_mentions(connection, guild_states, user_id).items():
+    for channel_id, unread in find_unread_mass_mentions(connection, user_id).items():
+        if not unread.is_seen(guild_states, user_id):
+            continue
         state = states.get(channel_id)
         if state is None:
             kind = channels.type_of(connection, channel_id)
-            states[channel_id] = ReadState(channel_id, None, count, None, channel_type=kind or 0)
-        else:
-            states[channel_id] = attrs.evolve(state, mention_count=state.mention_count + count)
+            state = ReadState(channel_id, None, 0, None, channel_type=kind or 0)
+        states[channel_id] = attrs.evolve(state, mention_count=state.mention_count + len(unread.message_ids))
     shown = (states[channel_id] for channel_id in sorted(states))
     return [read_state_object(state) for state in shown if threads or not needs_threads(state)]
-
-
-def _acknowledged(user_id: int, told: _Told) -> Event:
-    """MESSAGE_ACK, for the account's own sessions."""
-    wish = told.wish
-    data: dict[str, Any] = {
-        "channel_id": str(wish.channel_id),
-        "message_id": str(wish.message_id),
-        "mention_count": told.mention_count,
-        "version": str(told.version),
-    }
-    if wish.manual:
-        data["manual"] = True
-    return Event(EventName.MESSAGE_ACK, data, ToAccounts((user_id,), threads=told.of_threads))

@@ -12,7 +12,7 @@ import attrs
 
 from chat.registries.message_types import THREAD_MESSAGE_TYPES
 from chat.snowflake import MAXIMUM
-from chat.store import attachments, read_states
+from chat.store import attachments, mass_mentions, read_states
 from chat.store.attachments import Attachment
 
 
@@ -208,10 +208,16 @@ def update(connection: sqlite3.Connection, message: Message) -> bool:
     )
     if cursor.rowcount == 0:
         return False
-    connection.execute(
-        "DELETE FROM message_mentions WHERE message_id = ? AND user_id NOT IN (SELECT value FROM json_each(?))",
+    unnamed = connection.execute(
+        """
+        DELETE FROM message_mentions WHERE message_id = ? AND user_id NOT IN (SELECT value FROM json_each(?))
+        RETURNING user_id, counted
+        """,
         (message.id, json.dumps(message.mentioned_user_ids)),
-    )
+    ).fetchall()
+    if unnamed:
+        read_states.take_back_from(connection, message.id, [user_id for user_id, counted in unnamed if counted])
+    mass_mentions.keep(connection, message.id, message.mentioned_role_ids, everyone=message.mention_everyone)
     connection.execute("DELETE FROM message_role_mentions WHERE message_id = ?", (message.id,))
     _insert_mentions(connection, message)
     return True

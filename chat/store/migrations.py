@@ -27,6 +27,7 @@ from chat.store.schema_forums import ANNOUNCEMENTS, FORUMS
 from chat.store.schema_jobs import JOBS
 from chat.store.schema_media import MEDIA
 from chat.store.schema_members import MEMBERS
+from chat.store.schema_mentions import HERE_MENTIONS
 from chat.store.schema_messages import MESSAGES_IN_FULL
 from chat.store.schema_moderation import MODERATION
 from chat.store.schema_people import PEOPLE
@@ -195,6 +196,12 @@ def durable_jobs(database: sqlite_utils.Database) -> None:
         database.execute(statement)
 
 
+def here_mentions(database: sqlite_utils.Database) -> None:
+    """Mentions of those who are online."""
+    for statement in HERE_MENTIONS:
+        database.execute(statement)
+
+
 MIGRATIONS: Final[Sequence[Migration]] = (
     accounts_guilds_messages,
     relationships,
@@ -221,6 +228,7 @@ MIGRATIONS: Final[Sequence[Migration]] = (
     push_subscriptions,
     crossposts,
     durable_jobs,
+    here_mentions,
 )
 """In the order in which they run; the name of the function is the name in the record."""
 

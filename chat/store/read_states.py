@@ -1,7 +1,7 @@
 """How far an account has read a channel, and how often it was mentioned since: the rows of `read_states`.
 
-`mention_count` counts what names the account itself (in conversations, every message of others). What names its roles
-or everyone is counted when it is asked for, from `counted_id` on (`chat.store.mass_mentions`).
+`mention_count` counts what names the account itself (in conversations, what others say). What names its roles, everyone
+or who is there is counted when it is asked for, from `counted_id` on (`chat.store.mass_mentions`).
 """
 
 from __future__ import annotations
@@ -14,6 +14,8 @@ from typing import Final
 import attrs
 
 from chat.registries.channel_types import ChannelType
+from chat.registries.message_types import MessageType
+from chat.snowflake import EPOCH_MS
 
 BLOCKED: Final = 2
 """`relationships.type` of a block."""
@@ -22,6 +24,8 @@ RECOUNTED: Final = 1_000
 """Mentions that are counted afresh at most: to whoever has more of them, the number says nothing."""
 
 _PRIVATE: Final = f"{int(ChannelType.DM)}, {int(ChannelType.GROUP_DM)}"
+_SPOKEN: Final = ", ".join(str(int(kind)) for kind in (MessageType.DEFAULT, MessageType.CALL, MessageType.REPLY))
+"""Messages of conversations that count for everybody else there: what somebody says, and calls."""
 
 
 @attrs.frozen
@@ -48,6 +52,18 @@ class Acknowledgement:
     message_id: int
     mention_count: int | None
     version: int
+
+
+@attrs.frozen
+class Taken:
+    """What an acknowledgement came to: the type of its channel, and what is counted as left of what names the account.
+
+    `leaves_some` tells whether messages came after it, which may name the account as one of many.
+    """
+
+    channel_type: int
+    mention_count: int
+    leaves_some: bool
 
 
 def of_user(connection: sqlite3.Connection, user_id: int) -> list[ReadState]:
@@ -80,14 +96,18 @@ def acknowledge(
     )
 
 
-def take(connection: sqlite3.Connection, user_id: int, acknowledgement: Acknowledgement) -> int:
-    """Write what an account says, and give the count of mentions that stands then; the channel exists."""
-    channel_id, message_id = acknowledgement.channel_id, acknowledgement.message_id
-    if acknowledgement.mention_count is None:
-        count, counted_id = _count_after(connection, user_id, channel_id, message_id), message_id
+def take(connection: sqlite3.Connection, user_id: int, acknowledgement: Acknowledgement) -> Taken | None:
+    """Write what an account says; None, and nothing written, where the channel is gone."""
+    channel_id, message_id, count = attrs.astuple(acknowledgement)[:3]
+    channel = connection.execute("SELECT type, last_message_id FROM channels WHERE id = ?", (channel_id,)).fetchone()
+    if channel is None:
+        return None
+    kind, newest = channel[0], channel[1] or 0
+    if count is None:
+        taken = Taken(kind, _count_after(connection, user_id, channel_id, kind, message_id), message_id < newest)
+        counted_id = message_id
     else:
-        newest = connection.execute("SELECT last_message_id FROM channels WHERE id = ?", (channel_id,)).fetchone()
-        count, counted_id = acknowledgement.mention_count, max(message_id, newest[0] or 0)
+        taken, counted_id = Taken(kind, count, False), max(message_id, newest)
     connection.execute(
         """
         INSERT INTO read_states (user_id, channel_id, last_message_id, mention_count, counted_id, version)
@@ -96,9 +116,9 @@ def take(connection: sqlite3.Connection, user_id: int, acknowledgement: Acknowle
             DO UPDATE SET last_message_id = excluded.last_message_id, mention_count = excluded.mention_count,
                           counted_id = excluded.counted_id, version = excluded.version
         """,
-        (user_id, channel_id, message_id, count, counted_id, acknowledgement.version),
+        (user_id, channel_id, message_id, taken.mention_count, counted_id, acknowledgement.version),
     )
-    return count
+    return taken
 
 
 def acknowledge_pins(connection: sqlite3.Connection, user_id: int, channel_id: int, pinned_at: int) -> None:
@@ -149,9 +169,26 @@ def take_back_mention(connection: sqlite3.Connection, channel_id: int, message_i
                  FROM private_channel_recipients AS recipients
                  JOIN channels ON channels.id = recipients.channel_id AND channels.type IN ({_PRIVATE})
                  JOIN messages ON messages.id = ?2 AND messages.author_id <> recipients.user_id
-                WHERE recipients.channel_id = ?1)
+                              AND messages.type IN ({_SPOKEN})
+                WHERE recipients.channel_id = ?1 AND (recipients.joined_at - {EPOCH_MS}) << 22 < ?2)
         """,  # noqa: S608 - our own numbers
         (channel_id, message_id),
+    )
+
+
+def take_back_from(connection: sqlite3.Connection, message_id: int, user_ids: Sequence[int]) -> None:
+    """An edit no longer names these accounts, which were counted: whoever has not read so far is mentioned once less.
+    In conversations the message counts whatever it says."""
+    connection.execute(
+        f"""
+        UPDATE read_states SET mention_count = mention_count - 1
+         WHERE user_id IN (SELECT value FROM json_each(?2))
+           AND channel_id = (SELECT channels.id
+                               FROM messages JOIN channels ON channels.id = messages.channel_id
+                              WHERE messages.id = ?1 AND channels.type NOT IN ({_PRIVATE}))
+           AND mention_count > 0 AND coalesce(last_message_id, 0) < ?1
+        """,  # noqa: S608 - our own numbers
+        (message_id, json.dumps(list(user_ids))),
     )
 
 
@@ -167,26 +204,13 @@ def without_blockers(connection: sqlite3.Connection, author_id: int, user_ids: S
     return [user_id for (user_id,) in rows]
 
 
-def without_suppressed(
-    connection: sqlite3.Connection, guild_id: int, setting: str, user_ids: Sequence[int]
-) -> list[int]:
-    """Those of the accounts that have not switched a setting for the guild on, such as `suppress_everyone`."""
-    rows = connection.execute(
-        """
-        SELECT value FROM json_each(?1)
-         WHERE NOT EXISTS (SELECT 1 FROM user_guild_settings
-                            WHERE user_id = value AND guild_id = ?2 AND json_extract(body, '$.' || ?3))
-        """,
-        (json.dumps(list(user_ids)), guild_id, setting),
-    )
-    return [user_id for (user_id,) in rows]
-
-
-def _count_after(connection: sqlite3.Connection, user_id: int, channel_id: int, message_id: int) -> int:
+def _count_after(connection: sqlite3.Connection, user_id: int, channel_id: int, kind: int, message_id: int) -> int:
     """How often the account is named after a message: in a conversation by every message of others."""
-    (kind,) = connection.execute("SELECT type FROM channels WHERE id = ?", (channel_id,)).fetchone()
     if kind in (ChannelType.DM, ChannelType.GROUP_DM):
-        query = "SELECT 1 FROM messages WHERE channel_id = ?2 AND id > ?3 AND author_id <> ?1 LIMIT ?4"
+        query = f"""
+            SELECT 1 FROM messages
+             WHERE channel_id = ?2 AND id > ?3 AND author_id <> ?1 AND type IN ({_SPOKEN}) LIMIT ?4
+        """  # noqa: S608 - our own numbers
     else:
         query = """
             SELECT 1

@@ -125,7 +125,7 @@ class GuildWorld:
             MentionCounting(lambda guild_id: sorted(self.connected)),
             AuditLog(database, access, self.bus, self.clock, self.snowflakes),
         )
-        self.read_states = ReadStates(database, access, self.bus, self.snowflakes)
+        self.read_states = ReadStates(database, self.guild_states, access, self.bus, self.snowflakes)
         system_messages = SystemMessages(access, self.private_channels, self.bus, self.snowflakes, addresses)
         groups = Groups(
             database,

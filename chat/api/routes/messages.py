@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Final
+from typing import Annotated
 
 import attrs
 
@@ -13,12 +13,9 @@ from chat.api.operation import Bucket, Policy, Request, Routes
 from chat.api.schemas.messages import MESSAGE
 from chat.api.schemas.shapes import NOTHING, listed
 from chat.domain.message_reading import Page
-from chat.domain.read_states import ReadUpTo
 from chat.errors import InvalidFormBody
 
 routes = Routes()
-
-MENTION_COUNT_MAXIMUM: Final = (1 << 31) - 1
 
 
 @attrs.frozen
@@ -29,14 +26,6 @@ class ListMessages:
     after: Snowflake | None = None
     around: Snowflake | None = None
     limit: Annotated[int, Range(1, 100)] = 50
-
-
-@attrs.frozen
-class AcknowledgeMessage:
-    """How many mentions are left unread, and whether the place was chosen by hand."""
-
-    mention_count: Annotated[int, Range(0, MENTION_COUNT_MAXIMUM)] = 0
-    manual: bool = False
 
 
 @routes.operation(
@@ -114,29 +103,3 @@ async def edit_message(request: Request, channel_id: int, message_id: int, body:
 async def delete_message(request: Request, channel_id: int, message_id: int) -> None:
     """Delete a message."""
     await request.services.messages.delete(request.principal, channel_id, message_id, request.audit_log_reason)
-
-
-@routes.operation(
-    "POST",
-    "/v1/channels/{channel_id}/messages/{message_id}/ack",
-    policy=Policy.USER_ONLY,
-    bucket=Bucket("channel:message:ack::channel_id", limit=100, window_ms=10_000),
-    body=AcknowledgeMessage,
-    answers=NOTHING,
-)
-async def acknowledge_message(request: Request, channel_id: int, message_id: int, body: AcknowledgeMessage) -> None:
-    """Note how far the caller has read."""
-    wish = ReadUpTo(channel_id, message_id, mention_count=body.mention_count, manual=body.manual)
-    await request.services.read_states.acknowledge(request.principal, wish)
-
-
-@routes.operation(
-    "DELETE",
-    "/v1/channels/{channel_id}/messages/ack",
-    policy=Policy.USER_ONLY,
-    bucket=Bucket("channel:message:ack::channel_id", limit=100, window_ms=10_000),
-    answers=NOTHING,
-)
-async def forget_read_state(request: Request, channel_id: int) -> None:
-    """Forget how far the caller has read."""
-    await request.services.read_states.forget(request.principal, channel_id)

@@ -1,0 +1,16 @@
+"""Who was online when a message mentioned those who are; conventions as in `chat.store.schema`."""
+
+from __future__ import annotations
+
+from typing import Final
+
+HERE_MENTIONS: Final = (
+    """
+    CREATE TABLE here_mentions (
+        user_id    INTEGER NOT NULL REFERENCES users (id) ON DELETE CASCADE,
+        message_id INTEGER NOT NULL REFERENCES messages (id) ON DELETE CASCADE,
+        PRIMARY KEY (user_id, message_id)
+    ) STRICT, WITHOUT ROWID
+    """,
+    "CREATE INDEX here_mentions_of_message ON here_mentions (message_id)",
+)
