@@ -83,12 +83,12 @@ class ReadStates:
         )
 
     async def forget(self, principal: Principal, channel_id: int) -> None:
-        """The caller's read state of the channel is as if it had never opened it.
+        """The caller's read state of the channel is as if it had never opened it, and nobody had mentioned it there.
 
         :raises ApiError: as `Access.channel`.
         """
         self._access.channel(principal, channel_id)
-        await self._database.write(lambda connection: read_states.delete(connection, principal.user_id, channel_id))
+        await self._database.write(lambda connection: read_states.forget(connection, principal.user_id, channel_id))
 
     async def _take(self, user_id: int, wishes: Iterable[ReadUpTo]) -> None:
         numbered = [(wish, self._acknowledgement(wish)) for wish in wishes]

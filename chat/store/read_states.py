@@ -67,13 +67,15 @@ class Taken:
 
 
 def of_user(connection: sqlite3.Connection, user_id: int) -> list[ReadState]:
-    """Every read state of the account, by channel."""
+    """Every read state of the account that says anything, by channel."""
     rows = connection.execute(
         """
         SELECT read_states.channel_id, read_states.last_message_id, read_states.mention_count,
                read_states.last_pin_timestamp, read_states.version, channels.type
           FROM read_states JOIN channels ON channels.id = read_states.channel_id
          WHERE read_states.user_id = ?
+           AND (read_states.last_message_id IS NOT NULL OR read_states.mention_count > 0
+                OR read_states.last_pin_timestamp IS NOT NULL)
          ORDER BY read_states.channel_id
         """,
         (user_id,),
@@ -132,9 +134,18 @@ def acknowledge_pins(connection: sqlite3.Connection, user_id: int, channel_id: i
     )
 
 
-def delete(connection: sqlite3.Connection, user_id: int, channel_id: int) -> None:
-    """Forget one read state; there need not be one."""
-    connection.execute("DELETE FROM read_states WHERE user_id = ? AND channel_id = ?", (user_id, channel_id))
+def forget(connection: sqlite3.Connection, user_id: int, channel_id: int) -> None:
+    """The account has read nothing of the channel, and nothing that was said so far counts as unread."""
+    connection.execute(
+        """
+        INSERT INTO read_states (user_id, channel_id, counted_id)
+             SELECT ?1, id, coalesce(last_message_id, 0) FROM channels WHERE id = ?2
+            ON CONFLICT (user_id, channel_id)
+            DO UPDATE SET last_message_id = NULL, mention_count = 0, last_pin_timestamp = NULL, version = 0,
+                          counted_id = excluded.counted_id
+        """,
+        (user_id, channel_id),
+    )
 
 
 def add_mention(connection: sqlite3.Connection, channel_id: int, user_ids: Iterable[int]) -> None:
@@ -161,7 +172,7 @@ def take_back_mention(connection: sqlite3.Connection, channel_id: int, message_i
     connection.execute(
         f"""
         UPDATE read_states SET mention_count = mention_count - 1
-         WHERE channel_id = ?1 AND mention_count > 0 AND coalesce(last_message_id, 0) < ?2
+         WHERE channel_id = ?1 AND mention_count > 0 AND coalesce(last_message_id, counted_id) < ?2
            AND user_id IN (
                SELECT user_id FROM message_mentions WHERE message_id = ?2 AND counted
                 UNION
@@ -186,7 +197,7 @@ def take_back_from(connection: sqlite3.Connection, message_id: int, user_ids: Se
            AND channel_id = (SELECT channels.id
                                FROM messages JOIN channels ON channels.id = messages.channel_id
                               WHERE messages.id = ?1 AND channels.type NOT IN ({_PRIVATE}))
-           AND mention_count > 0 AND coalesce(last_message_id, 0) < ?1
+           AND mention_count > 0 AND coalesce(last_message_id, counted_id) < ?1
         """,  # noqa: S608 - our own numbers
         (message_id, json.dumps(list(user_ids))),
     )

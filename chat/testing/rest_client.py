@@ -360,6 +360,43 @@ class RestClient:
         """GET /v1/channels/{channel_id}/slowmode."""
         return await self.get(f"/v1/channels/{channel_id}/slowmode")
 
+    # Reactions; `emoji` is a Unicode emoji, or `name:id`
+
+    async def react(self, channel_id: int | str, message_id: int | str, emoji: str, **query: str) -> Response:
+        """PUT /v1/channels/{channel_id}/messages/{message_id}/reactions/{emoji}/@me; `session_id`."""
+        return await self.request("PUT", _reactions(channel_id, message_id, emoji, "@me"), query=query)
+
+    async def take_reaction(
+        self, channel_id: int | str, message_id: int | str, emoji: str, user_id: int | str = "@me", **query: str
+    ) -> Response:
+        """DELETE /v1/channels/{channel_id}/messages/{message_id}/reactions/{emoji}/{user_id}; `session_id`."""
+        path = _reactions(channel_id, message_id, emoji, str(user_id))
+        return await self.request("DELETE", path, query=query)
+
+    async def take_reactions(self, channel_id: int | str, message_id: int | str, emoji: str | None = None) -> Response:
+        """DELETE /v1/channels/{channel_id}/messages/{message_id}/reactions, of one emoji or of all."""
+        return await self.delete(_reactions(channel_id, message_id, *([] if emoji is None else [emoji])))
+
+    async def reaction_users(
+        self, channel_id: int | str, message_id: int | str, emoji: str, **query: str | int | None
+    ) -> Response:
+        """GET /v1/channels/{channel_id}/messages/{message_id}/reactions/{emoji}; `limit`, `after`."""
+        return await self.get(_reactions(channel_id, message_id, emoji), query)
+
+    # What was read, mentions, saved messages
+
+    async def acknowledge(self, channel_id: int | str, message_id: int | str, **members: object) -> Response:
+        """POST /v1/channels/{channel_id}/messages/{message_id}/ack; `mention_count`, `manual`."""
+        return await self.post(f"/v1/channels/{channel_id}/messages/{message_id}/ack", members)
+
+    async def acknowledge_channels(self, *read_states: Mapping[str, object]) -> Response:
+        """POST /v1/read-states/ack; each `channel_id`, `message_id`, `mention_count`, `manual`."""
+        return await self.post("/v1/read-states/ack", {"read_states": list(read_states)})
+
+    async def forget_read_state(self, channel_id: int | str) -> Response:
+        """DELETE /v1/channels/{channel_id}/messages/ack."""
+        return await self.delete(f"/v1/channels/{channel_id}/messages/ack")
+
     async def start_typing(self, channel_id: int | str) -> Response:
         """POST /v1/channels/{channel_id}/typing."""
         return await self.post(f"/v1/channels/{channel_id}/typing")
@@ -463,6 +500,11 @@ def _has_ended(stream: trio.abc.Stream) -> bool:
     poller = select.poll()
     poller.register(stream.socket, select.POLLIN)
     return bool(poller.poll(0))
+
+
+def _reactions(channel_id: int | str, message_id: int | str, *more: str) -> str:
+    segments = (quote(segment, safe="@:") for segment in more)
+    return "/".join((f"/v1/channels/{channel_id}/messages/{message_id}/reactions", *segments))
 
 
 def _target(path: str, query: Parameters | None) -> str:
