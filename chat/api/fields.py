@@ -154,15 +154,18 @@ _DECIMAL: Final = re.compile(r"0|[1-9][0-9]{0,29}", re.ASCII)
 
 @attrs.frozen
 class Decimal:
-    """A whole number of up to 64 bits, from a string of decimal digits or from a JSON integer."""
+    """A whole number of up to 64 bits, from a string of decimal digits or, with `numbers`, from a JSON integer."""
 
     maximum: int
     format_code: str
     range_code: str
+    numbers: bool = True
 
     @property
     def schema(self) -> Schema:
         digits = {"type": "string", "pattern": "^(0|[1-9][0-9]{0,29})$"}
+        if not self.numbers:
+            return digits
         return {"anyOf": [digits, {"type": "integer", "minimum": 0, "maximum": self.maximum}]}
 
     def read(self, value: object) -> int:
@@ -170,7 +173,7 @@ class Decimal:
             if _DECIMAL.fullmatch(value) is None:
                 raise Refusal(self.format_code)
             number = int(value)
-        elif type(value) is int:
+        elif type(value) is int and self.numbers:
             number = value
         else:
             raise Refusal(self.format_code if type(value) is float else "INVALID_FORMAT")
@@ -189,8 +192,8 @@ Snowflake = Annotated[int, SNOWFLAKE]
 PermissionBits = Annotated[int, Decimal((1 << 63) - 1, "INVALID_INTEGER_FORMAT", "INTEGER_OUT_OF_INT64_RANGE")]
 """A permission mask; requests may not set bit 63 (wire facts 4.1)."""
 
-FlagBits = Annotated[int, Decimal((1 << 64) - 1, "INVALID_INTEGER_FORMAT", "INTEGER_OUT_OF_INT64_RANGE")]
-"""An unsigned 64-bit mask (design 7, flag arrays)."""
+FlagBits = Annotated[int, Decimal((1 << 64) - 1, "INVALID_INTEGER_FORMAT", "INTEGER_OUT_OF_INT64_RANGE", numbers=False)]
+"""An unsigned 64-bit mask, as decimal text (design 7, flag arrays)."""
 
 
 class _Moment:

@@ -276,7 +276,8 @@ class AdministeredAccounts:
 
         def edit(connection: sqlite3.Connection, before: Account) -> tuple[Account, Mapping[str, Any]]:
             bits = changed_bits(before.premium_flags, add, remove) & PREMIUM_FLAGS_MASK
-            return attrs.evolve(before, premium_flags=bits), _flags_metadata(add, remove, bits)
+            metadata = {"add_flags": tuple(add), "remove_flags": tuple(remove), "new_flags": bits}
+            return attrs.evolve(before, premium_flags=bits), metadata
 
         return await self.change(acting, user_id, AdminAction.UPDATE_PREMIUM_FLAGS, edit)
 
