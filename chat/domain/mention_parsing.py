@@ -83,13 +83,16 @@ def parse_mentions(content: str) -> ParsedMentions:
 
 
 def without_emojis(content: str, emoji_ids: Container[int]) -> str:
-    """The text with these custom emojis as plain `:name:`."""
+    """The text with these custom emojis as plain `:name:`. No new emoji comes of what stands around one: `<` before it
+    and `1>` behind it."""
 
     def plain(token: re.Match[str]) -> str:
         if token.lastgroup != "emoji":
             return token[0]
         name, _, digits = token["emoji"].rpartition(":")
-        return f":{name}:" if int(digits) in emoji_ids else token[0]
+        if int(digits) not in emoji_ids:
+            return token[0]
+        return f":{name}: " if content[token.end() : token.end() + 1].isdecimal() else f":{name}:"
 
     return _TOKENS.sub(plain, content)
 

@@ -19,6 +19,7 @@ from chat.errors import ApiError
 from chat.registries.audit_actions import AuditAction
 from chat.registries.channel_types import ChannelType
 from chat.registries.permissions import Permission
+from chat.snowflake import MAXIMUM
 from chat.store import accounts, messages
 from chat.store.database import Database
 from chat.store.guild_audit_log import AuditLogEntry
@@ -145,7 +146,7 @@ class MessageDeletion:
         floor = access.history_floor()
         if floor is None:
             return 0
-        least = floor if purge.after is None else max(floor, purge.after + 1)
+        least = floor if purge.after is None else max(floor, min(purge.after + 1, MAXIMUM))
         deleted = 0
         chosen = await self._database.read(lambda connection: _choose(connection, channel_id, purge, least))
         for start in range(0, len(chosen), BATCH_MESSAGES):

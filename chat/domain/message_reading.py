@@ -12,6 +12,7 @@ from chat.domain.message_parts import Viewer, parts_of
 from chat.domain.objects.addresses import Addresses
 from chat.domain.objects.messages import NO_PARTS, Parts, account_ids, stored_message_object
 from chat.registries.message_types import THREAD_MESSAGE_TYPES
+from chat.snowflake import MAXIMUM
 from chat.store import accounts, messages
 from chat.store.accounts import Account
 from chat.store.messages import Message
@@ -62,9 +63,8 @@ def page_of_messages(
     limit, threads = page.limit, viewer is None or viewer.sees_threads
     if page.around is not None:
         newer = messages.above(connection, channel_id, limit // 2, after=page.around, floor=floor, threads=threads)
-        older = messages.below(
-            connection, channel_id, limit - limit // 2, before=page.around + 1, floor=floor, threads=threads
-        )
+        before = min(page.around + 1, MAXIMUM)
+        older = messages.below(connection, channel_id, limit - limit // 2, before=before, floor=floor, threads=threads)
         found = newer + older
     elif page.after is not None:
         found = messages.above(connection, channel_id, limit, after=page.after, floor=floor, threads=threads)

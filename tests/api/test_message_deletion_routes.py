@@ -178,6 +178,8 @@ async def test_a_purge_takes_the_newest_that_fit(chat_world: World) -> None:
     assert await purged(user_ids=[bob.id], contains="a plain", before=plain) == []
     assert await purged(user_ids=[bob.id], contains="a plain", after=plain) == []
     assert await purged(has=["link", "embed"]) == []
+    assert await purged(after=str(2**63 - 1)) == []
+    assert await purged(before="0") == []
     assert await purged(has=["link"]) == [link]
     assert await purged(bots=True) == [robot]
     assert await purged(has=["embed"]) == [embed]

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chat.domain.message_reading import Page, page_of_messages
+from chat.snowflake import MAXIMUM
 from chat.store import messages
 from chat.store.connections import connect
 from chat.store.messages import Message, MessageReference
@@ -29,13 +30,14 @@ def connection() -> Iterator[sqlite3.Connection]:
 
 
 ids = st.integers(1, 40)
+cursors_of_pages = ids | st.sampled_from([0, MAXIMUM - 1, MAXIMUM])
 
 
 @given(
     existing=st.sets(ids),
     elsewhere=st.sets(st.integers(41, 80)),
     limit=st.integers(1, 100),
-    cursors=st.fixed_dictionaries({}, optional={"before": ids, "after": ids, "around": ids}),
+    cursors=st.fixed_dictionaries({}, optional=dict.fromkeys(("before", "after", "around"), cursors_of_pages)),
     floor=st.integers(0, 41),
 )
 def test_pages(

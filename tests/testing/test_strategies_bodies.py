@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 import trio
 from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from chat.testing import World, open_chat_server, strategies
 from chat.testing.rest_client import Response
@@ -25,6 +26,14 @@ class Spokesman:
 
     def alice_posts(self, path: str, body: object) -> Response:
         return self.run.call(self.world.alice.rest.post, path, body)
+
+    def alice_changes(self, path: str, body: object) -> Response:
+        return self.run.call(self.world.alice.rest.patch, path, body)
+
+    @property
+    def messages(self) -> str:
+        """The path of the channel's messages."""
+        return f"/v1/channels/{self.world.channel_id}/messages"
 
     def a_stranger_posts(self, path: str, body: object) -> Response:
         return self.run.call(self.world.anyone.post, path, body)
@@ -66,6 +75,70 @@ def test_messages_are_sent(spokesman: Spokesman, body: dict[str, Any]) -> None:
 @given(body=strategies.invalid_message_bodies())
 def test_invalid_messages_are_refused(spokesman: Spokesman, body: object) -> None:
     is_invalid(spokesman.alice_posts(f"/v1/channels/{spokesman.world.channel_id}/messages", body))
+
+
+@FEW
+@given(body=strategies.rich_message_bodies())
+def test_embeds_are_sent(spokesman: Spokesman, body: dict[str, Any]) -> None:
+    sent = spokesman.alice_posts(spokesman.messages, body).expect(200)
+    shown = [] if sent["flags"] & 4 else [embed["title"] for embed in body["embeds"]]
+    assert [embed["title"] for embed in sent["embeds"]] == shown
+
+
+@FEW
+@given(body=strategies.invalid_rich_message_bodies())
+def test_invalid_embeds_and_the_like_are_refused(spokesman: Spokesman, body: object) -> None:
+    is_invalid(spokesman.alice_posts(spokesman.messages, body))
+
+
+@FEW
+@given(body=strategies.message_edits())
+def test_messages_are_edited(spokesman: Spokesman, body: dict[str, Any]) -> None:
+    sent = spokesman.alice_posts(spokesman.messages, {"content": "first"}).expect(200)
+    edited = spokesman.alice_changes(f"{spokesman.messages}/{sent['id']}", body).expect(200)
+    assert edited["content"] == body.get("content", "first").strip()
+
+
+@FEW
+@given(body=strategies.invalid_message_edits())
+def test_invalid_edits_are_refused(spokesman: Spokesman, body: object) -> None:
+    sent = spokesman.alice_posts(spokesman.messages, {"content": "first"}).expect(200)
+    is_invalid(spokesman.alice_changes(f"{spokesman.messages}/{sent['id']}", body))
+
+
+@FEW
+@given(body=strategies.bulk_deletions())
+def test_messages_are_deleted_together(spokesman: Spokesman, body: object) -> None:
+    spokesman.alice_posts(f"{spokesman.messages}/bulk-delete", body).expect(204)
+
+
+@FEW
+@given(body=strategies.invalid_bulk_deletions())
+def test_invalid_lists_of_messages_are_refused(spokesman: Spokesman, body: object) -> None:
+    is_invalid(spokesman.alice_posts(f"{spokesman.messages}/bulk-delete", body))
+
+
+@FEW
+@given(body=strategies.purges())
+def test_messages_are_purged(spokesman: Spokesman, body: dict[str, Any]) -> None:
+    purged = spokesman.alice_posts(f"{spokesman.messages}/purge", body).expect(200)
+    assert purged["deleted_count"] <= body.get("limit", 100)
+
+
+@FEW
+@given(body=strategies.invalid_purges())
+def test_invalid_purges_are_refused(spokesman: Spokesman, body: object) -> None:
+    is_invalid(spokesman.alice_posts(f"{spokesman.messages}/purge", body))
+
+
+@FEW
+@given(data=st.data())
+def test_windows_are_read(spokesman: Spokesman, data: st.DataObject) -> None:
+    known = [spokesman.world.channel_id, spokesman.world.voice_channel_id]
+    body = data.draw(strategies.message_windows(st.sampled_from([*known, "1"])))
+    found = spokesman.alice_posts("/v1/channels/messages/bulk", body).expect(200)["channels"]
+    asked = [window["channel_id"] for window in body["requests"]]
+    assert [window["channel_id"] for window in found] == [channel_id for channel_id in asked if channel_id in known]
 
 
 @FEW

@@ -4,7 +4,7 @@ values      snowflakes, time stamps, texts, permission sets, arbitrary JSON
 commands    what a gateway client sends: `d` of each opcode, and whole payloads with their verdicts
 payloads    messages on the transport: malformed ones with the close they bring about; what the server sends
 objects     users, guilds, roles, channels, members, messages, invites as the wire has them
-bodies      request bodies
+bodies      request bodies; those of messages with more than text in message_requests
 templates   guild creation templates
 """
 
@@ -37,6 +37,19 @@ from chat.testing.strategies.commands import (
     shard_pairs,
     unknown_opcodes,
     voice_states,
+)
+from chat.testing.strategies.message_requests import (
+    bulk_deletions,
+    embeds,
+    invalid_bulk_deletions,
+    invalid_embeds,
+    invalid_message_edits,
+    invalid_purges,
+    invalid_rich_message_bodies,
+    message_edits,
+    message_windows,
+    purges,
+    rich_message_bodies,
 )
 from chat.testing.strategies.objects import (
     channels,
@@ -71,14 +84,18 @@ from chat.testing.strategies.values import (
 
 __all__ = [
     "accept_invite_paths",
+    "bulk_deletions",
     "channels",
     "client_payloads",
     "dispatches",
+    "embeds",
     "guild_bodies",
     "guild_templates",
     "guilds",
     "heartbeats",
     "identifies",
+    "invalid_bulk_deletions",
+    "invalid_embeds",
     "invalid_guild_bodies",
     "invalid_guild_templates",
     "invalid_heartbeats",
@@ -86,9 +103,12 @@ __all__ = [
     "invalid_invite_bodies",
     "invalid_login_bodies",
     "invalid_message_bodies",
+    "invalid_message_edits",
     "invalid_presence_updates",
+    "invalid_purges",
     "invalid_registrations",
     "invalid_resumes",
+    "invalid_rich_message_bodies",
     "invalid_snowflakes",
     "invite_bodies",
     "invites",
@@ -100,15 +120,19 @@ __all__ = [
     "member_requests",
     "members",
     "message_bodies",
+    "message_edits",
+    "message_windows",
     "messages",
     "partial_users",
     "permission_overwrites",
     "permission_sets",
     "presence_updates",
+    "purges",
     "readies",
     "ready_guilds",
     "registrations",
     "resumes",
+    "rich_message_bodies",
     "roles",
     "server_payloads",
     "session_commands",
