@@ -46,6 +46,7 @@ from chat.domain.backup_codes import BackupCodes
 from chat.domain.bans import Bans
 from chat.domain.bot_installation import BotInstallation
 from chat.domain.calls import Calls
+from chat.domain.channel_witness import ChannelWitness
 from chat.domain.channels import Channels
 from chat.domain.crossposting import Crossposting
 from chat.domain.discovery import Discovery
@@ -90,6 +91,7 @@ from chat.domain.oauth2_authorization import OAuth2Authorization
 from chat.domain.oauth2_clients import OAuth2Clients
 from chat.domain.oauth2_identity import OAuth2Identity
 from chat.domain.oauth2_tokens import OAuth2Tokens
+from chat.domain.own_message_deletion import OwnMessageDeletion
 from chat.domain.own_messages import AuthorsMessages, OwnMessages
 from chat.domain.passkey_assertions import PasskeyAssertions
 from chat.domain.passkey_bridge import PasskeyBridge
@@ -371,6 +373,14 @@ def build_services(base: Foundations) -> Services:
         ),
         bans=Bans(database, access, memberships, authors_messages, bus, audit_log, clock),
         authors_messages=authors_messages,
+        own_message_deletion=OwnMessageDeletion(
+            database,
+            clock,
+            bus,
+            ChannelWitness(base.guild_states, base.private_channels, base.thread_lookup),
+            credentials.sudo,
+            base.account_events,
+        ),
         own_messages=OwnMessages(access, authors_messages, credentials.sudo),
         roles=roles,
         expressions=Expressions(

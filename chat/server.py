@@ -301,6 +301,7 @@ class Server:
             nursery.start_soon(self.services.thread_archiving.run)
             nursery.start_soon(self.services.crossposting.run)
             nursery.start_soon(self.services.user_settings.due.run)
+            nursery.start_soon(self.services.own_message_deletion.run)
             nursery.start_soon(self.services.admin_api_keys.run)
             nursery.start_soon(self.address_bans.run)
             if self.outbox is not None:

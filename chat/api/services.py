@@ -54,6 +54,7 @@ if TYPE_CHECKING:
     from chat.domain.oauth2_authorization import OAuth2Authorization
     from chat.domain.oauth2_identity import OAuth2Identity
     from chat.domain.oauth2_tokens import OAuth2Tokens
+    from chat.domain.own_message_deletion import OwnMessageDeletion
     from chat.domain.own_messages import AuthorsMessages, OwnMessages
     from chat.domain.passkey_bridge import PasskeyBridge
     from chat.domain.passkeys import Passkeys
@@ -159,6 +160,7 @@ class Services:
     bans: Bans
     authors_messages: AuthorsMessages
     own_messages: OwnMessages
+    own_message_deletion: OwnMessageDeletion
     guilds: Guilds
     memberships: Memberships
     temporary_members: TemporaryMembers

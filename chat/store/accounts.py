@@ -157,6 +157,27 @@ def by_ids(connection: sqlite3.Connection, user_ids: Sequence[int]) -> list[Acco
     return [account for account in found if account is not None]
 
 
+def with_bulk_deletion_due(connection: sqlite3.Connection, now_ms: int) -> list[int]:
+    """The accounts whose own messages are to go by now, the longest overdue first."""
+    rows = connection.execute(
+        """
+        SELECT id FROM users
+         WHERE pending_bulk_message_deletion_at IS NOT NULL AND pending_bulk_message_deletion_at <= ?
+         ORDER BY pending_bulk_message_deletion_at
+        """,
+        (now_ms,),
+    )
+    return [user_id for (user_id,) in rows]
+
+
+def next_bulk_deletion(connection: sqlite3.Connection) -> int | None:
+    """When an account's own messages are to go next (Unix milliseconds)."""
+    row = connection.execute(
+        "SELECT min(pending_bulk_message_deletion_at) FROM users WHERE pending_bulk_message_deletion_at IS NOT NULL"
+    ).fetchone()
+    return None if row is None else row[0]
+
+
 def discriminators_of(connection: sqlite3.Connection, username: str) -> set[int]:
     """The discriminators that are taken for this username."""
     rows = connection.execute("SELECT discriminator FROM users WHERE username_key = ?", (username_key(username),))

@@ -256,6 +256,15 @@ def last_of_author(connection: sqlite3.Connection, author_id: int) -> int:
     return row[0] or 0
 
 
+def count_of_author(connection: sqlite3.Connection, author_id: int) -> tuple[int, int]:
+    """How many messages an author has written, and in how many channels. What a webhook wrote is nobody's."""
+    row = connection.execute(
+        "SELECT count(*), count(DISTINCT channel_id) FROM messages WHERE author_id = ? AND webhook_id IS NULL",
+        (author_id,),
+    ).fetchone()
+    return row[0], row[1]
+
+
 def page_of_author(connection: sqlite3.Connection, author_id: int, after_id: int, limit: int) -> list[tuple[int, int]]:
     """Up to `limit` messages of an author above an id, oldest first: the id and the channel of each. What a webhook
     wrote is nobody's."""

@@ -227,6 +227,11 @@ GATED: Final = (
     Gated(operation="POST /v1/guilds/{guild_id}/delete", prepare=_delete_guild),
     Gated(operation="POST /v1/guilds/{guild_id}/transfer-ownership", prepare=_transfer_guild),
     Gated(operation="DELETE /v1/users/@me/guilds/{guild_id}", prepare=_leave_guild),
+    Gated(operation="POST /v1/users/@me/messages/delete", prepare=plain("POST /v1/users/@me/messages/delete")),
+    Gated(
+        operation="POST /v1/users/@me/messages/bulk-delete-mine",
+        prepare=plain("POST /v1/users/@me/messages/bulk-delete-mine"),
+    ),
     Gated(operation="POST /v1/users/@me/guilds/{guild_id}/messages/bulk-delete-mine", prepare=_delete_own_messages),
     Gated(
         operation="POST /v1/channels/{channel_id}/messages/bulk-delete-mine", prepare=_delete_own_messages_in_channel

@@ -71,6 +71,12 @@ PREMIUM: Final = {
     "unread_gift_inventory_count": COUNT,
 }
 
+PENDING_MESSAGE_DELETION: Final = wire_object(
+    "PendingMessageDeletion",
+    {"scheduled_at": TIMESTAMP, "channel_count": COUNT, "message_count": COUNT},
+    description="When an account's own messages go, and how many there were in how many channels when it asked.",
+)
+
 PRIVATE_USER: Final = PARTIAL_USER.extended(
     "PrivateUser",
     {
@@ -92,9 +98,7 @@ PRIVATE_USER: Final = PARTIAL_USER.extended(
         "required_actions": listed(TEXT),
         "password_last_changed_at": nullable(TIMESTAMP),
         "last_voice_activity_sharing_change_at": nullable(TIMESTAMP),
-        "pending_bulk_message_deletion": nullable(
-            record({"scheduled_at": TIMESTAMP, "channel_count": COUNT, "message_count": COUNT})
-        ),
+        "pending_bulk_message_deletion": nullable(PENDING_MESSAGE_DELETION),
         "terms_agreed_at": nullable(TIMESTAMP),
         "privacy_agreed_at": nullable(TIMESTAMP),
         **PREMIUM,

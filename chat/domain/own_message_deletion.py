@@ -1,0 +1,194 @@
+"""Deleting everything that one has written, everywhere: at once, or a day after it was asked for (design 7, own bulk
+message deletion; document 002, Admin user object; wire facts 5.1).
+
+When, stands with the account, and with it a restart goes on where an earlier process was. What is written after that
+moment stays. Cancelling, by the holder or by an administrator, takes effect between two batches.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable
+from functools import partial
+from typing import Any, Final
+
+import attrs
+import structlog
+import trio
+
+from chat.auth.principal import Principal
+from chat.bus.bus import Bus
+from chat.clock import Clock
+from chat.domain.account_events import AccountEvents
+from chat.domain.channel_witness import ChannelWitness
+from chat.domain.message_removal import Removed, announce_removed, remove_messages
+from chat.domain.objects.users import pending_deletion
+from chat.domain.sudo import SudoMode, SudoProof
+from chat.errors import ApiError, StorageUnavailable
+from chat.snowflake import snowflake_at
+from chat.store import accounts, messages
+from chat.store.accounts import Account
+from chat.store.database import Database
+
+DELAY_MS: Final = 24 * 3_600_000
+"""Between the wish and the deed."""
+
+BATCH_MESSAGES: Final = 100
+"""Messages that one transaction deletes, and that one event names."""
+
+LOOK_SECONDS: Final = 60.0
+"""How long it does not look at most: an account's moment can be set by others too."""
+
+RETRY_SECONDS: Final = 10.0
+"""How long a store that fails is left alone."""
+
+log: Final = structlog.get_logger("chat.messages")
+
+
+@attrs.frozen
+class _Batch:
+    """What went, and, where nothing was left to go, the account before and after its wish was fulfilled."""
+
+    removed: Removed | None = None
+    before: Account | None = None
+    after: Account | None = None
+
+
+class OwnMessageDeletion:
+    """Takes the wish, and fulfils it."""
+
+    def __init__(
+        self,
+        database: Database,
+        clock: Clock,
+        bus: Bus,
+        witness: ChannelWitness,
+        sudo: SudoMode,
+        account_events: AccountEvents,
+    ) -> None:
+        self._database = database
+        self._clock = clock
+        self._bus = bus
+        self._witness = witness
+        self._sudo = sudo
+        self._account_events = account_events
+        self._wake = trio.Event()
+
+    async def schedule(self, principal: Principal, proof: SudoProof) -> dict[str, Any]:
+        """Have everything deleted that the caller has written by then, DELAY_MS from now; a second wish takes the place
+        of the first. Returns when, and how much it is now.
+
+        :raises ApiError: SUDO_MODE_REQUIRED.
+        :raises InvalidFormBody: for a wrong proof.
+        """
+        await self._sudo.require(principal.account, proof)
+        user_id = principal.user_id
+        number, channels = await self._database.read(partial(messages.count_of_author, author_id=user_id))
+        due_at = self._clock.now_ms() + DELAY_MS
+        after = await self._change(user_id, partial(_with_wish, due_at=due_at, number=number, channels=channels))
+        log.info("deletion of own messages scheduled", user_id=user_id, messages=number)
+        pending = pending_deletion(after)
+        assert pending is not None, "it was written just now"  # noqa: S101
+        return pending
+
+    async def cancel(self, principal: Principal) -> None:
+        """Take the wish back; without one there is nothing to do. What is deleted stays deleted."""
+        if principal.account.pending_bulk_message_deletion_at is not None:
+            await self._change(principal.user_id, without_wish)
+
+    async def delete_now(self, principal: Principal, proof: SudoProof) -> None:
+        """Delete everything that the caller has written; returns once it is gone. What is written meanwhile stays.
+
+        :raises ApiError: SUDO_MODE_REQUIRED.
+        :raises InvalidFormBody: for a wrong proof.
+        """
+        await self._sudo.require(principal.account, proof)
+        user_id = principal.user_id
+        last_id = await self._database.read(partial(messages.last_of_author, author_id=user_id))
+
+        def unit(connection: sqlite3.Connection) -> _Batch:
+            return _Batch(_remove_some(connection, user_id, last_id))
+
+        while (await self._database.write(unit, self._announce)).removed is not None:
+            await trio.lowlevel.checkpoint()
+
+    async def _change(self, user_id: int, change: Callable[[Account], Account]) -> Account:
+        def unit(connection: sqlite3.Connection) -> tuple[Account, Account]:
+            before = accounts.by_id(connection, user_id)
+            if before is None:
+                raise ApiError("UNAUTHORIZED")
+            after = change(before)
+            accounts.replace(connection, after)
+            return before, after
+
+        def then(changed: tuple[Account, Account]) -> None:
+            self._account_events.changed(*changed)
+            self._wake.set()
+
+        _, after = await self._database.write(unit, then)
+        return after
+
+    # Fulfilling
+
+    async def run(self) -> None:
+        """Delete what is due, until cancelled."""
+        while True:
+            self._wake = trio.Event()
+            try:
+                for user_id in accounts.with_bulk_deletion_due(self._database.reader, self._clock.now_ms()):
+                    await self._fulfil(user_id)
+                pause = self._seconds_to_next()
+            except StorageUnavailable:
+                log.warning("messages wait for the store to be deleted")
+                pause = RETRY_SECONDS
+            with trio.move_on_after(pause):
+                await self._wake.wait()
+
+    def _seconds_to_next(self) -> float:
+        due = accounts.next_bulk_deletion(self._database.reader)
+        return LOOK_SECONDS if due is None else min(LOOK_SECONDS, max(0.001, (due - self._clock.now_ms()) / 1000))
+
+    async def _fulfil(self, user_id: int) -> None:
+        def unit(connection: sqlite3.Connection) -> _Batch:
+            account = accounts.by_id(connection, user_id)
+            due_at = None if account is None else account.pending_bulk_message_deletion_at
+            if account is None or due_at is None or due_at > self._clock.now_ms():
+                return _Batch()  # cancelled, or put off
+            removed = None if account.is_deleted else _remove_some(connection, user_id, snowflake_at(due_at) - 1)
+            if removed is not None:
+                return _Batch(removed)
+            after = without_wish(account)
+            accounts.replace(connection, after)
+            return _Batch(None, account, after)
+
+        while (await self._database.write(unit, self._announce)).removed is not None:
+            await trio.lowlevel.checkpoint()
+
+    def _announce(self, batch: _Batch) -> None:
+        access = None if batch.removed is None else self._witness.of(batch.removed.channel_id)
+        if batch.removed is not None and access is not None:
+            announce_removed(self._bus, access, batch.removed)
+        if batch.before is not None and batch.after is not None:
+            log.info("own messages deleted", user_id=batch.after.id)
+            self._account_events.changed(batch.before, batch.after)
+
+
+def without_wish(account: Account) -> Account:
+    """The account without a deletion ahead."""
+    return attrs.evolve(
+        account, pending_bulk_message_deletion_at=None, bulk_deletion_channels=0, bulk_deletion_messages=0
+    )
+
+
+def _with_wish(account: Account, *, due_at: int, number: int, channels: int) -> Account:
+    return attrs.evolve(
+        account,
+        pending_bulk_message_deletion_at=due_at,
+        bulk_deletion_channels=channels,
+        bulk_deletion_messages=number,
+    )
+
+
+def _remove_some(connection: sqlite3.Connection, user_id: int, last_id: int) -> Removed | None:
+    batch = messages.next_of_author(connection, user_id, 0, last_id, BATCH_MESSAGES, None)
+    return None if batch is None else remove_messages(connection, *batch)
