@@ -34,6 +34,7 @@ COMMANDS: Final[Mapping[str, str]] = {
     "guild": "chat.cli.guild:guild",
     "ban": "chat.cli.ban:ban",
     "config": "chat.cli.config:config",
+    "check": "chat.cli.check:check",
     "bench": "chat.cli.bench:bench",
 }
 """Where each command is; one whose module an installation leaves out is not offered."""

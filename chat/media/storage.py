@@ -219,7 +219,7 @@ class MediaStorage:
 
     async def keys(self, at_once: int) -> AsyncIterator[list[str]]:
         """The keys of all stored files, so many at a time."""
-        listing = _keys(self._directory)
+        listing = stored_keys(self._directory)
         while batch := await self._run(lambda: list(itertools.islice(listing, at_once))):
             yield batch
 
@@ -271,7 +271,8 @@ def _clear(directory: Path) -> None:
             path.unlink(missing_ok=True)
 
 
-def _keys(directory: Path) -> Iterator[str]:
+def stored_keys(directory: Path) -> Iterator[str]:
+    """The keys of all files below `uploads/`; what others put there has none."""
     for kind in ("attachments", "assets"):
         for path in (directory / kind).glob("??/*"):
             key = f"{kind}/{path.name}"

@@ -223,3 +223,12 @@ def unreferenced(connection: sqlite3.Connection, keys: Iterable[str]) -> list[st
         (json.dumps(list(keys)),),
     )
     return [key for (key,) in rows]
+
+
+def ownerless(connection: sqlite3.Connection, keys: Iterable[str]) -> list[str]:
+    """Those of these files that no row refers to, and that are not noted down to be deleted."""
+    wanted = unreferenced(connection, keys)
+    noted = connection.execute(
+        "SELECT key FROM media_garbage WHERE key IN (SELECT value FROM json_each(?))", (json.dumps(wanted),)
+    )
+    return sorted(set(wanted).difference(key for (key,) in noted))

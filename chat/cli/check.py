@@ -1,0 +1,145 @@
+"""`chat check`: whether the data of an instance is in order."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sqlite3
+import stat
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import attrs
+import click
+
+from chat.cli.options import FILE, data_option, json_option, print_json
+from chat.errors import OperatorError
+
+if TYPE_CHECKING:
+    from chat.store.data_directory import DataDirectory
+
+SETTINGS: Final = "settings"
+DATABASE: Final = "database"
+COUNTS: Final = "counts"
+FILES: Final = "files"
+KEY: Final = "signing key"
+
+
+@attrs.frozen
+class Problem:
+    """Something that is wrong, and the check that found it."""
+
+    check: str
+    problem: str
+
+
+@attrs.frozen
+class _Step:
+    check: str
+    words: str
+    look: Callable[[], Iterable[str]]
+
+
+@click.command()
+@data_option
+@click.option("--config", "config_file", type=FILE, help="Settings file in place of DIR/chat.toml.")
+@json_option
+def check(data: Path, config_file: Path | None, as_json: bool) -> None:
+    """Look for what is wrong with settings, database and files, whether or not a server runs; nothing is changed."""
+    from chat.store.data_directory import DataDirectory
+
+    directory = DataDirectory(data)
+    directory.require()
+    with contextlib.ExitStack() as stack:
+        problems = list(_looked_through(_steps(directory, config_file, stack)))
+    if as_json:
+        print_json([attrs.asdict(problem) for problem in problems])
+    else:
+        for problem in problems:
+            click.echo(f"{problem.check}: {problem.problem}")
+    if problems:
+        count = "1 thing is" if len(problems) == 1 else f"{len(problems)} things are"
+        raise OperatorError(f"{count} wrong with {data}")
+
+
+def _looked_through(steps: list[_Step]) -> Iterator[Problem]:
+    """What the steps find, with a bar on a terminal."""
+    from rich.console import Console
+    from rich.progress import Progress
+
+    with Progress(console=Console(stderr=True), transient=True, disable=not sys.stderr.isatty()) as progress:
+        task = progress.add_task("", total=len(steps))
+        for step in steps:
+            progress.update(task, description=step.words)
+            try:
+                yield from (Problem(step.check, words) for words in step.look())
+            except sqlite3.Error as error:
+                yield Problem(step.check, f"cannot be read: {error}")
+            progress.advance(task)
+
+
+def _steps(directory: DataDirectory, config_file: Path | None, stack: contextlib.ExitStack) -> list[_Step]:
+    from chat.clock import SystemClock
+    from chat.media.file_check import missing_files, unowned_files
+    from chat.store import consistency
+    from chat.store.connections import connect
+
+    steps = [
+        _Step(SETTINGS, "settings", lambda: _settings(directory, config_file)),
+        _Step(KEY, "signing key", lambda: _signing_key(directory)),
+    ]
+    try:
+        connection = stack.enter_context(contextlib.closing(connect(directory.database, read_only=True)))
+        is_current, words = _version(connection)
+    except sqlite3.Error as error:
+        reason = f"cannot be read: {error}"
+        return [*steps, _Step(DATABASE, "database", lambda: [reason])]
+    uploads, now_ms = directory.uploads, SystemClock().now_ms()
+    steps += [
+        _Step(DATABASE, "version of the database", lambda: words),
+        _Step(DATABASE, "pages of the database", lambda: consistency.damages(connection)),
+        _Step(DATABASE, "references in the database", lambda: consistency.broken_references(connection)),
+    ]
+    if is_current:
+        steps += [
+            _Step(COUNTS, "counts", lambda: consistency.wrong_counts(connection)),
+            _Step(FILES, "files", lambda: missing_files(connection, consistency.stored_files(connection), uploads)),
+            _Step(FILES, "files without an owner", lambda: unowned_files(connection, uploads, now_ms)),
+        ]
+    return steps
+
+
+def _settings(directory: DataDirectory, config_file: Path | None) -> Iterator[str]:
+    from chat.config import load_settings
+
+    try:
+        load_settings(directory.path, config_file, os.environ)
+    except OperatorError as error:
+        yield str(error)
+
+
+def _signing_key(directory: DataDirectory) -> Iterator[str]:
+    from chat.store.data_directory import SIGNING_KEY_BYTES
+
+    file = directory.path / "signing.key"
+    try:
+        found = file.stat()
+    except FileNotFoundError:
+        return  # it is made when it is needed first
+    if found.st_size != SIGNING_KEY_BYTES:
+        yield f"has {found.st_size} bytes instead of {SIGNING_KEY_BYTES}"
+    if stat.S_IMODE(found.st_mode) & 0o077:
+        yield "can be read by others: its mode must be 0600"
+
+
+def _version(connection: sqlite3.Connection) -> tuple[bool, list[str]]:
+    """Whether the tables are those that this program knows, and what is to be said where they are not."""
+    from chat.store.migrations import MIGRATIONS, schema_version
+
+    version, known = schema_version(connection), len(MIGRATIONS)
+    if version == known:
+        return True, []
+    age = "a newer" if version > known else "an older"
+    return False, [f"is of {age} version of this program (schema {version}, not {known}): no more was looked at"]

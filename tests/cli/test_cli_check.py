@@ -1,0 +1,184 @@
+"""`chat check`: nothing is wrong with an instance that was used, and what is wrong is told."""
+
+from __future__ import annotations
+
+import contextlib
+import sqlite3
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from command_line import Run
+
+from chat.snowflake import snowflake_at
+from chat.store import attachments, guilds
+from chat.store.attachments import Attachment
+from chat.store.channels import Channel, insert
+from chat.store.connections import connect
+from chat.store.data_directory import DataDirectory
+from chat.store.guilds import Guild
+from chat.store.migrations import MIGRATIONS
+
+GUILD = 4_000_000_000_000
+CHANNEL = GUILD + 1
+FILE = GUILD + 2
+
+
+@contextlib.contextmanager
+def changing(data: Path) -> Iterator[sqlite3.Connection]:
+    """The database, for what no part of the program would do."""
+    with contextlib.closing(connect(DataDirectory(data).database)) as connection:
+        connection.execute("PRAGMA foreign_keys = OFF")
+        yield connection
+
+
+def place(data: Path, file_id: int, kind: str = "attachments") -> Path:
+    """Where the file of an attachment lies."""
+    return data / "uploads" / kind / f"{file_id >> 4 & 0xFF:02x}" / str(file_id)
+
+
+@pytest.fixture
+def used(run: Run, data: Path) -> Path:
+    """A directory with an account, a guild, and a file of five bytes."""
+    made = run("user", "create", "--username", "alice", "--email", "alice@example.com", "--data", data, "--json")
+    alice = int(made.json["id"])
+    DataDirectory(data).signing_key()
+    with contextlib.closing(connect(DataDirectory(data).database)) as connection:
+        guilds.insert(connection, Guild(id=GUILD, owner_id=alice, name="Harbour", created_at=1, member_count=0))
+        insert(connection, [Channel(id=CHANNEL, guild_id=GUILD, type=0, name="quay")])
+        attachments.insert(connection, Attachment(FILE, CHANNEL, alice, "a.txt", "text/plain", 5, stored=True))
+    file = place(data, FILE)
+    file.parent.mkdir(parents=True)
+    file.write_bytes(b"12345")
+    return data
+
+
+def test_nothing_is_wrong(run: Run, used: Path) -> None:
+    for arguments in ((), ("--json",)):
+        ending = run("check", "--data", used, *arguments)
+        assert (ending.status, ending.err) == (0, "")
+        assert ending.out == ("[]\n" if arguments else "")
+
+
+def test_a_running_server_is_no_hindrance(run: Run, used: Path) -> None:
+    with DataDirectory(used).locked(), changing(used) as connection:
+        connection.execute("BEGIN IMMEDIATE")
+        assert run("check", "--data", used).status == 0
+
+
+def test_nothing_is_changed(run: Run, used: Path) -> None:
+    stranger = place(used, 5)
+    stranger.parent.mkdir(parents=True, exist_ok=True)
+    stranger.write_bytes(b"x")
+    before = {path: path.stat().st_size for path in used.rglob("*") if path.is_file() and "sqlite3-" not in path.name}
+    with changing(used) as connection:
+        schema = connection.execute("SELECT sum(length(sql)) FROM sqlite_master").fetchone()
+        assert run("check", "--data", used).status == 1
+        assert connection.execute("SELECT sum(length(sql)) FROM sqlite_master").fetchone() == schema
+    after = {path: path.stat().st_size for path in used.rglob("*") if path.is_file() and "sqlite3-" not in path.name}
+    assert after == before
+
+
+def test_what_is_wrong_with_files(run: Run, used: Path) -> None:
+    place(used, FILE).write_bytes(b"123")
+    for kind in ("attachments", "assets"):
+        stranger = place(used, 5, kind)
+        stranger.parent.mkdir(parents=True, exist_ok=True)
+        stranger.write_bytes(b"x")
+    note = used / "uploads" / "attachments" / "05" / "operator's note"
+    note.parent.mkdir(parents=True, exist_ok=True)
+    note.write_bytes(b"x")
+    young = place(used, snowflake_at(time.time_ns() // 1_000_000))
+    young.parent.mkdir(parents=True, exist_ok=True)
+    young.write_bytes(b"x")  # its message is being sent
+    ending = run("check", "--data", used)
+    assert sorted(ending.out.splitlines()) == [
+        "files: assets/5 belongs to nothing",
+        f"files: attachments/{FILE} has 3 bytes instead of 5",
+        "files: attachments/5 belongs to nothing",
+    ]
+    assert (ending.status, ending.err) == (1, f"chat: 3 things are wrong with {used}\n")
+    place(used, FILE).unlink()
+    told = run("check", "--data", used, "--json").json
+    assert {"check": "files", "problem": f"attachments/{FILE} is missing"} in told
+    with changing(used) as connection:
+        attachments.delete(connection, [FILE])  # the sweep has its file to delete, which is gone
+    place(used, FILE).write_bytes(b"12345")
+    assert all(str(FILE) not in entry["problem"] for entry in run("check", "--data", used, "--json").json)
+
+
+def test_many_things_are_told_as_a_few(run: Run, used: Path) -> None:
+    for number in range(1_100):
+        stranger = place(used, number)
+        stranger.parent.mkdir(parents=True, exist_ok=True)
+        stranger.write_bytes(b"x")
+    lines = run("check", "--data", used).out.splitlines()
+    assert (len(lines), lines[-1]) == (21, "files: ... and 1080 more")
+
+
+def test_what_is_wrong_with_rows(run: Run, used: Path) -> None:
+    with changing(used) as connection:
+        connection.execute("UPDATE guilds SET member_count = 7")
+        connection.execute("UPDATE media_usage SET bytes = 9")
+        connection.execute("UPDATE channels SET guild_id = 77")
+    ending = run("check", "--data", used)
+    lines = ending.out.splitlines()
+    assert f"counts: guild {GUILD} counts 7 members, and has 0" in lines
+    assert any(line.startswith("counts: account ") and line.endswith("9 bytes of files, and has 5") for line in lines)
+    assert "counts: all accounts together (-1) count 9 bytes of files, and have 5" in lines
+    assert any(line.startswith("database: a row of channels") and line.endswith("none of guilds") for line in lines)
+    assert ending.status == 1
+
+
+def test_a_damaged_database(run: Run, used: Path) -> None:
+    database = DataDirectory(used).database
+    with changing(used) as connection:
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    content = bytearray(database.read_bytes())
+    middle = len(content) // 2 // 4_096 * 4_096
+    content[middle : middle + 8_192] = b"\xff" * 8_192
+    database.write_bytes(bytes(content))
+    ending = run("check", "--data", used)
+    assert ending.status == 1
+    assert "database: " in ending.out
+    assert "Traceback" not in ending.out + ending.err
+    database.write_bytes(b"no database at all" * 1_000)
+    ending = run("check", "--data", used)
+    assert (ending.status, ending.out) == (1, "database: cannot be read: file is not a database\n")
+
+
+@pytest.mark.parametrize(("difference", "age"), [(1, "a newer"), (-1, "an older")])
+def test_a_database_of_another_version(run: Run, used: Path, difference: int, age: str) -> None:
+    known = len(MIGRATIONS)
+    with changing(used) as connection:
+        connection.execute(f"PRAGMA user_version = {known + difference}")
+    ending = run("check", "--data", used)
+    told = f"is of {age} version of this program (schema {known + difference}, not {known}): no more was looked at"
+    assert (ending.status, ending.out) == (1, f"database: {told}\n")
+
+
+def test_settings_and_the_key(run: Run, used: Path) -> None:
+    (used / "chat.toml").write_text("servce_name = 'x'\n")
+    key = used / "signing.key"
+    key.chmod(0o644)
+    lines = run("check", "--data", used).out.splitlines()
+    assert lines[0].startswith("settings: ")
+    assert "servce_name" in lines[0]
+    assert lines[1:] == ["signing key: can be read by others: its mode must be 0600"]
+    (used / "chat.toml").unlink()
+    key.chmod(0o600)
+    key.write_bytes(b"short")
+    assert run("check", "--data", used).out == "signing key: has 5 bytes instead of 32\n"
+    other = used / "other.toml"
+    other.write_text("port = 'high'\n")
+    key.write_bytes(bytes(32))
+    assert "settings: " in run("check", "--data", used, "--config", other).out
+
+
+def test_there_is_nothing_to_check(run: Run, data: Path) -> None:
+    ending = run("check", "--data", data)
+    assert (ending.status, ending.out) == (1, "")
+    assert ending.err == f"chat: there is no data in {data}: name the data directory with --data\n"
+    assert not data.exists()
+    assert run("check", "--data", data, "more").status == 2
