@@ -97,9 +97,10 @@ class Pins:
             # Two pins of one millisecond would share a place in the pages.
             pinned_at = max(now_ms, (messages.last_pin(connection, channel_id) or 0) + 1)
             entry = self._record(connection, access, AuditAction.MESSAGE_PIN, actor, message)
+            newest = messages.last_of_channel(connection, channel_id)
             written = self._note(connection, access, note_id, message)
-            if written is not None and not principal.is_bot:
-                read_states.acknowledge(connection, principal.user_id, channel_id, note_id, 0)
+            if written is not None:
+                read_states.read_on(connection, principal.user_id, channel_id, newest, note_id)
             return self._changed(connection, message, pinned_at, pinned_at, entry, written)
 
         await self._database.write(unit, lambda change: self._announce(access, change))

@@ -98,6 +98,17 @@ def acknowledge(
     )
 
 
+def read_on(connection: sqlite3.Connection, user_id: int, channel_id: int, newest_id: int, message_id: int) -> None:
+    """Whoever had read everything up to the newest message has read this one too, which tells of its own doing."""
+    connection.execute(
+        """
+        UPDATE read_states SET last_message_id = ?1, counted_id = ?1
+         WHERE user_id = ?2 AND channel_id = ?3 AND last_message_id >= ?4
+        """,
+        (message_id, user_id, channel_id, newest_id),
+    )
+
+
 def take(connection: sqlite3.Connection, user_id: int, acknowledgement: Acknowledgement) -> Taken | None:
     """Write what an account says; None, and nothing written, where the channel is gone."""
     channel_id, message_id, count = attrs.astuple(acknowledgement)[:3]

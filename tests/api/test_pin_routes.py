@@ -332,3 +332,28 @@ async def test_pins_at_the_same_time(chat_world: World) -> None:
             nursery.start_soon(pin)
     assert answers == [204] * 4
     assert len((await alice.rest.messages(channel_id, after=message_id)).expect(200)) == 1  # one note
+
+
+async def test_the_note_of_a_pin_is_no_news_to_whoever_had_read_everything(chat_world: World) -> None:
+    alice, bob, channel_id = chat_world.alice, chat_world.bob, chat_world.channel_id
+
+    async def state_of(actor: Actor) -> dict[str, Any]:
+        client = await actor.open()
+        await client.identify(actor.token)
+        states = (await client.expect("READY")).data["read_states"]
+        (state,) = [state for state in states if state["id"] == channel_id]
+        return dict(state)
+
+    message_id = await say(alice, channel_id, f"<@{bob.id}>")
+    (await alice.rest.pin_message(channel_id, message_id)).expect(204)
+    note = (await alice.rest.messages(channel_id, limit=1)).expect(200)[0]["id"]
+    assert (await state_of(alice))["last_message_id"] == note
+    # Whoever had not, has not by pinning either.
+    await say(bob, channel_id)
+    await say(alice, channel_id, f"<@{bob.id}> <@{bob.id}>")
+    before = await state_of(bob)
+    assert before["mention_count"] == 1
+    await grant(chat_world, Permission.PIN_MESSAGES)
+    (await bob.rest.pin_message(channel_id, await say(alice, channel_id))).expect(204)
+    after = await state_of(bob)
+    assert (after["last_message_id"], after["mention_count"]) == (before["last_message_id"], 1)
