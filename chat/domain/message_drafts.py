@@ -116,7 +116,7 @@ class KeptAttachment:
 @attrs.frozen
 class MessageEdit:
     """Changes to a message; None keeps what is there. `kept_attachments` are those that stay, by id; `attachments` are
-    new ones."""
+    new ones; `removed_attachment` is the one that goes, whatever the others are."""
 
     content: str | None = None
     flags: int | None = None
@@ -124,6 +124,7 @@ class MessageEdit:
     kept_attachments: Mapping[int, KeptAttachment] | None = None
     attachments: tuple[AttachmentDraft, ...] = ()
     embeds: tuple[Mapping[str, Any], ...] | None = None
+    removed_attachment: int | None = None
 
     @property
     def changes_flags_alone(self) -> bool:

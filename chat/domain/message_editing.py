@@ -118,6 +118,27 @@ class MessageEditing:
         limits = limits_of(self._settings, principal.account, now_ms)
         return await self._edited(access, message, edit, limits, viewer_of(principal))
 
+    async def remove_attachment(
+        self, principal: Principal, channel_id: int, message_id: int, attachment_id: int
+    ) -> None:
+        """Take one file off one's own message, or with MANAGE_MESSAGES off anyone's.
+
+        :raises ApiError: as `edit`; NOT_FOUND for a file that the message does not have.
+        """
+        access = self._access.channel(principal, channel_id)
+        message = messages.by_id(self._database.reader, channel_id, message_id)
+        if message is None:
+            raise ApiError("UNKNOWN_MESSAGE")
+        if message.author_id != principal.user_id or message.webhook_id is not None:
+            access.require(MANAGE_MESSAGES)
+        now_ms = self._clock.now_ms()
+        access.require_voice(now_ms)
+        access.require_open(now_ms)
+        edit = MessageEdit(removed_attachment=attachment_id)
+        await self._edited(
+            access, message, edit, limits_of(self._settings, principal.account, now_ms), viewer_of(principal)
+        )
+
     async def edit_of_webhook(self, access: GuildChannelAccess, message: Message, edit: MessageEdit) -> dict[str, Any]:
         """Change a message that the webhook wrote.
 
@@ -199,7 +220,7 @@ def _find_named(
 def _applied(before: Message, edit: MessageEdit, new_text: _NewText | None, limits: Limits, now_ms: int) -> Message:
     """The message after the edit.
 
-    :raises ApiError: CANNOT_SEND_EMPTY_MESSAGE.
+    :raises ApiError: CANNOT_SEND_EMPTY_MESSAGE; NOT_FOUND for a file to be removed that is not there.
     :raises InvalidFormBody: at `attachments` or at an embed.
     """
     edited = _with_files(before, edit, limits)
@@ -208,7 +229,8 @@ def _applied(before: Message, edit: MessageEdit, new_text: _NewText | None, limi
     if edit.embeds is not None:
         edited = _with_extra(edited, embeds=edit.embeds)
     extra = edited.extra or MessageExtra()
-    if edit.embeds or (extra.embeds and edit.kept_attachments is not None):
+    fewer = edit.kept_attachments is not None or edit.removed_attachment is not None
+    if edit.embeds or (extra.embeds and fewer):
         require_own_files(extra.embeds, [file.filename for file in edited.attachments])
     if not (edited.content.strip() or edited.attachments or extra.embeds or extra.stickers or extra.snapshots):
         raise ApiError("CANNOT_SEND_EMPTY_MESSAGE")
@@ -243,6 +265,10 @@ def _with_files(message: Message, edit: MessageEdit, limits: Limits) -> Message:
         if not edit.kept_attachments.keys() <= {file.id for file in kept}:
             raise InvalidFormBody.at("attachments", "INVALID_FORMAT")
         kept = tuple(_worded(file, edit) for file in kept if file.id in edit.kept_attachments)
+    if edit.removed_attachment is not None:
+        if edit.removed_attachment not in {file.id for file in kept}:
+            raise ApiError("NOT_FOUND")
+        kept = tuple(file for file in kept if file.id != edit.removed_attachment)
     new = (
         attrs.evolve(draft.attachment, message_id=message.id, position=_after(kept) + turn)
         for turn, draft in enumerate(edit.attachments)

@@ -70,6 +70,12 @@ class Messages:
         """Change one's own message: `MessageEditing.edit`."""
         return await self._editing.edit(principal, channel_id, message_id, edit)
 
+    async def remove_attachment(
+        self, principal: Principal, channel_id: int, message_id: int, attachment_id: int
+    ) -> None:
+        """Take one file off a message: `MessageEditing.remove_attachment`."""
+        await self._editing.remove_attachment(principal, channel_id, message_id, attachment_id)
+
     async def post(
         self, principal: Principal, access: ThreadAccess, draft: MessageDraft, opening: Opening
     ) -> dict[str, Any]:

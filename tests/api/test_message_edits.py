@@ -13,7 +13,7 @@ from chat.clock import iso_timestamp
 from chat.registries.permissions import Permission
 from chat.snowflake import snowflake_time_ms
 from chat.testing.rest_client import Response
-from chat.testing.world import World
+from chat.testing.world import Actor, World
 from tests.api.surfaces import FORM_HEADERS, form, png
 from tests.api.test_reaction_routes import set_permissions
 from tests.api.test_thread_routes import ask, start
@@ -160,6 +160,32 @@ async def test_new_files_ask_for_their_permission(chat_world: World) -> None:
     refused(await edit.with_files("b.png"), 403, "MISSING_PERMISSIONS")
     assert (await edit(attachments=[]))["attachments"] == []
     assert (await edit(content="y"))["content"] == "y"
+
+
+async def test_one_file_goes_by_itself(chat_world: World) -> None:
+    bob, channel_id = chat_world.bob, chat_world.channel_id
+    edit = await written(chat_world, "", "a.png", "b.png", "c.png")
+    first, second, third = (file["id"] for file in edit.message["attachments"])
+    at_carol = await chat_world.carol.connect()
+
+    async def remove(actor: Actor, attachment_id: str) -> Response:
+        return await actor.rest.delete(f"{edit.path}/attachments/{attachment_id}")
+
+    refused(await remove(chat_world.carol, first), 403, "MISSING_PERMISSIONS")
+    gone = await remove(bob, first)
+    assert (gone.status, gone.body) == (204, b"")
+    assert [file["id"] for file in (await at_carol.expect("MESSAGE_UPDATE")).data["attachments"]] == [second, third]
+    refused(await remove(bob, first), 404, "NOT_FOUND")
+    (await remove(chat_world.alice, third)).expect(204)  # she manages messages
+    left = await edit()
+    assert ([file["id"] for file in left["attachments"]], left["edited_timestamp"] is None) == ([second], False)
+    refused(await remove(bob, second), 400, "CANNOT_SEND_EMPTY_MESSAGE")
+    shown = await edit(content="words", embeds=[{"image": {"url": "attachment://b.png"}}])
+    assert shown["embeds"]
+    refused(await remove(bob, second), 400, "INVALID_FORM_BODY")
+    await edit(embeds=[])
+    (await remove(bob, second)).expect(204)
+    refused(await bob.rest.delete(f"/v1/channels/{channel_id}/messages/1/attachments/1"), 404, "UNKNOWN_MESSAGE")
 
 
 # Who, and where

@@ -103,3 +103,15 @@ async def edit_message(request: Request, channel_id: int, message_id: int, body:
 async def delete_message(request: Request, channel_id: int, message_id: int) -> None:
     """Delete a message."""
     await request.services.messages.delete(request.principal, channel_id, message_id, request.audit_log_reason)
+
+
+@routes.operation(
+    "DELETE",
+    "/v1/channels/{channel_id}/messages/{message_id}/attachments/{attachment_id}",
+    policy=Policy.USER,
+    bucket=Bucket("channel:message:update::channel_id", limit=20, window_ms=10_000),
+    answers=NOTHING,
+)
+async def remove_attachment(request: Request, channel_id: int, message_id: int, attachment_id: int) -> None:
+    """Take one file off a message (a convention of the field)."""
+    await request.services.messages.remove_attachment(request.principal, channel_id, message_id, attachment_id)
