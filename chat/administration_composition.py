@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from chat.api.administration_services import AdministrationServices
+from chat.domain.account_searches import AccountSearches
 from chat.domain.address_lookups import AddressLookups
 from chat.domain.admin_account_views import AdminAccountViews
 from chat.domain.admin_audit_log import AdminAuditLog
@@ -66,6 +67,7 @@ def build_administration(
         deletions=AdministeredDeletions(
             database, clock, credentials.mailer, base.account_events, log, views, blocklists, reports, settings
         ),
+        searches=AccountSearches(database, log, views, settings),
         lists=AdministeredLists(database, log, views, lookups, base.presences.online_count),
         relationships=AdministeredRelationships(database, base.relationships, log),
         bans=AdministeredBans(database, clock, credentials.mailer, base.account_events, log, views, settings),

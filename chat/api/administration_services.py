@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import attrs
 
 if TYPE_CHECKING:
+    from chat.domain.account_searches import AccountSearches
     from chat.domain.admin_account_views import AdminAccountViews
     from chat.domain.admin_audit_log import AdminAuditLog
     from chat.domain.administered_accounts import AdministeredAccounts
@@ -32,6 +33,7 @@ class AdministrationServices:
     credentials: AdministeredCredentials
     bans: AdministeredBans
     lists: AdministeredLists
+    searches: AccountSearches
     relationships: AdministeredRelationships
     deletions: AdministeredDeletions
     blocklists: Blocklists

@@ -40,7 +40,7 @@ from chat.api.routing import RouteTable
 from chat.api.services import Services
 from chat.api.sso_enforcement import SSO_ENFORCED_OPERATIONS
 from chat.api.streaming import send_streamed
-from chat.api.structuring import body_structure, query_structure
+from chat.api.structuring import body_structure, query_structure, repeated_names
 from chat.auth.client_address import ClientAddresses, network_of
 from chat.auth.credentials import Credential, parse_authorization
 from chat.auth.policy import ADMITTED_BEFORE_BUCKET, ADMITTED_UNCOUNTED, BOT_IN_ANY_CASE, Policy, admit
@@ -90,6 +90,7 @@ class Endpoint:
         self._read_body: Final = None if operation.body is None else body_structure(operation.body)
         self._read_form: Final = None if operation.form is None else query_structure(operation.form)
         self._read_query: Final = None if operation.query is None else query_structure(operation.query)
+        self._repeated: Final = frozenset() if operation.query is None else repeated_names(operation.query)
         self._reads_body: Final = operation.body is not None or operation.form is not None
 
     async def __call__(self, exchange: Exchange) -> Answer:
@@ -248,7 +249,7 @@ class Endpoint:
         for name, is_snowflake, member in zip(self._names, self._snowflakes, exchange.members, strict=True):
             arguments[name] = _snowflake(name, member) if is_snowflake else member
         if self._read_query is not None:
-            arguments["query"] = self._read_query(parse_query(exchange.query_string))
+            arguments["query"] = self._read_query(parse_query(exchange.query_string, self._repeated))
         if self._read_body is not None:
             # A form with files is the handler's to read, once it knows that it may come.
             in_parts = self.operation.multipart and comes_in_parts(exchange.headers)

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any, Final
 from urllib.parse import parse_qsl
 
@@ -19,7 +20,7 @@ DEPTH_LIMIT: Final = 64
 MAGNITUDE_LIMIT: Final = 2.0**63
 """Numbers of at least this size that are not 64-bit integers are refused: the parser makes floats of huge integers."""
 
-QUERY_PARAMETER_LIMIT: Final = 100
+QUERY_PARAMETER_LIMIT: Final = 120
 """A query string with more parameters is refused."""
 
 
@@ -70,8 +71,9 @@ def _normalise_member(member: Any, depth: int, to_null: bool) -> Any:
     return member
 
 
-def parse_query(query_string: bytes) -> dict[str, str | None]:
-    """The parameters of a query string. The first of equal names counts; an empty value is null (wire facts 3.2).
+def parse_query(query_string: bytes, repeated: Collection[str] = ()) -> dict[str, str | list[str] | None]:
+    """The parameters of a query string. The first of equal names counts; an empty value is null (wire facts 3.2). Of
+    the names in `repeated` every value counts, in a list.
 
     :raises InvalidFormBody: at `root`, for more than QUERY_PARAMETER_LIMIT parameters.
     """
@@ -81,7 +83,11 @@ def parse_query(query_string: bytes) -> dict[str, str | None]:
         pairs = parse_qsl(query_string.decode("latin-1"), keep_blank_values=True, max_num_fields=QUERY_PARAMETER_LIMIT)
     except ValueError:
         raise InvalidFormBody.at("root", "INVALID_FORMAT") from None
-    parameters: dict[str, str | None] = {}
+    parameters: dict[str, str | list[str] | None] = {}
+    lists: dict[str, list[str]] = {}
     for name, value in pairs:
-        parameters.setdefault(name, value or None)
-    return parameters
+        if name not in repeated:
+            parameters.setdefault(name, value or None)
+        elif value:
+            lists.setdefault(name, []).append(value)
+    return parameters | lists

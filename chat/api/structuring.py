@@ -33,6 +33,16 @@ def query_structure(declared: type[Any]) -> Structure:
     return _structure(_QUERY, declared)
 
 
+def repeated_names(declared: type[Any]) -> frozenset[str]:
+    """The parameters of a query of which every value counts: those that are declared as lists."""
+    fields = attrs.fields(attrs.resolve_types(declared, include_extras=True))
+    return frozenset(field.name for field in fields if _holds_list(field.type))
+
+
+def _holds_list(declared: object) -> bool:
+    return _is_list(declared) or any(_holds_list(inner) for inner in get_args(declared))
+
+
 def _structure(converter: Converter, declared: type[Any]) -> Structure:
     hook = converter.get_structure_hook(declared)
 

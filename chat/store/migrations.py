@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Final
 from chat.errors import OperatorError
 from chat.store.connections import connect
 from chat.store.schema import ACCOUNTS, ADMIN_API_KEYS, GUILDS, MESSAGES, OPERATION, RELATIONSHIPS, RETAINED_EVENTS
+from chat.store.schema_account_search import ACCOUNT_SEARCH
 from chat.store.schema_administration import ADMINISTRATION
 from chat.store.schema_audit_log import AUDIT_LOG
 from chat.store.schema_bans import BANS
@@ -202,6 +203,12 @@ def here_mentions(database: sqlite_utils.Database) -> None:
         database.execute(statement)
 
 
+def account_search(database: sqlite_utils.Database) -> None:
+    """Accounts are found by the words of their names."""
+    for statement in ACCOUNT_SEARCH:
+        database.execute(statement)
+
+
 MIGRATIONS: Final[Sequence[Migration]] = (
     accounts_guilds_messages,
     relationships,
@@ -229,6 +236,7 @@ MIGRATIONS: Final[Sequence[Migration]] = (
     crossposts,
     durable_jobs,
     here_mentions,
+    account_search,
 )
 """In the order in which they run; the name of the function is the name in the record."""
 

@@ -12,6 +12,7 @@ from chat.admin.routes import (
     account_lists,
     account_messages,
     account_relationships,
+    account_search,
     acls,
     api_keys,
     jobs,
@@ -23,6 +24,7 @@ ADMIN_ROUTES: Final[tuple[Routes, ...]] = tuple(
     module.routes
     for module in (
         own_account,
+        account_search,
         account_fields,
         account_credentials,
         account_bans,

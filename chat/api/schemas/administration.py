@@ -88,3 +88,4 @@ JOB: Final = wire_object(
         "result": nullable(OPEN_OBJECT),
     },
 )
+USERS_FOUND: Final = record({"users": listed(ADMIN_USER), "total": INTEGER})

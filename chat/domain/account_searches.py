@@ -1,0 +1,146 @@
+"""Finding accounts for administrators (document 002, GET /v1/admin/users)."""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from collections.abc import Sequence
+from typing import Any, Final
+
+import attrs
+
+from chat.config import Settings
+from chat.domain.admin_account_views import AdminAccountViews
+from chat.domain.admin_audit_log import NO_TARGET, Acting, AdminAuditLog
+from chat.errors import ApiError
+from chat.registries.acls import Acl
+from chat.registries.admin_actions import AdminAction
+from chat.snowflake import MAXIMUM as SNOWFLAKE_MAXIMUM
+from chat.store import account_search, accounts, administration
+from chat.store.accounts import Account
+from chat.store.database import Database
+
+_DIGITS: Final = re.compile(r"[0-9]{1,20}", re.ASCII)
+_TAG: Final = re.compile(r"(.+)#([0-9]{1,4})", re.ASCII | re.DOTALL)
+
+
+@attrs.frozen(kw_only=True)
+class Selection:
+    """Which accounts are wanted. Of the selectors the first that is there counts, in this order; with none of them the
+    index is searched for nothing in particular."""
+
+    user_ids: Sequence[int] | None = None
+    resolve: str | None = None
+    email: str | None = None
+    last_active_ip: str | None = None
+    text: str | None = None
+    limit: int = 50
+    offset: int = 0
+
+
+@attrs.frozen
+class _Found:
+    """What a selector found: accounts, how many there are in all, and what the audit log keeps of the question."""
+
+    selector: str
+    accounts: Sequence[Account]
+    total: int
+    metadata: dict[str, Any]
+
+
+class AccountSearches:
+    """Searches accounts."""
+
+    def __init__(self, database: Database, log: AdminAuditLog, views: AdminAccountViews, settings: Settings) -> None:
+        self._database = database
+        self._log = log
+        self._views = views
+        self._is_on = settings.search == "on"
+
+    async def search(self, acting: Acting, selection: Selection) -> dict[str, Any]:
+        """The accounts that fit, as Admin user objects, and how many there are in all.
+
+        :raises ApiError: MISSING_ACL for a selector that asks for what the administrator may not see,
+            FEATURE_TEMPORARILY_DISABLED for words where nothing is searched by words.
+        """
+        found = await self._found(acting, selection)
+        users = await self._views.of_all(acting, found.accounts)
+        metadata = {"selector": found.selector, "result_count": len(users), "total": found.total, **found.metadata}
+        await self._log.note(acting, AdminAction.SEARCH_USERS, NO_TARGET, metadata)
+        return {"users": users, "total": found.total}
+
+    async def _found(self, acting: Acting, wanted: Selection) -> _Found:
+        if wanted.user_ids is not None:
+            return await self._by_ids(wanted.user_ids)
+        if wanted.resolve is not None:
+            if "@" in wanted.resolve:
+                _require(acting, Acl.USER_VIEW_EMAIL)
+            return _one("resolve", self._resolved(wanted.resolve.strip()))
+        if wanted.email is not None:
+            _require(acting, Acl.USER_VIEW_EMAIL)
+            address = wanted.email.strip()
+            account = accounts.by_email_key(self._database.reader, address)
+            return _one("email", account if account is not None and account.email == address else None)
+        window = {"limit": wanted.limit, "offset": wanted.offset}
+        if wanted.last_active_ip is not None:
+            _require(acting, Acl.USER_VIEW_IP)
+            address = wanted.last_active_ip.strip()
+
+            def seen(connection: sqlite3.Connection) -> tuple[list[Account], int]:
+                ids, total = administration.ids_by_last_address(connection, address, wanted.limit, wanted.offset)
+                return accounts.by_ids(connection, ids), total
+
+            return _Found("last_active_ip", *await self._database.read(seen), window)
+        if not self._is_on:
+            raise ApiError("FEATURE_TEMPORARILY_DISABLED")
+        text = wanted.text or ""
+        matching, total = await self._database.read(lambda connection: _matching(connection, text, wanted))
+        return _Found("search", matching, total, {**window, "has_query": bool(text.strip())})
+
+    async def _by_ids(self, user_ids: Sequence[int]) -> _Found:
+        distinct = tuple(dict.fromkeys(user_ids))
+        known = await self._database.read(lambda connection: accounts.by_ids(connection, distinct))
+        metadata: dict[str, Any] = {"user_id_count": len(user_ids)}
+        if len(user_ids) == 1:
+            metadata["user_id"] = user_ids[0]
+        return _Found("user_id", known, len(known), metadata)
+
+    def _resolved(self, text: str) -> Account | None:
+        """The account that a text of any kind names. What has none of the known shapes is a subscription of a payment
+        processor, of which a self-hosted instance has none."""
+        reader = self._database.reader
+        if "@" in text:
+            return accounts.by_email_key(reader, text)
+        if _DIGITS.fullmatch(text):
+            return _by_number(reader, text)
+        tag = _TAG.fullmatch(text)
+        return None if tag is None else accounts.by_tag(reader, tag[1], int(tag[2]))
+
+
+def _matching(connection: sqlite3.Connection, text: str, wanted: Selection) -> tuple[list[Account], int]:
+    ids, total = account_search.found(connection, text, wanted.limit, wanted.offset)
+    listed = list(ids)
+    # Digits may be an id as well as a name.
+    bare = text.strip()
+    exact = _by_number(connection, bare) if _DIGITS.fullmatch(bare) else None
+    if exact is not None:
+        if not account_search.finds(connection, text, exact.id):
+            total += 1
+        if wanted.offset == 0:
+            listed = [exact.id, *(user_id for user_id in listed if user_id != exact.id)][: wanted.limit]
+    return accounts.by_ids(connection, listed), total
+
+
+def _by_number(connection: sqlite3.Connection, digits: str) -> Account | None:
+    number = int(digits)
+    return accounts.by_id(connection, number) if number <= SNOWFLAKE_MAXIMUM else None
+
+
+def _one(selector: str, account: Account | None) -> _Found:
+    found = [] if account is None else [account]
+    return _Found(selector, found, len(found), {})
+
+
+def _require(acting: Acting, acl: Acl) -> None:
+    if not acting.holds(acl):
+        raise ApiError("MISSING_ACL")
