@@ -357,7 +357,7 @@ def test_queries(query: bytes, expected: Query) -> None:
         (b"before=x", "before", "INVALID_SNOWFLAKE_FORMAT"),
         (b"with_counts=maybe", "with_counts", "INVALID_FORMAT"),
         (b"kind=7", "kind", "INVALID_FORMAT"),
-        (b"&".join(b"a=1" for _ in range(101)), "root", "INVALID_FORMAT"),
+        (b"&".join(b"a=1" for _ in range(121)), "root", "INVALID_FORMAT"),
     ],
 )
 def test_wrong_queries(query: bytes, path: str, code: str) -> None:
