@@ -109,11 +109,13 @@ from chat.domain.push_notifications import PushNotifications
 from chat.domain.push_subscriptions import PushSubscriptions
 from chat.domain.reactions import Reactions
 from chat.domain.read_states import ReadStates
+from chat.domain.recent_mentions import RecentMentions
 from chat.domain.recovery_kit import RecoveryKits
 from chat.domain.registration import Registration
 from chat.domain.relationships import Relationships
 from chat.domain.roles import Roles
 from chat.domain.rosters import Rosters
+from chat.domain.saved_messages import SavedMessages
 from chat.domain.second_factors import SecondFactors
 from chat.domain.settings_due import SettingsDue
 from chat.domain.sign_ins import SignIns
@@ -486,6 +488,8 @@ def build_services(base: Foundations) -> Services:
         user_notes=UserNotes(database, bus, policy),
         user_profiles=UserProfiles(database, base.guild_states, access, clock),
         read_states=ReadStates(database, base.guild_states, access, bus, base.snowflakes),
+        recent_mentions=RecentMentions(database, access, bus, clock, addresses),
+        saved_messages=SavedMessages(database, access, bus, clock, base.snowflakes, settings, addresses),
         system_messages=system_messages,
         media=media,
         unfurling=unfurling,

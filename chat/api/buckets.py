@@ -116,6 +116,10 @@ REACTION_LIST: Final = Bucket("channel:message:reactions:list::channel_id", 40, 
 
 READ_STATE: Final = Bucket("channel:message:ack::channel_id", 100, 10_000)
 READ_STATES: Final = Bucket("read_states:ack", 40, 10_000)
+MENTIONS: Final = Bucket("user:mentions", 40, 10_000)
+MENTIONS_CHANGE: Final = Bucket("user:mentions:change", 40, 10_000)
+SAVED_MESSAGES: Final = Bucket("user:saved_messages", 40, 10_000)
+SAVED_MESSAGES_CHANGE: Final = Bucket("user:saved_messages:change", 20, 10_000)
 
 APPLICATIONS: Final = Bucket("applications", 60, MINUTE)
 APPLICATION_CREATE: Final = Bucket("application:create", 10, MINUTE)

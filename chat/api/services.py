@@ -69,9 +69,11 @@ if TYPE_CHECKING:
     from chat.domain.push_subscriptions import PushSubscriptions
     from chat.domain.reactions import Reactions
     from chat.domain.read_states import ReadStates
+    from chat.domain.recent_mentions import RecentMentions
     from chat.domain.recovery_kit import RecoveryKits
     from chat.domain.registration import Registration
     from chat.domain.roles import Roles
+    from chat.domain.saved_messages import SavedMessages
     from chat.domain.second_factors import SecondFactors
     from chat.domain.sign_ins import SignIns
     from chat.domain.single_sign_on import SingleSignOn
@@ -180,6 +182,8 @@ class Services:
     push_notifications: PushNotifications
     reactions: Reactions
     read_states: ReadStates
+    recent_mentions: RecentMentions
+    saved_messages: SavedMessages
     user_notes: UserNotes
     user_profiles: UserProfiles
     system_messages: SystemMessages

@@ -39,6 +39,11 @@ def message_changed(message: Message, wire: Mapping[str, Any], place: Mapping[st
     return _told(EventName.MESSAGE_UPDATE, message, {**wire, **place}, audience)
 
 
+def message_saved(message: Message, wire: Mapping[str, Any], audience: Audience) -> Event:
+    """SAVED_MESSAGE_CREATE with the message as the account sees it."""
+    return _told(EventName.SAVED_MESSAGE_CREATE, message, dict(wire), audience)
+
+
 def message_deleted(access: ChannelAccess, message: Message) -> Event:
     """MESSAGE_DELETE, for everyone who could read it."""
     data = {

@@ -393,6 +393,31 @@ class RestClient:
         """POST /v1/read-states/ack; each `channel_id`, `message_id`, `mention_count`, `manual`."""
         return await self.post("/v1/read-states/ack", {"read_states": list(read_states)})
 
+    async def mentions(self, **query: str | int | bool | None) -> Response:
+        """GET /v1/users/@me/mentions; `limit`, `before`, `roles`, `everyone`, `guilds`, `guild_id`."""
+        given = {name: str(value).lower() if isinstance(value, bool) else value for name, value in query.items()}
+        return await self.get("/v1/users/@me/mentions", given)
+
+    async def read_mentions(self, *message_ids: int | str) -> Response:
+        """POST /v1/users/@me/mentions/read: of these messages, or of all."""
+        return await self.post("/v1/users/@me/mentions/read", {"message_ids": list(message_ids) or None})
+
+    async def delete_mention(self, message_id: int | str) -> Response:
+        """DELETE /v1/users/@me/mentions/{message_id}."""
+        return await self.delete(f"/v1/users/@me/mentions/{message_id}")
+
+    async def saved_messages(self, **query: str | int | None) -> Response:
+        """GET /v1/users/@me/saved-messages; `limit`, `before`."""
+        return await self.get("/v1/users/@me/saved-messages", query)
+
+    async def save_message(self, channel_id: int | str, message_id: int | str) -> Response:
+        """POST /v1/users/@me/saved-messages."""
+        return await self.post("/v1/users/@me/saved-messages", {"channel_id": channel_id, "message_id": message_id})
+
+    async def forget_saved_message(self, message_id: int | str) -> Response:
+        """DELETE /v1/users/@me/saved-messages/{message_id}."""
+        return await self.delete(f"/v1/users/@me/saved-messages/{message_id}")
+
     async def forget_read_state(self, channel_id: int | str) -> Response:
         """DELETE /v1/channels/{channel_id}/messages/ack."""
         return await self.delete(f"/v1/channels/{channel_id}/messages/ack")

@@ -5,7 +5,18 @@ from __future__ import annotations
 from typing import Final
 
 from chat.api.schemas.messages import MESSAGE
-from chat.api.schemas.shapes import BOOLEAN, COUNT, SNOWFLAKE, TIMESTAMP, listed, mapped, nullable, record
+from chat.api.schemas.shapes import (
+    BOOLEAN,
+    COUNT,
+    SNOWFLAKE,
+    TIMESTAMP,
+    choice,
+    listed,
+    mapped,
+    nullable,
+    record,
+    wire_object,
+)
 from chat.api.schemas.users import PARTIAL_USER
 
 REACTION_USERS: Final = record({"items": listed(PARTIAL_USER), "has_more": BOOLEAN, "next_after": nullable(SNOWFLAKE)})
@@ -26,4 +37,16 @@ SLOWMODE: Final = record(
         "next_send_allowed_at": nullable(TIMESTAMP),
         "can_bypass": BOOLEAN,
     }
+)
+
+SAVED_MESSAGE: Final = wire_object(
+    "SavedMessage",
+    {
+        "id": SNOWFLAKE,
+        "channel_id": SNOWFLAKE,
+        "message_id": SNOWFLAKE,
+        "status": choice("available", "missing_permissions"),
+        "message": nullable(MESSAGE),
+    },
+    description="A message that an account keeps; null where it may not read it at present.",
 )
