@@ -59,6 +59,8 @@ _FIND: Final = f"""
                AND NOT EXISTS (SELECT 1 FROM dismissed_mentions AS dismissed
                                 WHERE dismissed.user_id = :user_id
                                   AND dismissed.message_id = message_mentions.message_id)
+               AND NOT EXISTS (SELECT 1 FROM relationships
+                                WHERE user_id = :user_id AND target_id = messages.author_id AND type = {BLOCKED})
              ORDER BY message_mentions.message_id DESC
              LIMIT :limit)
          UNION
