@@ -32,6 +32,7 @@ from chat.store.members import Member
 from chat.store.roles import Role
 
 VIEW_CHANNEL: Final = Permission.VIEW_CHANNEL.value
+MANAGE_THREADS: Final = Permission.MANAGE_THREADS.value
 
 MEMBERS_PER_GUILD: Final = 16_384
 """Members that a state remembers; above the sessions of a guild that one process serves."""
@@ -47,6 +48,7 @@ class _Granted:
     guild_mask: int
     by_channel: dict[int, int] = attrs.Factory(dict)
     visible: frozenset[int] | None = None
+    moderated: frozenset[int] | None = None
 
 
 class GuildState:
@@ -148,6 +150,20 @@ class GuildState:
             granted.visible = self._visible_to(member)
         return granted.visible
 
+    def thread_moderated_channels(self, user_id: int) -> frozenset[int]:
+        """The channels that the account sees with every thread below them: it manages threads there."""
+        member = self.member(user_id)
+        if member is None:
+            return frozenset()
+        granted = self._granted_to(member.role_ids)
+        if user_id == self.guild.owner_id or granted.guild_mask == FULL_MASK:
+            return self._all_channels
+        if user_id in self._member_overwrites:
+            return self._moderated_by(member)
+        if granted.moderated is None:
+            granted.moderated = self._moderated_by(member)
+        return granted.moderated
+
     def unavailable_for(self, is_staff: bool) -> bool:
         """Whether the guild is closed to an account with, or without, the staff flag (document 001, Guild features)."""
         features = self.guild.features
@@ -174,6 +190,12 @@ class GuildState:
             mask = permissions.apply_role_overwrites(granted.guild_mask, channel.overwrites, self.id, role_ids)
             granted.by_channel[channel_id] = mask
         return mask
+
+    def _moderated_by(self, member: Member) -> frozenset[int]:
+        wanted = VIEW_CHANNEL | MANAGE_THREADS
+        return frozenset(
+            channel_id for channel_id in self.channels if self.member_permissions(member, channel_id) & wanted == wanted
+        )
 
     def _visible_to(self, member: Member) -> frozenset[int]:
         masks = {channel_id: self.member_permissions(member, channel_id) for channel_id in self.channels}
@@ -347,6 +369,7 @@ class GuildState:
                 held[other.parent_id].append(other.id)
         for role_ids, granted in self._granted.items():
             granted.by_channel.pop(channel.id, None)
+            granted.moderated = None
             if granted.visible is None:
                 continue
             seen = {

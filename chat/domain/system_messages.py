@@ -40,6 +40,10 @@ from chat.store.messages import Message
 
 SUPPRESS_JOIN_NOTIFICATIONS: Final = SystemChannelFlag.SUPPRESS_JOIN_NOTIFICATIONS.value
 
+NOT_LAST: Final = frozenset({MessageType.THREAD_CREATED})
+"""Messages that are not a channel's last one: sessions that know no threads are not shown them, and would find the
+channel unread for ever."""
+
 
 @attrs.frozen
 class WrittenMessage:
@@ -57,7 +61,8 @@ def write_system_message(
     """In a unit: write the message, with what it means for its channel; None when the channel is gone."""
     if not messages.insert(connection, message):
         return None
-    channels.set_last_message(connection, message.channel_id, message.id)
+    if message.type not in NOT_LAST:
+        channels.set_last_message(connection, message.channel_id, message.id)
     threads.count_message(connection, message.channel_id)
     if notified:
         read_states.add_mention(connection, message.channel_id, notified)
@@ -67,7 +72,8 @@ def write_system_message(
 
 def system_message_created(access: ChannelAccess, written: WrittenMessage, addresses: Addresses) -> Event:
     """The event of a system message, for after the commit."""
-    access.note_message(written.message.id)
+    if written.message.type not in NOT_LAST:
+        access.note_message(written.message.id)
     return message_created(access, written.message, written.stored.wire(written.message, addresses))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 import attrs
@@ -10,10 +10,11 @@ import attrs
 from chat.bus.audience import Audience, ToThread
 from chat.domain.access import GuildChannelAccess
 from chat.domain.guild_states import GuildState, Member
-from chat.domain.objects.threads import thread_object
+from chat.domain.objects.threads import thread_gone_object, thread_object
+from chat.domain.thread_events import member_of_thread
 from chat.errors import ApiError
 from chat.registries.permissions import FULL_MASK, Permission
-from chat.store import threads
+from chat.store import messages, threads
 from chat.store.database import Database
 from chat.store.threads import ShownThread, Thread, ThreadMember
 
@@ -94,6 +95,15 @@ class ThreadAccess(GuildChannelAccess):
         """A thread's last message is kept by the store alone."""
 
 
+@attrs.frozen
+class PrivateThread:
+    """An active private thread: the channel above it, who is in it, and what is told where it goes out of sight."""
+
+    parent_id: int
+    member_ids: frozenset[int]
+    gone: Mapping[str, Any]
+
+
 class ThreadLookup:
     """Finds threads for those who see them."""
 
@@ -130,9 +140,40 @@ class ThreadLookup:
         """Whether there are active threads below any of these channels."""
         return not threads.parents_of_active(self._database.reader, state.id).isdisjoint(channel_ids)
 
-    def parents_of_private(self, state: GuildState) -> frozenset[int]:
-        """The channels below which there are active private threads."""
-        return threads.parents_of_private(self._database.reader, state.id)
+    def private_below(self, state: GuildState, channel_ids: frozenset[int]) -> list[PrivateThread]:
+        """The active private threads below these channels."""
+        reader = self._database.reader
+        return [
+            PrivateThread(
+                thread.channel.parent_id or 0, threads.member_ids(reader, thread.id), thread_gone_object(thread)
+            )
+            for channel_id in sorted(channel_ids & threads.parents_of_private(reader, state.id))
+            for thread in threads.active_below(reader, state.id, channel_id)
+            if thread.is_private
+        ]
+
+    def unread(
+        self, state: GuildState, user_id: int, channel_id: int, wanted: Mapping[int, int | None], most: int
+    ) -> dict[int, int]:
+        """How many messages there are after the one that was read last (None for none), counted up to `most`, in those
+        of these threads that stand below the channel and are seen by the account."""
+        reader = self._database.reader
+        found = threads.shown_by_ids(reader, user_id, wanted)
+        here = (shown for shown in found if shown.thread.channel.parent_id == channel_id)
+        return {
+            shown.thread.id: messages.count_after(reader, shown.thread.id, wanted[shown.thread.id] or 0, most)
+            for shown in seen_of(state, user_id, here)
+        }
+
+    def members_shown(
+        self, state: GuildState, user_id: int, thread_id: int, after: int, most: int
+    ) -> list[dict[str, Any]] | None:
+        """The members of a thread with a greater id, at most so many; None where the account does not see it."""
+        reader = self._database.reader
+        found = threads.shown_by_ids(reader, user_id, [thread_id])
+        if not seen_of(state, user_id, (shown for shown in found if shown.thread.channel.guild_id == state.id)):
+            return None
+        return [member_of_thread(state, entry) for entry in threads.members(reader, thread_id, after=after, limit=most)]
 
 
 def seen_of(state: GuildState, user_id: int, found: Iterable[ShownThread]) -> list[ShownThread]:

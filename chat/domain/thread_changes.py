@@ -25,8 +25,8 @@ from chat.domain.objects.addresses import Addresses
 from chat.domain.objects.threads import thread_object
 from chat.domain.thread_access import ThreadAccess
 from chat.domain.thread_archiving import ThreadArchiving
-from chat.domain.thread_events import KnownThread, known_thread, thread_deleted, thread_updated
-from chat.domain.thread_writing import archived, require_room, unarchived
+from chat.domain.thread_events import KnownThread, known_thread, thread_deleted, thread_returned, thread_updated
+from chat.domain.thread_writing import archived, every_member, require_room, unarchived
 from chat.domain.threads import HAS_THREAD, Threads, logged_thread, present_thread
 from chat.errors import ApiError, InvalidFormBody
 from chat.registries.audit_actions import AuditAction
@@ -38,7 +38,7 @@ from chat.store import channels, loose_channels, messages, threads
 from chat.store.channels import Channel
 from chat.store.database import Database
 from chat.store.guild_audit_log import AuditLogEntry
-from chat.store.threads import MINUTE_MS, Thread
+from chat.store.threads import MINUTE_MS, Thread, ThreadMember
 
 SEND_MESSAGES: Final = Permission.SEND_MESSAGES.value
 PINNED: Final = ChannelFlag.PINNED.value
@@ -78,6 +78,8 @@ class _Changed:
 
     known: KnownThread
     entry: AuditLogEntry | None
+    members: tuple[ThreadMember, ...] | None = None
+    """Who is in it, where it came back from the archive."""
 
 
 @attrs.frozen
@@ -149,12 +151,16 @@ class ThreadChanges:
                 target_id=thread_id,
                 changes=changes_between(logged_thread(before), logged_thread(after)),
             )
-            return _Changed(known_thread(connection, after), entry)
+            returned = every_member(connection, thread_id) if before.archived and not after.archived else None
+            return _Changed(known_thread(connection, after), entry, returned)
 
         def then(changed: _Changed) -> None:
             if changed.entry is None:
                 return
-            self._bus.publish(thread_updated(changed.known))
+            if changed.members is None:
+                self._bus.publish(thread_updated(changed.known))
+            else:
+                self._bus.publish(*thread_returned(changed.known, changed.members))
             self._audit_log.publish(changed.entry)
             self._archiving.look_again()
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
 import attrs
 
@@ -15,8 +15,11 @@ from chat.domain.objects.threads import thread_gone_object, thread_member_object
 from chat.domain.objects.users import partial_user
 from chat.registries.events import EventName
 from chat.registries.limits import THREAD_MEMBER_COUNT_MAXIMUM
+from chat.registries.permissions import Permission
 from chat.store import threads
 from chat.store.threads import Thread, ThreadMember
+
+MANAGE_THREADS: Final = Permission.MANAGE_THREADS.value
 
 
 @attrs.frozen
@@ -63,6 +66,12 @@ def thread_updated(known: KnownThread) -> Event:
     return Event(EventName.THREAD_UPDATE, thread_object(known.thread), known.audience)
 
 
+def thread_returned(known: KnownThread, members: Sequence[ThreadMember]) -> list[Event]:
+    """THREAD_UPDATE of a thread that comes back from the archive, and THREAD_CREATE for each of its members: whoever
+    connected while it was archived has not heard of it."""
+    return [thread_updated(known), *(thread_shown(known, entry) for entry in members)]
+
+
 def thread_deleted(known: KnownThread) -> Event:
     """THREAD_DELETE for those who saw it."""
     return Event(EventName.THREAD_DELETE, thread_gone_object(known.thread), known.audience)
@@ -73,7 +82,7 @@ def members_changed(
 ) -> list[Event]:
     """THREAD_MEMBERS_UPDATE, after THREAD_CREATE for each of those who are in the thread now.
 
-    Who was taken out of a private thread is told of it too.
+    Who was taken out of a private thread is told of it too, and by THREAD_DELETE when it is out of sight then.
     """
     if not added and not removed_ids:
         return []
@@ -87,11 +96,19 @@ def members_changed(
         data["added_members"] = [member_of_thread(state, entry) for entry in added]
     if removed_ids:
         data["removed_member_ids"] = [str(user_id) for user_id in removed_ids]
+    hidden: list[Event] = []
     if known.member_ids is not None:
         known = attrs.evolve(known, member_ids=known.member_ids.union(removed_ids))
+        parent_id = thread.channel.parent_id or 0
+        hidden = [
+            Event(EventName.THREAD_DELETE, thread_gone_object(thread), attrs.evolve(known.audience, only=user_id))
+            for user_id in removed_ids
+            if not state.permissions(user_id, parent_id) & MANAGE_THREADS
+        ]
     return [
         *(thread_shown(known, entry) for entry in added),
         Event(EventName.THREAD_MEMBERS_UPDATE, data, known.audience),
+        *hidden,
     ]
 
 

@@ -14,7 +14,7 @@ from chat.clock import Clock
 from chat.domain.message_mentions import CountedMentions
 from chat.domain.message_senders import Sender
 from chat.domain.thread_access import ThreadAccess
-from chat.domain.thread_events import KnownThread, known_thread, members_changed, thread_updated
+from chat.domain.thread_events import KnownThread, known_thread, members_changed, thread_returned
 from chat.errors import ApiError
 from chat.registries.limits import ACTIVE_THREADS_PER_GUILD, THREAD_MEMBERS_MAXIMUM
 from chat.registries.message_types import MessageFlag
@@ -44,11 +44,12 @@ class WrittenIn:
 
     known: KnownThread
     added: tuple[ThreadMember, ...]
-    unarchived: bool
+    members: tuple[ThreadMember, ...] | None
+    """Who was in it, where it came back from the archive."""
 
     def events(self, access: ThreadAccess) -> list[Event]:
         """What is told of it, before the message itself."""
-        events = [thread_updated(self.known)] if self.unarchived else []
+        events = [] if self.members is None else thread_returned(self.known, self.members)
         return events + members_changed(access.state, self.known, added=self.added)
 
     def access(self, access: ThreadAccess) -> ThreadAccess:
@@ -170,18 +171,25 @@ class ThreadWriting:
             raise ApiError("UNKNOWN_CHANNEL")
         if before.locked and not access.moderates(now):
             raise ApiError("THREAD_LOCKED")
+        members_before: tuple[ThreadMember, ...] | None = None
         if before.archived:
             require_room(connection, before)
             threads.change(connection, unarchived(before, now))
+            members_before = every_member(connection, before.id)
         threads.count_message(connection, before.id)
         room = THREAD_MEMBERS_MAXIMUM - before.member_count
         entries = (ThreadMember(before.id, user_id, now) for user_id in newcomers.user_ids)
         added = _add(connection, entries, room)
         after = threads.by_id(connection, before.id) or before
-        return WrittenIn(known_thread(connection, after), added, before.archived)
+        return WrittenIn(known_thread(connection, after), added, members_before)
 
     def _may_come(self, access: ThreadAccess, user_id: int) -> bool:
         return access.state.can_view(user_id, access.thread.channel.parent_id or 0)
+
+
+def every_member(connection: sqlite3.Connection, thread_id: int) -> tuple[ThreadMember, ...]:
+    """Who is in a thread."""
+    return tuple(threads.members(connection, thread_id, after=0, limit=THREAD_MEMBERS_MAXIMUM))
 
 
 def require_room(connection: sqlite3.Connection, thread: Thread) -> None:

@@ -14,6 +14,25 @@ from chat.gateway.session import GatewaySession
 from chat.registries.events import EventName
 
 
+class PrivateThread(Protocol):
+    """A private thread, and who is in it."""
+
+    @property
+    def parent_id(self) -> int:
+        """The channel above it."""
+        ...
+
+    @property
+    def member_ids(self) -> frozenset[int]:
+        """Who is in it."""
+        ...
+
+    @property
+    def gone(self) -> Mapping[str, Any]:
+        """What is told of it when it is out of sight."""
+        ...
+
+
 class ThreadsShown(Protocol):
     """Knows the threads of guilds."""
 
@@ -23,6 +42,23 @@ class ThreadsShown(Protocol):
 
     def any_below(self, state: GuildState, channel_ids: frozenset[int]) -> bool:
         """Whether there are active threads below any of these channels."""
+        ...
+
+    def private_below(self, state: GuildState, channel_ids: frozenset[int]) -> Sequence[PrivateThread]:
+        """The active private threads below these channels."""
+        ...
+
+    def unread(
+        self, state: GuildState, user_id: int, channel_id: int, wanted: Mapping[int, int | None], most: int
+    ) -> Mapping[int, int]:
+        """How many messages there are after the one that was read last (None for none), counted up to `most`, in those
+        of these threads that stand below the channel and are seen by the account."""
+        ...
+
+    def members_shown(
+        self, state: GuildState, user_id: int, thread_id: int, after: int, most: int
+    ) -> list[dict[str, Any]] | None:
+        """The members of a thread with a greater id, at most so many; None where the account does not see it."""
         ...
 
 
@@ -36,6 +72,22 @@ class NoThreads:
     def any_below(self, state: GuildState, channel_ids: frozenset[int]) -> bool:
         """None."""
         return False
+
+    def private_below(self, state: GuildState, channel_ids: frozenset[int]) -> Sequence[PrivateThread]:
+        """None."""
+        return ()
+
+    def unread(
+        self, state: GuildState, user_id: int, channel_id: int, wanted: Mapping[int, int | None], most: int
+    ) -> Mapping[int, int]:
+        """None."""
+        return {}
+
+    def members_shown(
+        self, state: GuildState, user_id: int, thread_id: int, after: int, most: int
+    ) -> list[dict[str, Any]] | None:
+        """None."""
+        return None
 
 
 class GuildPayloads:
@@ -57,10 +109,13 @@ class GuildPayloads:
         """Whether the guild is available to the session's account, and known to this node at all."""
         return state.id not in self._guild_states.missing_guild_ids and not state.unavailable_for(session.is_staff)
 
-    def whole(self, state: GuildState, session: GatewaySession, *, full_users: bool) -> dict[str, Any]:
-        """The guild ready object; members' users are cut to their id unless `full_users`."""
+    def whole(
+        self, state: GuildState, session: GatewaySession, *, full_users: bool, every_thread: bool = False
+    ) -> dict[str, Any]:
+        """The guild ready object; members' users are cut to their id unless `full_users`. People are shown the threads
+        that they are in, or `every_thread` that they see."""
         guild_id = state.guild.id
-        threads = self._shown_to(state, session) if session.threads else ()
+        threads = self._shown_to(state, session, every=every_thread) if session.threads else ()
         return guild_ready_object(
             state,
             user_id=session.user_id,
@@ -71,37 +126,55 @@ class GuildPayloads:
             online_count=self._presences.online_count(guild_id),
         )
 
-    def on_joining(self, room: GuildRoom, session: GatewaySession) -> tuple[EventName, dict[str, Any]]:
+    def on_joining(
+        self, room: GuildRoom, session: GatewaySession, *, every_thread: bool = False
+    ) -> tuple[EventName, dict[str, Any]]:
         """What a session hears of a guild that it joins or that changes its availability: Guild Create, or Guild Delete
         with the unavailable stub."""
         if self.is_open_to(room.state, session):
-            return EventName.GUILD_CREATE, self.whole(room.state, session, full_users=True)
+            return EventName.GUILD_CREATE, self.whole(room.state, session, full_users=True, every_thread=every_thread)
         return EventName.GUILD_DELETE, unavailable_guild(room.state)
 
     def any_threads_below(self, state: GuildState, channel_ids: frozenset[int]) -> bool:
         """Whether there are active threads below any of these channels."""
         return self._threads.any_below(state, channel_ids)
 
+    def private_threads_below(self, state: GuildState, channel_ids: frozenset[int]) -> Sequence[PrivateThread]:
+        """The active private threads below these channels."""
+        return self._threads.private_below(state, channel_ids)
+
     def threads_below(
-        self, state: GuildState, session: GatewaySession, channel_ids: frozenset[int]
+        self, state: GuildState, session: GatewaySession, channel_ids: frozenset[int], *, every: bool
     ) -> dict[str, Any] | None:
         """Thread List Sync for a session that sees these channels now; None where there is nothing to tell."""
-        threads = [thread for thread in self._shown_to(state, session) if int(thread["parent_id"]) in channel_ids]
+        shown = self._shown_to(state, session, every=every)
+        threads = [thread for thread in shown if int(thread["parent_id"]) in channel_ids]
         if not threads:
             return None
-        return {
-            "guild_id": str(state.id),
-            "channel_ids": [str(channel_id) for channel_id in sorted(channel_ids)],
-            "threads": threads,
-            "members": [thread["member"] for thread in threads if "member" in thread],
-        }
+        return {"channel_ids": [str(channel_id) for channel_id in sorted(channel_ids)], **_listed(state, threads)}
 
-    def _shown_to(self, state: GuildState, session: GatewaySession) -> Sequence[Mapping[str, Any]]:
-        return self._threads.shown_to(state, session.user_id, joined_only=not session.bot)
+    def every_thread(self, state: GuildState, session: GatewaySession) -> dict[str, Any]:
+        """Thread List Sync of the whole guild, for a session that wants to know all its active threads."""
+        return _listed(state, self._shown_to(state, session, every=True))
 
-    def sync(self, room: GuildRoom, session: GatewaySession) -> dict[str, Any]:
+    def unread_below(
+        self, state: GuildState, session: GatewaySession, channel_id: int, wanted: Mapping[int, int | None], most: int
+    ) -> Mapping[int, int]:
+        """How much is unread in threads: `ThreadsShown.unread`."""
+        return self._threads.unread(state, session.user_id, channel_id, wanted, most)
+
+    def thread_members(
+        self, state: GuildState, session: GatewaySession, thread_id: int, after: int, most: int
+    ) -> list[dict[str, Any]] | None:
+        """Who is in a thread: `ThreadsShown.members_shown`."""
+        return self._threads.members_shown(state, session.user_id, thread_id, after, most)
+
+    def _shown_to(self, state: GuildState, session: GatewaySession, *, every: bool) -> Sequence[Mapping[str, Any]]:
+        return self._threads.shown_to(state, session.user_id, joined_only=not (session.bot or every))
+
+    def sync(self, room: GuildRoom, session: GatewaySession, *, every_thread: bool = False) -> dict[str, Any]:
         """Guild Sync: the whole guild with full users."""
-        return self.whole(room.state, session, full_users=True)
+        return self.whole(room.state, session, full_users=True, every_thread=every_thread)
 
     def in_ready(self, guild_id: int, session: GatewaySession) -> dict[str, Any]:
         """An entry of Ready's `guilds`: for a user the whole guild, for a bot or a closed guild the stub."""
@@ -113,3 +186,11 @@ class GuildPayloads:
         if session.bot:
             return {"id": str(guild_id), "unavailable": True}
         return self.whole(state, session, full_users=False)
+
+
+def _listed(state: GuildState, threads: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    return {
+        "guild_id": str(state.id),
+        "threads": threads,
+        "members": [thread["member"] for thread in threads if "member" in thread],
+    }

@@ -162,15 +162,26 @@ class Hub:
         if not receivers:
             return
         thread_event = None if event.thread_data is None else outgoing(event.name, event.thread_data)
+        data = self._with_presences(event.data) if event.name is EventName.THREAD_MEMBERS_UPDATE else event.data
         self._fanout.queue(
             Delivery(
-                outgoing(event.name, event.data),
+                outgoing(event.name, data),
                 receivers,
                 event.mentions,
                 thread_event,
                 event.ignoring_session,
             )
         )
+
+    def _with_presences(self, data: object) -> object:
+        """Who came into a thread, with their presences (wire facts 1.8, THREAD_MEMBERS_UPDATE)."""
+        if not isinstance(data, dict) or "added_members" not in data:
+            return data
+        added = [
+            {**entry, "presence": self._presences.presence_object(int(entry["user_id"]))}
+            for entry in data["added_members"]
+        ]
+        return {**data, "added_members": added}
 
     def _receivers(self, event: Event) -> tuple[GatewaySession, ...]:
         match event.audience:
@@ -185,7 +196,7 @@ class Hub:
                 return self._without_decliners(guild_id, self._with_passive(room, recipients, event), event)
             case ToThread(guild_id, parent_id, member_ids, message_id, only, without):
                 room = self._room(guild_id, event.name)
-                if room is None:
+                if room is None or (only is not None and only not in room.sessions_by_user):
                     return ()
                 recipients = (
                     room.in_channel(parent_id)
@@ -326,17 +337,39 @@ class Hub:
             self._tell_channel(room, EventName.CHANNEL_CREATE, channel_id, gained[channel_id], {})
             for voice_state in self._voice_states.of_channel(channel_id):
                 self.send(gained[channel_id], EventName.VOICE_STATE_UPDATE, voice_state)
-        if gained and self._guild_payloads.any_threads_below(room.state, frozenset(gained)):
-            self._tell_threads(room, sights)
+        self._tell_threads(room, sights)
 
     def _tell_threads(self, room: GuildRoom, sights: Sequence[Sight]) -> None:
-        """Thread List Sync for what stands below the channels that accounts see now."""
-        for sight in sights:
-            for session in room.sessions_by_user.get(sight.user_id, ()):
-                if session.threads and sight.gained:
-                    data = self._guild_payloads.threads_below(room.state, session, sight.gained)
-                    if data is not None:
-                        self.send((session,), EventName.THREAD_LIST_SYNC, data)
+        """Thread List Sync for what stands below the channels that accounts see now; Thread Delete for private threads
+        that those do not see any longer who managed threads and are not in them."""
+        gained = frozenset().union(*(sight.gained | sight.moderation_gained for sight in sights))
+        if gained and self._guild_payloads.any_threads_below(room.state, gained):
+            for sight in sights:
+                self._show_threads(room, sight)
+        lost = frozenset().union(*(sight.moderation_lost for sight in sights))
+        private = self._guild_payloads.private_threads_below(room.state, lost) if lost else ()
+        for thread in private:
+            for sight in sights:
+                if thread.parent_id in sight.moderation_lost and sight.user_id not in thread.member_ids:
+                    sessions = room.sessions_by_user.get(sight.user_id, ())
+                    knowing = [session for session in sessions if session.threads]
+                    self.send(knowing, EventName.THREAD_DELETE, thread.gone)
+
+    def _show_threads(self, room: GuildRoom, sight: Sight) -> None:
+        for session in room.sessions_by_user.get(sight.user_id, ()):
+            # Whoever is shown only the threads that it is in sees no others by managing them.
+            every = self.shows_every_thread(session, room.guild_id)
+            channel_ids = sight.gained | sight.moderation_gained if every else sight.gained
+            if session.threads and channel_ids:
+                data = self._guild_payloads.threads_below(room.state, session, channel_ids, every=every)
+                if data is not None:
+                    self.send((session,), EventName.THREAD_LIST_SYNC, data)
+
+    def shows_every_thread(self, session: GatewaySession, guild_id: int) -> bool:
+        """Whether the session is told of all active threads that it sees, and not only of those that it is in: bots,
+        and who asked for it (wire facts 1.3, opcode 14, `threads`)."""
+        interest = self._subscriptions.interest(session, guild_id)
+        return session.bot or (interest is not None and interest.threads)
 
     def _tell_channel(
         self,
@@ -385,7 +418,8 @@ class Hub:
         room.look_again()  # nobody is told of single channels: the guild comes whole
         self._subscriptions.guild_changed(guild_id)
         for session in room.sessions:
-            name, data = self._guild_payloads.on_joining(room, session)
+            every = self.shows_every_thread(session, room.guild_id)
+            name, data = self._guild_payloads.on_joining(room, session, every_thread=every)
             self.send((session,), name, data)
 
 

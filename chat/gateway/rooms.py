@@ -22,6 +22,10 @@ READ_MESSAGE_HISTORY = Permission.READ_MESSAGE_HISTORY.value
 MANAGE_THREADS = Permission.MANAGE_THREADS.value
 
 
+_Differences = dict[tuple[int, int], tuple[frozenset[int], frozenset[int]]]
+"""What came and what went between two sets of channels, by their identities while both are held."""
+
+
 @attrs.frozen
 class Sight:
     """What an account sees differently from before, as channel ids."""
@@ -29,6 +33,10 @@ class Sight:
     user_id: int
     gained: frozenset[int]
     lost: frozenset[int]
+    moderation_gained: frozenset[int] = frozenset()
+    """Channels seen before and now below which the account sees every thread from now on."""
+    moderation_lost: frozenset[int] = frozenset()
+    """Channels seen before and now below which it sees private threads no longer, unless it is in them."""
 
 
 @attrs.frozen
@@ -51,6 +59,7 @@ class GuildRoom:
         self._voice_states = voice_states
         self._recipients: dict[tuple[int, int], Recipients] = {}
         self._shown: dict[int, frozenset[int]] = {}
+        self._moderated: dict[int, frozenset[int]] = {}
         self._large = False
 
     def connect(self, session: GatewaySession) -> None:
@@ -60,6 +69,7 @@ class GuildRoom:
         if not of_user:
             self._presences.account_connected(self.guild_id, session.user_id)
             self._shown[session.user_id] = self._sight(session.user_id)
+            self._moderated[session.user_id] = self.state.thread_moderated_channels(session.user_id)
         of_user[session] = None
         session.guild_ids.add(self.guild_id)
         self._recipients.clear()
@@ -73,7 +83,7 @@ class GuildRoom:
         del of_user[session]
         if not of_user:
             del self.sessions_by_user[session.user_id]
-            del self._shown[session.user_id]
+            del self._shown[session.user_id], self._moderated[session.user_id]
             self._presences.account_disconnected(self.guild_id, session.user_id)
         session.guild_ids.discard(self.guild_id)
         session.active_guilds.discard(self.guild_id)
@@ -86,20 +96,19 @@ class GuildRoom:
     def look_again(self, user_id: int | None = None) -> list[Sight]:
         """What may be seen changed, for one account or for all: compute afresh; returns who sees what differently."""
         self._recipients.clear()
-        differences: dict[tuple[int, int], tuple[frozenset[int], frozenset[int]]] = {}
+        differences: _Differences = {}
         changed: list[Sight] = []
         for seeing in list(self._shown) if user_id is None else [user_id] * (user_id in self._shown):
             before, after = self._shown[seeing], self._sight(seeing)
-            if after is before:
+            moderated_before, moderated = self._moderated[seeing], self.state.thread_moderated_channels(seeing)
+            if after is before and moderated is moderated_before:
                 continue
+            self._shown[seeing], self._moderated[seeing] = after, moderated
             # Most accounts share few sets of channels, and each pair of them is compared once.
-            pair = id(before), id(after)
-            if pair not in differences:
-                differences[pair] = after - before, before - after
-            gained, lost = differences[pair]
-            self._shown[seeing] = after
-            if gained or lost:
-                changed.append(Sight(seeing, gained, lost))
+            gained, lost = _differences(before, after, differences)
+            begun, ended = _differences(moderated_before, moderated, differences)
+            if gained or lost or begun or ended:
+                changed.append(Sight(seeing, gained, lost, begun - gained & after, ended - lost & after))
         return changed
 
     def _sight(self, user_id: int) -> frozenset[int]:
@@ -177,3 +186,13 @@ class GuildRoom:
         if not permission:
             return True
         return bool(self.state.permissions(user_id, channel_id or None) & permission)
+
+
+def _differences(
+    before: frozenset[int], after: frozenset[int], known: _Differences
+) -> tuple[frozenset[int], frozenset[int]]:
+    """What came and what went."""
+    pair = id(before), id(after)
+    if pair not in known:
+        known[pair] = after - before, before - after
+    return known[pair]

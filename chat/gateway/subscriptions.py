@@ -144,13 +144,20 @@ class Subscriptions:
         """Sessions that do not want to hear who is typing."""
         return self._typing_declined.get(guild_id, frozenset())
 
-    def set_threads(self, session: GatewaySession, guild_id: int, wanted: bool) -> None:
-        """Whether the session watches the guild's threads."""
-        self._interest(session, guild_id).threads = wanted
+    def set_threads(self, session: GatewaySession, guild_id: int, wanted: bool) -> bool:
+        """Whether the session watches all of the guild's threads; returns whether that is new."""
+        interest = self._interest(session, guild_id)
+        is_new, interest.threads = wanted and not interest.threads, wanted
+        return is_new
 
     def set_thread_member_lists(self, session: GatewaySession, guild_id: int, thread_ids: tuple[int, ...]) -> None:
         """The threads whose members the session watches."""
         self._interest(session, guild_id).thread_member_lists = thread_ids
+
+    def thread_watchers(self, guild_id: int, thread_id: int) -> list[GatewaySession]:
+        """The sessions that watch who is in the thread."""
+        interests = self._interests.get(guild_id, {})
+        return [session for session, interest in interests.items() if thread_id in interest.thread_member_lists]
 
     def interest(self, session: GatewaySession, guild_id: int) -> Interest | None:
         """What the session watches in the guild beside member lists, if it ever said."""

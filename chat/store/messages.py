@@ -407,6 +407,15 @@ def count_pins(connection: sqlite3.Connection, channel_id: int) -> int:
     return int(row[0])
 
 
+def count_after(connection: sqlite3.Connection, channel_id: int, message_id: int, most: int) -> int:
+    """How many messages of the channel are newer than this one, counted up to `most`."""
+    row = connection.execute(
+        "SELECT count(*) FROM (SELECT 1 FROM messages WHERE channel_id = ? AND id > ? LIMIT ?)",
+        (channel_id, message_id, most),
+    ).fetchone()
+    return int(row[0])
+
+
 def last_pin(connection: sqlite3.Connection, channel_id: int, *, besides: int = 0) -> int | None:
     """When the newest of the channel's pins was made, in Unix milliseconds; `besides` is a message that does not
     count."""

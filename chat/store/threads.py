@@ -284,9 +284,14 @@ def search(connection: sqlite3.Connection, asked: ThreadQuery) -> FoundThreads:
         found.append((key, thread_id))
     found.sort(reverse=not asked.ascending)
     page = [thread_id for _, thread_id in found[asked.offset : asked.offset + asked.limit]]
-    rows = connection.execute(_SHOWN_BY_IDS, {"user_id": asked.user_id, "ids": json.dumps(page)})
-    shown = {each.thread.id: each for each in map(_shown, rows)}
+    shown = {each.thread.id: each for each in shown_by_ids(connection, asked.user_id, page)}
     return FoundThreads([shown[thread_id] for thread_id in page], len(found))
+
+
+def shown_by_ids(connection: sqlite3.Connection, user_id: int, thread_ids: Iterable[int]) -> list[ShownThread]:
+    """Those of these threads that exist, as they are shown to the account."""
+    rows = connection.execute(_SHOWN_BY_IDS, {"user_id": user_id, "ids": json.dumps(list(thread_ids))})
+    return [_shown(row) for row in rows]
 
 
 def active_below(connection: sqlite3.Connection, guild_id: int, parent_id: int) -> list[Thread]:

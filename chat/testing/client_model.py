@@ -19,8 +19,9 @@ from typing import Any, Final
 
 import attrs
 
-from chat.registries.channel_types import ChannelType
+from chat.registries.channel_types import THREAD_CHANNEL_TYPES
 from chat.registries.events import THREAD_EVENTS
+from chat.registries.message_types import MessageType
 
 COLLECTIONS: Final = frozenset(
     {
@@ -40,12 +41,13 @@ COLLECTIONS: Final = frozenset(
 )
 """Members of a guild in Ready and Guild Create that are no members of the guild object."""
 
-PRIVATE_THREAD: Final = ChannelType.PRIVATE_THREAD.value
-THREAD_TYPES: Final = frozenset(
-    {ChannelType.ANNOUNCEMENT_THREAD.value, ChannelType.PUBLIC_THREAD.value, PRIVATE_THREAD}
-)
+THREAD_CREATED: Final = MessageType.THREAD_CREATED.value
+THREAD_TYPES: Final = frozenset(map(int, THREAD_CHANNEL_TYPES))
 
-SHOWN_OF_THREADS: Final = ("guild_id", "id", "member_count", "name", "owner_id", "parent_id", "type")
+KEPT_OF_THREADS: Final = frozenset(
+    {"message_count", "total_message_sent", "member", "member_ids_preview", "newly_created"}
+)
+"""Members of threads that no Dispatch keeps up to date, or that are compared on their own."""
 
 
 class Misled(AssertionError):
@@ -115,7 +117,7 @@ class GuildModel:
             channel["permission_overwrites"] = kept
 
     def picture(self, *, bot: bool) -> dict[str, Any]:
-        """What is compared. A person is shown the threads that it is in, a bot the public ones beside them."""
+        """What is compared. A person is shown the active threads that it is in, a bot all that it sees."""
         own = None if self.own is None else {name: value for name, value in self.own.items() if name != "user"}
         return {
             **self.properties,
@@ -128,11 +130,15 @@ class GuildModel:
             "joined_at": self.joined_at,
             "member_count": self.member_count,
             "threads": {
-                thread_id: {name: thread[name] for name in SHOWN_OF_THREADS}
+                thread_id: {name: thread[name] for name in thread.keys() - KEPT_OF_THREADS}
                 for thread_id, thread in self.threads.items()
-                if thread_id in self.joined_threads or (bot and thread["type"] != PRIVATE_THREAD)
+                if not thread["thread_metadata"]["archived"] and (bot or thread_id in self.joined_threads)
             },
-            "joined_threads": sorted(self.joined_threads & self.threads.keys()),
+            "joined_threads": sorted(
+                thread_id
+                for thread_id in self.joined_threads & self.threads.keys()
+                if not self.threads[thread_id]["thread_metadata"]["archived"]
+            ),
         }
 
 
@@ -283,14 +289,20 @@ class ClientModel:
         if guild is None:
             return
         channel = guild.channels.get(data["channel_id"])
+        if data["type"] == THREAD_CREATED:
+            return  # not shown to everybody who sees the channel, so it does not count as its last message
         if channel is not None:
             channel["last_message_id"] = data["id"]
+        elif data["channel_id"] in guild.threads:
+            guild.threads[data["channel_id"]]["last_message_id"] = data["id"]
         elif data.get("channel_type") not in THREAD_TYPES:
             raise Misled(f"a message in channel {data['channel_id']}, which the session does not see")
 
     def _pins_update(self, data: dict[str, Any]) -> None:
         guild = self._guild(data) if data.get("guild_id") else None
-        channel = None if guild is None else guild.channels.get(data["channel_id"])
+        channel = None
+        if guild is not None:
+            channel = guild.channels.get(data["channel_id"], guild.threads.get(data["channel_id"]))
         if channel is not None:
             channel["last_pin_timestamp"] = data["last_pin_timestamp"]
 
@@ -309,8 +321,6 @@ class ClientModel:
         if data["parent_id"] not in guild.channels:
             raise Misled(f"a thread below channel {data['parent_id']}, which the session does not see")
         guild.put_thread(data)
-        if data.get("newly_created") and data["owner_id"] == self.user_id:
-            guild.joined_threads.add(data["id"])
 
     def _thread_delete(self, data: dict[str, Any]) -> None:
         guild = self._guild(data)

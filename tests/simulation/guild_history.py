@@ -42,9 +42,9 @@ MASKS: Final = (
     Permission.ADMINISTRATOR.value,
     Permission.CREATE_PUBLIC_THREADS.value | Permission.SEND_MESSAGES_IN_THREADS.value,
     Permission.KICK_MEMBERS.value | Permission.BAN_MEMBERS.value,
+    Permission.MANAGE_THREADS.value,
 )
-"""Permissions that roles and overwrites hold. MANAGE_THREADS alone is not among them: it shows a bot private threads
-that it is not in, of which no Dispatch tells."""
+"""Permissions that roles and overwrites hold."""
 
 CHANNEL_KINDS: Final = (0, 0, 0, 2, 4, 4, 5, 15, 16, 998)
 
@@ -410,8 +410,46 @@ class GuildHistory:
 
     async def _start_thread(self, actor: Actor, step: Step) -> Response:
         channel = await self._channel(step, step.one, frozenset({0, 5}))
-        body = {"name": f"thread {next(self._numbers)}", "type": 12 if step.two % 3 == 0 else None}
+        body: dict[str, Any] = {"name": f"thread {next(self._numbers)}", "type": 12 if step.two % 3 == 0 else None}
+        if step.three % 3 == 0:
+            body["auto_archive_duration"] = 60
         return await actor.rest.post(f"/v1/channels/{channel['id']}/threads", body)
+
+    async def _start_thread_of_message(self, actor: Actor, step: Step) -> Response:
+        channel = await self._channel(step, step.one, frozenset({0, 5}))
+        said = (await actor.rest.get(f"/v1/channels/{channel['id']}/messages")).json()
+        message_id = said[step.two % len(said)]["id"] if isinstance(said, list) and said else "1"
+        body = {"name": f"thread {next(self._numbers)}"}
+        return await actor.rest.post(f"/v1/channels/{channel['id']}/messages/{message_id}/threads", body)
+
+    async def _post(self, actor: Actor, step: Step) -> Response:
+        forum = await self._channel(step, step.one, frozenset({15, 16}))
+        content = f"hello <@{self._user(step, step.three).id}>" if step.two % 2 else "hello"
+        body = {"name": f"post {next(self._numbers)}", "message": {"content": content}}
+        return await actor.rest.post(f"/v1/channels/{forum['id']}/threads", body)
+
+    async def _change_thread(self, actor: Actor, step: Step) -> Response:
+        changes: tuple[dict[str, Any], ...] = (
+            {"archived": True},
+            {"archived": False},
+            {"archived": True},
+            {"archived": False},
+            {"locked": step.three % 2 == 0},
+            {"archived": False, "locked": True},
+            {"name": f"thread {next(self._numbers)}"},
+            {"flags": 2},
+            {"flags": 0, "archived": False},
+            {"auto_archive_duration": 60, "rate_limit_per_user": 5},
+            {"invitable": step.three % 2 == 0},
+        )
+        return await actor.rest.patch(f"/v1/channels/{self._thread_id(step)}", changes[step.two % len(changes)])
+
+    async def _delete_thread(self, actor: Actor, step: Step) -> Response:
+        return await actor.rest.delete(f"/v1/channels/{self._thread_id(step)}")
+
+    async def _wait(self, actor: Actor, step: Step) -> Response:
+        await trio.sleep(40 * 60)  # threads archive themselves
+        return await actor.rest.get("/v1/users/@me")
 
     def _thread_id(self, step: Step) -> str:
         self._catch_up()
@@ -433,7 +471,8 @@ class GuildHistory:
         return await actor.rest.delete(path)
 
     async def _speak_in_thread(self, actor: Actor, step: Step) -> Response:
-        return await actor.rest.send_message(self._thread_id(step), "in the thread")
+        content = f"in the thread <@{self._user(step, step.three).id}>" if step.two % 2 else "in the thread"
+        return await actor.rest.send_message(self._thread_id(step), content)
 
     def _catch_up(self) -> None:
         for watching in self.watching:
@@ -463,6 +502,10 @@ KINDS: Final[Sequence[tuple[str, int]]] = (
     ("add_to_thread", 2),
     ("take_from_thread", 1),
     ("speak_in_thread", 1),
+    ("start_thread_of_message", 1),
+    ("post", 2),
+    ("change_thread", 3),
+    ("delete_thread", 1),
     ("modify_guild", 3),
     ("modify_member", 3),
     ("join", 6),
@@ -495,7 +538,15 @@ AROUND_THREADS: Final = (
     ("join_thread", 6),
     ("leave_thread", 1),
     ("add_to_thread", 4),
-    ("take_from_thread", 1),
+    ("take_from_thread", 2),
+    ("speak_in_thread", 3),
+    ("create_channel", 1),
+    ("message", 1),
+    ("start_thread_of_message", 2),
+    ("post", 3),
+    ("change_thread", 8),
+    ("delete_thread", 1),
+    ("wait", 1),
     ("member_overwrite", 10),
     ("role_overwrite", 2),
     ("drop_overwrite", 1),

@@ -28,6 +28,7 @@ from chat.gateway.commands.member_lists import MemberListUpdates
 from chat.gateway.commands.members import MembersCommands
 from chat.gateway.commands.passive_updates import PassiveUpdates
 from chat.gateway.commands.presence import PresenceCommands
+from chat.gateway.commands.thread_member_lists import ThreadMemberLists
 from chat.gateway.commands.voice import PrepareCall, VoiceCommands, refuse_signal
 from chat.gateway.guild_payloads import GuildPayloads
 from chat.gateway.hub import Hub
@@ -82,9 +83,10 @@ class CommandHandler:
         self._presence = PresenceCommands(presences, clock, rate_limited=rate_limited)
         self._voice = VoiceCommands(voice_states, self._start_soon, prepare_call)
         self._members = MembersCommands(hub, presences, rosters, database)
-        self._lazy = LazyCommands(hub, subscriptions, guild_payloads, presences, self._lists)
+        self._thread_lists = ThreadMemberLists(hub, subscriptions, guild_payloads, presences, bus)
+        self._lazy = LazyCommands(hub, subscriptions, guild_payloads, presences, self._lists, self._thread_lists)
         self._counts = CountsCommands(hub, presences, rosters)
-        self._forum_unreads = ForumUnreadsCommands(hub)
+        self._forum_unreads = ForumUnreadsCommands(hub, guild_payloads)
         self._work: dict[GatewaySession, SocketWork] = {}
         self._at_once = trio.CapacityLimiter(REQUESTS_AT_ONCE)
         self._nursery: trio.Nursery | None = None
@@ -135,10 +137,14 @@ class CommandHandler:
 
     def session_resumed(self, session: GatewaySession) -> None:
         """A socket took the session up again: its presence counts as it was selected last, and the member lists that
-        it watches, which no replay brings, are shown afresh."""
+        it watches, which no replay brings, are shown afresh, those of threads too."""
         self._presences.session_selected(session.user_id, session.id, session.presence)
         for key in self._subscriptions.lists_of(session):
             self._start_soon(self._answer, partial(self._lists.show, session, key))
+        for guild_id in session.guild_ids:
+            interest = self._subscriptions.interest(session, guild_id)
+            for thread_id in () if interest is None else interest.thread_member_lists:
+                self._start_soon(self._answer, partial(self._thread_lists.show, session, guild_id, thread_id))
 
     def _request_members(self, session: GatewaySession, work: SocketWork, d: Any) -> None:
         request = parse_member_request(d, session.bot)
@@ -213,6 +219,7 @@ class CommandHandler:
             self._nursery = nursery
             try:
                 nursery.start_soon(self._lists.run)
+                nursery.start_soon(self._thread_lists.run)
                 nursery.start_soon(self._passive_updates.run)
                 nursery.start_soon(self._presences.expire_custom_statuses)
                 await trio.sleep_forever()

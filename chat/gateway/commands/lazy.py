@@ -9,6 +9,7 @@ import trio
 
 from chat.domain.presences import Presences
 from chat.gateway.commands.member_lists import MemberListUpdates
+from chat.gateway.commands.thread_member_lists import ThreadMemberLists
 from chat.gateway.commands.visibility import may_see_viewers, open_room
 from chat.gateway.guild_payloads import GuildPayloads
 from chat.gateway.hub import Hub
@@ -33,12 +34,14 @@ class LazyCommands:
         guild_payloads: GuildPayloads,
         presences: Presences,
         lists: MemberListUpdates,
+        thread_lists: ThreadMemberLists,
     ) -> None:
         self._hub = hub
         self._subscriptions = subscriptions
         self._guild_payloads = guild_payloads
         self._presences = presences
         self._lists = lists
+        self._thread_lists = thread_lists
 
     async def apply(self, session: GatewaySession, request: LazyRequest) -> None:
         """Apply each guild's part in the order of the facts: active, sync, member lists, members, typing, threads.
@@ -54,7 +57,9 @@ class LazyCommands:
     async def _apply(self, session: GatewaySession, room: GuildRoom, wanted: GuildSubscription) -> None:
         changed = wanted.active is not None and _set_active(session, room, wanted.active)
         if changed or wanted.sync:
-            self._hub.send((session,), EventName.GUILD_SYNC, self._guild_payloads.sync(room, session))
+            every = self._hub.shows_every_thread(session, room.guild_id)
+            data = self._guild_payloads.sync(room, session, every_thread=every)
+            self._hub.send((session,), EventName.GUILD_SYNC, data)
         if wanted.member_list_channels is not None:
             await self._watch_lists(session, room, wanted.member_list_channels.items())
         if wanted.members is not None:
@@ -63,10 +68,19 @@ class LazyCommands:
             return  # left meanwhile
         if wanted.typing is not None:
             self._subscriptions.set_typing(session, room.guild_id, wanted.typing)
-        if wanted.threads is not None:
-            self._subscriptions.set_threads(session, room.guild_id, wanted.threads)
+        if session.threads:
+            await self._watch_threads(session, room, wanted)
+
+    async def _watch_threads(self, session: GatewaySession, room: GuildRoom, wanted: GuildSubscription) -> None:
+        """Tell of all active threads from now on, and once at once; watch who is in exactly these threads."""
+        if wanted.threads is not None and self._subscriptions.set_threads(session, room.guild_id, wanted.threads):
+            data = self._guild_payloads.every_thread(room.state, session)
+            self._hub.send((session,), EventName.THREAD_LIST_SYNC, data)
         if wanted.thread_member_lists is not None:
-            self._subscriptions.set_thread_member_lists(session, room.guild_id, wanted.thread_member_lists)
+            thread_ids = tuple(dict.fromkeys(wanted.thread_member_lists))
+            self._subscriptions.set_thread_member_lists(session, room.guild_id, thread_ids)
+            for thread_id in thread_ids:
+                await self._thread_lists.show(session, room.guild_id, thread_id)
 
     async def _watch_lists(
         self, session: GatewaySession, room: GuildRoom, lists: Iterable[tuple[int, tuple[MemberRange, ...]]]

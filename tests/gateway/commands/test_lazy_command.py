@@ -184,6 +184,7 @@ async def test_a_friend_who_is_watched_too_is_told_of_once(harbour: Harbour) -> 
 
 
 async def test_a_session_that_leaves_the_guild_watches_nothing_there(harbour: Harbour) -> None:
+    harbour.bob.session.threads = True
     channels = {str(harbour.guild.general): [[0, 99]]}
     await harbour.subscribes(
         harbour.bob, members=[harbour.id_of("alice")], typing=False, member_list_channels=channels, threads=True
