@@ -13,13 +13,14 @@ import json as json_text
 import select
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
-from urllib.parse import quote, urlencode
+from urllib.parse import quote, urlencode, urlsplit
 
 import attrs
 import h11
 import trio
 
 from chat.testing.connecting import Route
+from chat.testing.forms import CONTENT_TYPE, message_form
 
 REQUEST_SECONDS: Final = 30.0
 """How long a whole exchange may take."""
@@ -426,6 +427,64 @@ class RestClient:
         """POST /v1/channels/{channel_id}/typing."""
         return await self.post(f"/v1/channels/{channel_id}/typing")
 
+    # Files, webhooks and links
+
+    async def send_files(self, channel_id: int | str, files: Mapping[str, bytes], **members: object) -> Response:
+        """POST /v1/channels/{channel_id}/messages as a form with these files, by their names."""
+        headers = {"Content-Type": CONTENT_TYPE}
+        path = f"/v1/channels/{channel_id}/messages"
+        return await self.request("POST", path, body=message_form(files, members), headers=headers)
+
+    async def promise_uploads(self, channel_id: int | str, files: Mapping[str, int]) -> Response:
+        """POST /v1/channels/{channel_id}/attachments for files of these names and sizes."""
+        wanted = [
+            {"id": str(number), "filename": name, "file_size": size}
+            for number, (name, size) in enumerate(files.items())
+        ]
+        return await self.post(f"/v1/channels/{channel_id}/attachments", {"files": wanted})
+
+    async def fetch(self, url: str, headers: Mapping[str, str] | None = None) -> Response:
+        """GET an address that the server handed out."""
+        return await self.request("GET", _path_of(url), headers=headers)
+
+    async def upload(self, url: str, data: bytes) -> Response:
+        """PUT the bytes of a promised upload to its address."""
+        return await self.request("PUT", _path_of(url), body=data)
+
+    async def create_webhook(self, channel_id: int | str, name: str, **members: object) -> Response:
+        """POST /v1/channels/{channel_id}/webhooks."""
+        return await self.post(f"/v1/channels/{channel_id}/webhooks", {"name": name, **members})
+
+    async def execute_webhook(
+        self, webhook: Mapping[str, Any], *, thread_id: int | str | None = None, wait: bool = True, **members: object
+    ) -> Response:
+        """POST /v1/webhooks/{id}/{token} of a webhook as it was made."""
+        query = {"wait": "true" if wait else "false", "thread_id": thread_id}
+        return await self.request("POST", _webhook_path(webhook), json=members, query=query)
+
+    async def edit_webhook_message(
+        self,
+        webhook: Mapping[str, Any],
+        message_id: int | str,
+        *,
+        thread_id: int | str | None = None,
+        **members: object,
+    ) -> Response:
+        """PATCH /v1/webhooks/{id}/{token}/messages/{message_id}."""
+        path = f"{_webhook_path(webhook)}/messages/{message_id}"
+        return await self.request("PATCH", path, json=members, query={"thread_id": thread_id})
+
+    async def delete_webhook_message(
+        self, webhook: Mapping[str, Any], message_id: int | str, *, thread_id: int | str | None = None
+    ) -> Response:
+        """DELETE /v1/webhooks/{id}/{token}/messages/{message_id}."""
+        path = f"{_webhook_path(webhook)}/messages/{message_id}"
+        return await self.request("DELETE", path, query={"thread_id": thread_id})
+
+    async def unfurl(self, url: str) -> Response:
+        """POST /v1/unfurl."""
+        return await self.post("/v1/unfurl", {"url": url})
+
     # Channels of guilds, threads and announcements; people declare `channel_threads` for threads
 
     async def create_channel(self, guild_id: int | str, name: str, **members: object) -> Response:
@@ -535,3 +594,14 @@ def _reactions(channel_id: int | str, message_id: int | str, *more: str) -> str:
 def _target(path: str, query: Parameters | None) -> str:
     given = {name: value for name, value in (query or {}).items() if value is not None}
     return f"{path}?{urlencode(given)}" if given else path
+
+
+def _path_of(url: str) -> str:
+    """Path and query of an address."""
+    parts = urlsplit(url)
+    return f"{parts.path}?{parts.query}" if parts.query else parts.path
+
+
+def _webhook_path(webhook: Mapping[str, Any]) -> str:
+    """The address that is a webhook's credential."""
+    return f"/v1/webhooks/{webhook['id']}/{webhook['token']}"

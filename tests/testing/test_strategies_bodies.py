@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator
 from typing import Any
 
@@ -38,6 +39,16 @@ class Spokesman:
     def a_stranger_posts(self, path: str, body: object) -> Response:
         return self.run.call(self.world.anyone.post, path, body)
 
+    def github_posts(self, path: str, event: str, body: object) -> Response:
+        client = self.world.anyone
+        return self.run.call(lambda: client.request("POST", path, json=body, headers={"X-GitHub-Event": event}))
+
+    @functools.cached_property
+    def webhook(self) -> str:
+        """The address of a webhook of the channel."""
+        made = self.alice_posts(f"/v1/channels/{self.world.channel_id}/webhooks", {"name": "Herald"}).expect(200)
+        return f"/v1/webhooks/{made['id']}/{made['token']}"
+
 
 @pytest.fixture(scope="module")
 def spokesman(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Spokesman]:
@@ -45,7 +56,11 @@ def spokesman(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Spokesman]:
     worlds: list[World] = []
 
     async def live(task_status: trio.TaskStatus[None]) -> None:
-        limits = {"limits.max_guilds": 10_000, "limits.max_guild_invites": 10_000}
+        limits = {
+            "limits.max_guilds": 10_000,
+            "limits.max_guild_invites": 10_000,
+            "limits.max_webhooks_per_channel": 10_000,
+        }
         async with open_chat_server(folder, settings=limits) as server:
             worlds.append(World(server.description(), server.route(), run.nursery))
             task_status.started()
@@ -187,3 +202,60 @@ def test_registrations_make_an_account_unless_the_name_is_taken(spokesman: Spoke
     assert answer.status == 200 or answer.code == "INVALID_FORM_BODY", answer
     if answer.status == 200:
         assert answer.json()["token"].startswith("cht_")
+
+
+@FEW
+@given(body=strategies.webhook_bodies())
+def test_webhooks_are_made(spokesman: Spokesman, body: dict[str, Any]) -> None:
+    made = spokesman.alice_posts(f"/v1/channels/{spokesman.world.channel_id}/webhooks", body).expect(200)
+    assert made["name"] == body["name"].strip()
+
+
+@FEW
+@given(body=strategies.webhook_executions())
+def test_webhooks_are_executed(spokesman: Spokesman, body: dict[str, Any]) -> None:
+    said = spokesman.a_stranger_posts(f"{spokesman.webhook}?wait=true", body).expect(200)
+    assert said["content"] == body["content"].strip()
+    assert said["author"]["username"] == (body.get("username") or "Herald").strip()
+
+
+@FEW
+@given(body=strategies.invalid_webhook_executions())
+def test_invalid_executions_are_refused(spokesman: Spokesman, body: object) -> None:
+    is_invalid(spokesman.a_stranger_posts(spokesman.webhook, body))
+
+
+@FEW
+@given(body=strategies.slack_messages(), event=strategies.GITHUB_EVENTS)
+def test_messages_in_slacks_form_are_sent(spokesman: Spokesman, body: dict[str, Any], event: str) -> None:
+    answer = spokesman.a_stranger_posts(f"{spokesman.webhook}/slack", body)
+    assert (answer.status, answer.body) == (200, b"ok"), answer
+
+
+@FEW
+@given(body=strategies.github_deliveries(), event=strategies.GITHUB_EVENTS)
+def test_deliveries_of_github_are_taken(spokesman: Spokesman, body: dict[str, Any], event: str) -> None:
+    assert spokesman.github_posts(f"{spokesman.webhook}/github", event, body).status == 204
+
+
+@FEW
+@given(body=strategies.instatus_notices())
+def test_notices_of_status_pages_are_taken(spokesman: Spokesman, body: dict[str, Any]) -> None:
+    assert spokesman.a_stranger_posts(f"{spokesman.webhook}/instatus", body).status == 204
+
+
+@FEW
+@given(body=strategies.upload_promises())
+def test_uploads_are_promised(spokesman: Spokesman, body: dict[str, Any]) -> None:
+    path = f"/v1/channels/{spokesman.world.channel_id}/attachments"
+    answer = spokesman.alice_posts(path, body)
+    if answer.code == "INVALID_FORM_BODY":  # there are only so many that may wait
+        assert answer.json()["errors"][0]["code"] == "TOO_MANY_FILES"
+    else:
+        assert len(answer.expect(200)["attachments"]) == len(body["files"])
+
+
+@FEW
+@given(body=strategies.invalid_upload_promises())
+def test_invalid_promises_are_refused(spokesman: Spokesman, body: object) -> None:
+    is_invalid(spokesman.alice_posts(f"/v1/channels/{spokesman.world.channel_id}/attachments", body))

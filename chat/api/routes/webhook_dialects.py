@@ -97,6 +97,7 @@ class InstatusNotice:
     bucket=GITHUB,
     query=InThread,
     body=GithubDelivery,
+    empty_strings_are_null=False,
     answers=NOTHING,
 )
 async def execute_github_webhook(
@@ -116,6 +117,7 @@ async def execute_github_webhook(
     bucket=INSTATUS,
     query=InThread,
     body=InstatusNotice,
+    empty_strings_are_null=False,
     answers=NOTHING,
 )
 async def execute_instatus_webhook(

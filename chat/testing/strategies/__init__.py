@@ -4,7 +4,8 @@ values      snowflakes, time stamps, texts, permission sets, arbitrary JSON
 commands    what a gateway client sends: `d` of each opcode, and whole payloads with their verdicts
 payloads    messages on the transport: malformed ones with the close they bring about; what the server sends
 objects     users, guilds, roles, channels, members, messages, invites as the wire has them
-bodies      request bodies; those of messages with more than text in message_requests
+bodies      request bodies; those of messages with more than text in message_requests, those of webhooks, uploads and
+            links in surface_requests
 templates   guild creation templates
 """
 
@@ -64,6 +65,18 @@ from chat.testing.strategies.objects import (
     roles,
 )
 from chat.testing.strategies.payloads import dispatches, malformed_messages, server_payloads
+from chat.testing.strategies.surface_requests import (
+    GITHUB_EVENTS,
+    github_deliveries,
+    instatus_notices,
+    invalid_links,
+    invalid_upload_promises,
+    invalid_webhook_executions,
+    slack_messages,
+    upload_promises,
+    webhook_bodies,
+    webhook_executions,
+)
 from chat.testing.strategies.templates import (
     guild_templates,
     invalid_guild_templates,
@@ -83,17 +96,20 @@ from chat.testing.strategies.values import (
 )
 
 __all__ = [
+    "GITHUB_EVENTS",
     "accept_invite_paths",
     "bulk_deletions",
     "channels",
     "client_payloads",
     "dispatches",
     "embeds",
+    "github_deliveries",
     "guild_bodies",
     "guild_templates",
     "guilds",
     "heartbeats",
     "identifies",
+    "instatus_notices",
     "invalid_bulk_deletions",
     "invalid_embeds",
     "invalid_guild_bodies",
@@ -101,6 +117,7 @@ __all__ = [
     "invalid_heartbeats",
     "invalid_identifies",
     "invalid_invite_bodies",
+    "invalid_links",
     "invalid_login_bodies",
     "invalid_message_bodies",
     "invalid_message_edits",
@@ -110,6 +127,8 @@ __all__ = [
     "invalid_resumes",
     "invalid_rich_message_bodies",
     "invalid_snowflakes",
+    "invalid_upload_promises",
+    "invalid_webhook_executions",
     "invite_bodies",
     "invites",
     "json_values",
@@ -137,6 +156,7 @@ __all__ = [
     "server_payloads",
     "session_commands",
     "shard_pairs",
+    "slack_messages",
     "snowflakes",
     "template_channels",
     "template_masks",
@@ -145,5 +165,8 @@ __all__ = [
     "texts",
     "timestamps",
     "unknown_opcodes",
+    "upload_promises",
     "voice_states",
+    "webhook_bodies",
+    "webhook_executions",
 ]
