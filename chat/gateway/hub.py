@@ -35,6 +35,7 @@ from chat.bus.bus import (
 )
 from chat.domain.account_presence import taking_on
 from chat.domain.guild_states import GuildStates
+from chat.domain.objects.channels import channel_without_threads
 from chat.domain.presences import Presences
 from chat.domain.voice_states import VoiceStates
 from chat.gateway.fanout import Delivery, Fanout
@@ -383,7 +384,8 @@ class Hub:
             whole: Mapping[str, object] = room.state.channel_object(channel_id, threads=True)
             without: Mapping[str, object] = room.state.channel_object(channel_id, threads=False)
         elif channel_id in deleted:
-            whole = without = deleted[channel_id]
+            whole = deleted[channel_id]
+            without = channel_without_threads(whole)
         else:
             return
         if whole["type"] in CHANNEL_THREADS_TYPES:

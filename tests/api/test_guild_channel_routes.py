@@ -40,7 +40,7 @@ def field_codes(answer: Response) -> dict[str, str]:
 
 async def test_a_channel_comes_changes_and_goes(chat_world: World) -> None:
     alice = chat_world.alice
-    at_bob = await chat_world.bob.connect()
+    at_bob, at_carol = await chat_world.bob.connect(flags=1 << 2), await chat_world.carol.connect()
     made = await make(chat_world, name="  Über uns! ", topic="about", rate_limit_per_user=5)
     assert (made["name"], made["topic"], made["rate_limit_per_user"]) == ("über-uns", "about", 5)
     assert (await at_bob.expect("CHANNEL_CREATE")).data == made
@@ -52,6 +52,9 @@ async def test_a_channel_comes_changes_and_goes(chat_world: World) -> None:
     (await alice.rest.delete(path)).expect(204)
     gone = (await at_bob.expect("CHANNEL_DELETE")).data
     assert (gone["id"], gone["name"], gone["guild_id"]) == (made["id"], "hafen", chat_world.guild_id)
+    # A session that knows no threads is told of everything but what concerns them.
+    for name, whole in (("CHANNEL_CREATE", made), ("CHANNEL_UPDATE", changed), ("CHANNEL_DELETE", gone)):
+        assert (await at_carol.expect(name)).data == {key: whole[key] for key in whole.keys() - {"flags"}}
     for answer in (await alice.rest.get(path), await alice.rest.delete(path), await alice.rest.patch(path, {})):
         assert (answer.status, answer.code) == (404, "UNKNOWN_CHANNEL")
     log = (await alice.rest.get(f"/v1/guilds/{chat_world.guild_id}/audit-logs")).expect(200)["audit_log_entries"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Final
 
 from chat.clock import iso_timestamp
@@ -64,6 +65,20 @@ def channel_object(channel: Channel, *, last_message_id: int | None, threads: bo
         )
         data["rtc_region"] = channel.rtc_region
     return data
+
+
+def channel_without_threads(data: Mapping[str, Any]) -> dict[str, Any]:
+    """A channel object that is made already, for sessions without thread access."""
+    shown = {name: value for name, value in data.items() if name != "flags"}
+    shown["permission_overwrites"] = [
+        {
+            **overwrite,
+            "allow": str(without_thread_bits(int(overwrite["allow"]))),
+            "deny": str(without_thread_bits(int(overwrite["deny"]))),
+        }
+        for overwrite in data.get("permission_overwrites", ())
+    ]
+    return shown
 
 
 def partial_channel_object(channel: Channel) -> dict[str, Any]:
