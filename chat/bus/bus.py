@@ -133,8 +133,16 @@ class SavedPresenceChanged:
     settings: Mapping[str, Any] = attrs.field(eq=False)
 
 
+@attrs.frozen
+class AccountShownDifferently:
+    """An account's name, face or public flags changed."""
+
+    user_id: int
+
+
 Signal = (
     Event
+    | AccountShownDifferently
     | SavedPresenceChanged
     | AcquaintanceChanged
     | CredentialsRevoked

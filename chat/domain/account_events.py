@@ -1,9 +1,10 @@
-"""Tells those who see an account that it changed: its own sessions, and the guilds it is a member of."""
+"""Tells those who see an account that it changed: its own sessions, the guilds it is a member of, and, through its
+presence, its friends."""
 
 from __future__ import annotations
 
 from chat.bus.audience import ToAccounts, ToGuild
-from chat.bus.bus import Bus, CredentialsRevoked, Event
+from chat.bus.bus import AccountShownDifferently, Bus, CredentialsRevoked, Event
 from chat.clock import Clock
 from chat.config import Settings
 from chat.domain.guild_states import GuildStates
@@ -27,12 +28,14 @@ class AccountEvents:
         self._premium_for_everyone = settings.premium_mode == "everyone"
 
     def changed(self, before: Account, after: Account) -> None:
-        """USER_UPDATE for the account itself; GUILD_MEMBER_UPDATE for its guilds when others see a difference."""
+        """USER_UPDATE for the account itself; where others see a difference, GUILD_MEMBER_UPDATE for its guilds and
+        PRESENCE_UPDATE for those who are told of its presence without asking."""
         own = private_user(after, now_ms=self._clock.now_ms(), premium_for_everyone=self._premium_for_everyone)
         self._bus.publish(Event(EventName.USER_UPDATE, own, ToAccounts((after.id,))))
         user = partial_user(after)
         if user == partial_user(before):
             return
+        self._bus.publish(AccountShownDifferently(after.id))
         for guild_id in guilds.ids_of_user(self._database.reader, after.id):
             # A guild that is not in memory has no session connected to it, so there is nobody to tell.
             state = self._guild_states.loaded(guild_id)

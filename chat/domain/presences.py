@@ -18,7 +18,15 @@ from typing import Any, Final
 import trio
 
 from chat.bus.audience import ToAccounts, ToPresenceSubscribers, ToUnsubscribed
-from chat.bus.bus import AccountDisconnected, AcquaintanceChanged, Bus, Event, SavedPresenceChanged, Signal
+from chat.bus.bus import (
+    AccountDisconnected,
+    AccountShownDifferently,
+    AcquaintanceChanged,
+    Bus,
+    Event,
+    SavedPresenceChanged,
+    Signal,
+)
 from chat.clock import Clock
 from chat.domain.account_presence import (
     ALL_SESSIONS,
@@ -256,6 +264,11 @@ class Presences:
         match signal:
             case AcquaintanceChanged():
                 self._look_at_acquaintance(signal)
+            case AccountShownDifferently(user_id):
+                friends = self._friends_of(user_id)
+                if friends:
+                    data = self.presence_object(user_id)
+                    self._bus.publish(Event(EventName.PRESENCE_UPDATE, data, ToAccounts(friends)))
             case SavedPresenceChanged(user_id, settings):
                 account = self._accounts.get(user_id)
                 if account is not None:
