@@ -88,23 +88,41 @@ COMMON = {
     "content_warning_level", "content_warning_text",
 }  # fmt: skip
 TEXT = COMMON | {"parent_id", "topic", "rate_limit_per_user", "last_message_id", "last_pin_timestamp"}
+ABOVE_THREADS = {"default_auto_archive_duration", "default_thread_rate_limit_per_user"}
+FLAGS = {"flags"}
+FORUM = {
+    "available_tags", "default_reaction_emoji", "default_sort_order", "default_tag_setting", "default_forum_layout",
+}  # fmt: skip
+"""With the flags, what sessions get that know threads (wire facts 1.9)."""
 
 
 @pytest.mark.parametrize(
     ("kind", "members"),
     [
-        (ChannelType.GUILD_TEXT, TEXT),
-        (ChannelType.GUILD_ANNOUNCEMENT, TEXT),
+        (ChannelType.GUILD_TEXT, TEXT | ABOVE_THREADS | FLAGS),
+        (ChannelType.GUILD_ANNOUNCEMENT, TEXT | ABOVE_THREADS | FLAGS),
         (ChannelType.GUILD_VOICE, TEXT | {"bitrate", "user_limit", "voice_connection_limit", "rtc_region"}),
         (ChannelType.GUILD_CATEGORY, COMMON),
         (ChannelType.GUILD_LINK, COMMON | {"parent_id", "url"}),
-        (ChannelType.GUILD_FORUM, COMMON | {"parent_id", "topic", "rate_limit_per_user"}),
+        (
+            ChannelType.GUILD_FORUM,
+            COMMON | {"parent_id", "topic", "rate_limit_per_user"} | ABOVE_THREADS | FLAGS | FORUM,
+        ),
+        (
+            ChannelType.GUILD_MEDIA,
+            COMMON
+            | {"parent_id", "topic", "rate_limit_per_user"}
+            | ABOVE_THREADS
+            | FLAGS
+            | (FORUM - {"default_forum_layout"}),
+        ),
     ],
 )
 def test_a_channel_has_the_members_of_its_type(kind: ChannelType, members: set[str]) -> None:
     channel = Channel(3, 1, kind.value, "x", nsfw_override=0, last_pin_timestamp=1000, overwrites=(OVERWRITE,))
     data = channel_object(channel, last_message_id=4)
     assert data.keys() == members
+    assert channel_object(channel, last_message_id=4, threads=False).keys() == members - FLAGS - FORUM
     assert data["nsfw_override"] is False
     assert data["permission_overwrites"] == [{"id": "7", "type": 0, "allow": str(THREAD_PERMISSIONS | 1), "deny": "2"}]
     assert data.get("last_pin_timestamp", "1970-01-01T00:00:01.000Z") == "1970-01-01T00:00:01.000Z"

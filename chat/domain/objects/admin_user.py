@@ -40,6 +40,7 @@ def admin_user(
     are of its last address; `types_of` is whose authenticator types it shows if not its own; `now_ms` (Unix) decides
     whether a ban still runs.
     """
+    scheduled = _deletion(deletion)
     return {
         "id": str(account.id),
         "username": account.username,
@@ -61,8 +62,9 @@ def admin_user(
         "locale": locale,
         **_premium(account),
         "temp_banned_until": _timestamp(_ban_end(account, now_ms)),
+        "pending_deletion_at": scheduled["pending_deletion_at"],
         "pending_bulk_message_deletion_at": _timestamp(account.pending_bulk_message_deletion_at),
-        **_deletion(deletion),
+        **scheduled,
         "acls": [acl for acl in account.acls if acl in _ACLS],
         "traits": sorted(account.traits)[:TRAITS_MAXIMUM],
         "has_totp": account.totp_secret is not None,
