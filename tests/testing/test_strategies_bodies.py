@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import unicodedata
 from collections.abc import Iterator
 from typing import Any
 
@@ -208,7 +209,7 @@ def test_registrations_make_an_account_unless_the_name_is_taken(spokesman: Spoke
 @given(body=strategies.webhook_bodies())
 def test_webhooks_are_made(spokesman: Spokesman, body: dict[str, Any]) -> None:
     made = spokesman.alice_posts(f"/v1/channels/{spokesman.world.channel_id}/webhooks", body).expect(200)
-    assert made["name"] == body["name"].strip()
+    assert made["name"] == unicodedata.normalize("NFC", body["name"])
 
 
 @FEW
@@ -216,7 +217,7 @@ def test_webhooks_are_made(spokesman: Spokesman, body: dict[str, Any]) -> None:
 def test_webhooks_are_executed(spokesman: Spokesman, body: dict[str, Any]) -> None:
     said = spokesman.a_stranger_posts(f"{spokesman.webhook}?wait=true", body).expect(200)
     assert said["content"] == body["content"].strip()
-    assert said["author"]["username"] == (body.get("username") or "Herald").strip()
+    assert said["author"]["username"] == unicodedata.normalize("NFC", body.get("username") or "Herald")
 
 
 @FEW
