@@ -311,7 +311,7 @@ def build_services(base: Foundations) -> Services:
         email_replacements=recovery.email_replacements,
         email_reverts=recovery.email_reverts,
         recovery_kits=recovery.recovery_kits,
-        user_settings=UserSettings(database, bus, SettingsDue(database, bus, clock)),
+        user_settings=UserSettings(database, bus, SettingsDue(database, bus, clock), policy),
         user_guild_settings=UserGuildSettings(database, access, bus),
         authentication=credentials.authentication,
         login_completion=credentials.login_completion,

@@ -1,5 +1,8 @@
 """Asking to be friends, agreeing, blocking, parting (wire facts 5.4, 6.5, appendices A, B, D).
 
+An account has so many friends, blocks and requests of its own at most, and so many requests by others beside them:
+those who ask take no room away from it.
+
 Who blocked somebody is never told to the one who is blocked: a request to them is refused as one that their settings do
 not let in.
 """
@@ -37,6 +40,9 @@ FROM_GUILD_MEMBERS: Final = 2
 FROM_ANYONE: Final = 4
 """Bits of `friend_source_flags`: from whom an account takes requests (wire facts 5.4)."""
 
+
+CHOSEN: Final = (RelationshipType.FRIEND, RelationshipType.BLOCKED, RelationshipType.OUTGOING_REQUEST)
+"""What an account has of its own will."""
 
 SHARING_COOLDOWN_MS: Final = 86_400_000
 """How long a choice for all friends at once stands at least."""
@@ -106,12 +112,14 @@ class Friendships:
             target = _present(connection, target_id)
             own = relationships.by_id(connection, account.id, target_id)
             if own is not None and own.type == RelationshipType.INCOMING_REQUEST:
+                self._require_room(connection, account.id)
                 return self._befriend(connection, account.id, target_id)
             if own is not None:
                 _refuse_repetition(own)
                 return [(own, own)]
             _require_welcome(connection, account, target)
-            self._require_room(connection, account.id, target_id)
+            self._require_room(connection, account.id)
+            self._require_ear(connection, target_id)
             if target.bot and not target.flags & FRIENDLY_AFTER_APPROVAL:
                 return self._befriend(connection, account.id, target_id)
             return both_sides(
@@ -136,6 +144,7 @@ class Friendships:
                 raise ApiError("ALREADY_FRIENDS")
             if own is None or own.type != RelationshipType.INCOMING_REQUEST:
                 raise ApiError("NOT_FOUND")
+            self._require_room(connection, principal.user_id)
             return self._befriend(connection, principal.user_id, target_id)
 
         return await self._change(unit)
@@ -152,7 +161,8 @@ class Friendships:
         def unit(connection: sqlite3.Connection) -> list[Change]:
             if _present(connection, target_id).system:
                 raise ApiError("CANNOT_BLOCK_SYSTEM_USER")
-            if relationships.by_id(connection, principal.user_id, target_id) is None:
+            own = relationships.by_id(connection, principal.user_id, target_id)
+            if own is None or own.type == RelationshipType.INCOMING_REQUEST:
                 self._require_room(connection, principal.user_id)
             now = self._clock.now_ms()
             return both_sides(connection, principal.user_id, target_id, RelationshipType.BLOCKED, now)
@@ -248,8 +258,15 @@ class Friendships:
     def _befriend(self, connection: sqlite3.Connection, user_id: int, target_id: int) -> list[Change]:
         return both_sides(connection, user_id, target_id, RelationshipType.FRIEND, self._clock.now_ms())
 
-    def _require_room(self, connection: sqlite3.Connection, *user_ids: int) -> None:
-        if any(relationships.count(connection, user_id) >= self._most for user_id in user_ids):
+    def _require_room(self, connection: sqlite3.Connection, user_id: int) -> None:
+        """Raise MAX_FRIENDS unless the account may have another friend, block or request of its own."""
+        if relationships.count_of_types(connection, user_id, *CHOSEN) >= self._most:
+            raise ApiError("MAX_FRIENDS", members={"max_relationships": self._most})
+
+    def _require_ear(self, connection: sqlite3.Connection, user_id: int) -> None:
+        """Raise MAX_FRIENDS unless the account may be asked by another one, and agree."""
+        self._require_room(connection, user_id)
+        if relationships.count_of_types(connection, user_id, RelationshipType.INCOMING_REQUEST) >= self._most:
             raise ApiError("MAX_FRIENDS", members={"max_relationships": self._most})
 
 

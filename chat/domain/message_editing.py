@@ -31,6 +31,7 @@ from chat.domain.message_reading import StoredMessages, accounts_by_id, with_con
 from chat.domain.message_texts import JudgedText, judge_text
 from chat.domain.objects.addresses import Addresses
 from chat.domain.objects.expressions import EMOJIS
+from chat.domain.private_channels import require_unblocked
 from chat.errors import ApiError, InvalidFormBody
 from chat.registries.message_types import MessageFlag, MessageType
 from chat.registries.permissions import Permission
@@ -95,7 +96,8 @@ class MessageEditing:
 
         :raises ApiError: as `Access.channel`; UNKNOWN_MESSAGE, CANNOT_EDIT_OTHER_USER_MESSAGE (also for what the server
             wrote, and for what a forward carries), MISSING_PERMISSIONS, COMMUNICATION_DISABLED, THREAD_ARCHIVED,
-            THREAD_LOCKED, CANNOT_SEND_EMPTY_MESSAGE, CONTENT_BLOCKED, FILE_SIZE_TOO_LARGE.
+            THREAD_LOCKED, CANNOT_SEND_EMPTY_MESSAGE, CANNOT_SEND_MESSAGES_TO_USER (blocked, either way),
+            CONTENT_BLOCKED, FILE_SIZE_TOO_LARGE.
         :raises InvalidFormBody: CONTENT_EXCEEDS_MAX_LENGTH at `content`; as `require_embeds`; TOO_MANY_FILES and
             INVALID_FORMAT at `attachments`.
         """
@@ -161,6 +163,8 @@ class MessageEditing:
             before = messages.by_id(connection, message.channel_id, message.id)
             if before is None:
                 raise ApiError("UNKNOWN_MESSAGE")
+            if edit.removed_attachment is None and not edit.changes_flags_alone:
+                require_unblocked(connection, access)
             edited = _applied(before, edit, new_text, limits, now_ms)
             messages.update(connection, edited)
             _write_files(connection, before, edited)

@@ -215,6 +215,10 @@ class PrivateChannels:
             if recipient_id != account.id and not access.is_group:
                 self._require_writable(self._database.reader, account, recipient_id)
 
+    def require_unblocked(self, access: ChannelAccess) -> None:
+        """As the function of this name, on what the store holds now."""
+        require_unblocked(self._database.reader, access)
+
     def show_in(self, connection: sqlite3.Connection, access: PrivateChannelAccess) -> list[int]:
         """In the unit that writes a message: put the conversation into everybody's list; returns whose it is new
         to.
@@ -264,6 +268,18 @@ class PrivateChannels:
 
     def _users(self, private: PrivateChannel) -> dict[int, Mapping[str, Any]]:
         return {user_id: self._partial_user_of(user_id) for user_id in private.recipient_ids}
+
+
+def require_unblocked(connection: sqlite3.Connection, access: ChannelAccess) -> None:
+    """Raise CANNOT_SEND_MESSAGES_TO_USER in the conversation of two of whom one has blocked the other: they hear
+    nothing of each other there, be it a message, another text of an old one, a reaction, or that one is typing."""
+    if not isinstance(access, PrivateChannelAccess) or access.channel.type != ChannelType.DM:
+        return
+    for other_id in access.recipients:
+        for pair in ((access.user_id, other_id), (other_id, access.user_id)):
+            relationship = relationships.by_id(connection, *pair)
+            if relationship is not None and relationship.type == RelationshipType.BLOCKED:
+                raise ApiError("CANNOT_SEND_MESSAGES_TO_USER")
 
 
 def _takes_messages(connection: sqlite3.Connection, account: Account, recipient: Account) -> bool:

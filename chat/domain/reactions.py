@@ -17,7 +17,7 @@ from chat.clock import Clock
 from chat.config import Settings
 from chat.domain.access import Access, ChannelAccess, GuildChannelAccess
 from chat.domain.objects.messages import author_object
-from chat.domain.private_channels import PrivateChannelAccess
+from chat.domain.private_channels import require_unblocked
 from chat.domain.reaction_emojis import usable_emoji
 from chat.domain.reaction_events import (
     ReactionPlace,
@@ -26,14 +26,12 @@ from chat.domain.reaction_events import (
     reaction_added,
     reaction_removed,
 )
-from chat.domain.relationships import RelationshipType
 from chat.domain.thread_access import ThreadAccess
 from chat.domain.verification import has_verified_address, is_unclaimed
 from chat.errors import ApiError
-from chat.registries.channel_types import ChannelType
 from chat.registries.guild_values import DisabledOperation
 from chat.registries.permissions import Permission
-from chat.store import accounts, channels, messages, reactions, relationships, threads
+from chat.store import accounts, channels, messages, reactions, threads
 from chat.store.accounts import Account
 from chat.store.database import Database
 from chat.store.reactions import Emoji
@@ -89,7 +87,7 @@ class Reactions:
         def unit(connection: sqlite3.Connection) -> tuple[Emoji, bool] | None:
             _require_message(connection, place)
             _require_open_thread(connection, access, now_ms)
-            _require_unblocked(connection, access)
+            require_unblocked(connection, access)
             return self._put(connection, place, emoji, now_ms)
 
         def event(renewed: ReactionPlace, put: tuple[Emoji, bool]) -> Event:
@@ -269,14 +267,3 @@ def _require_open_thread(connection: sqlite3.Connection, access: ChannelAccess, 
         thread = threads.by_id(connection, access.thread.id)
         if thread is not None and thread.locked:
             raise ApiError("THREAD_LOCKED")
-
-
-def _require_unblocked(connection: sqlite3.Connection, access: ChannelAccess) -> None:
-    """Two who do not write to each other, since one has blocked the other, do not react to each other either."""
-    if not isinstance(access, PrivateChannelAccess) or access.channel.type != ChannelType.DM:
-        return
-    for other_id in access.recipients:
-        for pair in ((access.user_id, other_id), (other_id, access.user_id)):
-            relationship = relationships.by_id(connection, *pair)
-            if relationship is not None and relationship.type == RelationshipType.BLOCKED:
-                raise ApiError("CANNOT_SEND_MESSAGES_TO_USER")

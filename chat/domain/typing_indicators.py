@@ -10,6 +10,7 @@ from chat.clock import Clock
 from chat.domain.access import Access, GuildChannelAccess
 from chat.domain.message_drafts import require_message_channel
 from chat.domain.objects.users import partial_user
+from chat.domain.private_channels import PrivateChannelAccess
 from chat.registries.events import EventName
 from chat.registries.guild_values import DisabledOperation
 from chat.registries.permissions import Permission
@@ -30,11 +31,13 @@ class TypingIndicators:
         """Tell those who see the channel that the caller writes; nobody, where the guild's typing events are off.
 
         :raises ApiError: as `Access.channel`; CANNOT_SEND_MESSAGES_IN_NON_TEXT_CHANNEL, MISSING_PERMISSIONS without
-            SEND_MESSAGES, COMMUNICATION_DISABLED.
+            SEND_MESSAGES, COMMUNICATION_DISABLED; CANNOT_SEND_MESSAGES_TO_USER (blocked, either way).
         """
         access = self._access.channel(principal, channel_id)
         require_message_channel(access.channel)
         access.require(SEND_MESSAGES)
+        if isinstance(access, PrivateChannelAccess):
+            access.conversations.require_unblocked(access)
         now_ms = self._clock.now_ms()
         access.require_voice(now_ms)
         if access.disables(TYPING_EVENTS):

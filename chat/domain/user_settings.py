@@ -8,6 +8,7 @@ from typing import Any
 
 from chat.bus.bus import Bus, SavedPresenceChanged
 from chat.domain.guild_folders import settings_changed
+from chat.domain.instance_policy import InstancePolicy
 from chat.domain.objects.expressions import EMOJIS
 from chat.domain.objects.user_settings import user_settings_object
 from chat.domain.settings_due import CUSTOM_STATUS, STATUS, SettingsDue, note_moments
@@ -18,9 +19,10 @@ from chat.store.database import Database
 class UserSettings:
     """Reads and changes settings; what was never changed has its default."""
 
-    def __init__(self, database: Database, bus: Bus, due: SettingsDue) -> None:
+    def __init__(self, database: Database, bus: Bus, due: SettingsDue, policy: InstancePolicy) -> None:
         self._database = database
         self._bus = bus
+        self._policy = policy
         self.due = due
 
     def of_user(self, user_id: int) -> dict[str, Any]:
@@ -32,7 +34,10 @@ class UserSettings:
 
         USER_SETTINGS_UPDATE goes out even when every value was the same: the sender may rely on the echo. Status and
         custom status are those of all the account's sessions from now on, until one selects others.
+
+        :raises ApiError: CONTENT_BLOCKED, for a custom status.
         """
+        self._policy.require_unblocked((changes.get(CUSTOM_STATUS) or {}).get("text") or "")
         saved_presence = {name: changes[name] for name in (STATUS, CUSTOM_STATUS) if name in changes}
 
         def unit(connection: sqlite3.Connection) -> dict[str, Any]:

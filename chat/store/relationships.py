@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from typing import Final
 
@@ -75,9 +76,12 @@ def share_with_friends(connection: sqlite3.Connection, user_id: int, shares: boo
     )
 
 
-def count(connection: sqlite3.Connection, user_id: int) -> int:
-    """How many relationships an account has, of any type."""
-    row = connection.execute("SELECT count(*) FROM relationships WHERE user_id = ?", (user_id,)).fetchone()
+def count_of_types(connection: sqlite3.Connection, user_id: int, *types: int) -> int:
+    """How many relationships of these types an account has."""
+    row = connection.execute(
+        "SELECT count(*) FROM relationships WHERE user_id = ? AND type IN (SELECT value FROM json_each(?))",
+        (user_id, json.dumps(types)),
+    ).fetchone()
     return int(row[0])
 
 

@@ -145,3 +145,28 @@ async def test_a_bot_writes_to_a_member(chat_world: World) -> None:
     channel_id = await open_with(chat_world.bot, bob)
     (await chat_world.bot.rest.send_message(channel_id, "beep")).expect(200)
     assert (await at_bob.expect("MESSAGE_CREATE")).data["author"]["bot"] is True
+
+
+async def test_the_blocked_are_not_heard_in_any_way(chat_world: World) -> None:
+    alice, bob = chat_world.alice, chat_world.bob
+    channel_id = (await bob.rest.open_conversation(alice.id)).expect(200)["id"]
+    written = (await bob.rest.send_message(channel_id, "hello")).expect(200)
+    (await alice.rest.block(bob.id)).expect(200)
+    at_alice = await alice.connect()
+    path = f"/v1/channels/{channel_id}/messages/{written['id']}"
+    for who in (bob, alice):
+        for refused in (
+            await who.rest.send_message(channel_id, "hello?"),
+            await who.rest.start_typing(channel_id),
+            await who.rest.put(f"{path}/reactions/%F0%9F%91%8D/@me"),
+        ):
+            assert (refused.status, refused.code) == (400, "CANNOT_SEND_MESSAGES_TO_USER")
+    refused = await bob.rest.edit_message(channel_id, written["id"], "something worse")
+    assert (refused.status, refused.code) == (400, "CANNOT_SEND_MESSAGES_TO_USER")
+    (await alice.rest.end_relationship(bob.id)).expect(204)
+    (await bob.rest.edit_message(channel_id, written["id"], "something better")).expect(200)
+    (await bob.rest.start_typing(channel_id)).expect(204)
+    await at_alice.expect("TYPING_START")
+    heard = [payload.name for payload in at_alice.payloads]
+    assert heard.count("MESSAGE_UPDATE") == heard.count("TYPING_START") == 1
+    (await bob.rest.delete_message(channel_id, written["id"])).expect(204)

@@ -269,3 +269,26 @@ async def test_all_friends_hear_where_one_speaks_or_none(
 async def test_a_change_of_nothing_is_refused(chat_world: World) -> None:
     refused = await chat_world.alice.rest.patch(f"{BASE}/{chat_world.bob.id}", {})
     assert (refused.status, refused.code) == (400, "INVALID_FORM_BODY")
+
+
+@pytest.mark.chat_settings(**{"limits.max_relationships": 2})
+async def test_those_who_ask_take_no_room_away(chat_world: World) -> None:
+    admin, alice, bob, carol = chat_world.admin, chat_world.alice, chat_world.bob, chat_world.carol
+    (await alice.rest.change_settings(friend_source_flags=7)).expect(200)
+    for asking in (admin, bob):
+        (await asking.rest.request_friendship(alice.id)).expect(200)
+    # Two wait for an answer, as many as there may be; but alice may still ask, and agree.
+    refused = await carol.rest.request_friendship(alice.id)
+    assert (refused.status, refused.code) == (400, "MAX_FRIENDS")
+    (await alice.rest.request_friendship(carol.id)).expect(200)
+    (await alice.rest.accept_friendship(bob.id)).expect(200)
+    full = await alice.rest.accept_friendship(admin.id)
+    assert (full.status, full.code) == (400, "MAX_FRIENDS")
+    assert full.json()["max_relationships"] == 2
+    assert (await alice.rest.block(admin.id)).code == "MAX_FRIENDS"
+    assert (await alice.rest.request_friendship(admin.id)).code == "MAX_FRIENDS"
+    assert await types(alice) == {carol.id: 4, bob.id: 1, admin.id: 3}
+    # A friend may be blocked whatever the limit, since that takes no more room.
+    (await alice.rest.block(bob.id)).expect(200)
+    (await alice.rest.end_relationship(carol.id)).expect(204)
+    (await alice.rest.accept_friendship(admin.id)).expect(200)

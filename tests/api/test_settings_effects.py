@@ -160,3 +160,12 @@ async def test_new_guilds_are_restricted_where_that_is_wanted(chat_world: World)
     settings = await settings_of(bob)
     assert settings["restricted_guilds"] == settings["bot_restricted_guilds"] == []
     assert guild["id"] not in [guild_id for folder in settings["guild_folders"] for guild_id in folder["guild_ids"]]
+
+
+@pytest.mark.chat_settings(**{"content_policy.blocked_phrases": ["forbidden"]})
+async def test_blocked_text_is_no_custom_status(chat_world: World) -> None:
+    refused = await chat_world.alice.rest.change_settings(custom_status={"text": "Forbidden fruit"}, theme="dark")
+    assert (refused.status, refused.code) == (403, "CONTENT_BLOCKED")
+    settings = await settings_of(chat_world.alice)
+    assert (settings["custom_status"], settings["theme"]) == (None, "system")
+    (await chat_world.alice.rest.change_settings(custom_status={"text": "fruit"})).expect(200)
