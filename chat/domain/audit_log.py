@@ -15,16 +15,19 @@ from chat.auth.principal import Principal
 from chat.bus.audience import ToGuild
 from chat.bus.bus import Bus, Event
 from chat.clock import Clock
-from chat.domain.access import Access
+from chat.domain.access import Access, sees_threads
 from chat.domain.objects.audit_log import audit_log_entry_object
+from chat.domain.objects.threads import thread_object
 from chat.domain.objects.users import partial_user
+from chat.domain.thread_access import seen_of
 from chat.registries.audit_actions import AuditAction
 from chat.registries.events import EventName
 from chat.registries.permissions import Permission
 from chat.snowflake import SnowflakeGenerator, snowflake_at
-from chat.store import accounts, guild_audit_log
+from chat.store import accounts, guild_audit_log, threads
 from chat.store.database import Database
 from chat.store.guild_audit_log import AuditLogEntry, AuditLogPage
+from chat.store.threads import ShownThread
 
 VIEW_AUDIT_LOG: Final = Permission.VIEW_AUDIT_LOG.value
 
@@ -126,26 +129,36 @@ class AuditLog:
                 self._bus.publish(entry_created(entry))
 
     async def read(self, principal: Principal, guild_id: int, page: AuditLogPage) -> dict[str, Any]:
-        """A page of the log, the newest entries first, with the accounts that it names.
+        """A page of the log, the newest entries first, with the accounts that it names; for callers who know threads
+        with those that they see of the threads that it names.
 
         :raises ApiError: as `Access.guild`, with VIEW_AUDIT_LOG.
         """
-        self._access.guild(principal, guild_id, VIEW_AUDIT_LOG)
+        state = self._access.guild(principal, guild_id, VIEW_AUDIT_LOG).state
         now = self._clock.now_ms()
+        knows_threads = sees_threads(principal)
 
-        def query(connection: sqlite3.Connection) -> dict[str, Any]:
+        def query(connection: sqlite3.Connection) -> tuple[dict[str, Any], list[ShownThread]]:
             entries = guild_audit_log.page(connection, guild_id, page, now)
             named = {entry.user_id for entry in entries}
             named.update(account_id for entry in entries if (account_id := _named_account(entry)) is not None)
-            return {
+            page_of_log = {
                 "audit_log_entries": [audit_log_entry_object(entry) for entry in entries],
                 "users": [partial_user(account) for account in accounts.by_ids(connection, sorted(named))],
                 "webhooks": [],
             }
+            about = [entry.target_id for entry in entries if entry.action_type in _ABOUT_THREADS]
+            thread_ids = {int(target_id) for target_id in about if target_id is not None}
+            found = threads.shown_by_ids(connection, principal.user_id, thread_ids) if knows_threads else []
+            return page_of_log, found
 
-        return await self._database.read(query)
+        log, found = await self._database.read(query)
+        if knows_threads:
+            log["threads"] = [thread_object(shown.thread) for shown in seen_of(state, principal.user_id, found)]
+        return log
 
 
+_ABOUT_THREADS: Final = frozenset({AuditAction.THREAD_CREATE, AuditAction.THREAD_UPDATE, AuditAction.THREAD_DELETE})
 _ABOUT_ACCOUNTS: Final = frozenset(
     {
         AuditAction.MEMBER_KICK,

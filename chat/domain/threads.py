@@ -28,10 +28,12 @@ from chat.domain.system_messages import SystemMessages, WrittenMessage
 from chat.domain.thread_access import ThreadAccess, ThreadLookup
 from chat.domain.thread_events import KnownThread, known_thread, member_of_thread, members_changed, thread_created
 from chat.domain.thread_writing import require_room
+from chat.domain.verification import require_verification
 from chat.errors import ApiError
 from chat.registries.audit_actions import AuditAction
 from chat.registries.channel_types import ChannelType
 from chat.registries.events import EventName
+from chat.registries.guild_values import DisabledOperation
 from chat.registries.limits import THREAD_MEMBERS_MAXIMUM
 from chat.registries.message_types import THREAD_MESSAGE_TYPES, MessageFlag, MessageReferenceType, MessageType
 from chat.registries.permissions import Permission
@@ -43,6 +45,7 @@ from chat.store.messages import Message, MessageReference
 from chat.store.threads import MINUTE_MS, Thread, ThreadMember
 
 DEFAULT_AUTO_ARCHIVE_MINUTES: Final = 4_320
+SEND_MESSAGE_DISABLED: Final = DisabledOperation.SEND_MESSAGE.value
 HAS_THREAD: Final = MessageFlag.HAS_THREAD.value
 
 _START_PERMISSION: Final = {
@@ -115,7 +118,7 @@ class Threads:
         """Start a thread below a channel; the channel says so, unless it is a private one.
 
         :raises ApiError: as `Access.guild_channel`; INVALID_CHANNEL_TYPE, MISSING_PERMISSIONS, COMMUNICATION_DISABLED,
-            CONTENT_BLOCKED, MAX_ACTIVE_THREADS.
+            FEATURE_TEMPORARILY_DISABLED, GUILD_VERIFICATION_REQUIRED, CONTENT_BLOCKED, MAX_ACTIVE_THREADS.
         """
         parent = self._access.guild_channel(principal, channel_id)
         return await self._start(principal, parent, new, self._system_messages.new_id(), reason)
@@ -156,6 +159,9 @@ class Threads:
         parent.require(_START_PERMISSION[kind])
         now = self._clock.now_ms()
         parent.require_voice(now)
+        if parent.disables(SEND_MESSAGE_DISABLED):
+            raise ApiError("FEATURE_TEMPORARILY_DISABLED")
+        require_verification(parent.state, parent.member, principal.account, now)
         self._policy.require_unblocked(new.name)
         thread = thread_to_be(parent.channel, kind, thread_id, principal.user_id, new, now)
         own = ThreadMember(thread_id, principal.user_id, now)

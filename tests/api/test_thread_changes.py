@@ -455,3 +455,33 @@ async def test_a_guild_has_so_many_active_threads(
     (await client.join_thread(opened[1]["id"], chat_world.carol.id)).expect(204)
     refused(await client.join_thread(opened[1]["id"], chat_world.alice.id), 400, "MAX_THREAD_MEMBERS")
     (await client.join_thread(opened[1]["id"], chat_world.carol.id)).expect(204)
+
+
+async def test_the_audit_log_shows_the_threads_that_it_names(chat_world: World) -> None:
+    public, private = (
+        await thread(chat_world.bob, chat_world.channel_id),
+        await thread(chat_world.bob, chat_world.channel_id, type=12),
+    )
+    gone = await thread(chat_world.bob, chat_world.channel_id)
+    (await knowing(chat_world.alice).delete(f"/v1/channels/{gone['id']}")).expect(204)
+    path = f"/v1/guilds/{chat_world.guild_id}/audit-logs"
+    log = (await knowing(chat_world.alice).get(path)).expect(200)
+    assert {entry["id"] for entry in log["threads"]} == {public["id"], private["id"]}
+    assert "threads" not in (await chat_world.alice.rest.get(path)).expect(200)
+    readers = {"name": "readers", "permissions": str(1 << 7)}
+    role = (await chat_world.alice.rest.post(f"/v1/guilds/{chat_world.guild_id}/roles", readers)).expect(200)["id"]
+    member = f"/v1/guilds/{chat_world.guild_id}/members/{chat_world.carol.id}/roles/{role}"
+    (await chat_world.alice.rest.put(member)).expect(204)
+    log = (await knowing(chat_world.carol).get(path)).expect(200)
+    assert [entry["id"] for entry in log["threads"]] == [public["id"]]
+
+
+async def test_where_nothing_is_said_no_threads_are_started(chat_world: World) -> None:
+    client, where = knowing(chat_world.bob), chat_world.channel_id
+    said = (await chat_world.bob.rest.send_message(where, "topic")).expect(200)
+    guild = f"/v1/_dev/guilds/{chat_world.guild_id}"
+    (await chat_world.anyone.post(guild, {"disabled_operations": 1 << 4})).expect(200)
+    refused(await client.start_thread(where, "x"), 403, "FEATURE_TEMPORARILY_DISABLED")
+    refused(await client.start_thread_from(where, said["id"], "x"), 403, "FEATURE_TEMPORARILY_DISABLED")
+    (await chat_world.anyone.post(guild, {"disabled_operations": 0})).expect(200)
+    await thread(chat_world.bob, where)

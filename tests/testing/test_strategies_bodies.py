@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from chat.testing import World, open_chat_server, strategies
-from chat.testing.rest_client import Response
+from chat.testing.rest_client import Response, RestClient
 from chat.testing.stepped_run import SteppedRun
 
 FEW = settings(max_examples=30, deadline=None)
@@ -36,6 +36,28 @@ class Spokesman:
     def messages(self) -> str:
         """The path of the channel's messages."""
         return f"/v1/channels/{self.world.channel_id}/messages"
+
+    def alice_asks(self, method: str, path: str, body: object) -> Response:
+        """As a client that knows threads."""
+        client = self.knowing
+        return self.run.call(lambda: client.request(method, path, json=body))
+
+    @functools.cached_property
+    def knowing(self) -> RestClient:
+        """Alice's client, which declares that it knows threads."""
+        return self.world.alice.rest.declaring("channel_threads")
+
+    @functools.cached_property
+    def forum(self) -> str:
+        """The path of a forum."""
+        made = self.alice_posts(f"/v1/guilds/{self.world.guild_id}/channels", {"name": "forum", "type": 15})
+        return f"/v1/channels/{made.expect(200)['id']}"
+
+    @functools.cached_property
+    def thread(self) -> str:
+        """The path of a private thread."""
+        made = self.alice_asks("POST", f"/v1/channels/{self.world.channel_id}/threads", {"name": "x", "type": 12})
+        return f"/v1/channels/{made.expect(201)['id']}"
 
     def a_stranger_posts(self, path: str, body: object) -> Response:
         return self.run.call(self.world.anyone.post, path, body)
@@ -260,3 +282,62 @@ def test_uploads_are_promised(spokesman: Spokesman, body: dict[str, Any]) -> Non
 @given(body=strategies.invalid_upload_promises())
 def test_invalid_promises_are_refused(spokesman: Spokesman, body: object) -> None:
     is_invalid(spokesman.alice_posts(f"/v1/channels/{spokesman.world.channel_id}/attachments", body))
+
+
+@FEW
+@given(body=strategies.thread_starts())
+def test_threads_are_started(spokesman: Spokesman, body: dict[str, Any]) -> None:
+    path = f"/v1/channels/{spokesman.world.channel_id}/threads"
+    started = spokesman.alice_asks("POST", path, body).expect(201)
+    assert (started["name"], started["type"]) == (body["name"], body.get("type") or 11)
+    spokesman.alice_asks("DELETE", f"/v1/channels/{started['id']}", {}).expect(204)
+
+
+@FEW
+@given(body=strategies.invalid_thread_starts())
+def test_what_is_no_thread_is_refused(spokesman: Spokesman, body: object) -> None:
+    is_invalid(spokesman.alice_asks("POST", f"/v1/channels/{spokesman.world.channel_id}/threads", body))
+
+
+@FEW
+@given(body=strategies.posts())
+def test_posts_are_made(spokesman: Spokesman, body: dict[str, Any]) -> None:
+    made = spokesman.alice_asks("POST", f"{spokesman.forum}/threads", body).expect(201)
+    assert made["message"]["content"] == body["message"]["content"].strip()
+    spokesman.alice_asks("DELETE", f"/v1/channels/{made['id']}", {}).expect(204)
+
+
+@FEW
+@given(body=strategies.invalid_posts())
+def test_what_is_no_post_is_refused(spokesman: Spokesman, body: object) -> None:
+    is_invalid(spokesman.alice_asks("POST", f"{spokesman.forum}/threads", body))
+
+
+@FEW
+@given(body=strategies.thread_changes())
+def test_threads_are_changed(spokesman: Spokesman, body: dict[str, Any]) -> None:
+    changed = spokesman.alice_asks("PATCH", spokesman.thread, body).expect(200)
+    shown = {**changed, **changed["thread_metadata"]}
+    assert {name: shown[name] for name in body} == body
+
+
+@FEW
+@given(body=strategies.invalid_thread_changes())
+def test_what_no_thread_becomes_is_refused(spokesman: Spokesman, body: object) -> None:
+    is_invalid(spokesman.alice_asks("PATCH", spokesman.thread, body))
+
+
+@FEW
+@given(body=strategies.forum_fields())
+def test_forums_are_changed(spokesman: Spokesman, body: dict[str, Any]) -> None:
+    changed = spokesman.alice_asks("PATCH", spokesman.forum, body).expect(200)
+    if "available_tags" in body:
+        assert [tag["name"] for tag in changed["available_tags"]] == [
+            tag["name"].strip() for tag in body["available_tags"]
+        ]
+
+
+@FEW
+@given(body=strategies.invalid_forum_fields())
+def test_what_no_forum_has_is_refused(spokesman: Spokesman, body: object) -> None:
+    is_invalid(spokesman.alice_asks("PATCH", spokesman.forum, body))

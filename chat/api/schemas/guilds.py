@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from chat.api.schemas.channels import GUILD_CHANNEL
+from chat.api.schemas.channels import GUILD_CHANNEL, THREAD
 from chat.api.schemas.shapes import (
     ANYTHING,
     ASSET,
@@ -282,7 +282,8 @@ AUDIT_LOG: Final = wire_object(
         "users": listed(PARTIAL_USER),
         "webhooks": listed(OPEN_OBJECT),
     },
-    optional={"threads": listed(OPEN_OBJECT)},
+    optional={"threads": listed(THREAD)},
+    description="`threads` is for callers who know threads.",
 )
 
 VANITY_URL: Final = record({"code": nullable(TEXT)}, optional={"uses": COUNT})
