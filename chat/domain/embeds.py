@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from chat.domain.objects.embeds import names_of_own_files
+from chat.domain.objects.embeds import MEDIA_MEMBERS, names_of_own_files
 from chat.errors import InvalidFormBody
 
 EMBED_CHARACTERS: Final = 6_000
@@ -50,6 +50,7 @@ def texts_of(embeds: Embeds) -> Iterator[str]:
         yield from (embed[member] for member in ("title", "description") if member in embed)
         yield embed.get("author", {}).get("name", "")
         yield embed.get("footer", {}).get("text", "")
+        yield from (embed[member]["description"] for member in MEDIA_MEMBERS if "description" in embed.get(member, {}))
         for field in embed.get("fields", ()):
             yield field["name"]
             yield field["value"]

@@ -138,6 +138,9 @@ async def test_so_many_embeds_and_characters_and_no_more(chat_world: World) -> N
     assert await send(bob, channel_id, "z" * 4_000, embeds=full)
     over = await bob.rest.send_message(channel_id, "", embeds=[*full, {"title": "x"}])
     assert wrong_fields(over) == [("embeds", "CONTENT_EXCEEDS_MAX_LENGTH")]
+    pictures = [{"image": {"url": "https://example.com/", "description": "x" * 4_000}}] * 2
+    described = await bob.rest.send_message(channel_id, "", embeds=pictures)
+    assert wrong_fields(described) == [("embeds", "CONTENT_EXCEEDS_MAX_LENGTH")]
 
 
 async def test_an_embed_in_which_nothing_stands_is_none(chat_world: World) -> None:
@@ -168,6 +171,7 @@ async def test_blocked_text_in_an_embed(chat_world: World) -> None:
         {"title": "Krakeel"},
         {"footer": {"text": "so ein KRAKEEL"}},
         {"fields": [{"name": "n", "value": "krakeel"}]},
+        {"image": {"url": "https://example.com/a.png", "description": "Krakeel"}},
     ):
         refused(await bob.send_message(channel_id, "", embeds=[embed]), 403, "CONTENT_BLOCKED")
         edit = await bob.patch(f"/v1/channels/{channel_id}/messages/{sent['id']}", {"embeds": [embed]})
