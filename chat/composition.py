@@ -57,6 +57,7 @@ from chat.domain.email_revert import EmailReverts
 from chat.domain.email_verification import EmailVerification
 from chat.domain.enrolments import Enrolments
 from chat.domain.expressions import Expressions
+from chat.domain.favorite_memes import FavoriteMemes
 from chat.domain.friendships import Friendships
 from chat.domain.group_invites import GroupInvites
 from chat.domain.groups import Groups
@@ -489,6 +490,7 @@ def build_services(base: Foundations) -> Services:
         user_profiles=UserProfiles(database, base.guild_states, access, clock),
         read_states=ReadStates(database, base.guild_states, access, bus, base.snowflakes),
         recent_mentions=RecentMentions(database, access, bus, clock, addresses),
+        favorite_memes=FavoriteMemes(database, access, bus, clock, base.snowflakes, settings, media, uploads),
         saved_messages=SavedMessages(database, access, bus, clock, base.snowflakes, settings, addresses),
         system_messages=system_messages,
         media=media,

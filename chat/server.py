@@ -158,6 +158,7 @@ class Server:
             premium_for_everyone=settings.premium_mode == "everyone",
             calls_of=active_calls.of_account,
             voice_regions=settings.voice.regions,
+            memes_of=lambda user_id: self.services.favorite_memes.of_user(user_id),
         )
         self.presences = presences = Presences(
             bus,

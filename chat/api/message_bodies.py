@@ -143,12 +143,15 @@ class EditMessage:
     attachments: Attachments | None = None
 
 
-def message_draft(body: CreateMessage, attachments: Sequence[AttachmentDraft]) -> MessageDraft:
-    """The message that a body asks for. White space around the text does not belong to it.
+def message_draft(
+    body: CreateMessage, attachments: Sequence[AttachmentDraft], meme: AttachmentDraft | None = None
+) -> MessageDraft:
+    """The message that a body asks for. White space around the text does not belong to it. `meme` is the file of the
+    favourite meme that the body names, where such may be sent.
 
     :raises InvalidFormBody: for parts that would be lost.
     """
-    if body.favorite_meme_id is not None:
+    if body.favorite_meme_id is not None and meme is None:
         raise InvalidFormBody.at("favorite_meme_id", "INVALID_FORMAT")
     reference = body.message_reference
     return MessageDraft(
@@ -158,7 +161,7 @@ def message_draft(body: CreateMessage, attachments: Sequence[AttachmentDraft]) -
         flags=body.flags,
         reply_to=None if reference is None or reference.type == FORWARD else _reply_to(reference),
         allowed_mentions=_allowed_mentions(body.allowed_mentions),
-        attachments=tuple(attachments),
+        attachments=tuple(attachments) if meme is None else (*attachments, meme),
         embeds=stored_embeds(body.embeds) if body.embeds else (),
         sticker_ids=tuple(body.sticker_ids),
         forward=None if reference is None or reference.type != FORWARD else _forward(reference),

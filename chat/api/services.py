@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from chat.domain.email_revert import EmailReverts
     from chat.domain.email_verification import EmailVerification
     from chat.domain.expressions import Expressions
+    from chat.domain.favorite_memes import FavoriteMemes
     from chat.domain.friendships import Friendships
     from chat.domain.groups import Groups
     from chat.domain.guild_changes import GuildChanges
@@ -184,6 +185,7 @@ class Services:
     read_states: ReadStates
     recent_mentions: RecentMentions
     saved_messages: SavedMessages
+    favorite_memes: FavoriteMemes
     user_notes: UserNotes
     user_profiles: UserProfiles
     system_messages: SystemMessages

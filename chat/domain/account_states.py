@@ -46,6 +46,7 @@ class AccountStates:
         premium_for_everyone: bool,
         calls_of: Callable[[int], list[dict[str, Any]]] = lambda user_id: [],
         voice_regions: Sequence[str] = (),
+        memes_of: Callable[[int], list[dict[str, Any]]] = lambda user_id: [],
     ) -> None:
         self._database = database
         self._clock = clock
@@ -55,6 +56,7 @@ class AccountStates:
         self._premium_for_everyone = premium_for_everyone
         self._calls_of = calls_of
         self._voice_regions = region_objects(voice_regions)
+        self._memes_of = memes_of
 
     def guild_ids(self, user_id: int) -> list[int]:
         """Guilds the account is a member of, ascending."""
@@ -106,6 +108,10 @@ class AccountStates:
     def guild_settings(self, user_id: int) -> list[dict[str, Any]]:
         """User guild settings objects."""
         return user_guild_settings.of_user(self._database.reader, user_id)
+
+    def favorite_memes(self, user_id: int) -> list[dict[str, Any]]:
+        """What the account keeps at hand."""
+        return self._memes_of(user_id)
 
     def read_states(self, user_id: int, *, threads: bool) -> list[dict[str, Any]]:
         """Read state objects (wire facts 5.4); without `threads` none of threads."""

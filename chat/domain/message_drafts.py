@@ -81,7 +81,7 @@ class AttachmentDraft:
     attachment: Attachment
     is_promised: bool
     origin_id: int | None = None
-    """The attachment of a forwarded message that it is a copy of."""
+    """The attachment that it is a copy of, sharing its bytes: one of a forwarded message, or a favourite meme."""
 
 
 @attrs.frozen

@@ -24,6 +24,8 @@ def put_into_message(
     :raises InvalidFormBody: for an upload that is gone, or part of another message.
     """
     for index, file in enumerate(files):
+        if file.origin_id is not None and attachments.by_id(connection, file.origin_id) is None:
+            raise InvalidFormBody.at(f"attachments.{index}", "INVALID_FORMAT")  # what it shares its bytes with is gone
         attachment = attrs.evolve(file.attachment, message_id=message.id)
         put = attachments.put_into_message(connection, attachment, now_ms) if file.is_promised else None
         if put is None:

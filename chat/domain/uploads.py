@@ -202,7 +202,7 @@ class Uploads:
                 if incoming.size != promised.size:
                     raise ApiError("BAD_REQUEST")
                 await incoming.keep(promised.key)
-            stored = await self._described(promised, incoming)
+            stored = await self.described(promised, incoming)
             now = self._clock.now_ms()
             async with self._media.settled(promised.key):
                 if not await self._database.write(lambda connection: attachments.note_stored(connection, stored, now)):
@@ -299,13 +299,13 @@ class Uploads:
         async with self._media.settled(*(attachment.key for attachment in new)):
             for number, attachment, (_, incoming) in zip(numbers, new, form.files, strict=True):
                 await incoming.keep(attachment.key)
-                described = await self._described(attachment, incoming)
+                described = await self.described(attachment, incoming)
                 wish = wished.get(number, AttachmentWish(number))
                 drafts.append(AttachmentDraft(_wished(described, wish, len(drafts)), is_promised=False))
             yield tuple(drafts)
 
-    async def _described(self, attachment: Attachment, incoming: Incoming) -> Attachment:
-        """The attachment, whose file is in its place, with what its content says of itself."""
+    async def described(self, attachment: Attachment, incoming: Incoming) -> Attachment:
+        """The attachment, whose file was kept under its key, with what its content says of itself."""
         kind, path = content_type(incoming.head), self._media.storage.path_of(attachment.key)
         described = attrs.evolve(
             attachment, size=incoming.size, content_type=kind, content_hash=incoming.sha256, stored=True

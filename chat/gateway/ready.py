@@ -66,6 +66,10 @@ class AccountState(Protocol):
         """User guild settings objects."""
         ...
 
+    def favorite_memes(self, user_id: int) -> list[dict[str, Any]]:
+        """What the account keeps at hand."""
+        ...
+
     def read_states(self, user_id: int, *, threads: bool) -> list[dict[str, Any]]:
         """Read state objects; without `threads` none of threads."""
         ...
@@ -170,7 +174,7 @@ class ReadyPayloads:
             "user_guild_settings": self._accounts.guild_settings(user_id),
             "notes": self._accounts.notes(user_id),
             "pinned_dms": self._accounts.pinned_channels(user_id),
-            "favorite_memes": [],
+            "favorite_memes": self._accounts.favorite_memes(user_id),
             "webauthn_credentials": self._accounts.webauthn_credentials(user_id),
             "rtc_regions": self._accounts.voice_regions(),
             "country_code": "US",

@@ -28,6 +28,7 @@ from chat.store.schema_forums import ANNOUNCEMENTS, FORUMS
 from chat.store.schema_jobs import JOBS
 from chat.store.schema_media import MEDIA
 from chat.store.schema_members import MEMBERS
+from chat.store.schema_memes import FAVORITE_MEMES
 from chat.store.schema_mentions import HERE_MENTIONS
 from chat.store.schema_messages import MESSAGES_IN_FULL
 from chat.store.schema_moderation import MODERATION
@@ -209,6 +210,12 @@ def account_search(database: sqlite_utils.Database) -> None:
         database.execute(statement)
 
 
+def favorite_memes(database: sqlite_utils.Database) -> None:
+    """What accounts keep at hand."""
+    for statement in FAVORITE_MEMES:
+        database.execute(statement)
+
+
 MIGRATIONS: Final[Sequence[Migration]] = (
     accounts_guilds_messages,
     relationships,
@@ -237,6 +244,7 @@ MIGRATIONS: Final[Sequence[Migration]] = (
     durable_jobs,
     here_mentions,
     account_search,
+    favorite_memes,
 )
 """In the order in which they run; the name of the function is the name in the record."""
 

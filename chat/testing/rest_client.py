@@ -419,6 +419,27 @@ class RestClient:
         """DELETE /v1/users/@me/saved-messages/{message_id}."""
         return await self.delete(f"/v1/users/@me/saved-messages/{message_id}")
 
+    async def memes(self) -> Response:
+        """GET /v1/users/@me/memes."""
+        return await self.get("/v1/users/@me/memes")
+
+    async def fetch_meme(self, url: str, **members: object) -> Response:
+        """POST /v1/users/@me/memes; `name`, `alt_text`, `tags`."""
+        return await self.post("/v1/users/@me/memes", {"url": url, **members})
+
+    async def keep_meme(self, channel_id: int | str, message_id: int | str, **members: object) -> Response:
+        """POST /v1/channels/{channel_id}/messages/{message_id}/memes; `attachment_id` or `embed_index`, `name`,
+        `alt_text`, `tags`."""
+        return await self.post(f"/v1/channels/{channel_id}/messages/{message_id}/memes", members)
+
+    async def change_meme(self, meme_id: int | str, **members: object) -> Response:
+        """PATCH /v1/users/@me/memes/{meme_id}; `name`, `alt_text`, `tags`."""
+        return await self.patch(f"/v1/users/@me/memes/{meme_id}", members)
+
+    async def delete_meme(self, meme_id: int | str) -> Response:
+        """DELETE /v1/users/@me/memes/{meme_id}."""
+        return await self.delete(f"/v1/users/@me/memes/{meme_id}")
+
     async def forget_read_state(self, channel_id: int | str) -> Response:
         """DELETE /v1/channels/{channel_id}/messages/ack."""
         return await self.delete(f"/v1/channels/{channel_id}/messages/ack")

@@ -103,7 +103,7 @@ async def test_pages(chat_world: World) -> None:
         ({"content": "x", "attachments": [{"id": 0}]}, "attachments.0.uploaded_filename", "INVALID_FORMAT"),
         ({"content": "x", "sticker_ids": ["1", "2", "3", "4"]}, "sticker_ids", "INVALID_FORMAT"),
         ({"content": "x", "sticker_ids": "1"}, "sticker_ids", "INVALID_FORMAT"),
-        ({"content": "x", "favorite_meme_id": "1"}, "favorite_meme_id", "INVALID_FORMAT"),
+        ({"content": "x", "favorite_meme_id": "x"}, "favorite_meme_id", "INVALID_SNOWFLAKE_FORMAT"),
         ([], "root", "INVALID_FORMAT"),
     ],
 )

@@ -12,6 +12,7 @@ from chat.api.message_forms import received_edit, received_message
 from chat.api.operation import Bucket, Policy, Request, Routes
 from chat.api.schemas.messages import MESSAGE
 from chat.api.schemas.shapes import NOTHING, listed
+from chat.domain.message_drafts import AttachmentDraft
 from chat.domain.message_reading import Page
 from chat.errors import InvalidFormBody
 
@@ -58,10 +59,21 @@ async def create_message(request: Request, channel_id: int, body: CreateMessage 
     """Send a message."""
     services, principal = request.services, request.principal
     if body is not None and not body.attachments:
-        return await services.messages.create(principal, channel_id, message_draft(body, ()))
+        return await services.messages.create(
+            principal, channel_id, message_draft(body, (), _meme(request, channel_id, body, 0))
+        )
     owner = services.uploads.owner(principal, channel_id)
     async with received_message(request, owner, CreateMessage, body) as (message, attachments):
-        return await services.messages.create(principal, channel_id, message_draft(message, attachments))
+        meme = _meme(request, channel_id, message, len(attachments))
+        return await services.messages.create(principal, channel_id, message_draft(message, attachments, meme))
+
+
+def _meme(request: Request, channel_id: int, message: CreateMessage, position: int) -> AttachmentDraft | None:
+    """The file of the favourite meme that a message names, behind so many others."""
+    if message.favorite_meme_id is None:
+        return None
+    memes = request.services.favorite_memes
+    return memes.as_attachment(request.principal, channel_id, message.favorite_meme_id, position)
 
 
 @routes.operation(

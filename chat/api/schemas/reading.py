@@ -6,15 +6,18 @@ from typing import Final
 
 from chat.api.schemas.messages import MESSAGE
 from chat.api.schemas.shapes import (
+    ADDRESS,
     BOOLEAN,
     COUNT,
     SNOWFLAKE,
+    TEXT,
     TIMESTAMP,
     choice,
     listed,
     mapped,
     nullable,
     record,
+    text,
     wire_object,
 )
 from chat.api.schemas.users import PARTIAL_USER
@@ -49,4 +52,26 @@ SAVED_MESSAGE: Final = wire_object(
         "message": nullable(MESSAGE),
     },
     description="A message that an account keeps; null where it may not read it at present.",
+)
+
+FAVORITE_MEME: Final = wire_object(
+    "FavoriteMeme",
+    {
+        "id": SNOWFLAKE,
+        "user_id": SNOWFLAKE,
+        "name": text(100),
+        "alt_text": nullable(TEXT),
+        "tags": listed(TEXT),
+        "attachment_id": SNOWFLAKE,
+        "filename": TEXT,
+        "content_type": TEXT,
+        "content_hash": nullable(TEXT),
+        "size": COUNT,
+        "width": nullable(COUNT),
+        "height": nullable(COUNT),
+        "duration": nullable(COUNT),
+        "url": ADDRESS,
+        "is_gifv": BOOLEAN,
+    },
+    description="A picture, a film or a sound that an account keeps at hand.",
 )
