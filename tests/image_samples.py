@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import struct
+import zlib
 from collections.abc import Callable, Mapping
 from typing import Final
 
@@ -127,3 +128,15 @@ MOVING: Final[Mapping[str, Callable[[], bytes]]] = {
     "JXL": lambda: jxl(moving=True),
 }
 """Formats in which images may move."""
+
+
+def png_bomb(side: int = 30_000) -> bytes:
+    """A whole PNG of few bytes and very many black pixels."""
+
+    def chunk(name: bytes, data: bytes) -> bytes:
+        return struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data))
+
+    row, packer = bytes(1 + (side + 7) // 8), zlib.compressobj()
+    rows = b"".join(packer.compress(row) for _ in range(side)) + packer.flush()
+    header = struct.pack(">IIBBBBB", side, side, 1, 0, 0, 0, 0)
+    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", rows) + chunk(b"IEND", b"")

@@ -16,7 +16,7 @@ from chat.testing.rest_client import Response
 from chat.testing.server import ChatServer
 from chat.testing.world import World
 from tests.api.surfaces import data_uri, fetch, form, png, post_form, target
-from tests.image_samples import MOVING, written
+from tests.image_samples import MOVING, png_bomb, written
 
 SMALL = {"media.rendition_cache_bytes": 1}
 
@@ -181,14 +181,11 @@ async def test_a_picture_of_more_pixels_than_its_file_holds_is_never_unpacked(
     PIL.Image.new("L", (5_600, 5_600)).save(bearable, "PNG")
     url = (await attached(chat_world, "large.png", bearable.getvalue()))["url"]
     assert drawn(await fetch(chat_world.anyone, url + "&size=128&format=webp")) == ("WEBP", (128, 128), 1)
-    bomb = io.BytesIO()
-    PIL.Image.new("1", (30_000, 30_000)).save(bomb, "PNG")
-    attachment = await attached(chat_world, "bomb.png", bomb.getvalue())
+    bomb = png_bomb()
+    attachment = await attached(chat_world, "bomb.png", bomb)
     assert not {"width", "height", "placeholder"} & attachment.keys()
-    assert (await fetch(chat_world.anyone, attachment["url"] + "&size=128&format=webp")).body == bomb.getvalue()
-    refused = await chat_world.alice.rest.patch(
-        f"/v1/guilds/{chat_world.guild_id}", {"icon": data_uri(bomb.getvalue())}
-    )
+    assert (await fetch(chat_world.anyone, attachment["url"] + "&size=128&format=webp")).body == bomb
+    refused = await chat_world.alice.rest.patch(f"/v1/guilds/{chat_world.guild_id}", {"icon": data_uri(bomb)})
     assert refused.json()["errors"] == [
         {"path": "icon", "code": "INVALID_IMAGE_FORMAT", "message": refused.json()["errors"][0]["message"]}
     ]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import io
 import json
 import os
 import signal
@@ -22,16 +21,9 @@ from chat.media.pixels import FRAMES_MAXIMUM, Unusable, placeholder, render
 from chat.media.renditions import SIZES, Original, Rendition, next_size
 from chat.media.thumbhash import thumbhash
 from tests.api.surfaces import png
-from tests.image_samples import FORMATS, written
+from tests.image_samples import FORMATS, png_bomb, written
 
 SMALL = Rendition("image/webp", 64, 64)
-
-
-def bomb() -> bytes:
-    """A PNG of few bytes and 900 million pixels."""
-    stream = io.BytesIO()
-    PIL.Image.new("1", (30_000, 30_000)).save(stream, "PNG")
-    return stream.getvalue()
 
 
 def late_bomb() -> bytes:
@@ -55,7 +47,7 @@ def test_each_format_becomes_each_other(tmp_path: Path, name: str, kind: str) ->
 
 @pytest.mark.parametrize(
     "data",
-    [b"", b"text", png(40, 40)[:60], png(50_000, 50_000), bomb(), b"GIF89a", b"\xff\xd8\xff\xe0" + bytes(50)],
+    [b"", b"text", png(40, 40)[:60], png(50_000, 50_000), png_bomb(), b"GIF89a", b"\xff\xd8\xff\xe0" + bytes(50)],
     ids=["empty", "text", "cut", "lie", "bomb", "beginning", "nothing"],
 )
 def test_what_is_no_picture_or_too_much_of_one(tmp_path: Path, data: bytes) -> None:
@@ -121,7 +113,7 @@ def test_sizes_come_from_a_list() -> None:
 async def test_a_process_draws_and_refuses_and_goes_on(tmp_path: Path) -> None:
     good, bad, target = tmp_path / "good", tmp_path / "bad", tmp_path / "target"
     good.write_bytes(png(200, 100))
-    bad.write_bytes(bomb())
+    bad.write_bytes(png_bomb())
     workers = ImageWorkers(in_processes=True)
     async with trio.open_nursery() as nursery:
         nursery.start_soon(workers.run)

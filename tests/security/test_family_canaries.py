@@ -233,6 +233,14 @@ async def test_oauth2_keys_webhooks_and_uploads(talk: Talk, secrets_stay_secret:
         await world.anyone.post(path, {"content": "sung"})
         await world.anyone.post(f"{path}/nowhere", {"content": "sung"})
         await world.anyone.request("POST", path, body=b"{")
+        for dialect in ("github", "slack", "instatus"):
+            headers = {"X-GitHub-Event": "watch"}
+            await world.anyone.request("POST", f"{path}/{dialect}", json={"text": "sung"}, headers=headers)
+            await world.anyone.request("POST", f"{path}/{dialect}?thread_id=1", json={"text": []}, headers=headers)
+        said = await world.anyone.post(f"{path}?wait=true", {"content": "sung"})
+        message = f"{path}/messages/{said.json().get('id', '1')}"
+        for method in ("GET", "PATCH", "DELETE", "GET"):
+            await world.anyone.request(method, message, json={"content": "sung again"} if method == "PATCH" else ...)
     secrets_stay_secret.secrets[UNKNOWN] = "what nobody issued"
     files = {"files": [{"id": "0", "filename": "song.txt", "file_size": 4}]}
     await world.alice.rest.post(f"/v1/channels/{world.channel_id}/attachments", files)
