@@ -37,7 +37,7 @@ from chat.domain.message_reading import one_message
 from chat.domain.message_senders import Sender, account_sender
 from chat.domain.nonces import NonceKey, Nonces
 from chat.domain.objects.addresses import Addresses
-from chat.domain.objects.messages import message_object, stored_message_object, whole_message_object
+from chat.domain.objects.messages import message_object, referenced_message_object, whole_message_object
 from chat.domain.objects.users import partial_user
 from chat.domain.private_channels import PrivateChannelAccess, PrivateChannels
 from chat.domain.slowmode import Slowmode
@@ -359,10 +359,8 @@ class MessageSending:
                 message, author=sender.wire, mentions=mentions, accounts=context.accounts, addresses=self._addresses
             )
         if context.stored is not None and context.answered is not None:
-            # An answered message is shown without the one that it answered itself.
-            alone = attrs.evolve(context.answered, reference=None)
             stored = context.stored
-            answered = stored_message_object(alone, None, stored.accounts, self._addresses, stored.parts)
+            answered = referenced_message_object(context.answered, stored.accounts, self._addresses, stored.parts)
             wire["referenced_message"] = answered
         return wire
 

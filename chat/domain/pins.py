@@ -44,7 +44,7 @@ class _Change:
     stored: StoredMessages
     last_pin: int | None
     entry: AuditLogEntry | None
-    note: WrittenMessage | None
+    note: WrittenMessage | None = None
 
 
 class Pins:
@@ -97,11 +97,9 @@ class Pins:
             # Two pins of one millisecond would share a place in the pages.
             pinned_at = max(now_ms, (messages.last_pin(connection, channel_id) or 0) + 1)
             entry = self._record(connection, access, AuditAction.MESSAGE_PIN, actor, message)
-            newest = messages.last_of_channel(connection, channel_id)
-            written = self._note(connection, access, note_id, message)
-            if written is not None:
-                read_states.read_on(connection, principal.user_id, channel_id, newest, note_id)
-            return self._changed(connection, message, pinned_at, pinned_at, entry, written)
+            change = self._changed(connection, message, pinned_at, pinned_at, entry)
+            # After the pin: the note shows the message that it is about.
+            return attrs.evolve(change, note=self._note(connection, access, note_id, message))
 
         await self._database.write(unit, lambda change: self._announce(access, change))
 
@@ -120,7 +118,7 @@ class Pins:
                 return None
             last_pin = messages.last_pin(connection, channel_id, besides=message.id)
             entry = self._record(connection, access, AuditAction.MESSAGE_UNPIN, actor, message)
-            return self._changed(connection, message, None, last_pin, entry, None)
+            return self._changed(connection, message, None, last_pin, entry)
 
         await self._database.write(unit, lambda change: self._announce(access, change))
 
@@ -244,22 +242,25 @@ class Pins:
         pinned_at: int | None,
         last_pin: int | None,
         entry: AuditLogEntry | None,
-        note: WrittenMessage | None,
     ) -> _Change:
         messages.pin(connection, message.id, pinned_at)
         channels.set_last_pin(connection, message.channel_id, last_pin)
         changed = attrs.evolve(message, pinned_at=pinned_at)
-        return _Change(changed, with_context(connection, [changed]), last_pin, entry, note)
+        return _Change(changed, with_context(connection, [changed]), last_pin, entry)
 
     def _announce(self, access: ChannelAccess, change: _Change | None) -> None:
         renewed = None if change is None else self._access.renewed(access)
         if change is None or renewed is None:
             return
+        if isinstance(renewed, PrivateChannelAccess):
+            # Whoever learns of the conversation now learns of the pin with it.
+            pinned = attrs.evolve(renewed.channel, last_pin_timestamp=change.last_pin)
+            renewed = attrs.evolve(renewed, channel=pinned)
         renewed.note_pins(change.last_pin)
         self._audit_log.publish(change.entry)
         wire = change.stored.wire(change.message, self._addresses)
         self._bus.publish(message_updated(renewed, change.message, wire), pins_changed(renewed, change.last_pin))
-        self._system_messages.publish(access, change.note)
+        self._system_messages.publish(renewed, change.note)
 
 
 def _message(connection: sqlite3.Connection, channel_id: int, message_id: int) -> Message:

@@ -32,7 +32,7 @@ from chat.domain.message_reading import StoredMessages, with_context
 from chat.domain.objects.addresses import Addresses
 from chat.domain.private_channels import PrivateChannelAccess, PrivateChannels
 from chat.registries.guild_values import SystemChannelFlag
-from chat.registries.message_types import MessageType
+from chat.registries.message_types import THREAD_MESSAGE_TYPES, MessageType
 from chat.snowflake import SnowflakeGenerator
 from chat.store import channels, messages, private_channels, read_states, threads
 from chat.store.guilds import Guild
@@ -43,6 +43,10 @@ SUPPRESS_JOIN_NOTIFICATIONS: Final = SystemChannelFlag.SUPPRESS_JOIN_NOTIFICATIO
 NOT_LAST: Final = frozenset({MessageType.THREAD_CREATED})
 """Messages that are not a channel's last one: sessions that know no threads are not shown them, and would find the
 channel unread for ever."""
+
+UNREAD_BY_AUTHOR: Final = frozenset({MessageType.USER_JOIN, *THREAD_MESSAGE_TYPES})
+"""What stands under somebody's name who did not act where it stands, and what not every session of theirs hears of.
+Whoever had read everything when they did what another message tells of has read that message too."""
 
 
 @attrs.frozen
@@ -59,11 +63,14 @@ def write_system_message(
     connection: sqlite3.Connection, message: Message, *, recipients: Sequence[int] = (), notified: Sequence[int] = ()
 ) -> WrittenMessage | None:
     """In a unit: write the message, with what it means for its channel; None when the channel is gone."""
+    newest_id = channels.last_message_of(connection, message.channel_id)
     if not messages.insert(connection, message):
         return None
     if message.type not in NOT_LAST:
         channels.set_last_message(connection, message.channel_id, message.id)
     threads.count_message(connection, message.channel_id)
+    if message.type not in UNREAD_BY_AUTHOR:
+        read_states.read_on(connection, message.author_id, message.channel_id, newest_id, message.id)
     if notified:
         read_states.add_mention(connection, message.channel_id, notified)
     shown = private_channels.show(connection, message.channel_id, *recipients) if recipients else []

@@ -164,6 +164,12 @@ def type_of(connection: sqlite3.Connection, channel_id: int) -> int | None:
     return None if row is None else row[0]
 
 
+def last_message_of(connection: sqlite3.Connection, channel_id: int) -> int:
+    """The id of the newest message that a channel has had; 0 where there was none."""
+    row = connection.execute("SELECT last_message_id FROM channels WHERE id = ?", (channel_id,)).fetchone()
+    return 0 if row is None or row[0] is None else int(row[0])
+
+
 def insert(connection: sqlite3.Connection, channels: Iterable[Channel]) -> None:
     """Add channels, categories before what they hold."""
     for channel in channels:

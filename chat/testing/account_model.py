@@ -14,9 +14,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from chat.testing.client_model import Misled
+from chat.testing.misled import Misled
 
 FRIEND: Final = 1
+BLOCKED: Final = 2
 
 OFFLINE: Final = "offline"
 SHOWN_OF_PRESENCES: Final = ("status", "mobile", "afk", "custom_status")
@@ -63,6 +64,10 @@ class AccountModel:
             "pinned": self.pinned,
             "channels": {channel_id: _channel_picture(channel) for channel_id, channel in self.channels.items()},
         }
+
+    def blocked(self) -> set[str]:
+        """Those whom the account has blocked."""
+        return {other for other, entry in self.relationships.items() if entry["type"] == BLOCKED}
 
     # People
 
@@ -140,8 +145,13 @@ class AccountModel:
         channel.get("nicks", {}).pop(gone_id, None)
 
     def _message_create(self, data: Mapping[str, Any]) -> None:
-        if data.get("guild_id") is None:
+        # The conversation with nobody else stands in no list.
+        if data.get("guild_id") is None and data["channel_id"] != self.user["id"]:
             self._conversation(data)["last_message_id"] = data["id"]
+
+    def _pins_update(self, data: Mapping[str, Any]) -> None:
+        if data.get("guild_id") is None and data["channel_id"] != self.user["id"]:
+            self._conversation(data)["last_pin_timestamp"] = data["last_pin_timestamp"]
 
     def _conversation(self, data: Mapping[str, Any]) -> dict[str, Any]:
         channel: dict[str, Any] | None = self.channels.get(data["channel_id"])
@@ -168,6 +178,7 @@ _APPLY: Final[Mapping[str, Callable[[AccountModel, Any], None]]] = {
     "CHANNEL_DELETE": AccountModel._channel_delete,
     "CHANNEL_RECIPIENT_ADD": AccountModel._recipient_add,
     "CHANNEL_RECIPIENT_REMOVE": AccountModel._recipient_remove,
+    "CHANNEL_PINS_UPDATE": AccountModel._pins_update,
     "MESSAGE_CREATE": AccountModel._message_create,
 }
 

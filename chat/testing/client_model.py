@@ -14,132 +14,20 @@ their ids only), how many messages a thread holds.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final
-
-import attrs
 
 from chat.registries.channel_types import THREAD_CHANNEL_TYPES
 from chat.registries.events import THREAD_EVENTS
 from chat.registries.message_types import MessageType
-
-COLLECTIONS: Final = frozenset(
-    {
-        "channels",
-        "emojis",
-        "joined_at",
-        "member_count",
-        "members",
-        "online_count",
-        "presences",
-        "properties",
-        "roles",
-        "stickers",
-        "threads",
-        "voice_states",
-    }
-)
-"""Members of a guild in Ready and Guild Create that are no members of the guild object."""
+from chat.testing.account_model import AccountModel
+from chat.testing.guild_model import GuildModel, by_id
+from chat.testing.message_model import MessageModel
+from chat.testing.misled import Misled
+from chat.testing.read_state_model import ReadStateModel
 
 THREAD_CREATED: Final = MessageType.THREAD_CREATED.value
 THREAD_TYPES: Final = frozenset(map(int, THREAD_CHANNEL_TYPES))
-
-KEPT_OF_THREADS: Final = frozenset(
-    {"message_count", "total_message_sent", "member", "member_ids_preview", "newly_created"}
-)
-"""Members of threads that no Dispatch keeps up to date, or that are compared on their own."""
-
-
-class Misled(AssertionError):
-    """The server told a session something that the session must not hear, or cannot understand."""
-
-
-@attrs.define
-class GuildModel:
-    """One guild as a session knows it; wire objects by id."""
-
-    properties: dict[str, Any]
-    roles: dict[str, dict[str, Any]]
-    channels: dict[str, dict[str, Any]]
-    emojis: dict[str, dict[str, Any]]
-    stickers: dict[str, dict[str, Any]]
-    own: dict[str, Any] | None
-    joined_at: str | None
-    member_count: int
-    threads: dict[str, dict[str, Any]] = attrs.Factory(dict)
-    joined_threads: set[str] = attrs.Factory(set)
-
-    @classmethod
-    def of(cls, guild: Mapping[str, Any], user_id: str) -> GuildModel:
-        """A guild as Ready, Guild Create and Guild Sync bring it."""
-        if guild["properties"] != {name: value for name, value in guild.items() if name not in COLLECTIONS}:
-            raise Misled("`properties` says something else than the guild around it")
-        model = cls(
-            properties=dict(guild["properties"]),
-            roles=_by_id(guild["roles"]),
-            channels=_by_id(guild["channels"]),
-            emojis=_by_id(guild["emojis"]),
-            stickers=_by_id(guild["stickers"]),
-            own=next((dict(member) for member in guild["members"] if member["user"]["id"] == user_id), None),
-            joined_at=guild["joined_at"],
-            member_count=guild["member_count"],
-        )
-        for thread in guild["threads"]:
-            model.put_thread(thread)
-        return model
-
-    def put_thread(self, thread: Mapping[str, Any]) -> None:
-        """A thread that the session is told of, with its own membership where it has one."""
-        self.threads[thread["id"]] = dict(thread)
-        if "member" in thread:
-            self.joined_threads.add(thread["id"])
-
-    def drop_thread(self, thread_id: str) -> None:
-        """A thread that is gone, or out of sight."""
-        self.threads.pop(thread_id, None)
-        self.joined_threads.discard(thread_id)
-
-    def drop_channel(self, channel_id: str) -> None:
-        """A channel that is gone, or out of sight."""
-        if self.channels.pop(channel_id, None) is None:
-            raise Misled(f"channel {channel_id} went that was not there")
-        for thread in [thread for thread in self.threads.values() if thread["parent_id"] == channel_id]:
-            self.drop_thread(thread["id"])
-
-    def drop_role(self, role_id: str) -> None:
-        """A role that is gone, with what it stood in."""
-        if self.roles.pop(role_id, None) is None:
-            raise Misled(f"role {role_id} went that was not there")
-        if self.own is not None:
-            self.own["roles"] = [own for own in self.own["roles"] if own != role_id]
-        for channel in self.channels.values():
-            kept = [entry for entry in channel["permission_overwrites"] if entry["id"] != role_id]
-            channel["permission_overwrites"] = kept
-
-    def picture(self, *, bot: bool) -> dict[str, Any]:
-        """What is compared. A person is shown the active threads that it is in, a bot all that it sees."""
-        own = None if self.own is None else {name: value for name, value in self.own.items() if name != "user"}
-        return {
-            **self.properties,
-            "features": sorted(self.properties["features"]),
-            "roles": self.roles,
-            "channels": {channel["id"]: _channel_picture(channel) for channel in self.channels.values()},
-            "emojis": {emoji["id"]: _without_user(emoji) for emoji in self.emojis.values()},
-            "stickers": {sticker["id"]: _without_user(sticker) for sticker in self.stickers.values()},
-            "own": own,
-            "joined_at": self.joined_at,
-            "member_count": self.member_count,
-            "threads": {
-                thread_id: {name: thread[name] for name in thread.keys() - KEPT_OF_THREADS}
-                for thread_id, thread in self.threads.items()
-                if not thread["thread_metadata"]["archived"] and (bot or thread_id in self.joined_threads)
-            },
-            "joined_threads": sorted(
-                thread_id
-                for thread_id in self.joined_threads & self.threads.keys()
-                if not self.threads[thread_id]["thread_metadata"]["archived"]
-            ),
-        }
 
 
 class ClientModel:
@@ -150,14 +38,16 @@ class ClientModel:
         self.bot = bool(ready["user"].get("bot"))
         self.threads = threads or self.bot
         self.settings: dict[str, Any] | None = ready["user_settings"]
-        self.guild_settings: dict[str, Any] = {
-            str(settings["guild_id"]): settings for settings in ready["user_guild_settings"]
-        }
+        self.account = AccountModel(ready)
+        self.messages = MessageModel(self.user_id)
+        self.read_states = ReadStateModel(ready, self._is_meant, self._newest_of)
         self.guilds: dict[str, GuildModel] = {}
         self.unavailable: dict[str, dict[str, Any]] = {}
         """Stubs of guilds that the account is in, and that are closed or not there yet."""
+        self._is_ready = False
         for guild in ready["guilds"]:
             self._put_guild(guild)
+        self._is_ready = True
 
     def take(self, name: str | None, data: Any) -> None:
         """Apply a Dispatch. Those that change nothing of the picture are passed over.
@@ -166,9 +56,20 @@ class ClientModel:
         """
         if name in THREAD_EVENTS and not self.threads:
             raise Misled(f"{name} at a session that knows no threads")
-        apply = _APPLY.get(name or "")
+        if name is None:
+            return
+        self.read_states.take(name, data)  # as long as the message before is the newest
+        apply = _APPLY.get(name)
+        blocked = self.account.blocked()
+        self.account.take(name, data)
+        if self.account.blocked() != blocked:
+            # What somebody wrote to all counts for those who have not blocked them at the moment of counting.
+            self._doubt(*(channel_id for guild in self.guilds.values() for channel_id in guild.every_channel()))
         if apply is not None:
             apply(self, dict(data))
+        if name == "USER_GUILD_SETTINGS_UPDATE" and data["guild_id"] in self.guilds:
+            self._doubt(*self.guilds[data["guild_id"]].every_channel())  # what is suppressed is counted afresh
+        self.messages.take(name, data)
 
     def picture(self) -> dict[str, Any]:
         """Everything that is compared, as plain data."""
@@ -177,7 +78,66 @@ class ClientModel:
             "guilds": {guild_id: guild.picture(bot=self.bot) for guild_id, guild in self.guilds.items()},
             "unavailable": self.unavailable,
             "guild_folders": folders,
+            "account": self.account.picture(),
+            "read_states": {} if self.bot else {place: self.read_states.picture(place) for place in self._places()},
         }
+
+    def message_channels(self) -> list[str]:
+        """Channels, threads and conversations whose messages the session may follow."""
+        of_guilds = [place for guild in self.guilds.values() for place in guild.message_channels()]
+        return [*of_guilds, *self.account.channels]
+
+    def _newest_of(self, channel_id: str) -> str | None:
+        """The last message that a channel, thread or conversation has had."""
+        for guild in self.guilds.values():
+            found = guild.channels.get(channel_id) or guild.threads.get(channel_id)
+            if found is not None:
+                break
+        else:
+            found = self.account.channels.get(channel_id, {})
+        newest: str | None = found.get("last_message_id")
+        return newest
+
+    def _places(self) -> list[str]:
+        """Every place with a read state that can be compared."""
+        of_guilds = [
+            place
+            for guild in self.guilds.values()
+            for place in (*guild.channels, *(guild.joined_threads & guild.active_threads().keys()))
+        ]
+        return [*of_guilds, *self.account.channels]
+
+    def _is_meant(self, message: Mapping[str, Any]) -> bool:
+        """Whether a message mentions the account: by name, by role, as one of all, or as one of two or a group."""
+        if message["author"]["id"] in self.account.blocked():
+            return False
+        if "guild_id" not in message:
+            return True
+        guild = self.guilds.get(message["guild_id"])
+        if guild is None or guild.own is None:
+            return False
+        if message["channel_id"] not in guild.channels and message["channel_id"] not in guild.joined_threads:
+            return False
+        if any(user["id"] == self.user_id for user in message["mentions"]):
+            return True
+        settings = self.account.guild_settings.get(message["guild_id"], {})
+        if (message["mention_everyone"] or message.get("mention_here")) and not settings.get("suppress_everyone"):
+            return True
+        named = set(message["mention_roles"]) & set(guild.own["roles"])
+        return bool(named) and not settings.get("suppress_roles")
+
+    def _doubt(self, *channel_ids: str) -> None:
+        for channel_id in channel_ids:
+            self.read_states.doubt(channel_id)
+
+    def _look_at_permissions(self, guild: GuildModel) -> None:
+        """Sight or permissions may have changed: what cannot be followed any more is closed, and counts are doubtful
+        where something may have been missed."""
+        followed = set(guild.message_channels())
+        for channel_id in (*guild.channels, *guild.threads):
+            if channel_id not in followed:
+                self.messages.close(channel_id)
+                self.read_states.doubt(channel_id)
 
     def _put_guild(self, guild: dict[str, Any]) -> None:
         if guild.get("unavailable"):
@@ -190,7 +150,13 @@ class ClientModel:
             raise Misled("a guild without the session's own member")
         if not self.threads and any(thread for thread in known.threads):
             raise Misled("threads at a session that knows none")
+        before = self.guilds.get(guild["id"])
         self.guilds[known.properties["id"]] = known
+        if not self._is_ready:
+            return
+        for channel_id in {*known.channels, *known.threads, *(() if before is None else before.channels)}:
+            self.messages.close(channel_id)
+            self.read_states.doubt(channel_id)
 
     def _guild(self, data: Mapping[str, Any]) -> GuildModel | None:
         """The guild that an event speaks of; None while it is unavailable."""
@@ -213,31 +179,35 @@ class ClientModel:
         if guild is not None:
             del data["guild_id"]
             guild.properties = data
+            self._look_at_permissions(guild)
 
     def _role(self, data: dict[str, Any]) -> None:
         guild = self._guild(data)
         if guild is not None:
             guild.roles[data["role"]["id"]] = data["role"]
+            self._look_at_permissions(guild)
 
     def _roles(self, data: dict[str, Any]) -> None:
         guild = self._guild(data)
         if guild is not None:
-            guild.roles |= _by_id(data["roles"])
+            guild.roles |= by_id(data["roles"])
+            self._look_at_permissions(guild)
 
     def _role_delete(self, data: dict[str, Any]) -> None:
         guild = self._guild(data)
         if guild is not None:
             guild.drop_role(data["role_id"])
+            self._look_at_permissions(guild)
 
     def _emojis(self, data: dict[str, Any]) -> None:
         guild = self._guild(data)
         if guild is not None:
-            guild.emojis = _by_id(data["emojis"])
+            guild.emojis = by_id(data["emojis"])
 
     def _stickers(self, data: dict[str, Any]) -> None:
         guild = self._guild(data)
         if guild is not None:
-            guild.stickers = _by_id(data["stickers"])
+            guild.stickers = by_id(data["stickers"])
 
     # Members
 
@@ -250,7 +220,10 @@ class ClientModel:
         guild = self._guild(data)
         if guild is not None and data["user"]["id"] == self.user_id:
             del data["guild_id"]
+            if guild.own is not None and guild.own["roles"] != data["roles"]:
+                self._doubt(*guild.every_channel())
             guild.own = data
+            self._look_at_permissions(guild)
 
     def _member_remove(self, data: dict[str, Any]) -> None:
         guild = self._guild(data)
@@ -266,6 +239,11 @@ class ClientModel:
         if data["id"] in guild.channels:
             raise Misled(f"channel {data['id']} came twice")
         guild.channels[data["id"]] = data
+        if data.get("last_message_id") is None:
+            self.messages.load(data["id"], ())
+        else:
+            self.read_states.doubt(data["id"])
+        self._look_at_permissions(guild)
 
     def _channel_update(self, data: dict[str, Any]) -> None:
         guild = self._guild(data) if data.get("guild_id") else None
@@ -274,6 +252,7 @@ class ClientModel:
         if data["id"] not in guild.channels:
             raise Misled(f"channel {data['id']} changed, which the session does not see")
         guild.channels[data["id"]] = data
+        self._look_at_permissions(guild)
 
     def _channel_update_bulk(self, data: dict[str, Any]) -> None:
         for channel in data["channels"]:
@@ -281,7 +260,10 @@ class ClientModel:
 
     def _channel_delete(self, data: dict[str, Any]) -> None:
         guild = self._guild(data) if data.get("guild_id") else None
+        self.messages.close(data["id"])
         if guild is not None:
+            for thread in [thread for thread in guild.threads.values() if thread["parent_id"] == data["id"]]:
+                self.messages.close(thread["id"])
             guild.drop_channel(data["id"])
 
     def _message_create(self, data: dict[str, Any]) -> None:
@@ -320,10 +302,13 @@ class ClientModel:
             return
         if data["parent_id"] not in guild.channels:
             raise Misled(f"a thread below channel {data['parent_id']}, which the session does not see")
+        if data["id"] not in guild.threads and not data.get("newly_created"):
+            self.read_states.doubt(data["id"])
         guild.put_thread(data)
 
     def _thread_delete(self, data: dict[str, Any]) -> None:
         guild = self._guild(data)
+        self.messages.close(data["id"])
         if guild is not None:
             guild.drop_thread(data["id"])
 
@@ -335,8 +320,10 @@ class ClientModel:
         for thread in list(guild.threads.values()):
             if wanted is None or thread["parent_id"] in wanted:
                 guild.drop_thread(thread["id"])
+                self.messages.close(thread["id"])
         for thread in data["threads"]:
             guild.put_thread(thread)
+            self.read_states.doubt(thread["id"])
         guild.joined_threads |= {member["id"] for member in data["members"]}
 
     def _thread_members_update(self, data: dict[str, Any]) -> None:
@@ -347,16 +334,15 @@ class ClientModel:
             guild.threads[data["id"]]["member_count"] = data["member_count"]
         if any(entry["user_id"] == self.user_id for entry in data.get("added_members", ())):
             guild.joined_threads.add(data["id"])
+            self.read_states.doubt(data["id"])
         if self.user_id in data.get("removed_member_ids", ()):
             guild.joined_threads.discard(data["id"])
+            self._look_at_permissions(guild)
 
     # The account
 
     def _user_settings(self, data: dict[str, Any]) -> None:
         self.settings = data
-
-    def _user_guild_settings(self, data: dict[str, Any]) -> None:
-        self.guild_settings[str(data["guild_id"])] = data
 
 
 _APPLY: Final[Mapping[str, Callable[[ClientModel, Any], None]]] = {
@@ -386,18 +372,4 @@ _APPLY: Final[Mapping[str, Callable[[ClientModel, Any], None]]] = {
     "THREAD_LIST_SYNC": ClientModel._thread_list_sync,
     "THREAD_MEMBERS_UPDATE": ClientModel._thread_members_update,
     "USER_SETTINGS_UPDATE": ClientModel._user_settings,
-    "USER_GUILD_SETTINGS_UPDATE": ClientModel._user_guild_settings,
 }
-
-
-def _by_id(objects: Iterable[Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
-    return {entry["id"]: dict(entry) for entry in objects}
-
-
-def _channel_picture(channel: Mapping[str, Any]) -> dict[str, Any]:
-    overwrites = sorted(channel["permission_overwrites"], key=lambda entry: str(entry["id"]))
-    return {**channel, "permission_overwrites": overwrites}
-
-
-def _without_user(entry: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in entry.items() if name != "user"}

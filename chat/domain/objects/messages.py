@@ -90,9 +90,11 @@ def stored_message_object(
 
     `accounts` holds the authors and the mentioned of both; whoever is missing there is shown as a deleted account.
     """
-    data = _alone(message, accounts, addresses, parts)
+    data = referenced_message_object(message, accounts, addresses, parts)
     if message.reference is not None and not _only_points(message):
-        data["referenced_message"] = None if referenced is None else _alone(referenced, accounts, addresses, parts)
+        data["referenced_message"] = (
+            None if referenced is None else referenced_message_object(referenced, accounts, addresses, parts)
+        )
     return data
 
 
@@ -177,7 +179,10 @@ def reference_object(reference: MessageReference) -> dict[str, Any]:
     return data
 
 
-def _alone(message: Message, accounts: Mapping[int, Account], addresses: Addresses, parts: Parts) -> dict[str, Any]:
+def referenced_message_object(
+    message: Message, accounts: Mapping[int, Account], addresses: Addresses, parts: Parts = NO_PARTS
+) -> dict[str, Any]:
+    """A message as it is shown in another one that refers to it: without the one that it refers to itself."""
     data = message_object(
         message,
         author=_author(message, accounts),
