@@ -21,7 +21,13 @@ from chat.clock import Clock
 from chat.config import Settings
 from chat.domain.access import Access, GuildChannelAccess
 from chat.domain.audit_log import Actor, AuditLog, changes_between
-from chat.domain.crossposting import CROSSPOSTED, IS_CROSSPOST, Crossposting, is_switched_off
+from chat.domain.crossposting import (
+    CROSSPOSTED,
+    FOLLOWING_TYPES,
+    IS_CROSSPOST,
+    Crossposting,
+    is_switched_off,
+)
 from chat.domain.message_events import message_updated
 from chat.domain.message_parts import viewer_of
 from chat.domain.message_reading import StoredMessages, with_context
@@ -48,9 +54,6 @@ SEND_MESSAGES: Final = Permission.SEND_MESSAGES.value
 
 PUBLISHABLE_TYPES: Final = frozenset({MessageType.DEFAULT, MessageType.REPLY})
 """Messages that somebody wrote; what the server says is about the place where it stands."""
-
-FOLLOWING_TYPES: Final = frozenset({ChannelType.GUILD_TEXT, ChannelType.GUILD_ANNOUNCEMENT})
-"""Channels that may follow others."""
 
 WEBHOOK_NAME_CHARACTERS: Final = 80
 

@@ -24,6 +24,7 @@ from chat.domain.message_events import message_created, message_updated
 from chat.domain.message_reading import StoredMessages, with_context
 from chat.domain.objects.addresses import Addresses
 from chat.errors import StorageUnavailable
+from chat.registries.channel_types import ChannelType
 from chat.registries.events import EventName
 from chat.registries.guild_features import GuildFeature
 from chat.registries.guild_values import DisabledOperation
@@ -35,6 +36,9 @@ from chat.store.crossposts import Delivery
 from chat.store.database import Database
 from chat.store.messages import Message, MessageExtra, MessageReference
 from chat.store.webhooks import Webhook
+
+FOLLOWING_TYPES: Final = frozenset({ChannelType.GUILD_TEXT, ChannelType.GUILD_ANNOUNCEMENT})
+"""Channels that may follow others; the webhook of one that was moved elsewhere brings nothing there."""
 
 CROSSPOSTED: Final = MessageFlag.CROSSPOSTED.value
 IS_CROSSPOST: Final = MessageFlag.IS_CROSSPOST.value
@@ -200,6 +204,8 @@ class Crossposting:
 
     def _write_new(self, connection: sqlite3.Connection, source: Message | None, webhook: Webhook) -> _Copied | None:
         if source is None or channels.guild_of(connection, webhook.channel_id) is None:
+            return None
+        if channels.type_of(connection, webhook.channel_id) not in FOLLOWING_TYPES:
             return None
         blank = Message(
             id=self._snowflakes(),

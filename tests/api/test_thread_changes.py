@@ -485,3 +485,25 @@ async def test_where_nothing_is_said_no_threads_are_started(chat_world: World) -
     refused(await client.start_thread_from(where, said["id"], "x"), 403, "FEATURE_TEMPORARILY_DISABLED")
     (await chat_world.anyone.post(guild, {"disabled_operations": 0})).expect(200)
     await thread(chat_world.bob, where)
+
+
+async def test_a_long_thread_goes_little_by_little(
+    chat_world: World, monkeypatch: pytest.MonkeyPatch, autojump_clock: trio.testing.MockClock
+) -> None:
+    monkeypatch.setattr("chat.domain.thread_changes.MESSAGES_AT_ONCE", 2)
+    where, client = chat_world.channel_id, knowing(chat_world.alice)
+    said = (await chat_world.bob.rest.send_message(where, "topic")).expect(200)
+    (await client.start_thread_from(where, said["id"], "about it")).expect(201)
+    for number in range(5):
+        (await chat_world.bob.rest.send_message(said["id"], str(number))).expect(200)
+    at_bob = await watch(chat_world.bob)
+    (await client.delete(f"/v1/channels/{said['id']}")).expect(204)
+    assert (await at_bob.expect("THREAD_DELETE")).data["id"] == said["id"]
+    refused(await client.messages(said["id"]), 404, "UNKNOWN_CHANNEL")
+    refused(await chat_world.bob.rest.send_message(said["id"], "x"), 404, "UNKNOWN_CHANNEL")
+    assert (await watch(chat_world.bob)).ready["guilds"][0]["threads"] == []
+    (shown,) = [message for message in (await client.messages(where)).expect(200) if message["id"] == said["id"]]
+    assert shown["flags"] == 0
+    await trio.sleep(3_600)  # by then all of it is gone
+    again = (await client.start_thread_from(where, said["id"], "once more")).expect(201)
+    assert (again["id"], again["message_count"]) == (said["id"], 0)

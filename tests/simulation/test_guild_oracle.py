@@ -74,3 +74,19 @@ step_of_chance = st.builds(
 @given(st.lists(step_of_chance, max_size=30))
 def test_any_history(steps: list[Step]) -> None:
     carry_out(steps, compared_every=4)
+
+
+step_around_threads = st.builds(
+    Step,
+    st.sampled_from([kind for kind, times in AROUND_THREADS for _ in range(times)]),
+    st.sampled_from((0, 0, 1, 2, 4)),
+    numbers,
+    numbers,
+    numbers,
+)
+
+
+@settings(max_examples=10, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@given(st.lists(step_around_threads, min_size=5, max_size=30))
+def test_any_history_around_threads(steps: list[Step]) -> None:
+    carry_out(steps, compared_every=5)
