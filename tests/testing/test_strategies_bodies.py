@@ -341,3 +341,63 @@ def test_forums_are_changed(spokesman: Spokesman, body: dict[str, Any]) -> None:
 @given(body=strategies.invalid_forum_fields())
 def test_what_no_forum_has_is_refused(spokesman: Spokesman, body: object) -> None:
     is_invalid(spokesman.alice_asks("PATCH", spokesman.forum, body))
+
+
+SETTINGS = "/v1/users/@me/settings"
+
+
+@FEW
+@given(body=strategies.settings_bodies())
+def test_settings(spokesman: Spokesman, body: dict[str, Any]) -> None:
+    shown = spokesman.alice_changes(SETTINGS, body).expect(200)
+    for name in body.keys() & {"status", "theme", "locale", "restricted_guilds", "friend_source_flags"}:
+        assert shown[name] == body[name]
+
+
+@FEW
+@given(body=strategies.invalid_settings_bodies())
+def test_invalid_settings(spokesman: Spokesman, body: dict[str, Any]) -> None:
+    refused = spokesman.alice_changes(SETTINGS, body)
+    assert (refused.status, refused.code) == (400, "INVALID_FORM_BODY"), refused.body
+
+
+@FEW
+@given(body=strategies.guild_settings_bodies())
+def test_guild_settings(spokesman: Spokesman, body: dict[str, Any]) -> None:
+    for place in ("@me", spokesman.world.guild_id):
+        spokesman.alice_changes(f"/v1/users/@me/guilds/{place}/settings", body).expect(200)
+
+
+@FEW
+@given(body=strategies.invalid_guild_settings_bodies())
+def test_invalid_guild_settings(spokesman: Spokesman, body: dict[str, Any]) -> None:
+    refused = spokesman.alice_changes(f"/v1/users/@me/guilds/{spokesman.world.guild_id}/settings", body)
+    assert (refused.status, refused.code) == (400, "INVALID_FORM_BODY"), refused.body
+
+
+@FEW
+@given(body=strategies.profile_bodies())
+def test_profiles(spokesman: Spokesman, body: dict[str, Any]) -> None:
+    for path in ("/v1/users/@me", f"/v1/guilds/{spokesman.world.guild_id}/members/@me"):
+        shown = spokesman.alice_changes(path, body).expect(200)
+        if "accent_color" in body:
+            assert shown["accent_color"] == body["accent_color"]
+
+
+@FEW
+@given(body=strategies.invalid_profile_bodies())
+def test_invalid_profiles(spokesman: Spokesman, body: dict[str, Any]) -> None:
+    for path in ("/v1/users/@me", f"/v1/guilds/{spokesman.world.guild_id}/members/@me"):
+        refused = spokesman.alice_changes(path, body)
+        assert (refused.status, refused.code) == (400, "INVALID_FORM_BODY"), refused.body
+
+
+@FEW
+@given(body=strategies.note_bodies(), change=strategies.friendship_changes())
+def test_notes_and_friendships(spokesman: Spokesman, body: dict[str, Any], change: dict[str, Any]) -> None:
+    world = spokesman.world
+    spokesman.run.call(world.alice.rest.put, f"/v1/users/@me/notes/{world.bob.id}", body).expect(204)
+    spokesman.run.call(world.alice.rest.request_friendship, world.bob.id)
+    spokesman.run.call(world.bob.rest.accept_friendship, world.alice.id)
+    shown = spokesman.alice_changes(f"/v1/users/@me/relationships/{world.bob.id}", change).expect(200)
+    assert {name: shown[name] for name in change} == change

@@ -47,7 +47,8 @@ class ChannelOverride:
 
 @attrs.frozen(kw_only=True)
 class ChangeGuildSettings:
-    """The body of both operations; every member is a setting. `channel_overrides` is sent whole."""
+    """The body of both operations; every member is a setting. `channel_overrides` is sent whole; one that says nothing
+    is none."""
 
     message_notifications: Maybe[Notifications] = OMITTED
     muted: Maybe[bool] = OMITTED
@@ -56,7 +57,9 @@ class ChangeGuildSettings:
     suppress_everyone: Maybe[bool] = OMITTED
     suppress_roles: Maybe[bool] = OMITTED
     hide_muted_channels: Maybe[bool] = OMITTED
-    channel_overrides: Maybe[Annotated[dict[Snowflake, ChannelOverride], Items(0, OVERRIDES_MAXIMUM)] | None] = OMITTED
+    channel_overrides: Maybe[Annotated[dict[Snowflake, ChannelOverride | None], Items(0, OVERRIDES_MAXIMUM)] | None] = (
+        OMITTED
+    )
     unread_badges: Maybe[Badges | None] = OMITTED
 
 
@@ -93,7 +96,9 @@ def _wire(body: ChangeGuildSettings) -> Mapping[str, Any]:
         changes["mute_config"] = _mute_config(changes["mute_config"])
     overrides = changes.get("channel_overrides")
     if overrides is not None:
-        changes["channel_overrides"] = {str(channel_id): _override(entry) for channel_id, entry in overrides.items()}
+        changes["channel_overrides"] = {
+            str(channel_id): _override(entry) for channel_id, entry in overrides.items() if entry is not None
+        }
     return changes
 
 

@@ -5,7 +5,7 @@ commands    what a gateway client sends: `d` of each opcode, and whole payloads 
 payloads    messages on the transport: malformed ones with the close they bring about; what the server sends
 objects     users, guilds, roles, channels, members, messages, invites as the wire has them
 bodies      request bodies; those of messages with more than text in message_requests, those of webhooks, uploads and
-            links in surface_requests
+            links in surface_requests; those about accounts, settings and people in people_requests
 templates   guild creation templates
 """
 
@@ -65,6 +65,18 @@ from chat.testing.strategies.objects import (
     roles,
 )
 from chat.testing.strategies.payloads import dispatches, malformed_messages, server_payloads
+from chat.testing.strategies.people_requests import (
+    custom_statuses,
+    friendship_changes,
+    guild_folders,
+    guild_settings_bodies,
+    invalid_guild_settings_bodies,
+    invalid_profile_bodies,
+    invalid_settings_bodies,
+    note_bodies,
+    profile_bodies,
+    settings_bodies,
+)
 from chat.testing.strategies.surface_requests import (
     GITHUB_EVENTS,
     github_deliveries,
@@ -111,11 +123,15 @@ __all__ = [
     "bulk_deletions",
     "channels",
     "client_payloads",
+    "custom_statuses",
     "dispatches",
     "embeds",
     "forum_fields",
+    "friendship_changes",
     "github_deliveries",
     "guild_bodies",
+    "guild_folders",
+    "guild_settings_bodies",
     "guild_templates",
     "guilds",
     "heartbeats",
@@ -125,6 +141,7 @@ __all__ = [
     "invalid_embeds",
     "invalid_forum_fields",
     "invalid_guild_bodies",
+    "invalid_guild_settings_bodies",
     "invalid_guild_templates",
     "invalid_heartbeats",
     "invalid_identifies",
@@ -135,10 +152,12 @@ __all__ = [
     "invalid_message_edits",
     "invalid_posts",
     "invalid_presence_updates",
+    "invalid_profile_bodies",
     "invalid_purges",
     "invalid_registrations",
     "invalid_resumes",
     "invalid_rich_message_bodies",
+    "invalid_settings_bodies",
     "invalid_snowflakes",
     "invalid_thread_changes",
     "invalid_thread_starts",
@@ -157,11 +176,13 @@ __all__ = [
     "message_edits",
     "message_windows",
     "messages",
+    "note_bodies",
     "partial_users",
     "permission_overwrites",
     "permission_sets",
     "posts",
     "presence_updates",
+    "profile_bodies",
     "purges",
     "readies",
     "ready_guilds",
@@ -171,6 +192,7 @@ __all__ = [
     "roles",
     "server_payloads",
     "session_commands",
+    "settings_bodies",
     "shard_pairs",
     "slack_messages",
     "snowflakes",
