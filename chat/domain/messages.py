@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Any
 
 from chat.auth.principal import Principal
 from chat.bus.bus import Bus
@@ -26,13 +26,10 @@ from chat.domain.private_channels import PrivateChannels
 from chat.domain.thread_access import ThreadAccess
 from chat.domain.thread_writing import Opening
 from chat.errors import ApiError
-from chat.registries.permissions import Permission
 from chat.snowflake import SnowflakeGenerator
 from chat.store import messages
 from chat.store.database import Database
 from chat.store.messages import Message
-
-MANAGE_MESSAGES: Final = Permission.MANAGE_MESSAGES.value
 
 
 class Messages:

@@ -137,6 +137,57 @@ async def test_what_is_fine_with_a_body(chat_world: World, more: dict[str, objec
     assert sent["flags"] == more.get("flags", 0)
 
 
+ODD_TEXTS = [
+    "a\0b",
+    "\u200b",
+    "\u202ertl",
+    "\U0001f468\u200d\U0001f469\u200d\U0001f467" * 100,
+    "\x1b[31m red",
+    "\ud7ff\ue000",
+    "\u0300" * 4_000,
+    "\ufdfd" * 4_000,
+    "x\r\ny",
+    "<@" * 2_000,
+    "<a:" * 1_333,
+    "`" * 4_000,
+    "@everyone" * 444,
+]
+
+
+async def test_odd_texts_come_back_as_they_are(chat_world: World) -> None:
+    bob, channel_id = chat_world.bob.rest, chat_world.channel_id
+    for text in ODD_TEXTS:
+        sent = (await bob.send_message(channel_id, text)).expect(200)
+        assert sent["content"] == text
+        assert (await bob.get(f"/v1/channels/{channel_id}/messages/{sent['id']}")).expect(200) == sent
+        assert (await bob.edit_message(channel_id, sent["id"], text)).expect(200) == sent
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        b'{"content":"\\ud800"}',
+        b'{"content":"\xff"}',
+        b'{"content":1e999}',
+        b'{"content":"a","flags":99999999999999999999999}',
+        b'{"content":"a","nonce":123456789012345678901234567890123}',
+        b"[" * 5_000,
+        b'{"content":"a"',
+        b"{'content':'a'}",
+    ],
+)
+async def test_what_is_no_json(chat_world: World, raw: bytes) -> None:
+    for method, path in (("POST", "messages"), ("PATCH", "messages/1"), ("POST", "messages/bulk-delete")):
+        answer = await chat_world.bob.rest.request(
+            method,
+            f"/v1/channels/{chat_world.channel_id}/{path}",
+            body=raw,
+            headers={"Content-Type": "application/json"},
+        )
+        assert (answer.status, answer.code) == (400, "INVALID_FORM_BODY")
+        assert [error["path"] for error in answer.json()["errors"]] == ["body"]
+
+
 async def test_an_empty_message_stays_empty_and_is_refused(chat_world: World) -> None:
     for body in ({"content": ""}, {}, {"content": None}, {"content": "   "}):
         answer = await chat_world.bob.rest.post(f"/v1/channels/{chat_world.channel_id}/messages", body)
