@@ -8,6 +8,7 @@ very address that was judged: a name that answers differently a moment later gai
 from __future__ import annotations
 
 import ipaddress
+import re
 import socket
 from collections.abc import Sequence
 from typing import Final
@@ -31,6 +32,9 @@ _URL_MARKS: Final = "%/:?#[]@!$&'()*+,;=~-._"
 """What stays as it is in the path, the query and the fragment of an address."""
 
 HOST_CHARACTERS: Final = 253
+
+_HOST: Final = re.compile(r"[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*\.?", re.ASCII)
+"""A name or an IPv4 address; what stands in brackets has been looked at when the address was taken apart."""
 
 
 class OutsideRefused(Exception):
@@ -122,6 +126,8 @@ def as_asked_for(url: str) -> str | None:
             return None
         name = host if host.isascii() else host.encode("idna").decode("ascii")
     except (ValueError, UnicodeError):
+        return None
+    if ":" not in name and _HOST.fullmatch(name) is None:
         return None
     place = f"[{name}]" if ":" in name else name
     if port is not None:

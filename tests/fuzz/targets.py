@@ -6,15 +6,30 @@ seeds, and every input that once failed. `python -m tests.fuzz.run --seconds 5` 
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any, Final
+from urllib.parse import urlsplit
 
+import orjson
 import zstandard
 
-from chat.media.content_types import IMAGE_TYPES, content_type
+from chat.domain.built_embeds import fitting, text_at
+from chat.domain.embeds import require_embeds
+from chat.domain.github_deliveries import github_embed
+from chat.domain.instatus_notices import instatus_embed
+from chat.domain.message_links import LINKS_MAXIMUM, links_in
+from chat.domain.slack_messages import in_our_markup, slack_content, slack_embeds
+from chat.media.content_types import IMAGE_TYPES, MOVING_TYPES, content_type
 from chat.media.data_uris import LengthRefused, SizeRefused, decoded
 from chat.media.image_header import image_header
 from chat.media.image_intake import intake_header
+from chat.media.moving_header import moving_header
+from chat.media.outside_addresses import as_asked_for
+from chat.media.outside_pages import OutsidePage
+from chat.media.page_embed import TITLE_CHARACTERS, embed_of_page
+from chat.media.page_head import page_head
 from chat.media.vector_image import SVG
 from chat.protocol.commands import Identify, Resume, parse_identify, parse_resume
 from chat.protocol.custom_status import parse_custom_status
@@ -148,6 +163,54 @@ def image_intake(data: bytes) -> None:
         assert len(payload) > 64
 
 
+def outside_page(data: bytes) -> None:
+    """Any bytes are a page; whatever is shown of it fits into an embed, and leads to the web."""
+    page = OutsidePage("https://page.example/a", "text/html", None, data)
+    embed = embed_of_page(page.url, page, page_head(page.text()), {})
+    if embed is None:
+        return
+    assert len(embed.get("title", "")) <= TITLE_CHARACTERS
+    assert 0 <= embed.get("color", 0) <= 0xFFFFFF
+    for member in ("thumbnail", "video"):
+        assert embed.get(member, {"url": "http"})["url"].startswith("http")
+
+
+def message_links(data: bytes) -> None:
+    """Every link of a text is an address as it is asked for, of a host that could be one."""
+    found = links_in(data.decode("utf-8", "replace"))
+    assert len(found) == len(set(found)) <= LINKS_MAXIMUM
+    for link in found:
+        assert as_asked_for(link) == link
+        assert link.isascii()
+        assert not set(urlsplit(link).netloc) & set("'\"()<>@%\\`| ")
+
+
+def moving_files(data: bytes) -> None:
+    """Any bytes are a film or a sound of so and so much, or of nobody knows how much."""
+    descriptor = os.memfd_create("moving")
+    try:
+        os.write(descriptor, data)
+        for kind in MOVING_TYPES:
+            header = moving_header(Path(f"/proc/self/fd/{descriptor}"), kind)
+            assert all(value is None or value > 0 for value in (header.width, header.height, header.duration))
+    finally:
+        os.close(descriptor)
+
+
+def webhook_dialects(data: bytes) -> None:
+    """Whatever JSON is told, what is made of it fits into a message."""
+    try:
+        told = orjson.loads(data)
+    except orjson.JSONDecodeError:
+        in_our_markup(data.decode("utf-8", "replace"))
+        return
+    if isinstance(told, dict):
+        slack_content(told)
+        shown = (github_embed(text_at(told, "event"), told), instatus_embed(told))
+        for embeds in (fitting(shown, 10), slack_embeds(told, 10)):
+            require_embeds(embeds, 10)
+
+
 TARGETS: Final[dict[str, Target]] = {
     "payload_decoder": payload_decoder,
     "zstd_stream": zstd_stream,
@@ -156,5 +219,9 @@ TARGETS: Final[dict[str, Target]] = {
     "session_commands": session_commands,
     "authorization_parser": authorization_parser,
     "image_intake": image_intake,
+    "outside_page": outside_page,
+    "message_links": message_links,
+    "moving_files": moving_files,
+    "webhook_dialects": webhook_dialects,
 }
 """Every target by the name of its corpus."""
