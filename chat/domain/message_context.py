@@ -20,6 +20,7 @@ from chat.domain.message_texts import JudgedText, judge_text
 from chat.domain.objects.expressions import EMOJIS, STICKERS
 from chat.errors import ApiError, InvalidFormBody
 from chat.registries.guild_features import UNAVAILABLE_GUILD_FEATURES
+from chat.registries.message_types import THREAD_MESSAGE_TYPES
 from chat.registries.permissions import Permission
 from chat.snowflake import SnowflakeGenerator
 from chat.store import expressions, guilds, members, messages
@@ -80,7 +81,7 @@ class MessageContexts:
         """What the draft refers to, if anything.
 
         :raises ApiError: UNKNOWN_MESSAGE, UNKNOWN_STICKER, MISSING_PERMISSIONS.
-        :raises InvalidFormBody: as `carry`; for an answered message elsewhere.
+        :raises InvalidFormBody: as `carry`; for an answered message elsewhere, or one that tells of a thread.
         """
         content = draft.content
         parsed = parse_mentions(content)
@@ -118,6 +119,9 @@ def _find(
 ) -> _Found:
     answered_id = None if draft.reply_to is None else _answered_id(access, draft.reply_to)
     answered = None if answered_id is None else messages.by_id(connection, access.channel.id, answered_id)
+    if answered is not None and answered.type in THREAD_MESSAGE_TYPES:
+        # Sessions that know no threads would be shown it below the answer.
+        raise InvalidFormBody.at("message_reference.message_id", "INVALID_FORMAT")
     forwarded = None if source is None else read_source(connection, source)
     return _Found(
         with_context(connection, [] if answered is None else [answered], referenced=False),

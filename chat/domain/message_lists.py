@@ -30,7 +30,8 @@ class MessageLists:
         viewer = viewer_of(principal)
 
         def query(connection: sqlite3.Connection) -> StoredMessages:
-            return with_context(connection, messages.newest_of_channels(connection, floors), viewer=viewer)
+            newest = messages.newest_of_channels(connection, floors, threads=viewer.sees_threads)
+            return with_context(connection, newest, viewer=viewer)
 
         found = await self._database.read(query)
         by_channel: dict[str, dict[str, Any] | None] = {str(channel_id): None for channel_id in floors}

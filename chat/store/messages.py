@@ -431,13 +431,15 @@ def last_pin(connection: sqlite3.Connection, channel_id: int, *, besides: int = 
     return None if row is None else int(row[0])
 
 
-def newest_of_channels(connection: sqlite3.Connection, floors: Mapping[int, int]) -> list[Message]:
-    """The newest message of each of these channels that has one with an id of at least its floor."""
-    newest = (
-        connection.execute("SELECT max(id) FROM messages WHERE channel_id = ? AND id >= ?", place).fetchone()[0]
-        for place in floors.items()
-    )
-    return by_ids(connection, [message_id for message_id in newest if message_id is not None])
+def newest_of_channels(
+    connection: sqlite3.Connection, floors: Mapping[int, int], *, threads: bool = True
+) -> list[Message]:
+    """The newest message of each of these channels that has one with an id of at least its floor; without `threads`
+    none of those that tell of threads."""
+    plain = "" if threads else f"AND type NOT IN ({_THREAD_TYPES})"
+    statement = f"SELECT id FROM messages WHERE channel_id = ? AND id >= ? {plain} ORDER BY id DESC LIMIT 1"  # noqa: S608
+    newest = (connection.execute(statement, place).fetchone() for place in floors.items())
+    return by_ids(connection, [row[0] for row in newest if row is not None])
 
 
 def _extra_text(extra: MessageExtra | None) -> str | None:

@@ -7,10 +7,12 @@ import trio
 from trio.testing import MockClock
 
 from chat.clock import iso_timestamp
+from chat.registries.message_types import MessageType
 from chat.registries.permissions import Permission
 from chat.testing.rest_client import Response
 from chat.testing.world import Actor, World
 from tests.api.test_reaction_routes import set_permissions
+from tests.api.test_thread_routes import ask, start
 
 
 async def written(actor: Actor, channel_id: str, count: int) -> list[str]:
@@ -90,6 +92,24 @@ async def test_what_one_may_not_read_is_in_no_list(chat_world: World) -> None:
     assert (await bob.rest.messages_of_channels({"channel_id": channel_id, "limit": 5})).expect(200) == {"channels": []}
     assert (await bob.rest.preload_messages(channel_id)).expect(200) == {}
     assert (await bob.rest.messages(channel_id)).expect(200) == []
+
+
+async def test_sessions_that_know_no_threads_get_no_messages_about_them(chat_world: World) -> None:
+    alice, bob, channel_id = chat_world.alice, chat_world.bob, chat_world.channel_id
+    (message_id,) = await written(alice, channel_id, 1)
+    await start(alice, channel_id)
+    window = {"channel_id": channel_id, "limit": 1}
+    assert (await bob.rest.preload_messages(channel_id)).expect(200)[channel_id]["id"] == message_id
+    plain = (await bob.rest.messages_of_channels(window)).expect(200)["channels"][0]["messages"]
+    assert [message["id"] for message in plain] == [message_id]
+    known = (await ask(bob, "POST", "/v1/users/@me/preload-messages", {"channels": [channel_id]})).expect(200)
+    assert known[channel_id]["type"] == MessageType.THREAD_CREATED
+    listed = (await ask(bob, "POST", "/v1/channels/messages/bulk", {"requests": [window]})).expect(200)
+    assert listed["channels"][0]["messages"] == [known[channel_id]]
+    # Nor is one of them shown below an answer.
+    body = {"content": "x", "message_reference": {"message_id": known[channel_id]["id"]}}
+    answer = await ask(alice, "POST", f"/v1/channels/{channel_id}/messages", body)
+    refused(answer, 400, "INVALID_FORM_BODY")
 
 
 async def test_slowmode_tells_how_long(chat_world: World, autojump_clock: MockClock) -> None:
