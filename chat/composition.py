@@ -13,9 +13,12 @@ from typing import TYPE_CHECKING, Final
 
 import attrs
 
+from chat.admin.routes import ADMIN_ROUTES
 from chat.administration_composition import build_administration
 from chat.api import buckets
+from chat.api.openapi.published import PublishedDocument
 from chat.api.rate_limit import RateLimiter
+from chat.api.routes import ROUTES
 from chat.api.services import Services
 from chat.auth.address_bans import AddressBans
 from chat.auth.captcha import Captcha
@@ -423,6 +426,7 @@ def build_services(base: Foundations) -> Services:
         discovery=Discovery(settings, credentials.mailer, push.vapid.public_key if settings.push.enabled else None),
         push_subscriptions=push.subscriptions,
         push_notifications=push.notifications,
+        openapi=PublishedDocument([*ROUTES, *ADMIN_ROUTES], settings.public_url, in_threads=base.in_threads),
         guilds=Guilds(
             database,
             base.guild_states,

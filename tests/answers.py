@@ -4,29 +4,50 @@ A pytest plugin beside `tests.canaries`: it listens to the test kit's HTTP clien
 is found by method and path as the server finds it; its status must be declared, and its body must have the shape that
 is declared for that status. What the client library cannot know, such as a member that only some answers have, is found
 here, because objects take no members but their own.
+
+A refusal must have a code that the operation is known to refuse with: one that follows from its declaration, or one of
+`chat/api/openapi/refusals.json`. `python -m pytest --write-refusals TESTS` adds what those tests see to that file. What
+Hypothesis comes upon is not held against it, because it may come upon something else next time.
 """
 
 from __future__ import annotations
 
+import fcntl
 import functools
+import json
+from collections import defaultdict
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any, Final
 from urllib.parse import urlsplit
 
+import hypothesis
 import jsonschema_rs
 import orjson
 import pytest
 
 from chat.admin.routes import ADMIN_ROUTES
-from chat.api.openapi.errors import documented_statuses, error_shape
+from chat.api.openapi.errors import OAUTH2_PROTOCOL, codes_of, error_shape, following_codes, name_of
 from chat.api.operation import Operation
 from chat.api.routes import ROUTES
 from chat.api.routing import RouteTable
 from chat.api.schemas.shapes import JSON, Components, Shape, by_status
+from chat.registries.error_codes import ERROR_CODES
 from chat.testing.rest_client import Response, RestClient
+
+HOLDS_REFUSALS: Final = False
+"""Whether a code that is missing there fails its test."""
+
+REFUSALS: Final = "chat/api/openapi/refusals.json"
 
 FAULTS_KEPT: Final = 10
 """Of one test: the first ones say enough."""
+
+FAULTS_BY_ORDER: Final = "/v1/_dev/faults"
+"""Whoever posts here may ask for refusals that the operation itself would never give."""
+
+refused: Final[dict[str, set[str]]] = defaultdict(set)
+"""The codes that the tests of this process have seen, by operation."""
 
 
 @functools.cache
@@ -47,6 +68,7 @@ def operation_of(method: str, path: str) -> Operation | None:
 
 Validator = jsonschema_rs.Draft202012Validator
 _validators: Final[dict[int, tuple[Shape, Validator]]] = {}
+_codes: Final[dict[int, frozenset[str]]] = {}
 
 
 def validator_of(shape: Shape) -> Validator:
@@ -61,18 +83,16 @@ def validator_of(shape: Shape) -> Validator:
 
 
 def fault_of(method: str, path: str, answer: Response) -> str | None:
-    """What is wrong with an answer; None where it is as declared, or where nothing is."""
+    """What is wrong with an answer; None where it is as declared."""
     operation = operation_of(method, path)
     if operation is None or operation.answers is None:
         return None
     where = f"{operation.method} {operation.path} answered {answer.status}"
     shapes = by_status(operation.answers)
-    if answer.status >= 400 and answer.status not in shapes:
-        if answer.status not in documented_statuses(operation):
-            return f"{where}, which is not declared: {answer.body[:200]!r}"
-        shape = error_shape(operation)
-    elif answer.status in shapes:
+    if answer.status in shapes:
         shape = shapes[answer.status]
+    elif answer.status >= 400:
+        shape = error_shape(operation, answer.status)
     else:
         return f"{where}, which is not declared"
     if method == "HEAD":
@@ -83,23 +103,80 @@ def fault_of(method: str, path: str, answer: Response) -> str | None:
         return None
     if answer.header("content-type") != JSON:
         return f"{where} as {answer.header('content-type')}"
-    return next(
-        (f"{where} at /{'/'.join(map(str, wrong.instance_path))}: {wrong.message[:2_000]}"
-         for wrong in validator_of(shape).iter_errors(orjson.loads(answer.body))),
-        None,
-    )  # fmt: skip
+    value = orjson.loads(answer.body)
+    validator = validator_of(shape)
+    if validator.is_valid(value):
+        return None
+    wrong = next(validator.iter_errors(value))
+    return f"{where} at /{'/'.join(map(str, wrong.instance_path))}: {wrong.message[:2_000]}"
+
+
+def refusal_fault(method: str, path: str, answer: Response) -> str | None:
+    """What is wrong with the code of a refusal; None where the operation is known to refuse with it."""
+    code = answer.code
+    operation = None if code is None else operation_of(method, path)
+    if operation is None or code is None or operation.answers is None:
+        return None
+    if answer.status in by_status(operation.answers):  # and not under the status that the code goes with elsewhere
+        return None
+    where = f"{name_of(operation)} refused with {code}"
+    if code not in ERROR_CODES:
+        return None if operation.path in OAUTH2_PROTOCOL else f"{where}, which is not registered"
+    known = _codes.get(id(operation))
+    if known is None:
+        known = _codes[id(operation)] = codes_of(operation)
+    refused[name_of(operation)].add(code)
+    if code in known or hypothesis.currently_in_test_context():
+        return None
+    return f"{where}, which {REFUSALS} does not list: run `python -m pytest --write-refusals THIS_TEST` and commit that"
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """The option of this plugin."""
+    group = parser.getgroup("answers", "answers as they are declared")
+    group.addoption("--write-refusals", action="store_true", help=f"add the refusals that the tests see to {REFUSALS}")
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Write down what was seen, in whichever process it was."""
+    if session.config.option.write_refusals:
+        write_refusals(session.config.rootpath / REFUSALS)
+
+
+def write_refusals(file: Path) -> None:
+    """Add the codes seen to the file, those left out that follow from a declaration."""
+    with file.open("r+", encoding="utf-8") as opened:
+        fcntl.flock(opened, fcntl.LOCK_EX)
+        kept: dict[str, list[str]] = json.load(opened)
+        written = {}
+        for module in (*ROUTES, *ADMIN_ROUTES):
+            for operation in module.operations:
+                name = name_of(operation)
+                codes = ({*kept.get(name, ())} | refused[name]) - {*following_codes(operation)}
+                if codes:
+                    written[name] = sorted(codes)
+        opened.seek(0)
+        opened.write(json.dumps(written, indent=1, sort_keys=True) + "\n")
+        opened.truncate()
 
 
 @pytest.fixture(autouse=True)
-def answers_are_as_declared(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
+def answers_are_as_declared(monkeypatch: pytest.MonkeyPatch, pytestconfig: pytest.Config) -> Iterator[list[str]]:
     """Watches a test; fails it afterwards where an answer was not as declared."""
     faults: list[str] = []
     perform = RestClient.request
+    writes = pytestconfig.option.write_refusals
+    by_order = False
 
     async def request(self: RestClient, method: str, path: str, **options: Any) -> Response:
+        nonlocal by_order
         answer = await perform(self, method, path, **options)
+        by_order = by_order or path == FAULTS_BY_ORDER
         if len(faults) < FAULTS_KEPT:
             fault = fault_of(method, path, answer)
+            if fault is None and answer.status >= 400 and not by_order:
+                fault = refusal_fault(method, path, answer)
+                fault = fault if HOLDS_REFUSALS and not writes else None
             if fault is not None:
                 faults.append(fault)
         return answer

@@ -10,7 +10,7 @@ Acl.APPLICATION_LIST_BY_OWNER)`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
 import attrs
@@ -31,6 +31,11 @@ class AdminOperation(Operation):
 
     audit: AdminAction | None
     """The action of its entry in the audit log; None for an operation that leaves none, as the documents name them."""
+
+    @property
+    def extensions(self) -> Mapping[str, Any]:
+        """Under which name the audit log knows it."""
+        return {} if self.audit is None else {"x-audit-action": self.audit.value}
 
 
 class AdminRoutes(Routes):
@@ -65,6 +70,7 @@ class AdminRoutes(Routes):
                     body=body,
                     query=query,
                     answers=answers,
+                    name=f"admin_{handler.__name__}",
                 )
             )
             return handler

@@ -163,7 +163,7 @@ class Decimal:
 
     @property
     def schema(self) -> Schema:
-        digits = {"type": "string", "pattern": "^(0|[1-9][0-9]{0,29})$"}
+        digits = {"type": "string", "pattern": f"^(0|[1-9][0-9]{{0,{len(str(self.maximum)) - 1}}})$"}
         if not self.numbers:
             return digits
         return {"anyOf": [digits, {"type": "integer", "minimum": 0, "maximum": self.maximum}]}

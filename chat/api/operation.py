@@ -15,7 +15,7 @@ import attrs
 from chat.api.answers import Answer as Answer
 from chat.api.bodies import Receive
 from chat.api.rate_limit import Bucket as Bucket
-from chat.api.schemas.shapes import Answers
+from chat.api.schemas.shapes import Answers, ObjectShape, Shape
 from chat.api.sudo import SudoFields
 from chat.auth.policy import Acls
 from chat.auth.policy import Policy as Policy
@@ -136,6 +136,7 @@ class Request:
 
 
 _NO_HEADERS: Final[Mapping[str, str]] = {}
+_NO_EXTENSIONS: Final[Mapping[str, Any]] = {}
 
 Handler = Callable[..., Awaitable[Any]]
 H = TypeVar("H", bound=Handler)
@@ -162,8 +163,19 @@ class Operation:
     images: bool = False
     query: type[Any] | None = None
     empty_strings_are_null: bool = True
+    accepts: Mapping[str, Shape] = attrs.field(factory=dict)
+    """What a streamed operation reads by itself, by media type."""
+    parameters: ObjectShape | None = None
+    """The query that a handler reads by itself."""
     answers: Answers | None = None
     """What comes back when all is well; None where nobody has said yet."""
+    name: str = ""
+    """Of its own among all operations, and for good: programs are made of the OpenAPI document."""
+
+    @property
+    def extensions(self) -> Mapping[str, Any]:
+        """What the OpenAPI document says of it beside what everybody has to say; names begin with `x-`."""
+        return _NO_EXTENSIONS
 
     @property
     def path_members(self) -> tuple[str, ...]:
@@ -195,7 +207,10 @@ class Routes:
         images: bool = False,
         query: type[Any] | None = None,
         empty_strings_are_null: bool = True,
+        accepts: Mapping[str, Shape] | None = None,
+        parameters: ObjectShape | None = None,
         answers: Answers | None = None,
+        name: str | None = None,
     ) -> Callable[[H], H]:
         """Declare the decorated coroutine function as the operation `method path`.
 
@@ -205,8 +220,9 @@ class Routes:
         `body`; a `streamed` operation reads `request.receive` itself, and so does a `multipart` one when the body comes
         in `multipart/form-data`, which a `body` of None tells it. `images` lets bodies be as large as images are.
         `empty_strings_are_null=False` switches the normalisation of wire facts 3.2 off (message create and edit,
-        webhook execute). `answers` is what comes back: the shape of 200, NOTHING for 204, or shapes by status
-        (`chat.api.schemas`).
+        webhook execute). `accepts` and `parameters` tell what a handler reads by itself. `answers` is what comes back:
+        the shape of 200, NOTHING for 204, or shapes by status (`chat.api.schemas`). `name` is that of the handler
+        unless it serves several operations.
         """
 
         def declare(handler: H) -> H:
@@ -227,7 +243,10 @@ class Routes:
                     images=images,
                     query=query,
                     empty_strings_are_null=empty_strings_are_null,
+                    accepts=accepts or {},
+                    parameters=parameters,
                     answers=answers,
+                    name=handler.__name__ if name is None else name,
                 )
             )
             return handler

@@ -8,6 +8,7 @@ import attrs
 
 if TYPE_CHECKING:
     from chat.api.administration_services import AdministrationServices
+    from chat.api.openapi.published import PublishedDocument
     from chat.api.rate_limit import RateLimiter
     from chat.auth.address_bans import AddressBans
     from chat.auth.captcha import Captcha
@@ -142,6 +143,7 @@ class Services:
     oauth2_tokens: OAuth2Tokens
     oauth2_identity: OAuth2Identity
     discovery: Discovery
+    openapi: PublishedDocument
     friendships: Friendships
     private_channels: PrivateChannels
     groups: Groups

@@ -35,6 +35,7 @@ COMMANDS: Final[Mapping[str, str]] = {
     "ban": "chat.cli.ban:ban",
     "config": "chat.cli.config:config",
     "check": "chat.cli.check:check",
+    "openapi": "chat.cli.openapi:openapi",
     "bench": "chat.cli.bench:bench",
 }
 """Where each command is; one whose module an installation leaves out is not offered."""

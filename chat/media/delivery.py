@@ -61,7 +61,7 @@ def delivery(file: File, request: Mapping[str, str]) -> Delivery:
     }
     kind = "inline" if file.content_type in IMAGE_TYPES else "attachment"
     headers["Content-Disposition"] = kind if file.name is None else disposition(kind, file.name)
-    if _matches(request.get("if-none-match"), etag):
+    if matches(request.get("if-none-match"), etag):
         return Delivery(304, headers)
     wanted = request.get("range")
     if wanted is None or request.get("if-range", etag) != etag:
@@ -86,7 +86,8 @@ def _bounds(match: re.Match[str], size: int) -> tuple[int, int]:
     return int(first), min(int(last) + 1, size) if last else size
 
 
-def _matches(values: str | None, etag: str) -> bool:
+def matches(values: str | None, etag: str) -> bool:
+    """Whether If-None-Match (None where there is none) names this entity tag, which has its quotes."""
     if values is None:
         return False
     return any(value.strip() in {"*", etag, f"W/{etag}"} for value in values.split(","))

@@ -11,6 +11,8 @@ from chat.admin.acting import acting
 from chat.admin.operation import AdminRoutes
 from chat.api.fields import Length, Range, Snowflake
 from chat.api.operation import Request
+from chat.api.schemas.administration import USER
+from chat.api.schemas.shapes import NOTHING
 from chat.registries.acls import Acl
 from chat.registries.admin_actions import AdminAction
 
@@ -52,6 +54,7 @@ class AnnotateBan:
     audit=AdminAction.TEMP_BAN,
     bucket=buckets.MODIFY,
     body=Ban,
+    answers=USER,
 )
 async def ban_account(request: Request, user_id: int, body: Ban) -> object:
     """Keep everybody out of an account, for a time or for good."""
@@ -68,6 +71,7 @@ async def ban_account(request: Request, user_id: int, body: Ban) -> object:
     audit=AdminAction.UNBAN,
     bucket=buckets.MODIFY,
     body=Unban,
+    answers=USER,
 )
 async def unban_account(request: Request, user_id: int, body: Unban) -> object:
     """Lift an account's ban."""
@@ -84,6 +88,7 @@ async def unban_account(request: Request, user_id: int, body: Unban) -> object:
     audit=AdminAction.ANNOTATE_BAN,
     bucket=buckets.MODIFY,
     body=AnnotateBan,
+    answers=NOTHING,
 )
 async def annotate_ban(request: Request, user_id: int, body: AnnotateBan) -> None:
     """Add a note to the ban that stands."""

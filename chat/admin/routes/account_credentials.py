@@ -8,6 +8,8 @@ from chat.admin import buckets
 from chat.admin.acting import acting
 from chat.admin.operation import AdminRoutes
 from chat.api.operation import Request
+from chat.api.schemas.administration import PASSKEYS, RESET_LINK, TERMINATED
+from chat.api.schemas.shapes import NOTHING
 from chat.errors import InvalidFormBody
 from chat.registries.acls import Acl
 from chat.registries.admin_actions import AdminAction
@@ -23,6 +25,7 @@ CREDENTIAL_ID_LENGTH: Final = 512
     acls=[Acl.USER_UPDATE_EMAIL],
     audit=AdminAction.RESEND_VERIFICATION_EMAIL,
     bucket=buckets.MODIFY,
+    answers=NOTHING,
 )
 async def send_verification_email(request: Request, user_id: int) -> None:
     """Mail an account's address a link that verifies it."""
@@ -35,6 +38,7 @@ async def send_verification_email(request: Request, user_id: int) -> None:
     acls=[Acl.USER_UPDATE_EMAIL],
     audit=AdminAction.SEND_PASSWORD_RESET,
     bucket=buckets.MODIFY,
+    answers=NOTHING,
 )
 async def send_password_reset(request: Request, user_id: int) -> None:
     """Mail an account's address a reset link."""
@@ -47,6 +51,7 @@ async def send_password_reset(request: Request, user_id: int) -> None:
     acls=[Acl.USER_CREATE_PASSWORD_RESET_LINK],
     audit=AdminAction.CREATE_PASSWORD_RESET_LINK,
     bucket=buckets.MODIFY,
+    answers=RESET_LINK,
 )
 async def create_password_reset_link(request: Request, user_id: int) -> object:
     """Make a reset link for the administrator to hand over."""
@@ -59,6 +64,7 @@ async def create_password_reset_link(request: Request, user_id: int) -> object:
     acls=[Acl.USER_DELETE_RECOVERY_KIT],
     audit=AdminAction.REVOKE_RECOVERY_KIT,
     bucket=buckets.MODIFY,
+    answers=NOTHING,
 )
 async def revoke_recovery_kit(request: Request, user_id: int) -> None:
     """Void an account's recovery kit."""
@@ -71,6 +77,7 @@ async def revoke_recovery_kit(request: Request, user_id: int) -> None:
     acls=[Acl.USER_UPDATE_MFA],
     audit=AdminAction.DISABLE_MFA,
     bucket=buckets.MODIFY,
+    answers=NOTHING,
 )
 async def disable_mfa(request: Request, user_id: int) -> None:
     """Forget an account's second factors, passkeys excepted."""
@@ -83,6 +90,7 @@ async def disable_mfa(request: Request, user_id: int) -> None:
     acls=[Acl.USER_UPDATE_MFA],
     audit=AdminAction.LIST_WEBAUTHN_CREDENTIALS,
     bucket=buckets.MODIFY,
+    answers=PASSKEYS,
 )
 async def list_webauthn_credentials(request: Request, user_id: int) -> object:
     """An account's passkeys."""
@@ -95,6 +103,7 @@ async def list_webauthn_credentials(request: Request, user_id: int) -> object:
     acls=[Acl.USER_UPDATE_MFA],
     audit=AdminAction.DELETE_WEBAUTHN_CREDENTIAL,
     bucket=buckets.MODIFY,
+    answers=NOTHING,
 )
 async def delete_webauthn_credential(request: Request, user_id: int, credential: str) -> None:
     """Take one of an account's passkeys away."""
@@ -109,6 +118,7 @@ async def delete_webauthn_credential(request: Request, user_id: int, credential:
     acls=[Acl.USER_UPDATE_FLAGS],
     audit=AdminAction.TERMINATE_SESSIONS,
     bucket=buckets.MODIFY,
+    answers=TERMINATED,
 )
 async def terminate_sessions(request: Request, user_id: int) -> object:
     """End every sign-in of an account."""

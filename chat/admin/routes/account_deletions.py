@@ -11,6 +11,7 @@ from chat.admin.acting import acting
 from chat.admin.operation import AdminRoutes
 from chat.api.fields import Length, Range, Timestamp
 from chat.api.operation import Request
+from chat.api.schemas.administration import USER
 from chat.domain.administered_deletions import DeletionWish
 from chat.registries.acls import Acl
 from chat.registries.admin_actions import AdminAction
@@ -49,6 +50,7 @@ class CancelDeletion:
     audit=AdminAction.SCHEDULE_DELETION,
     bucket=buckets.MODIFY,
     body=ScheduleDeletion,
+    answers=USER,
 )
 async def schedule_deletion(request: Request, user_id: int, body: ScheduleDeletion) -> object:
     """Schedule an account's erasure, or replace the one that is pending."""
@@ -69,6 +71,7 @@ async def schedule_deletion(request: Request, user_id: int, body: ScheduleDeleti
     audit=AdminAction.CANCEL_DELETION,
     bucket=buckets.MODIFY,
     body=CancelDeletion,
+    answers=USER,
 )
 async def cancel_deletion(request: Request, user_id: int, body: CancelDeletion) -> object:
     """Take an account's pending erasure back."""

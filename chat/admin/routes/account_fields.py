@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import datetime
 import re
-from typing import Annotated, Literal
+from typing import Annotated, Final, Literal
 
 import attrs
 
 from chat.admin import buckets
 from chat.admin.acting import acting
 from chat.admin.operation import AdminRoutes
-from chat.api.fields import FlagBits, Items, Length, Pattern, Range, Refusal
+from chat.api.fields import FlagBits, Items, Length, Pattern, Range, Refusal, Schema
 from chat.api.operation import Request
+from chat.api.schemas.administration import USER
 from chat.registries.acls import ACLS_MAXIMUM, Acl
 from chat.registries.admin_actions import AdminAction
 
@@ -30,6 +31,8 @@ PREMIUM_FLAGS_LARGEST = (1 << 32) - 1
 
 class _Date:
     """YYYY-MM-DD, a day that there is."""
+
+    schema: Final[Schema] = {"format": "date"}
 
     def check(self, value: str) -> None:
         try:
@@ -125,6 +128,7 @@ class UpdatePremiumFlags:
     audit=AdminAction.CHANGE_USERNAME,
     bucket=buckets.MODIFY,
     body=ChangeUsername,
+    answers=USER,
 )
 async def change_username(request: Request, user_id: int, body: ChangeUsername) -> object:
     """Give an account another tag."""
@@ -140,6 +144,7 @@ async def change_username(request: Request, user_id: int, body: ChangeUsername) 
     audit=AdminAction.CHANGE_EMAIL,
     bucket=buckets.MODIFY,
     body=ChangeEmail,
+    answers=USER,
 )
 async def change_email(request: Request, user_id: int, body: ChangeEmail) -> object:
     """Give an account another address."""
@@ -153,6 +158,7 @@ async def change_email(request: Request, user_id: int, body: ChangeEmail) -> obj
     acls=[Acl.USER_UPDATE_EMAIL],
     audit=AdminAction.VERIFY_EMAIL,
     bucket=buckets.MODIFY,
+    answers=USER,
 )
 async def verify_email(request: Request, user_id: int) -> object:
     """Take an account's address for verified."""
@@ -166,6 +172,7 @@ async def verify_email(request: Request, user_id: int) -> object:
     audit=AdminAction.CHANGE_DOB,
     bucket=buckets.MODIFY,
     body=ChangeDateOfBirth,
+    answers=USER,
 )
 async def change_date_of_birth(request: Request, user_id: int, body: ChangeDateOfBirth) -> object:
     """Give an account another date of birth."""
@@ -180,6 +187,7 @@ async def change_date_of_birth(request: Request, user_id: int, body: ChangeDateO
     audit=AdminAction.CLEAR_FIELDS,
     bucket=buckets.MODIFY,
     body=ClearFields,
+    answers=USER,
 )
 async def clear_profile_fields(request: Request, user_id: int, body: ClearFields) -> object:
     """Clear parts of an account's profile."""
@@ -193,6 +201,7 @@ async def clear_profile_fields(request: Request, user_id: int, body: ClearFields
     audit=AdminAction.SET_BOT_STATUS,
     bucket=buckets.MODIFY,
     body=SetBot,
+    answers=USER,
 )
 async def set_bot_status(request: Request, user_id: int, body: SetBot) -> object:
     """Make an account a bot's or a person's."""
@@ -206,6 +215,7 @@ async def set_bot_status(request: Request, user_id: int, body: SetBot) -> object
     audit=AdminAction.SET_SYSTEM_STATUS,
     bucket=buckets.MODIFY,
     body=SetSystem,
+    answers=USER,
 )
 async def set_system_status(request: Request, user_id: int, body: SetSystem) -> object:
     """Mark a bot as the system's, or take the mark away."""
@@ -220,6 +230,7 @@ async def set_system_status(request: Request, user_id: int, body: SetSystem) -> 
     audit=AdminAction.SET_ACLS,
     bucket=buckets.MODIFY,
     body=SetAcls,
+    answers=USER,
 )
 async def set_acls(request: Request, user_id: int, body: SetAcls) -> object:
     """Replace what an account may do as an administrator."""
@@ -234,6 +245,7 @@ async def set_acls(request: Request, user_id: int, body: SetAcls) -> object:
     audit=AdminAction.SET_TRAITS,
     bucket=buckets.MODIFY,
     body=SetTraits,
+    answers=USER,
 )
 async def set_traits(request: Request, user_id: int, body: SetTraits) -> object:
     """Replace an account's traits."""
@@ -247,6 +259,7 @@ async def set_traits(request: Request, user_id: int, body: SetTraits) -> object:
     audit=AdminAction.UPDATE_FLAGS,
     bucket=buckets.MODIFY,
     body=UpdateFlags,
+    answers=USER,
 )
 async def update_flags(request: Request, user_id: int, body: UpdateFlags) -> object:
     """Set and clear bits of an account's flags."""
@@ -261,6 +274,7 @@ async def update_flags(request: Request, user_id: int, body: UpdateFlags) -> obj
     audit=AdminAction.UPDATE_PREMIUM_FLAGS,
     bucket=buckets.MODIFY,
     body=UpdatePremiumFlags,
+    answers=USER,
 )
 async def update_premium_flags(request: Request, user_id: int, body: UpdatePremiumFlags) -> object:
     """Set and clear bits of an account's premium flags."""

@@ -12,6 +12,15 @@ from chat.admin.acting import acting
 from chat.admin.operation import AdminRoutes
 from chat.api.fields import Length, Pattern, Range, Snowflake
 from chat.api.operation import Request
+from chat.api.schemas.administration import (
+    APPLICATIONS,
+    CHANGE_LOG,
+    GUILDS,
+    PRIVATE_CHANNELS,
+    RELATIONSHIPS,
+    SESSIONS,
+    USERS,
+)
 from chat.domain.administered_lists import Window
 from chat.errors import FieldError, InvalidFormBody
 from chat.registries.acls import Acl
@@ -57,6 +66,7 @@ class ReadChangeLog:
     acls=[Acl.USER_LOOKUP],
     audit=AdminAction.GET_USER,
     bucket=buckets.LOOKUP,
+    answers=USERS,
 )
 async def get_account(request: Request, user_id: int) -> object:
     """An account, or none."""
@@ -70,6 +80,7 @@ async def get_account(request: Request, user_id: int) -> object:
     audit=AdminAction.LIST_USER_GUILDS,
     bucket=buckets.LOOKUP,
     query=ListGuilds,
+    answers=GUILDS,
 )
 async def list_guilds(request: Request, user_id: int, query: ListGuilds) -> object:
     """An account's guilds."""
@@ -86,6 +97,7 @@ async def list_guilds(request: Request, user_id: int, query: ListGuilds) -> obje
     audit=AdminAction.LIST_USER_DM_CHANNELS,
     bucket=buckets.LOOKUP,
     query=ListPrivateChannels,
+    answers=PRIVATE_CHANNELS,
 )
 async def list_private_channels(request: Request, user_id: int, query: ListPrivateChannels) -> object:
     """An account's conversations of two, or its groups."""
@@ -102,6 +114,7 @@ async def list_private_channels(request: Request, user_id: int, query: ListPriva
     acls=[(Acl.APPLICATION_LOOKUP, Acl.APPLICATION_LIST_BY_OWNER)],
     audit=AdminAction.LIST_USER_APPLICATIONS,
     bucket=buckets.LOOKUP,
+    answers=APPLICATIONS,
 )
 async def list_applications(request: Request, user_id: int) -> object:
     """An account's own applications."""
@@ -114,6 +127,7 @@ async def list_applications(request: Request, user_id: int) -> object:
     acls=[Acl.USER_LIST_RELATIONSHIPS],
     audit=AdminAction.LIST_USER_RELATIONSHIPS,
     bucket=buckets.LOOKUP,
+    answers=RELATIONSHIPS,
 )
 async def list_relationships(request: Request, user_id: int) -> object:
     """An account's relationships by category."""
@@ -126,6 +140,7 @@ async def list_relationships(request: Request, user_id: int) -> object:
     acls=[Acl.USER_LIST_SESSIONS],
     audit=AdminAction.LIST_USER_SESSIONS,
     bucket=buckets.MODIFY,
+    answers=SESSIONS,
 )
 async def list_sessions(request: Request, user_id: int) -> object:
     """An account's sign-ins, those that have ended included."""
@@ -140,6 +155,7 @@ async def list_sessions(request: Request, user_id: int) -> object:
     audit=AdminAction.LIST_USER_CHANGE_LOG,
     bucket=buckets.LOOKUP,
     query=ReadChangeLog,
+    answers=CHANGE_LOG,
 )
 async def read_change_log(request: Request, user_id: int, query: ReadChangeLog) -> object:
     """What addresses and tags an account has had."""

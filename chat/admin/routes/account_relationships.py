@@ -14,6 +14,8 @@ from chat.admin import buckets
 from chat.admin.acting import acting
 from chat.admin.operation import AdminRoutes
 from chat.api.operation import Request
+from chat.api.schemas.administration import REMOVED
+from chat.api.schemas.shapes import NOTHING
 from chat.errors import InvalidFormBody
 from chat.registries.acls import Acl
 from chat.registries.admin_actions import AdminAction
@@ -36,6 +38,7 @@ class Category:
     bucket=buckets.MODIFY,
     query=Category,
     body=Category,
+    answers=REMOVED,
 )
 async def clear_relationships(request: Request, user_id: int, query: Category, body: Category) -> object:
     """Remove every relationship of one category."""
@@ -51,6 +54,7 @@ async def clear_relationships(request: Request, user_id: int, query: Category, b
     bucket=buckets.MODIFY,
     query=Category,
     body=Category,
+    answers=NOTHING,
 )
 async def remove_relationship(
     request: Request, user_id: int, target_user_id: int, query: Category, body: Category

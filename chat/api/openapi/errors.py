@@ -1,30 +1,32 @@
 """What an operation may refuse, and how that looks (wire facts 3.1, 3.6).
 
 Some refusals follow from the declaration: who has a body to read can find it wrong, who asks for a credential can miss
-it. The rest stands in `chat.api.openapi.refusals`.
+it. The rest stands in `refusals.json` beside this module: codes by method and path, without those that follow. It is
+kept by the test run, which holds every refusal against it (`tests/answers.py`).
 """
 
 from __future__ import annotations
 
 import functools
+import importlib.resources
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from chat.api.openapi.refusals import REFUSALS
+import orjson
+
+from chat.api.account_limits import ACCOUNT_LIMITED_OPERATIONS
+from chat.api.captcha import CAPTCHA_OPERATIONS
 from chat.api.operation import Operation
 from chat.api.schemas.instance import ERROR
-from chat.api.schemas.shapes import (
-    TEXT,
-    Shape,
-    choice,
-    either,
-    wire_object,
-)
+from chat.api.schemas.shapes import JSON, TEXT, Components, Shape, by_status, choice, either, wire_object
+from chat.api.sso_enforcement import SSO_ENFORCED_OPERATIONS
 from chat.api.sudo import SudoFields
 from chat.auth.policy import Policy
 from chat.domain.oauth2_errors import OAuth2ErrorCode
 from chat.registries.error_codes import ERROR_CODES
+
+REFUSALS_FILE: Final = "refusals.json"
 
 EVERYWHERE: Final = (
     "GLOBAL_IP_BANNED",
@@ -34,6 +36,16 @@ EVERYWHERE: Final = (
     "SERVICE_UNAVAILABLE",
 )
 """What any request may get."""
+
+SHARED: Final[Mapping[int, str]] = {
+    429: "RATE_LIMITED",
+    500: "INTERNAL_SERVER_ERROR",
+    503: "SERVICE_UNAVAILABLE",
+}
+"""Statuses that stand for one code at most operations."""
+
+OTHER: Final = "OTHER"
+"""The shared response that stands for what is not foreseen."""
 
 OAUTH2_ERROR: Final = wire_object(
     "OAuth2Error",
@@ -52,69 +64,134 @@ OAUTH2_PROTOCOL: Final = frozenset(
 )
 """Paths below which the protocol refuses in its own words."""
 
+_PROTOCOL_STATUSES: Final = (400, 401)
+_EITHER_ERROR: Final = either(ERROR, OAUTH2_ERROR)
+
+_OF_POLICY: Final[Mapping[Policy, tuple[str, ...]]] = {
+    Policy.NONE: (),
+    Policy.URL: (),
+    Policy.USER: ("UNAUTHORIZED", "ACCESS_DENIED"),
+    Policy.USER_ONLY: ("UNAUTHORIZED", "ACCESS_DENIED"),
+    Policy.BOT: ("UNAUTHORIZED", "ACCESS_DENIED"),
+    Policy.OAUTH2: ("UNAUTHORIZED", "ACCESS_DENIED"),
+    Policy.GATEWAY_BOT: ("INVALID_AUTH_TOKEN",),
+    Policy.OWN_APPLICATION: ("UNAUTHORIZED", "INVALID_TOKEN", "ACCESS_DENIED"),
+    Policy.THREADS: ("NOT_FOUND",),
+    Policy.ADMIN: ("UNAUTHORIZED", "ACCESS_DENIED", "MISSING_PERMISSIONS", "MISSING_ACL"),
+}
+
+
+_ACCESS: Final = ("MISSING_ACCESS", "MISSING_PERMISSIONS", "TWO_FACTOR_REQUIRED")
+
+_OF_PATH_MEMBER: Final[Mapping[str, tuple[str, ...]]] = {
+    "guild_id": ("UNKNOWN_GUILD", *_ACCESS),
+    "channel_id": ("UNKNOWN_CHANNEL", "INVALID_CHANNEL_TYPE", *_ACCESS),
+    "thread_id": ("UNKNOWN_CHANNEL", "INVALID_CHANNEL_TYPE", *_ACCESS),
+    "message_id": ("UNKNOWN_MESSAGE",),
+    "role_id": ("UNKNOWN_ROLE",),
+    "emoji_id": ("UNKNOWN_EMOJI",),
+    "sticker_id": ("UNKNOWN_STICKER",),
+    "webhook_id": ("UNKNOWN_WEBHOOK",),
+    "invite_code": ("UNKNOWN_INVITE",),
+    "application_id": ("UNKNOWN_APPLICATION",),
+    "user_id": ("UNKNOWN_USER",),
+}
+"""What a path may name that is not there, or not for the caller (`chat.domain.access`)."""
+
 
 def name_of(operation: Operation) -> str:
     """Method and path."""
     return f"{operation.method} {operation.path}"
 
 
+@functools.cache
+def refusals() -> Mapping[str, tuple[str, ...]]:
+    """The codes of `refusals.json`."""
+    kept = importlib.resources.files(__package__).joinpath(REFUSALS_FILE).read_bytes()
+    return {name: tuple(codes) for name, codes in orjson.loads(kept).items()}
+
+
 def following_codes(operation: Operation) -> Iterator[str]:
     """The codes that an operation may refuse with because of what it declares."""
     yield from EVERYWHERE
-    policy = operation.policy
+    yield from _OF_POLICY[operation.policy]
     reads_body = operation.body is not None or operation.form is not None
     if reads_body or operation.query is not None or any(name.endswith("_id") for name in operation.path_members):
         yield "INVALID_FORM_BODY"
     if reads_body or operation.streamed:
         yield "PAYLOAD_TOO_LARGE"
-    if policy is Policy.GATEWAY_BOT:
-        yield "INVALID_AUTH_TOKEN"
-    elif policy is Policy.OWN_APPLICATION:
-        yield from ("UNAUTHORIZED", "INVALID_TOKEN", "ACCESS_DENIED")
-    elif policy is Policy.THREADS:
-        yield "NOT_FOUND"
-    elif policy is Policy.ADMIN:
-        yield from ("UNAUTHORIZED", "ACCESS_DENIED", "MISSING_PERMISSIONS", "MISSING_ACL")
-    elif policy not in (Policy.NONE, Policy.URL):
-        yield from ("UNAUTHORIZED", "ACCESS_DENIED")
+    for member in operation.path_members:
+        yield from _OF_PATH_MEMBER.get(member, ())
+    if {"guild_id", "user_id"} <= {*operation.path_members}:
+        yield "UNKNOWN_MEMBER"
     if operation.scope is not None:
         yield "MISSING_OAUTH_SCOPE"
     if operation.bots_refused_with is not None:
         yield operation.bots_refused_with
     if isinstance(operation.body, type) and issubclass(operation.body, SudoFields):
         yield "SUDO_MODE_REQUIRED"
+    named = (operation.method, operation.path)
+    if named in CAPTCHA_OPERATIONS:
+        yield from ("CAPTCHA_REQUIRED", "INVALID_CAPTCHA")
+    if named in SSO_ENFORCED_OPERATIONS:
+        yield "SSO_REQUIRED"
+    if named in ACCOUNT_LIMITED_OPERATIONS:
+        yield "ACCOUNT_LIMITED"
 
 
-@functools.cache
-def refusals_of(operation_name: str, following: frozenset[str]) -> Mapping[int, tuple[str, ...]]:
-    """The codes by status, both in order."""
-    codes: dict[int, list[str]] = defaultdict(list)
-    for code in sorted({*following, *REFUSALS.get(operation_name, ())}):
-        codes[ERROR_CODES[code].status].append(code)
-    return {status: tuple(codes[status]) for status in sorted(codes)}
+def codes_of(operation: Operation) -> frozenset[str]:
+    """Every code that an operation may refuse with."""
+    return frozenset({*following_codes(operation), *refusals().get(name_of(operation), ())})
 
 
 def codes_by_status(operation: Operation) -> Mapping[int, tuple[str, ...]]:
-    """The codes that an operation may refuse with, by status."""
-    return refusals_of(name_of(operation), frozenset(following_codes(operation)))
-
-
-def documented_statuses(operation: Operation) -> frozenset[int]:
-    """The statuses that an operation may refuse with."""
-    statuses = set(codes_by_status(operation))
+    """The codes that an operation may refuse with, by status; both in order."""
+    codes: dict[int, list[str]] = defaultdict(list)
+    for code in sorted(codes_of(operation)):
+        codes[ERROR_CODES[code].status].append(code)
     if operation.path in OAUTH2_PROTOCOL:
-        statuses |= {400, 401}
-    return frozenset(statuses)
+        for status in _PROTOCOL_STATUSES:
+            codes[status] += ()
+    return {status: tuple(codes[status]) for status in sorted(codes)}
 
 
-def error_shape(operation: Operation) -> Shape:
+def error_shape(operation: Operation, status: int) -> Shape:
     """What a refusal of the operation looks like."""
-    return _EITHER_ERROR if operation.path in OAUTH2_PROTOCOL else ERROR
+    if operation.path in OAUTH2_PROTOCOL and status in _PROTOCOL_STATUSES:
+        return _EITHER_ERROR
+    return ERROR
 
 
-_EITHER_ERROR: Final = either(ERROR, OAUTH2_ERROR)
+def refusing(operation: Operation, components: Components) -> Iterator[tuple[int, dict[str, Any]]]:
+    """The OpenAPI responses with which the operation refuses, by status, without those that it declares itself.
+
+    The codes are no part of the schema: a program has to live with one that it does not know.
+    """
+    declared = () if operation.answers is None else by_status(operation.answers)
+    for status, codes in codes_by_status(operation).items():
+        if status in declared:
+            continue
+        if status in SHARED and codes == (SHARED[status],):
+            yield status, {"$ref": f"#/components/responses/{SHARED[status]}"}
+        else:
+            yield status, _response(error_shape(operation, status), codes, components)
 
 
-def described_error(codes: tuple[str, ...]) -> Mapping[str, Any]:
-    """A short text of what a status stands for."""
-    return {"description": "; ".join(f"{code}: {ERROR_CODES[code].message}" for code in codes)}
+def shared_responses(components: Components, headers: Mapping[int, Mapping[str, Any]]) -> dict[str, Any]:
+    """The responses that most operations have in common, by their code; `headers` by status."""
+    other = {"description": "Any other refusal.", "content": {JSON: {"schema": components.written(ERROR)}}}
+    return {OTHER: other} | {
+        code: {**_response(ERROR, (code,), components), **({"headers": headers[status]} if status in headers else {})}
+        for status, code in SHARED.items()
+    }
+
+
+def _response(shape: Shape, codes: tuple[str, ...], components: Components) -> dict[str, Any]:
+    told = [f"`{code}`: {ERROR_CODES[code].message}" for code in codes]
+    if shape is not ERROR:
+        told.insert(0, "A refusal of the OAuth2 protocol.")
+    return {
+        "description": "\n\n".join(told),
+        "content": {JSON: {"schema": components.written(shape)}},
+        "x-codes": list(codes),
+    }

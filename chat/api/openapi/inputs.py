@@ -5,14 +5,16 @@ from __future__ import annotations
 import enum
 import inspect
 import re
+import types
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Annotated, Any, Final, Literal, get_args, get_origin
+from typing import Annotated, Any, Final, Literal, Union, get_args, get_origin
 
 import attrs
 
 from chat.api.fields import Described, Form, Omitted
-from chat.api.schemas.shapes import REFERENCE, Components
+from chat.api.openapi.wording import described
+from chat.api.schemas.shapes import REFERENCE
 
 _PLAIN: Final[Mapping[object, str]] = {str: "string", int: "integer", bool: "boolean", float: "number"}
 
@@ -31,11 +33,11 @@ Schema = dict[str, Any]
 class InputSchemas:
     """Writes the classes of bodies down, each once among the components.
 
-    Classes of one name are told apart by the module they are from, so `all_classes` has to hold those of every
-    operation.
+    Their names end in `Body`, so that none is that of an answer's object. Classes of one name are told apart by the
+    module they are from, so `all_classes` has to hold those of every operation.
     """
 
-    def __init__(self, components: Components, all_classes: Iterable[Any]) -> None:
+    def __init__(self, components: dict[str, Schema], all_classes: Iterable[Any]) -> None:
         self._components = components
         self._names = _names_of(all_classes)
 
@@ -52,7 +54,7 @@ class InputSchemas:
             return {"type": "array", "items": self.of(inner[0])}
         if origin in (dict, Mapping):
             return {"type": "object", **self._members(*inner)}
-        if type(None) in inner or Omitted in inner:
+        if origin in (Union, types.UnionType):
             return self._union([kind for kind in inner if kind is not Omitted])
         if inspect.isclass(declared) and issubclass(declared, enum.Enum):
             return {"enum": [member.value for member in declared]}
@@ -61,20 +63,26 @@ class InputSchemas:
     def members(self, declared: type[Any], *, null_is_default: bool = True) -> Iterator[tuple[str, bool, Schema]]:
         """The members of a class: name, whether it has to be there, and its schema.
 
-        `null_is_default` says that null may be sent in the place of a plain default, as in JSON bodies.
+        `null_is_default` says that null may be sent in the place of a default, as in JSON bodies.
         """
         for field in attrs.fields(attrs.resolve_types(declared, include_extras=True)):
             schema = self.of(field.type)
-            required = field.default is attrs.NOTHING
-            if not required and isinstance(field.default, str | int | float | bool | None):
-                plain = field.default is not None
-                if plain and null_is_default:
-                    schema = _or_null(schema)
-                schema = {**schema, "default": field.default} if plain else schema
+            default = field.default
+            required = default is attrs.NOTHING
+            if not required and null_is_default and not _tells_null_apart(field.type):
+                schema = _or_null(schema)
+            if isinstance(default, str | int | float):
+                schema = {**schema, "default": default.value if isinstance(default, enum.Enum) else default}
             yield field.name, required, schema
 
+    def requires_something(self, declared: Any) -> bool:
+        """Whether there has to be a body: no bytes at all are an object without members."""
+        if inspect.isclass(declared) and attrs.has(declared):
+            return any(required for _, required, _ in self.members(declared))
+        return True
+
     def _reference(self, declared: type[Any]) -> Schema:
-        name = self._names.get(declared, declared.__name__)
+        name = self._names[declared]
         if name not in self._components:
             self._components[name] = {}  # it may hold itself
             self._components[name] = self.whole(declared)
@@ -84,8 +92,9 @@ class InputSchemas:
         """The schema of a class itself, not a reference to it."""
         members = list(self.members(declared))
         schema: Schema = {"type": "object"}
-        if declared.__doc__:
-            schema["description"] = inspect.cleandoc(declared.__doc__)
+        description = described(declared.__doc__)
+        if description:
+            schema["description"] = description
         schema["properties"] = {name: member for name, _, member in members}
         required = [name for name, is_required, _ in members if is_required]
         if required:
@@ -114,6 +123,10 @@ class InputSchemas:
         return {**schema, "propertyNames": names} if names != {"type": "string"} else schema
 
 
+def _tells_null_apart(declared: Any) -> bool:
+    return bool({type(None), Omitted} & {*get_args(declared)})
+
+
 def _bounded(schema: Schema, bounds: Mapping[str, Any]) -> Schema:
     """The schema within bounds, of those that can apply to its type."""
     kinds = schema.get("type", ())
@@ -137,6 +150,8 @@ def _or_null(schema: Schema) -> Schema:
 
 def text_schema(schema: Schema) -> Schema:
     """The schema of a value in a query or a form, where an id is nothing but text."""
+    if type(schema.get("default")) is int and "anyOf" in schema:
+        schema = {**schema, "default": str(schema["default"])}
     for choice in schema.get("anyOf", ()):
         if choice.get("type") == "string":
             return {**{word: value for word, value in schema.items() if word != "anyOf"}, **choice}
@@ -157,7 +172,8 @@ def _names_of(all_classes: Iterable[Any]) -> dict[Any, str]:
     for name, classes in by_name.items():
         for declared in classes:
             family = declared.__module__.rpartition(".")[2] if len(classes) > 1 else ""
-            names[declared] = re.sub(r"(?:^|_)([a-z])", lambda match: match[1].upper(), family) + name
+            prefix = re.sub(r"(?:^|_)([a-z])", lambda match: match[1].upper(), family)
+            names[declared] = f"{prefix}{name.removesuffix('Body')}Body"
     return names
 
 
@@ -166,7 +182,7 @@ def _reached(declared: Iterable[Any]) -> Iterator[Any]:
     left, seen = list(declared), set()
     while left:
         one = left.pop()
-        if attrs.has(one):
+        if inspect.isclass(one) and attrs.has(one):
             if one in seen:
                 continue
             seen.add(one)

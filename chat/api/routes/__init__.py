@@ -33,6 +33,7 @@ from chat.api.routes import (
     message_lists,
     messages,
     oauth2,
+    openapi,
     own_messages,
     passkey_bridge,
     password_change,
@@ -63,6 +64,7 @@ ROUTES: Final[tuple[Routes, ...]] = tuple(
     module.routes
     for module in (
         discovery,
+        openapi,
         gateway_bot,
         authentication,
         login_completion,

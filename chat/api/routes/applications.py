@@ -96,6 +96,7 @@ async def create_application(request: Request, body: CreateApplication) -> objec
     policy=Policy.USER_ONLY,
     bucket=buckets.APPLICATIONS,
     answers=listed(APPLICATION),
+    name="list_oauth2_applications",
 )
 @routes.operation(
     "GET",

@@ -175,7 +175,7 @@ async def end_sessions(request: Request, body: EndSessions) -> None:
     body=Verify,
     answers=NOTHING,
 )
-async def verify(request: Request, body: Verify) -> None:
+async def verify_email(request: Request, body: Verify) -> None:
     """Verify the address that the token was mailed to."""
     await request.services.verification.verify(body.token)
 

@@ -88,7 +88,7 @@ class VerifyReplacement(SudoFields):
     precondition=require_email_instance,
     answers=EMAIL_CHANGE,
 )
-async def start(request: Request) -> object:
+async def start_email_change(request: Request) -> object:
     """Begin, and mail the present address a code where it has to agree."""
     started = await request.services.email_changes.start(request.principal.user_id)
     issued = started.issued
@@ -140,7 +140,7 @@ async def verify_original(request: Request, body: VerifyOriginal) -> object:
     body=RequestNew,
     answers=NEW_EMAIL_ASKED,
 )
-async def request_new(request: Request, body: RequestNew) -> object:
+async def request_new_email(request: Request, body: RequestNew) -> object:
     """Mail the new address a code."""
     _limit_codes_to(request, body.new_email)
     asked = await request.services.email_changes.request_new(
@@ -189,7 +189,7 @@ async def verify_new(request: Request, body: VerifyNew) -> object:
     body=Apply,
     answers=PRIVATE_USER,
 )
-async def apply(request: Request, body: Apply) -> object:
+async def apply_email_change(request: Request, body: Apply) -> object:
     """Change the address; sudo mode."""
     account = await request.services.email_changes.apply(
         request.principal.account, body.email_token, request.proof(body)
@@ -206,7 +206,7 @@ async def apply(request: Request, body: Apply) -> object:
     body=RequestReplacement,
     answers=NEW_EMAIL_ASKED,
 )
-async def request_replacement(request: Request, body: RequestReplacement) -> object:
+async def request_email_replacement(request: Request, body: RequestReplacement) -> object:
     """Mail a code to the address that is to replace one which takes no mail."""
     _limit_codes_to(request, body.new_email)
     return _new_asked(await request.services.email_replacements.request_new(request.principal.user_id, body.new_email))

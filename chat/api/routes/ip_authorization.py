@@ -63,7 +63,7 @@ async def authorize_ip(request: Request, body: AuthorizeIp) -> None:
     body=ResendAuthorization,
     answers=NOTHING,
 )
-async def resend(request: Request, body: ResendAuthorization) -> None:
+async def resend_ip_authorization(request: Request, body: ResendAuthorization) -> None:
     """Mail the link again."""
     await request.services.ip_authorization.resend(body.ticket)
 
@@ -77,7 +77,7 @@ async def resend(request: Request, body: ResendAuthorization) -> None:
     query=PollAuthorization,
     answers=either(COMPLETED, NOT_COMPLETED),
 )
-async def poll(request: Request, query: PollAuthorization) -> object:
+async def poll_ip_authorization(request: Request, query: PollAuthorization) -> object:
     """Whether the link was followed, and then the session."""
     fetched = await request.services.ip_authorization.poll(query.ticket)
     if fetched is None:

@@ -27,6 +27,7 @@ from chat.api.media_answers import (
 )
 from chat.api.operation import Bucket, Policy, Request, Routes
 from chat.api.schemas.messages import FILE, UPLOADED_FILE
+from chat.api.schemas.shapes import binary
 from chat.domain.account_images import member_images
 from chat.domain.images import ANIMATED_PREFIX
 from chat.domain.uploads import uploaded_object
@@ -193,7 +194,13 @@ async def get_external(request: Request, signature: str, name: str) -> Answer:
 
 
 @routes.operation(
-    "PUT", "/media/relay/{capability}", policy=Policy.URL, bucket=RELAY, streamed=True, answers=UPLOADED_FILE
+    "PUT",
+    "/media/relay/{capability}",
+    policy=Policy.URL,
+    bucket=RELAY,
+    streamed=True,
+    accepts={"application/octet-stream": binary()},
+    answers=UPLOADED_FILE,
 )
 async def put_upload(request: Request, capability: str) -> object:
     """Take the bytes of a promised upload."""
@@ -201,7 +208,13 @@ async def put_upload(request: Request, capability: str) -> object:
 
 
 @routes.operation(
-    "POST", "/media/relay/{capability}", policy=Policy.URL, bucket=RELAY, streamed=True, answers=UPLOADED_FILE
+    "POST",
+    "/media/relay/{capability}",
+    policy=Policy.URL,
+    bucket=RELAY,
+    streamed=True,
+    accepts={"application/octet-stream": binary()},
+    answers=UPLOADED_FILE,
 )
 async def post_upload(request: Request, capability: str) -> object:
     """Take the bytes of a promised upload."""

@@ -13,7 +13,7 @@ import attrs
 
 from chat.api import buckets
 from chat.api.fields import Items, Length, PermissionBits, Refusal, Schema, Snowflake
-from chat.api.oauth2_forms import client_credentials, parameters_of, read_form, required
+from chat.api.oauth2_forms import FORM_TYPE, client_credentials, parameters_of, read_form, required
 from chat.api.operation import Answer, Policy, Request, Routes
 from chat.api.schemas.applications import (
     AUTHORIZATION,
@@ -23,7 +23,19 @@ from chat.api.schemas.applications import (
     TOKENS,
     USER_INFO,
 )
-from chat.api.schemas.shapes import ADDRESS, NOTHING, OPEN_OBJECT, listed, record
+from chat.api.schemas.shapes import (
+    ADDRESS,
+    NOTHING,
+    OPEN_OBJECT,
+    SNOWFLAKE,
+    TEXT,
+    Shape,
+    choice,
+    either,
+    listed,
+    record,
+    text,
+)
 from chat.auth.principal import CredentialKind
 from chat.domain.oauth2_authorization import AuthorizationRequest
 from chat.domain.oauth2_errors import NOT_STORED, OAuth2Error, OAuth2ErrorCode
@@ -98,8 +110,34 @@ async def get_public_application(request: Request, application_id: int) -> objec
     return request.services.oauth2_identity.public(application_id, viewer)
 
 
+_WORD: Final = text(PARAMETER_LENGTH, minimum=1)
+_SECRET_PARAMETERS: Final[Mapping[str, Shape]] = {"client_id": SNOWFLAKE, "client_secret": TEXT}
+"""How a client shows itself that does not use HTTP Basic."""
+
+_TOKEN_FORM: Final = {
+    FORM_TYPE: either(
+        record(
+            {"grant_type": choice("authorization_code"), "code": TEXT, "redirect_uri": TEXT},
+            optional={"code_verifier": TEXT, **_SECRET_PARAMETERS},
+        ),
+        record(
+            {"grant_type": choice("refresh_token"), "refresh_token": TEXT},
+            optional={"scope": TEXT, **_SECRET_PARAMETERS},
+        ),
+    )
+}
+_ONE_TOKEN: Final = {
+    FORM_TYPE: record({"token": TEXT}, optional={"token_type_hint": TEXT, **_SECRET_PARAMETERS}),
+}
+
+
 @routes.operation(
-    "GET", "/v1/oauth2/authorize", policy=Policy.NONE, bucket=buckets.OAUTH2_AUTHORIZE, answers={302: NOTHING}
+    "GET",
+    "/v1/oauth2/authorize",
+    policy=Policy.NONE,
+    bucket=buckets.OAUTH2_AUTHORIZE,
+    parameters=record({}, optional=dict.fromkeys(_REQUEST_PARAMETERS, _WORD)),
+    answers={302: NOTHING},
 )
 async def authorize(request: Request) -> Answer:
     """Send a browser that brings an authorisation request to the page that asks for consent."""
@@ -117,7 +155,7 @@ async def authorize(request: Request) -> Answer:
     body=Consent,
     answers=record({"redirect_to": ADDRESS}),
 )
-async def consent(request: Request, body: Consent) -> object:
+async def consent_to_application(request: Request, body: Consent) -> object:
     """Consent to an authorisation request."""
     redirect_to = await request.services.oauth2_authorization.consent(
         request.principal,
@@ -130,7 +168,13 @@ async def consent(request: Request, body: Consent) -> object:
 
 
 @routes.operation(
-    "POST", "/v1/oauth2/token", policy=Policy.NONE, bucket=buckets.OAUTH2_TOKEN, streamed=True, answers=TOKENS
+    "POST",
+    "/v1/oauth2/token",
+    policy=Policy.NONE,
+    bucket=buckets.OAUTH2_TOKEN,
+    streamed=True,
+    accepts=_TOKEN_FORM,
+    answers=TOKENS,
 )
 async def issue_tokens(request: Request) -> Answer:
     """Exchange an authorisation code or a refresh token."""
@@ -155,6 +199,7 @@ async def issue_tokens(request: Request) -> Answer:
     policy=Policy.NONE,
     bucket=buckets.OAUTH2_REVOKE,
     streamed=True,
+    accepts=_ONE_TOKEN,
     answers=record({}),
 )
 async def revoke_token(request: Request) -> Answer:
@@ -171,6 +216,7 @@ async def revoke_token(request: Request) -> Answer:
     policy=Policy.NONE,
     bucket=buckets.OAUTH2_INTROSPECT,
     streamed=True,
+    accepts=_ONE_TOKEN,
     answers=INTROSPECTION,
 )
 async def introspect_token(request: Request) -> Answer:
@@ -195,6 +241,7 @@ async def introspect_token(request: Request) -> Answer:
     scope=Scope.IDENTIFY,
     bucket=buckets.OAUTH2_IDENTITY,
     answers=USER_INFO,
+    name="post_user_info",
 )
 async def get_user_info(request: Request) -> object:
     """The account behind the access token."""

@@ -58,7 +58,7 @@ class RedeemBridge:
     body=StartBridge,
     answers=PASSKEY_BRIDGE,
 )
-async def start(request: Request, body: StartBridge) -> object:
+async def start_passkey_bridge(request: Request, body: StartBridge) -> object:
     """A new bridge, with the address of its page."""
     return (await request.services.passkey_bridge.start(body.code_challenge)).answer()
 
@@ -86,7 +86,7 @@ async def get_bridge_options(request: Request, body: GetBridgeOptions) -> object
     body=CompleteBridge,
     answers=NOTHING,
 )
-async def complete(request: Request, body: CompleteBridge) -> None:
+async def complete_passkey_bridge(request: Request, body: CompleteBridge) -> None:
     """Note whom the passkey proved; the program may now sign in."""
     await request.services.passkey_bridge.complete(body.bridge_id, body.response, body.challenge)
 
@@ -100,7 +100,7 @@ async def complete(request: Request, body: CompleteBridge) -> None:
     body=RedeemBridge,
     answers={200: SIGN_IN, 202: NOT_COMPLETED},
 )
-async def redeem(request: Request, body: RedeemBridge) -> object:
+async def redeem_passkey_bridge(request: Request, body: RedeemBridge) -> object:
     """Sign the program in; 202 while nobody has shown a passkey."""
     bridge = request.services.passkey_bridge
     signed_in = await bridge.redeem(body.bridge_id, body.code_verifier, client_of(request))

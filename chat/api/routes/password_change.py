@@ -55,7 +55,7 @@ class Complete(SudoFields):
     precondition=require_email_instance,
     answers=PASSWORD_CHANGE,
 )
-async def start(request: Request) -> object:
+async def start_password_change(request: Request) -> object:
     """Mail a code to the account's address."""
     ticket, issued = await request.services.password_changes.start(request.principal.user_id)
     return {
@@ -74,7 +74,7 @@ async def start(request: Request) -> object:
     body=Ticket,
     answers=NOTHING,
 )
-async def resend(request: Request, body: Ticket) -> None:
+async def resend_password_change(request: Request, body: Ticket) -> None:
     """Mail another code."""
     await request.services.password_changes.resend(request.principal.user_id, body.ticket)
 
@@ -88,7 +88,7 @@ async def resend(request: Request, body: Ticket) -> None:
     body=TypedCode,
     answers=record({"verification_proof": TEXT}),
 )
-async def verify(request: Request, body: TypedCode) -> object:
+async def verify_password_change(request: Request, body: TypedCode) -> object:
     """Take the code."""
     proof = await request.services.password_changes.verify(request.principal.user_id, body.ticket, body.code)
     return {"verification_proof": proof}
@@ -103,7 +103,7 @@ async def verify(request: Request, body: TypedCode) -> object:
     body=Complete,
     answers=PASSWORD_CHANGED,
 )
-async def complete(request: Request, body: Complete) -> object:
+async def complete_password_change(request: Request, body: Complete) -> object:
     """Set the password; every sign-in ends, and the answer carries a new one. With a factor: sudo mode."""
     signed_in = await request.services.password_changes.complete(
         request.principal,

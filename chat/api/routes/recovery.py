@@ -72,7 +72,7 @@ class MakeRecoveryKit(SudoFields):
     body=Forgot,
     answers=NOTHING,
 )
-async def forgot(request: Request, body: Forgot) -> None:
+async def request_password_reset(request: Request, body: Forgot) -> None:
     """Mail a reset link to the address, if an account has it; the answer is the same if none does."""
     request.limit(buckets.RECOVERIES_OF_ADDRESS, network_of(request.address))
     email = account_rules.email(body.email)
@@ -102,7 +102,7 @@ async def check_reset_token(request: Request, token: str) -> object:
     body=NewPassword,
     answers=SIGN_IN,
 )
-async def reset(request: Request, body: NewPassword) -> object:
+async def reset_password(request: Request, body: NewPassword) -> object:
     """Set the password that a reset link is for, and sign in."""
     entered = await request.services.password_recovery.reset(body.token, body.password, client_of(request))
     return await answer_to_sign_in(request, entered)
@@ -139,7 +139,7 @@ def _require_username_instance(request: Request) -> None:
     body=Recover,
     answers=SIGN_IN,
 )
-async def recover(request: Request, body: Recover) -> object:
+async def recover_account(request: Request, body: Recover) -> object:
     """Set a password with the code of a recovery kit, and sign in."""
     request.limit_all(
         (buckets.KITS_OF_NAME, username_key(body.username)), (buckets.KITS_OF_ADDRESS, network_of(request.address))

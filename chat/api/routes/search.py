@@ -14,7 +14,7 @@ from typing import Annotated, Final
 import attrs
 
 from chat.api.answers import Answer
-from chat.api.fields import Items, Length, Range, Refusal, Snowflake, Timestamp
+from chat.api.fields import Items, Length, Range, Refusal, Schema, Snowflake, Timestamp
 from chat.api.operation import Bucket, Policy, Request, Routes
 from chat.api.schemas.search import INDEXING, SEARCH_RESULTS
 from chat.domain.message_search_scopes import SearchScope, Whereabouts
@@ -63,6 +63,8 @@ class SortOrder(enum.StrEnum):
 
 class _Day:
     """A day of the calendar, in UTC, as the moment when it begins."""
+
+    schema: Final[Schema] = {"type": "string", "format": "date"}
 
     def read(self, value: object) -> int:
         if type(value) is not str:

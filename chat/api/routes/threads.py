@@ -7,7 +7,7 @@ from typing import Annotated, Any, Final, Literal
 import attrs
 
 from chat.api import buckets
-from chat.api.fields import SNOWFLAKE, Length, Range, Refusal, Snowflake, Timestamp
+from chat.api.fields import SNOWFLAKE, Length, Range, Refusal, Schema, Snowflake, Timestamp
 from chat.api.message_bodies import CreateMessage, message_draft
 from chat.api.message_forms import received_post
 from chat.api.operation import Answer, Policy, Request, Routes
@@ -75,6 +75,8 @@ class JoinedPage:
 
 class _Ids:
     """Up to APPLIED_TAGS ids, divided by commas."""
+
+    schema: Final[Schema] = {"type": "string", "pattern": "^[0-9]+(, *[0-9]+)*$"}
 
     def read(self, value: object) -> list[int]:
         if type(value) is not str:

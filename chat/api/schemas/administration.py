@@ -2,25 +2,34 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Final
 
+from chat.api.schemas.authentication import WEBAUTHN_CREDENTIAL
 from chat.api.schemas.shapes import (
+    ADDRESS,
+    ASSET,
     BOOLEAN,
+    COUNT,
     INTEGER,
+    NULL,
     OPEN_OBJECT,
     SNOWFLAKE,
     TEXT,
     TIMESTAMP,
     TRUE,
+    Shape,
     choice,
     listed,
     member_of,
     nullable,
     record,
+    text,
     wire_object,
 )
 from chat.api.schemas.users import ADMIN_USER
 from chat.registries.acls import Acl
+from chat.registries.channel_types import ChannelType
 from chat.registries.jobs import JobStatus, JobType
 from chat.registries.reports import ReportStatus
 
@@ -89,3 +98,131 @@ JOB: Final = wire_object(
     },
 )
 USERS_FOUND: Final = record({"users": listed(ADMIN_USER), "total": INTEGER})
+USERS: Final = record({"users": listed(ADMIN_USER, maximum=1)})
+
+USER_SUMMARY: Final = wire_object(
+    "AdminUserSummary",
+    {
+        "id": SNOWFLAKE,
+        "username": TEXT,
+        "discriminator": text(4),
+        "global_name": nullable(TEXT),
+        "avatar": nullable(ASSET),
+    },
+)
+
+_NAMED_OWNER: Final[Mapping[str, Shape]] = {
+    "owner_username": nullable(TEXT),
+    "owner_global_name": nullable(TEXT),
+    "owner_discriminator": nullable(text(4)),
+}
+
+ADMIN_GUILD: Final = wire_object(
+    "AdminGuild",
+    {
+        "id": SNOWFLAKE,
+        "name": TEXT,
+        "features": listed(TEXT),
+        "owner_id": SNOWFLAKE,
+        **_NAMED_OWNER,
+        "icon": nullable(ASSET),
+        "banner": nullable(ASSET),
+        "member_count": COUNT,
+        "nsfw": BOOLEAN,
+        "content_warning_level": COUNT,
+        "content_warning_text": nullable(TEXT),
+    },
+    optional={"approximate_member_count": COUNT, "approximate_presence_count": COUNT},
+)
+GUILDS: Final = record({"guilds": listed(ADMIN_GUILD)})
+
+ADMIN_APPLICATION: Final = wire_object(
+    "AdminApplication",
+    {
+        "id": SNOWFLAKE,
+        "name": TEXT,
+        "owner_user_id": SNOWFLAKE,
+        **_NAMED_OWNER,
+        "bot_user_id": nullable(SNOWFLAKE),
+        "bot_username": nullable(TEXT),
+        "bot_global_name": nullable(TEXT),
+        "bot_discriminator": nullable(text(4)),
+        "bot_is_public": BOOLEAN,
+        "bot_require_code_grant": BOOLEAN,
+        "oauth2_redirect_uris": listed(TEXT),
+        "has_client_secret": BOOLEAN,
+        "has_bot_token": BOOLEAN,
+        "bot_token_preview": nullable(TEXT),
+        "bot_token_created_at": nullable(TIMESTAMP),
+        "client_secret_created_at": nullable(TIMESTAMP),
+        "version": COUNT,
+    },
+)
+APPLICATIONS: Final = record({"applications": listed(ADMIN_APPLICATION)})
+
+ADMIN_PRIVATE_CHANNEL: Final = wire_object(
+    "AdminPrivateChannel",
+    {
+        "channel_id": SNOWFLAKE,
+        "channel_type": nullable(choice(int(ChannelType.DM), int(ChannelType.GROUP_DM))),
+        "channel_nsfw": nullable(BOOLEAN),
+        "guild_nsfw_level": NULL,
+        "recipient_ids": listed(SNOWFLAKE, maximum=100),
+        "recipients": listed(USER_SUMMARY, maximum=100),
+        "last_message_id": nullable(SNOWFLAKE),
+        "is_open": BOOLEAN,
+        "name": nullable(TEXT),
+        "icon": nullable(ASSET),
+        "owner_id": nullable(SNOWFLAKE),
+    },
+)
+PRIVATE_CHANNELS: Final = record({"channels": listed(ADMIN_PRIVATE_CHANNEL)})
+
+ADMIN_RELATIONSHIP: Final = wire_object(
+    "AdminRelationship",
+    {
+        "target_user_id": SNOWFLAKE,
+        "category": choice("friend", "incoming_request", "outgoing_request", "blocked"),
+        "nickname": nullable(TEXT),
+        "since": nullable(TIMESTAMP),
+        "target": nullable(USER_SUMMARY),
+    },
+)
+RELATIONSHIPS: Final = record(
+    {name: listed(ADMIN_RELATIONSHIP) for name in ("friends", "incoming_requests", "outgoing_requests", "blocked")}
+)
+REMOVED: Final = record({"removed_count": COUNT})
+
+ADMIN_SESSION: Final = wire_object(
+    "AdminUserSession",
+    {
+        "session_id_hash": TEXT,
+        "created_at": TIMESTAMP,
+        "approx_last_used_at": TIMESTAMP,
+        "client_ip": TEXT,
+        "client_ip_reverse": nullable(TEXT),
+        "client_location": nullable(TEXT),
+        "client_os": nullable(TEXT),
+        "client_platform": nullable(TEXT),
+        "deleted_at": nullable(TIMESTAMP),
+    },
+)
+SESSIONS: Final = record({"sessions": listed(ADMIN_SESSION)})
+TERMINATED: Final = record({"terminated_count": COUNT})
+
+CHANGE_LOG_ENTRY: Final = wire_object(
+    "AdminUserChangeLogEntry",
+    {
+        "event_id": SNOWFLAKE,
+        "field": TEXT,
+        "old_value": nullable(TEXT),
+        "new_value": nullable(TEXT),
+        "reason": nullable(TEXT),
+        "actor_user_id": nullable(SNOWFLAKE),
+        "event_at": TIMESTAMP,
+    },
+)
+CHANGE_LOG: Final = record({"entries": listed(CHANGE_LOG_ENTRY, maximum=200), "next_page_token": nullable(TEXT)})
+
+RESET_LINK: Final = wire_object("PasswordResetLink", {"url": ADDRESS, "expires_at": TIMESTAMP})
+PASSKEYS: Final = listed(WEBAUTHN_CREDENTIAL)

@@ -87,6 +87,11 @@ ERROR: Final = wire_object(
     optional={
         "errors": listed(FIELD_ERROR),
         "required_scope": TEXT,
+        "max_relationships": COUNT,
+        "max_group_dms": COUNT,
+        "max_recipients": COUNT,
+        "addable_recipients": listed(SNOWFLAKE),
+        "unaddable_recipients": listed(SNOWFLAKE),
         "has_mfa": BOOLEAN,
         "methods": record({}, optional={"totp": BOOLEAN, "webauthn": BOOLEAN, "backup_codes": BOOLEAN}),
         "global": BOOLEAN,

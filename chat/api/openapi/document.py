@@ -1,0 +1,275 @@
+"""The OpenAPI 3.1 document of the API, made of the operations' declarations, so that none can be forgotten.
+
+Beside what OpenAPI has words for, an operation tells of its request limit (`x-rate-limit`), of the codes behind each
+status (`x-codes`), of the ACLs that it asks an administrator for (`x-acls`: of each list one), and what its declaration
+adds (`Operation.extensions`).
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Final
+
+from chat import __version__
+from chat.api.captcha import CAPTCHA_OPERATIONS
+from chat.api.fields import SNOWFLAKE
+from chat.api.message_forms import PAYLOAD
+from chat.api.oauth2_forms import FORM_TYPE
+from chat.api.openapi.errors import OTHER, refusing, shared_responses
+from chat.api.openapi.inputs import InputSchemas, text_schema
+from chat.api.openapi.security import security_of, security_schemes
+from chat.api.openapi.wording import told
+from chat.api.operation import AUDIT_LOG_REASON_LENGTH, SUDO_HEADER, Operation, Routes
+from chat.api.schemas.shapes import JSON, Components, Shape, by_status
+from chat.api.sudo import SudoFields
+from chat.auth.policy import Policy
+
+VERSION: Final = "3.1.0"
+MULTIPART: Final = "multipart/form-data"
+STATUS_TEXTS: Final[Mapping[int, str]] = {
+    200: "What was asked for.",
+    201: "What was made.",
+    202: "It will be done.",
+    204: "Done.",
+    206: "The bytes that were asked for.",
+    302: "Where to go on.",
+    304: "The caller has it already.",
+    416: "There are no such bytes.",
+    503: "Requests cannot be served.",
+}
+
+Schema = dict[str, Any]
+
+_DESCRIPTION: Final = """\
+The HTTP API of a self-hosted community chat server.
+
+Ids are 64-bit numbers as decimal text. Moments are ISO 8601 in UTC with milliseconds. Requests may have members that
+nobody knows; they are ignored. Every refusal has the shape `Error`; `code` is for programs. A request goes into the
+bucket that `x-rate-limit` tells of and into that of all requests of its caller; bots learn from the `X-RateLimit`
+headers how theirs stands."""
+
+_LIMIT_HEADERS: Final[Mapping[str, tuple[str, Schema]]] = {
+    "X-RateLimit-Limit": ("Requests that the bucket holds.", {"type": "integer", "minimum": 1}),
+    "X-RateLimit-Remaining": ("Requests that would pass now.", {"type": "integer", "minimum": 0}),
+    "X-RateLimit-Reset": ("Unix seconds at which the bucket is empty.", {"type": "integer", "minimum": 0}),
+    "X-RateLimit-Reset-After": ("Seconds until the bucket is empty.", {"type": "number", "minimum": 0}),
+    "X-RateLimit-Bucket": ("Names the bucket.", {"type": "string", "pattern": "^[0-9a-f]{16}$"}),
+}
+"""Of answers to bots, as far as the operation has a bucket."""
+
+_REFUSED_HEADERS: Final[Mapping[str, tuple[str, Schema]]] = {
+    "Retry-After": ("Whole seconds to wait.", {"type": "integer", "minimum": 1}),
+    "X-RateLimit-Scope": ("Whose limit it is.", {"enum": ["user", "global", "shared"]}),
+    "X-RateLimit-Global": ("There where the limit is that of all requests.", {"enum": ["true"]}),
+}
+_HEADERS: Final = {**_LIMIT_HEADERS, **_REFUSED_HEADERS}
+
+_REASON: Final = {
+    "name": "X-Audit-Log-Reason",
+    "in": "header",
+    "description": "Why, for the audit log. Longer ones are discarded.",
+    "schema": {"type": "string", "maxLength": AUDIT_LOG_REASON_LENGTH},
+}
+_SUDO: Final = {
+    "name": SUDO_HEADER,
+    "in": "header",
+    "description": "The sudo token of an earlier answer, in the place of the proof in the body.",
+    "schema": {"type": "string"},
+}
+_CAPTCHA: Final = (
+    {
+        "name": "X-Captcha-Token",
+        "in": "header",
+        "description": "The proof of a solved challenge, where the instance sets one.",
+        "schema": {"type": "string"},
+    },
+    {
+        "name": "X-Captcha-Type",
+        "in": "header",
+        "description": "Who set the challenge.",
+        "schema": {"enum": ["hcaptcha", "turnstile"]},
+    },
+)
+_FEATURES: Final = {
+    "name": "X-Service-Features",
+    "in": "header",
+    "description": "What the client knows, divided by commas. Without `channel_threads` there is nothing here for a "
+    "session; bots need no header.",
+    "schema": {"type": "string"},
+    "example": "channel_threads",
+}
+
+
+def openapi_document(modules: Iterable[Routes], origin: str) -> dict[str, Any]:
+    """The document of these operations on an instance at this origin.
+
+    :raises ValueError: when two operations have one name, when one does not declare what it answers, or when two
+        shapes have one name.
+    """
+    return _Document([operation for module in modules for operation in module.operations], origin).written()
+
+
+class _Document:
+    """Puts a document together."""
+
+    def __init__(self, operations: list[Operation], origin: str) -> None:
+        self._operations = operations
+        self._origin = origin
+        self._components = Components()
+        self._bodies: dict[str, Any] = {}
+        inputs = [kind for operation in operations for kind in (operation.body, operation.form) if kind is not None]
+        self._inputs = InputSchemas(self._bodies, inputs)
+
+    def written(self) -> dict[str, Any]:
+        paths: dict[str, dict[str, Any]] = {}
+        tags: dict[str, str] = {}
+        names: set[str] = set()
+        for operation in self._operations:
+            if operation.name in names:
+                raise ValueError(f"two operations are called {operation.name}")
+            names.add(operation.name)
+            tag, description = _family(operation)
+            tags.setdefault(tag, description)
+            paths.setdefault(operation.path, {})[operation.method.lower()] = self._operation(operation, tag)
+        responses = shared_responses(self._components, {429: _references(_HEADERS)})
+        return {
+            "openapi": VERSION,
+            "info": {
+                "title": "chat",
+                "version": __version__,
+                "description": _DESCRIPTION,
+                "license": {"name": "Apache-2.0", "identifier": "Apache-2.0"},
+            },
+            "servers": [{"url": self._origin}],
+            "tags": [{"name": tag, "description": tags[tag]} for tag in sorted(tags)],
+            "paths": {path: paths[path] for path in sorted(paths)},
+            "components": {
+                "schemas": self._schemas(),
+                "responses": responses,
+                "headers": {name: {"description": told, "schema": schema} for name, (told, schema) in _HEADERS.items()},
+                "securitySchemes": security_schemes(self._origin),
+            },
+        }
+
+    def _schemas(self) -> dict[str, Any]:
+        both = self._components.keys() & self._bodies.keys()
+        if both:
+            raise ValueError(f"a body and an answer are called {', '.join(both)}")
+        missing = list(self._components.missing())
+        if missing:
+            raise ValueError(f"there is no {', '.join(missing)}")
+        schemas = {**self._components, **self._bodies}
+        return {name: schemas[name] for name in sorted(schemas)}
+
+    def _operation(self, operation: Operation, tag: str) -> dict[str, Any]:
+        summary, description = told(operation.handler.__doc__)
+        written: dict[str, Any] = {"operationId": operation.name, "tags": [tag], "summary": summary}
+        if description:
+            written["description"] = description
+        parameters = list(self._parameters(operation))
+        if parameters:
+            written["parameters"] = parameters
+        body = self._request_body(operation)
+        if body is not None:
+            written["requestBody"] = body
+        written["responses"] = self._responses(operation)
+        written["security"] = security_of(operation)
+        return {**written, **_extensions(operation)}
+
+    def _parameters(self, operation: Operation) -> Iterator[Mapping[str, Any]]:
+        for name in operation.path_members:
+            schema = text_schema(SNOWFLAKE.schema) if name.endswith("_id") else {"type": "string", "minLength": 1}
+            yield {"name": name, "in": "path", "required": True, "schema": schema}
+        if operation.query is not None:
+            for name, required, schema in self._inputs.members(operation.query, null_is_default=False):
+                yield {"name": name, "in": "query", "required": required, "schema": text_schema(schema)}
+        if operation.parameters is not None:
+            for name, shape in {**operation.parameters.members, **operation.parameters.optional}.items():
+                required = name in operation.parameters.members
+                yield {"name": name, "in": "query", "required": required, "schema": self._components.written(shape)}
+        if "audit_log_reason" in operation.handler.__code__.co_names:
+            yield _REASON
+        if operation.policy is Policy.THREADS:
+            yield _FEATURES
+        if isinstance(operation.body, type) and issubclass(operation.body, SudoFields):
+            yield _SUDO
+        if (operation.method, operation.path) in CAPTCHA_OPERATIONS:
+            yield from _CAPTCHA
+
+    def _request_body(self, operation: Operation) -> dict[str, Any] | None:
+        if operation.body is not None:
+            schema = self._inputs.of(operation.body)
+            content: dict[str, Any] = {JSON: {"schema": schema}}
+            if operation.multipart:
+                content[MULTIPART] = _form_with_files(schema)
+            return {"required": self._inputs.requires_something(operation.body), "content": content}
+        if operation.form is not None:
+            members = {name: text_schema(schema) for name, _, schema in self._inputs.members(operation.form)}
+            return {"content": {FORM_TYPE: {"schema": {"type": "object", "properties": members}}}}
+        if operation.accepts:
+            return {"required": True, "content": self._content(operation.accepts)}
+        return None
+
+    def _content(self, shapes: Mapping[str, Shape]) -> dict[str, Any]:
+        return {media_type: {"schema": self._components.written(shape)} for media_type, shape in shapes.items()}
+
+    def _responses(self, operation: Operation) -> dict[str, Any]:
+        if operation.answers is None:
+            raise ValueError(f"{operation.method} {operation.path} does not declare what it answers")
+        responses: dict[int, dict[str, Any]] = {}
+        for status, shape in by_status(operation.answers).items():
+            responses[status] = {"description": STATUS_TEXTS[status]}
+            if shape.media_type is not None:
+                responses[status]["content"] = self._content({shape.media_type: shape})
+        responses.update(refusing(operation, self._components))
+        for status, response in responses.items():
+            if status < 400 and operation.bucket is not None:
+                response["headers"] = _references(_LIMIT_HEADERS)
+            elif status == 429 and "$ref" not in response:
+                response["headers"] = _references(_HEADERS)
+        written = {str(status): responses[status] for status in sorted(responses)}
+        return {**written, "default": {"$ref": f"#/components/responses/{OTHER}"}}
+
+
+def _references(headers: Iterable[str]) -> dict[str, Any]:
+    return {name: {"$ref": f"#/components/headers/{name}"} for name in headers}
+
+
+def _form_with_files(schema: Schema) -> dict[str, Any]:
+    """A message with files: the message in a field of its own, the files in the others (wire facts 5.3)."""
+    return {
+        "schema": {
+            "type": "object",
+            "description": "The message, and its files as `files[0]`, `files[1]` and so on, which the `id` of its "
+            "`attachments` name.",
+            "properties": {PAYLOAD: schema},
+            "additionalProperties": {"type": "string", "contentMediaType": "application/octet-stream"},
+        },
+        "encoding": {PAYLOAD: {"contentType": JSON}},
+    }
+
+
+def _extensions(operation: Operation) -> dict[str, Any]:
+    extensions = dict(operation.extensions)
+    bucket = operation.bucket
+    if bucket is not None:
+        extensions["x-rate-limit"] = {
+            "bucket": bucket.public_name,
+            "name": bucket.name.partition("::")[0],
+            "limit": bucket.limit,
+            "window_ms": bucket.window_ms,
+            "counted_by": list(bucket.path_members),
+            "exempt_from_global": bucket.exempt_from_global,
+        }
+    if operation.acls:
+        extensions["x-acls"] = [sorted(alternatives) for alternatives in operation.acls]
+    return extensions
+
+
+def _family(operation: Operation) -> tuple[str, str]:
+    """The tag of the operation: its module's name in words, and what that says of itself."""
+    package, _, module = operation.handler.__module__.rpartition(".")
+    words = module.replace("_", " ")
+    name = f"administration: {words}" if operation.policy is Policy.ADMIN else words
+    return name[0].upper() + name[1:], told(sys.modules[f"{package}.{module}"].__doc__)[0] + "."

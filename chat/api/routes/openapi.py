@@ -1,0 +1,28 @@
+"""The OpenAPI document of this API (wire facts 2.1)."""
+
+from __future__ import annotations
+
+import orjson
+
+from chat.api import buckets
+from chat.api.operation import Answer, Policy, Request, Routes
+from chat.api.schemas.shapes import NOTHING, OPEN_OBJECT
+from chat.media.delivery import matches
+
+routes = Routes()
+
+
+@routes.operation(
+    "GET",
+    "/v1/openapi.json",
+    policy=Policy.NONE,
+    bucket=buckets.OPENAPI,
+    answers={200: OPEN_OBJECT, 304: NOTHING},
+)
+async def get_openapi_document(request: Request) -> Answer:
+    """This document: every operation, what it reads and what it answers."""
+    edition = await request.services.openapi.edition()
+    headers = {"ETag": edition.etag}
+    if matches(request.headers.get("if-none-match"), edition.etag):
+        return Answer(304, headers=headers)
+    return Answer(200, orjson.Fragment(edition.content), headers)
