@@ -164,7 +164,7 @@ async def leave_guild(request: Request, guild_id: int, query: LeaveGuild, body: 
     body=SudoFields,
     answers={202: NOTHING},
 )
-async def delete_own_messages(request: Request, guild_id: int, body: SudoFields) -> object:
+async def delete_own_messages_in_guild(request: Request, guild_id: int, body: SudoFields) -> object:
     """Delete every message that the caller wrote in the guild; sudo mode."""
     await request.services.own_messages.delete_in_guild(request.principal, guild_id, request.proof(body))
     return Answer(202)
