@@ -1,0 +1,293 @@
+"""Every Dispatch of the registry (wire facts 1.8) is caused by something, and the fixture names one cause of each.
+
+Each test is a walk: it does what the fixture names, one thing after the other, and notes which Dispatches arrive at the
+sessions that watch. What no operation of this server causes is named with its reason.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Awaitable
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+import trio
+from trio.testing import MockClock
+
+from chat.api.routes import ROUTES
+from chat.registries.events import EventName
+from chat.registries.opcodes import Opcode
+from chat.testing.authenticator import SoftwareAuthenticator
+from chat.testing.gateway_client import GatewayClient
+from chat.testing.rest_client import Response
+from chat.testing.server import ChatServer
+from chat.testing.world import World
+from tests.api.friends import befriend, make_group
+from tests.api.surfaces import data_uri, form, png, post_form
+from tests.enrolment import ORIGIN
+
+FIXTURE: Final = Path(__file__).parents[2] / "spec_fixtures" / "gateway" / "event_causes.json"
+ROWS: Final[list[dict[str, str]]] = json.loads(FIXTURE.read_text())
+CAUSED: Final = [row for row in ROWS if "cause" in row]
+
+SETTLING_SECONDS: Final = 1.0
+"""Virtual seconds after which everything that was caused has arrived."""
+
+THREADS: Final = 1 << 2
+DEBOUNCE: Final = 1 << 1
+DECLARED: Final = {"X-Service-Features": "channel_threads"}
+VIEW: Final = "1024"
+
+
+class Walk:
+    """Sessions that watch, and what was found to cause what."""
+
+    def __init__(self, *clients: GatewayClient) -> None:
+        self.clients = list(clients)
+        self.found: set[tuple[str, str]] = set()
+
+    async def settle(self) -> set[str]:
+        """The names of the Dispatches that have arrived since the last time."""
+        await trio.sleep(SETTLING_SECONDS)
+        return {payload.name for client in self.clients for payload in client.unread() if payload.name is not None}
+
+    async def by(self, cause: str, action: Awaitable[Response | None], status: int | None = None) -> Any:
+        """Do one thing; gives the body of the answer, where it was a request."""
+        await self.settle()
+        answer = await action
+        body = None if answer is None else answer.expect(answer.status if status is None else status)
+        assert answer is None or answer.status < 300, f"{cause}: {answer.status} {answer.code}"
+        self.found |= {(name, cause) for name in await self.settle()}
+        return body
+
+    def check(self, family: str) -> None:
+        """Everything that the fixture says of the family was found."""
+        wanted = {(row["event"], row["cause"]) for row in CAUSED if row["family"] == family}
+        assert wanted, family
+        assert wanted <= self.found, wanted - self.found
+
+
+def test_every_event_has_a_cause_or_a_reason() -> None:
+    assert sorted(row["event"] for row in ROWS) == sorted(name.value for name in EventName)
+    assert all(("cause" in row) is not ("never" in row) for row in ROWS)
+
+
+def test_every_cause_is_an_operation_or_a_command() -> None:
+    operations = {f"{operation.method} {operation.path}" for routes in ROUTES for operation in routes.operations}
+    commands = {f"op {opcode.value}" for opcode in Opcode}
+    assert {row["cause"] for row in CAUSED} <= operations | commands | {"time"}
+
+
+def op(opcode: Opcode) -> str:
+    return f"op {opcode.value}"
+
+
+def channel(*more: str) -> str:
+    return "/".join(("/v1/channels/{channel_id}", *more))
+
+
+def message(*more: str) -> str:
+    return channel("messages", "{message_id}", *more)
+
+
+def guild(*more: str) -> str:
+    return "/".join(("/v1/guilds/{guild_id}", *more))
+
+
+async def test_the_account(chat_world: World, autojump_clock: MockClock) -> None:
+    bob, alice = chat_world.bob, chat_world.alice
+    client = await bob.connect()
+    at_alice = await alice.connect()
+    walk = Walk(client, at_alice)
+    walk.found.add(("READY", op(Opcode.IDENTIFY)))
+    user = "/v1/users/@me"
+    await walk.by(f"PATCH {user}", bob.rest.patch(user, {"global_name": "Robert"}))
+    await walk.by(f"PATCH {user}/settings", bob.rest.patch(f"{user}/settings", {"developer_mode": True}))
+    path = f"{user}/guilds/@me/settings"
+    await walk.by(f"PATCH {path}", bob.rest.patch(path, {"mobile_push": False}))
+    await walk.by(f"PUT {user}/notes/{{user_id}}", bob.rest.write_note(alice.id, "a note"))
+    requests = f"{user}/relationships/{{user_id}}"
+    await walk.by(f"POST {requests}", bob.rest.request_friendship(alice.id))
+    await walk.by(f"PUT {requests}", alice.rest.accept_friendship(bob.id))
+    await walk.by(op(Opcode.PRESENCE_UPDATE), client.send(Opcode.PRESENCE_UPDATE, {"status": "idle"}))
+    conversation = (await bob.rest.open_conversation(alice.id)).expect(200)["id"]
+    pin = f"{user}/channels/{conversation}/pin"
+    await walk.by(f"PUT {user}/channels/{{channel_id}}/pin", bob.rest.put(pin))
+    await walk.by(f"DELETE {requests}", bob.rest.end_relationship(alice.id))
+    passkeys = f"{user}/mfa/webauthn/credentials"
+    proof = {"password": bob.password}
+    options = (await bob.rest.post(f"{passkeys}/registration-options", proof)).expect(200)
+    made = SoftwareAuthenticator(ORIGIN).create(options)
+    body = {"response": made, "challenge": options["challenge"], "name": "a key", **proof}
+    await walk.by(f"POST {passkeys}", bob.rest.post(passkeys, body))
+    client.drop()
+    resumed = await bob.resume(client)
+    await resumed.expect("RESUMED")
+    walk.found.add(("RESUMED", op(Opcode.RESUME)))
+    walk.check("account")
+
+
+async def test_messages(chat_world: World, autojump_clock: MockClock) -> None:
+    alice, bob, where = chat_world.alice, chat_world.bob, chat_world.channel_id
+    await befriend(alice, bob)
+    conversation = (await alice.rest.open_conversation(bob.id)).expect(200)["id"]
+    walk = Walk(await alice.connect(flags=DEBOUNCE), await bob.connect(flags=DEBOUNCE))
+    send = f"POST {channel('messages')}"
+    made = await walk.by(send, alice.rest.send_message(where, f"<@{bob.id}> hello"))
+    await walk.by(f"PATCH {message()}", alice.rest.edit_message(where, made["id"], f"<@{bob.id}> hello again"))
+    await walk.by(f"POST {message('ack')}", bob.rest.acknowledge(where, made["id"]))
+    await walk.by(f"PUT {message('reactions', '{emoji}', '@me')}", bob.rest.react(where, made["id"], "👍"))
+    await walk.by(f"DELETE {message('reactions', '{emoji}', '@me')}", bob.rest.take_reaction(where, made["id"], "👍"))
+    (await bob.rest.react(where, made["id"], "👍")).expect(204)
+    await walk.by(f"DELETE {message('reactions', '{emoji}')}", alice.rest.take_reactions(where, made["id"], "👍"))
+    (await bob.rest.react(where, made["id"], "👍")).expect(204)
+    await walk.by(f"DELETE {message('reactions')}", alice.rest.take_reactions(where, made["id"]))
+    private = (await alice.rest.send_message(conversation, "between us")).expect(200)
+    react = f"/v1/channels/{conversation}/messages/{private['id']}/reactions"
+    (await bob.rest.put(f"{react}/%F0%9F%8E%89/@me")).expect(204)
+    await walk.by(f"PUT {message('reactions', '{emoji}', '@me')}", bob.rest.react(conversation, private["id"], "👍"))
+    await walk.by(f"PUT {channel('pins', '{message_id}')}", alice.rest.pin_message(where, made["id"]))
+    await walk.by(f"POST {channel('pins', 'ack')}", bob.rest.acknowledge_pins(where))
+    await walk.by("POST /v1/users/@me/saved-messages", bob.rest.save_message(where, made["id"]))
+    saved = "DELETE /v1/users/@me/saved-messages/{message_id}"
+    await walk.by(saved, bob.rest.forget_saved_message(made["id"]))
+    await walk.by("DELETE /v1/users/@me/mentions/{message_id}", bob.rest.delete_mention(made["id"]))
+    picture = form([("files[0]", "cat.png", png())])
+    shown = (await post_form(alice.rest, f"/v1/channels/{where}/messages", picture)).expect(200)
+    meme = await walk.by(f"POST {message('memes')}", bob.rest.keep_meme(where, shown["id"]))
+    of_meme = "/v1/users/@me/memes/{meme_id}"
+    await walk.by(f"PATCH {of_meme}", bob.rest.change_meme(meme["id"], name="a cat"))
+    await walk.by(f"DELETE {of_meme}", bob.rest.delete_meme(meme["id"]))
+    await walk.by(f"POST {channel('typing')}", alice.rest.start_typing(where))
+    await walk.by(f"DELETE {message()}", alice.rest.delete_message(where, shown["id"]))
+    ids = [(await alice.rest.send_message(where, f"{number}")).expect(200)["id"] for number in range(2)]
+    await walk.by(f"POST {channel('messages', 'bulk-delete')}", alice.rest.bulk_delete_messages(where, ids))
+    walk.check("messages")
+
+
+async def test_conversations_and_calls(chat_world: World, autojump_clock: MockClock) -> None:
+    alice, bob, carol = chat_world.alice, chat_world.bob, chat_world.carol
+    await befriend(alice, bob, carol)
+    group = (await make_group(alice, bob))["id"]
+    at_alice = await alice.connect()
+    walk = Walk(at_alice, await bob.connect())
+    recipients = channel("recipients", "{user_id}")
+    path = f"/v1/channels/{group}/recipients/{carol.id}"
+    await walk.by(f"PUT {recipients}", alice.rest.put(path))
+    await walk.by(f"DELETE {recipients}", alice.rest.delete(path))
+    call = f"/v1/channels/{group}/call"
+    await walk.by(f"POST {channel('call', 'ring')}", alice.rest.post(f"{call}/ring"))
+    await walk.by(f"POST {channel('call', 'stop-ringing')}", bob.rest.post(f"{call}/stop-ringing"))
+    state = {"guild_id": chat_world.guild_id, "channel_id": chat_world.voice_channel_id, "mutation_id": "m"}
+    await walk.by(op(Opcode.VOICE_STATE_UPDATE), at_alice.send(Opcode.VOICE_STATE_UPDATE, state))
+    await walk.by(f"POST {channel('call', 'end')}", alice.rest.post(f"{call}/end"))
+    walk.check("conversations")
+
+
+async def test_guilds(chat_world: World, autojump_clock: MockClock) -> None:
+    alice, bob, carol, guild_id = chat_world.alice, chat_world.bob, chat_world.carol, chat_world.guild_id
+    walk = Walk(await alice.connect(), await bob.connect())
+    base = f"/v1/guilds/{guild_id}"
+    other = await walk.by("POST /v1/guilds", alice.rest.create_guild("another"))
+    gone = alice.rest.post(f"/v1/guilds/{other['id']}/delete", {"password": alice.password})
+    await walk.by(f"POST {guild('delete')}", gone)
+    await walk.by(f"PATCH {guild()}", alice.rest.patch(base, {"name": "renamed"}))
+    role = await walk.by(f"POST {guild('roles')}", alice.rest.post(f"{base}/roles", {"name": "one"}))
+    second = await walk.by(f"POST {guild('roles')}", alice.rest.post(f"{base}/roles", {"name": "two"}))
+    of_role = f"{base}/roles/{role['id']}"
+    await walk.by(f"PATCH {guild('roles', '{role_id}')}", alice.rest.patch(of_role, {"name": "three"}))
+    order = [{"id": role["id"], "position": 1}, {"id": second["id"], "position": 2}]
+    await walk.by(f"PATCH {guild('roles')}", alice.rest.patch(f"{base}/roles", order))
+    await walk.by(f"DELETE {guild('roles', '{role_id}')}", alice.rest.delete(of_role))
+    for kind in ("emojis", "stickers"):
+        body = {"name": "wave", "image": data_uri(png())}
+        await walk.by(f"POST {guild(kind)}", alice.rest.post(f"{base}/{kind}", body))
+    made = await walk.by(f"POST {guild('channels')}", alice.rest.create_channel(guild_id, "new", type=0))
+    await walk.by(f"PATCH {channel()}", alice.rest.change_channel(made["id"], topic="news"))
+    order = [{"id": made["id"], "position": 0}]
+    await walk.by(f"PATCH {guild('channels')}", alice.rest.patch(f"{base}/channels", order))
+    await walk.by(f"POST {channel('webhooks')}", alice.rest.create_webhook(made["id"], "hook"))
+    invites = channel("invites")
+    invite = await walk.by(f"POST {invites}", alice.rest.create_channel_invite(chat_world.channel_id))
+    members = guild("members", "{user_id}")
+    of_carol = f"{base}/members/{carol.id}"
+    await walk.by(f"PATCH {members}", alice.rest.patch(of_carol, {"nick": "Caroline"}))
+    await walk.by(f"DELETE {members}", alice.rest.delete(of_carol))
+    await walk.by("POST /v1/invites/{invite_code}", carol.rest.accept_invite(invite["code"]))
+    await walk.by("DELETE /v1/invites/{invite_code}", alice.rest.delete(f"/v1/invites/{invite['code']}"))
+    bans = guild("bans", "{user_id}")
+    await walk.by(f"PUT {bans}", alice.rest.put(f"{base}/bans/{carol.id}", {}))
+    await walk.by(f"DELETE {bans}", alice.rest.delete(f"{base}/bans/{carol.id}"))
+    await walk.by(f"DELETE {channel()}", alice.rest.delete(f"/v1/channels/{made['id']}"))
+    walk.check("guilds")
+
+
+async def test_threads(chat_world: World, autojump_clock: MockClock) -> None:
+    alice, bob, where = chat_world.alice, chat_world.bob, chat_world.channel_id
+    for person in (alice, bob):
+        person.rest.headers.update(DECLARED)
+    at_bob = await bob.connect(flags=THREADS)
+    walk = Walk(await alice.connect(flags=THREADS), at_bob)
+    made = await walk.by(f"POST {channel('threads')}", alice.rest.start_thread(where, "aside"))
+    await walk.by(f"PATCH {channel()}", alice.rest.change_channel(made["id"], name="an aside"))
+    own = "/v1/channels/{thread_id}/thread-members/@me"
+    await walk.by(f"PUT {own}", bob.rest.join_thread(made["id"]))
+    path = f"/v1/channels/{made['id']}/thread-members/@me/settings"
+    await walk.by(f"PATCH {own}/settings", bob.rest.patch(path, {"flags": 2}))
+    overwrite = f"/v1/channels/{where}/permissions/{bob.id}"
+    (await alice.rest.put(overwrite, {"type": 1, "deny": VIEW})).expect(204)
+    await walk.by(f"DELETE {channel('permissions', '{target_id}')}", alice.rest.delete(overwrite))
+    lists = {"subscriptions": {chat_world.guild_id: {"thread_member_lists": [made["id"]]}}}
+    await walk.by(op(Opcode.LAZY_REQUEST), at_bob.send(Opcode.LAZY_REQUEST, lists))
+    forum = (await alice.rest.create_channel(chat_world.guild_id, "help", type=15)).expect(200)["id"]
+    await trio.sleep(SETTLING_SECONDS)
+    wish = {"guild_id": chat_world.guild_id, "channel_id": forum, "threads": []}
+    post = {"name": "how?", "message": {"content": "like this"}}
+    posted = (await alice.rest.post(f"/v1/channels/{forum}/threads", post)).expect(201)
+    wish["threads"] = [{"thread_id": posted["id"]}]
+    await walk.by(op(Opcode.REQUEST_FORUM_UNREADS), at_bob.send(Opcode.REQUEST_FORUM_UNREADS, wish))
+    await walk.by(f"DELETE {channel()}", alice.rest.delete(f"/v1/channels/{made['id']}"))
+    walk.check("threads")
+
+
+async def test_commands(chat_server: ChatServer, chat_world: World, autojump_clock: MockClock) -> None:
+    alice, guild_id = chat_world.alice, chat_world.guild_id
+    at_alice, at_bot = await alice.connect(), await chat_world.bot.connect()
+    await chat_world.bob.connect()
+    walk = Walk(at_alice, at_bot)
+
+    async def a_minute() -> None:
+        await trio.sleep(60)
+
+    async def lazy(**wish: object) -> None:
+        await at_alice.send(Opcode.LAZY_REQUEST, {"subscriptions": {guild_id: wish}})
+
+    members = {chat_world.channel_id: [[0, 99]]}
+    lists = lazy(active=True, member_list_channels=members, members=[chat_world.bob.id])
+    await walk.by(op(Opcode.LAZY_REQUEST), lists)
+    wish = {"guild_id": guild_id, "query": "", "limit": 0}
+    for _ in range(2):  # the second within half a minute is one too many
+        await walk.by(op(Opcode.REQUEST_GUILD_MEMBERS), at_bot.send(Opcode.REQUEST_GUILD_MEMBERS, wish))
+    counts = {"guild_ids": [guild_id]}
+    await walk.by(op(Opcode.REQUEST_GUILD_COUNTS), at_alice.send(Opcode.REQUEST_GUILD_COUNTS, counts))
+    asked = {"guild_id": guild_id, "channel_ids": [chat_world.channel_id]}
+    command = at_alice.send(Opcode.REQUEST_CHANNEL_MEMBER_COUNTS, asked)
+    await walk.by(op(Opcode.REQUEST_CHANNEL_MEMBER_COUNTS), command)
+    # Passive sessions of a large guild hear in rounds.
+    await chat_server.database.write(
+        lambda connection: connection.execute("UPDATE guilds SET member_count = 300 WHERE id = ?", (int(guild_id),))
+    )
+    await chat_server.restart()
+    walk.clients = [await chat_world.carol.connect()]
+    (await alice.rest.send_message(chat_world.channel_id, "hello")).expect(200)
+    await walk.by("time", a_minute())
+    walk.check("commands")
+
+
+@pytest.mark.parametrize("row", [row for row in ROWS if "never" in row], ids=lambda row: row["event"])
+def test_what_is_never_sent_has_a_reason(row: dict[str, str]) -> None:
+    sources = (Path(__file__).parents[2] / "chat").rglob("*.py")
+    named = [path for path in sources if f"EventName.{row['event']}" in path.read_text(encoding="utf-8")]
+    assert [path.name for path in named] == ["events.py"]
+    assert len(row["never"]) > 20
