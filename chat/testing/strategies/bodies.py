@@ -10,7 +10,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from chat.testing.strategies.values import all_but, invalid_snowflakes, names, snowflakes, texts
+from chat.testing.strategies.values import all_but, counts_as_null, invalid_snowflakes, names, snowflakes, texts
 
 Body = dict[str, Any]
 
@@ -129,13 +129,7 @@ def relationship_bodies() -> st.SearchStrategy[Body]:
 
 def _no(*kinds: type) -> st.SearchStrategy[Any]:
     """JSON values of no such type, which do not count as null either."""
-    return all_but(*kinds).filter(lambda value: not _counts_as_null(value))
-
-
-def _counts_as_null(value: Any) -> bool:
-    if isinstance(value, dict):
-        return all(_counts_as_null(member) for member in value.values())
-    return value is None or value == ""
+    return all_but(*kinds).filter(lambda value: not counts_as_null(value))
 
 
 def _broken(bodies: st.SearchStrategy[Body], member: str, values: st.SearchStrategy[Any]) -> st.SearchStrategy[Body]:

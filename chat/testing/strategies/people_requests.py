@@ -7,7 +7,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from chat.testing.strategies.values import all_but, invalid_snowflakes, names, snowflakes
+from chat.testing.strategies.values import all_but, invalid_snowflakes, is_there, names, snowflakes
 
 Body = dict[str, Any]
 
@@ -16,8 +16,8 @@ MOMENTS = st.integers(2030, 2990).map(lambda year: f"{year}-06-01T12:00:00.000Z"
 COLORS = st.integers(0, 0xFFFFFF)
 ID_LISTS = st.lists(snowflakes(), max_size=5)
 
-_NO_COLORS = st.integers(max_value=-1) | st.integers(min_value=0x1000000) | all_but(int, type(None))
-_NO_BOOLEANS = all_but(bool, type(None)).filter(lambda value: value not in ("", {}))
+_NO_COLORS = st.integers(max_value=-1) | st.integers(min_value=0x1000000) | all_but(int, type(None)).filter(is_there)
+_NO_BOOLEANS = all_but(bool, type(None)).filter(is_there)
 
 
 def custom_statuses() -> st.SearchStrategy[Body]:
@@ -137,7 +137,7 @@ def invalid_profile_bodies() -> st.SearchStrategy[Body]:
     return st.one_of(
         st.fixed_dictionaries({"bio": st.just("x" * 321) | all_but(str, type(None), dict)}),
         st.fixed_dictionaries({"pronouns": st.just("x" * 41)}),
-        st.fixed_dictionaries({"accent_color": _NO_COLORS.filter(lambda value: value not in ("", {}))}),
+        st.fixed_dictionaries({"accent_color": _NO_COLORS}),
         st.fixed_dictionaries({"avatar": st.sampled_from(["no image", "data:image/png;base64,AAAA"])}),
     )
 

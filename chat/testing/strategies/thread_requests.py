@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from hypothesis import strategies as st
 
-from chat.testing.strategies.values import all_but, invalid_snowflakes, names
+from chat.testing.strategies.values import all_but, invalid_snowflakes, is_there, names
 
 Body = dict[str, Any]
 
@@ -14,6 +14,7 @@ ARCHIVE_MINUTES: Final = st.sampled_from([60, 1_440, 4_320, 10_080])
 SLOWMODES: Final = st.integers(0, 21_600)
 WRONG_MINUTES: Final = st.sampled_from([0, 61, -60, 60.5, "60", True])
 WRONG_SLOWMODES: Final = st.sampled_from([-1, 21_601, 1.5, "5", False])
+NO_BOOLEANS: Final = all_but(bool, type(None)).filter(is_there)
 WRONG_NAMES: Final = all_but(str) | st.just("x" * 101) | st.just("")
 
 
@@ -92,8 +93,8 @@ def invalid_thread_changes() -> st.SearchStrategy[Any]:
         {},
         {
             "name": all_but(str) | st.just("x" * 101),
-            "locked": all_but(bool, type(None)),
-            "archived": all_but(bool, type(None)),
+            "locked": NO_BOOLEANS,
+            "archived": NO_BOOLEANS,
             "auto_archive_duration": WRONG_MINUTES,
             "rate_limit_per_user": WRONG_SLOWMODES,
             "flags": st.sampled_from([-1, 1 << 31, "2", 2.5, True]),

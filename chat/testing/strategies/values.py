@@ -73,3 +73,15 @@ def json_values(leaves: int = 10) -> st.SearchStrategy[Any]:
 def all_but(*kinds: type) -> st.SearchStrategy[Any]:
     """JSON values whose type is none of these; `bool` and `int` are different types here."""
     return json_values(4).filter(lambda value: type(value) not in kinds)
+
+
+def counts_as_null(value: Any) -> bool:
+    """Whether a member of a body with this value is as good as one that is null (wire facts 3.2)."""
+    if isinstance(value, dict):
+        return all(counts_as_null(member) for member in value.values())
+    return value is None or value == ""
+
+
+def is_there(value: Any) -> bool:
+    """The opposite of `counts_as_null`."""
+    return not counts_as_null(value)
