@@ -40,7 +40,7 @@ def invalid_thread_starts() -> st.SearchStrategy[Any]:
             "type": st.sampled_from([0, 5, 15, -1, "11", 11.5, True]),
             "auto_archive_duration": WRONG_MINUTES,
             "rate_limit_per_user": WRONG_SLOWMODES,
-            "invitable": all_but(bool),
+            "invitable": NO_BOOLEANS,
         },
     )
 
@@ -66,7 +66,9 @@ def invalid_posts() -> st.SearchStrategy[Any]:
         {
             "name": WRONG_NAMES,
             "message": all_but(dict) | st.just({"content": "x" * 4_001}) | st.just({"content": 5}),
-            "applied_tags": wrong_tags | all_but(list, type(None)) | st.just([str(tag) for tag in range(1, 7)]),
+            "applied_tags": wrong_tags
+            | all_but(list, type(None)).filter(is_there)
+            | st.just([str(tag) for tag in range(1, 7)]),
             "auto_archive_duration": WRONG_MINUTES,
         },
     )
