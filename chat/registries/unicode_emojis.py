@@ -8,7 +8,7 @@ they count too. The table is read at its first use.
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from importlib import resources
 from typing import Final
 
@@ -27,6 +27,11 @@ def fully_qualified(text: str) -> str | None:
     if len(text) > LONGEST:
         return None
     return _table().get(text.replace(PRESENTATION, ""))
+
+
+def all_emojis() -> Sequence[str]:
+    """Every emoji in full."""
+    return tuple(_table().values())
 
 
 @functools.cache

@@ -401,3 +401,73 @@ def test_notes_and_friendships(spokesman: Spokesman, body: dict[str, Any], chang
     spokesman.run.call(world.bob.rest.accept_friendship, world.alice.id)
     shown = spokesman.alice_changes(f"/v1/users/@me/relationships/{world.bob.id}", change).expect(200)
     assert {name: shown[name] for name in change} == change
+
+
+# Reading
+
+
+@FEW
+@given(emoji=strategies.reaction_emojis())
+def test_everybody_reacts_with_an_emoji(spokesman: Spokesman, emoji: str) -> None:
+    alice = spokesman.world.alice.rest
+    message_id = spokesman.alice_posts(spokesman.messages, {"content": "hello"}).expect(200)["id"]
+    spokesman.run.call(alice.react, spokesman.world.channel_id, message_id, emoji).expect(204)
+    users = spokesman.run.call(alice.reaction_users, spokesman.world.channel_id, message_id, emoji).expect(200)
+    assert [user["id"] for user in users] == [spokesman.world.alice.id]
+    spokesman.run.call(alice.take_reaction, spokesman.world.channel_id, message_id, emoji).expect(204)
+
+
+@FEW
+@given(emoji=strategies.invalid_reaction_emojis())
+def test_nobody_reacts_with_what_is_no_emoji(spokesman: Spokesman, emoji: str) -> None:
+    is_invalid(spokesman.run.call(spokesman.world.alice.rest.react, spokesman.world.channel_id, "1", emoji))
+
+
+@FEW
+@given(body=strategies.acknowledgements())
+def test_messages_are_acknowledged(spokesman: Spokesman, body: dict[str, Any]) -> None:
+    spokesman.alice_posts(f"{spokesman.messages}/1/ack", body).expect(204)
+
+
+@FEW
+@given(body=strategies.invalid_acknowledgements())
+def test_invalid_acknowledgements_are_refused(spokesman: Spokesman, body: object) -> None:
+    is_invalid(spokesman.alice_posts(f"{spokesman.messages}/1/ack", body))
+
+
+@FEW
+@given(body=strategies.channel_acknowledgements())
+def test_channels_are_acknowledged(spokesman: Spokesman, body: dict[str, Any]) -> None:
+    spokesman.alice_posts("/v1/read-states/ack", body).expect(204)
+
+
+@FEW
+@given(body=strategies.invalid_channel_acknowledgements())
+def test_invalid_acknowledgements_of_channels_are_refused(spokesman: Spokesman, body: object) -> None:
+    is_invalid(spokesman.alice_posts("/v1/read-states/ack-bulk", body))
+
+
+@FEW
+@given(query=strategies.mention_queries())
+def test_mentions_are_listed(spokesman: Spokesman, query: dict[str, str]) -> None:
+    client = spokesman.world.alice.rest
+    assert spokesman.run.call(lambda: client.mentions(**query)).expect(200) == []
+
+
+@FEW
+@given(body=strategies.invalid_saved_messages())
+def test_invalid_messages_are_not_saved(spokesman: Spokesman, body: object) -> None:
+    is_invalid(spokesman.alice_posts("/v1/users/@me/saved-messages", body))
+
+
+@FEW
+@given(body=strategies.meme_words())
+def test_words_for_memes_are_valid(spokesman: Spokesman, body: dict[str, Any]) -> None:
+    answer = spokesman.alice_changes("/v1/users/@me/memes/1", body)
+    assert (answer.status, answer.code) == (404, "UNKNOWN_FAVORITE_MEME")
+
+
+@FEW
+@given(body=strategies.invalid_meme_words())
+def test_invalid_words_for_memes_are_refused(spokesman: Spokesman, body: object) -> None:
+    is_invalid(spokesman.alice_changes("/v1/users/@me/memes/1", body))

@@ -5,7 +5,8 @@ commands    what a gateway client sends: `d` of each opcode, and whole payloads 
 payloads    messages on the transport: malformed ones with the close they bring about; what the server sends
 objects     users, guilds, roles, channels, members, messages, invites as the wire has them
 bodies      request bodies; those of messages with more than text in message_requests, those of webhooks, uploads and
-            links in surface_requests; those about accounts, settings and people in people_requests
+            links in surface_requests; those about accounts, settings and people in people_requests; those of readers
+            in reading_requests
 templates   guild creation templates
 """
 
@@ -77,6 +78,18 @@ from chat.testing.strategies.people_requests import (
     profile_bodies,
     settings_bodies,
 )
+from chat.testing.strategies.reading_requests import (
+    acknowledgements,
+    channel_acknowledgements,
+    invalid_acknowledgements,
+    invalid_channel_acknowledgements,
+    invalid_meme_words,
+    invalid_reaction_emojis,
+    invalid_saved_messages,
+    meme_words,
+    mention_queries,
+    reaction_emojis,
+)
 from chat.testing.strategies.surface_requests import (
     GITHUB_EVENTS,
     github_deliveries,
@@ -120,7 +133,9 @@ from chat.testing.strategies.values import (
 __all__ = [
     "GITHUB_EVENTS",
     "accept_invite_paths",
+    "acknowledgements",
     "bulk_deletions",
+    "channel_acknowledgements",
     "channels",
     "client_payloads",
     "custom_statuses",
@@ -137,7 +152,9 @@ __all__ = [
     "heartbeats",
     "identifies",
     "instatus_notices",
+    "invalid_acknowledgements",
     "invalid_bulk_deletions",
+    "invalid_channel_acknowledgements",
     "invalid_embeds",
     "invalid_forum_fields",
     "invalid_guild_bodies",
@@ -148,15 +165,18 @@ __all__ = [
     "invalid_invite_bodies",
     "invalid_links",
     "invalid_login_bodies",
+    "invalid_meme_words",
     "invalid_message_bodies",
     "invalid_message_edits",
     "invalid_posts",
     "invalid_presence_updates",
     "invalid_profile_bodies",
     "invalid_purges",
+    "invalid_reaction_emojis",
     "invalid_registrations",
     "invalid_resumes",
     "invalid_rich_message_bodies",
+    "invalid_saved_messages",
     "invalid_settings_bodies",
     "invalid_snowflakes",
     "invalid_thread_changes",
@@ -172,6 +192,8 @@ __all__ = [
     "malformed_messages",
     "member_requests",
     "members",
+    "meme_words",
+    "mention_queries",
     "message_bodies",
     "message_edits",
     "message_windows",
@@ -184,6 +206,7 @@ __all__ = [
     "presence_updates",
     "profile_bodies",
     "purges",
+    "reaction_emojis",
     "readies",
     "ready_guilds",
     "registrations",
