@@ -15,7 +15,7 @@ from typing import Any, Final
 
 import attrs
 
-from chat.testing.client_model import Misled
+from chat.testing.misled import Misled
 
 BLOCKED: Final = 2
 SPOKEN_TYPES: Final = frozenset({0, 3, 19})
