@@ -15,7 +15,7 @@ from chat.auth.principal import CredentialKind, Principal
 from chat.auth.tokens import admin_key_of, application_of, id_hash, is_session_token, token_hash
 from chat.registries.built_in_applications import ADMIN_APPLICATION_ID
 from chat.registries.scopes import ADMIN_SCOPE
-from chat.store import accounts, admin_api_keys, applications, auth_sessions, oauth2_tokens
+from chat.store import account_deletions, accounts, admin_api_keys, applications, auth_sessions, oauth2_tokens
 
 _NO_TOKEN: Final = token_hash("")
 """Compared with, and looked for, where there is no token to compare or look for."""
@@ -81,7 +81,7 @@ def _bot(reader: sqlite3.Connection, token: str) -> Principal | None:
     if not _is_token(token, known) or application is None or application.bot_user_id is None:
         return None
     account = accounts.by_id(reader, application.bot_user_id)
-    if account is None:
+    if account is None or account_deletions.is_ordered(reader, account.id):
         return None
     return Principal(account, CredentialKind.BOT, application_id=application.id)
 
@@ -112,6 +112,8 @@ def _admin_key(reader: sqlite3.Connection, token: str, now_ms: int) -> Principal
         return None
     account = accounts.by_id(reader, key.owner_id)
     if account is None or account.is_deleted or account.is_banned(now_ms):
+        return None
+    if account_deletions.is_ordered(reader, account.id):
         return None
     return Principal(account, CredentialKind.ADMIN_KEY, key_id=key.id, key_acls=frozenset(key.acls))
 

@@ -19,6 +19,7 @@ from chat.domain.admin_account_views import AdminAccountViews
 from chat.domain.admin_audit_log import Acting, AdminAuditLog
 from chat.domain.administered_accounts import found
 from chat.domain.blocklists import Blocklists
+from chat.domain.own_message_deletion import without_wish
 from chat.domain.reports import Reports
 from chat.errors import ApiError, StorageUnavailable
 from chat.mail import letters
@@ -27,7 +28,7 @@ from chat.registries.admin_actions import AdminAction
 from chat.registries.blocklists import Blocklist
 from chat.registries.deletion_reasons import MINIMUM_DAYS, MINIMUM_DAYS_ON_REQUEST, DeletionReason
 from chat.registries.reports import RESOLVED_BY_DELETION
-from chat.store import account_deletions, auth_sessions, email_tokens, oauth2_grants, tickets
+from chat.store import account_deletions, accounts, auth_sessions, email_tokens, oauth2_grants, tickets
 from chat.store.account_deletions import AccountDeletion
 from chat.store.accounts import Account
 from chat.store.database import Database
@@ -197,6 +198,23 @@ class AdministeredDeletions:
         account = await self._database.write(unit, lambda account: self._events.changed(account, account))
         log.info("account deletion cancelled", user_id=user_id, by=acting.user_id)
         return await self._views.of(acting, account)
+
+    async def cancel_messages(self, acting: Acting, user_id: int) -> dict[str, Any]:
+        """Take back the holder's own wish to have all messages deleted; without one nothing changes. Nobody is told,
+        and a deletion that an administrator ordered goes on.
+
+        :raises ApiError: UNKNOWN_USER.
+        """
+
+        def unit(connection: sqlite3.Connection) -> Account:
+            before = found(connection, user_id)
+            after = without_wish(before)
+            if after != before:
+                accounts.replace(connection, after)
+            self._log.record(connection, acting, AdminAction.CANCEL_BULK_MESSAGE_DELETION, user_id)
+            return after
+
+        return await self._views.of(acting, await self._database.write(unit))
 
 
 def _described(deletion: AccountDeletion) -> dict[str, Any]:

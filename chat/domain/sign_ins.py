@@ -123,13 +123,16 @@ class SignIns:
 
         Asked only after somebody has proved to be the holder: a refusal tells how the account stands.
 
-        :raises ApiError: BOT_USER_AUTH_ENDPOINT_ACCESS_DENIED; ACCOUNT_SUSPENDED_TEMPORARILY while a ban stands
-            (document 002, States and transitions); REGISTRATION_PENDING_APPROVAL, REGISTRATION_REJECTED.
+        :raises ApiError: BOT_USER_AUTH_ENDPOINT_ACCESS_DENIED; ACCOUNT_SUSPENDED_TEMPORARILY while a ban stands,
+            ACCOUNT_SUSPENDED_PERMANENTLY while an administrator's deletion is pending (document 002);
+            REGISTRATION_PENDING_APPROVAL, REGISTRATION_REJECTED.
         """
         if account.bot:
             raise ApiError("BOT_USER_AUTH_ENDPOINT_ACCESS_DENIED")
         if account.temp_banned_until is not None and account.temp_banned_until > self._clock.now_ms():
             raise ApiError("ACCOUNT_SUSPENDED_TEMPORARILY")
+        if account_deletions.is_ordered(connection, account.id):
+            raise ApiError("ACCOUNT_SUSPENDED_PERMANENTLY")
         pending = pending_registrations.of_user(connection, account.id)
         if pending is not None:
             decided = pending.rejected_at is not None

@@ -45,6 +45,14 @@ def of_user(connection: sqlite3.Connection, user_id: int) -> AccountDeletion | N
     return None if row is None else AccountDeletion(*row)
 
 
+def is_ordered(connection: sqlite3.Connection, user_id: int) -> bool:
+    """Whether an administrator has scheduled the account's erasure: until then nobody gets in."""
+    row = connection.execute(
+        "SELECT 1 FROM account_deletions WHERE user_id = ? AND scheduled_by IS NOT NULL", (user_id,)
+    ).fetchone()
+    return row is not None
+
+
 def cancel_own(connection: sqlite3.Connection, user_id: int) -> bool:
     """Take back the erasure that the holder asked for; whether there was one. An administrator's stands."""
     cursor = connection.execute(

@@ -59,21 +59,21 @@ async def nothing_more(*clients: Any) -> None:
     ],
     ids=str,
 )
-async def test_usernames_that_nobody_can_have(ask: Asking, body: dict[str, Any]) -> None:
+async def test_usernames_that_nobody_can_have(ask: Asking, autojump_clock: MockClock, body: dict[str, Any]) -> None:
     assert (await ask.refused("PATCH", "/username", body))[:2] == INVALID
     assert (await ask.shown())["username"] == "bob"
 
 
 @pytest.mark.rule("002.username.3", "002.username.5", "002.username.14", "002.username.10")
 @pytest.mark.parametrize("name", ["x", "y" * 32, "  trimmed  ", "everyone_", "here2", "A_1"])
-async def test_usernames_that_somebody_can_have(ask: Asking, name: str) -> None:
+async def test_usernames_that_somebody_can_have(ask: Asking, autojump_clock: MockClock, name: str) -> None:
     user = await ask.user("PATCH", "/username", {"username": name})
     assert user["username"] == name.strip()
     assert 1 <= user["discriminator"] <= 9999
 
 
 @pytest.mark.rule("002.username.8", "002.username.24")
-async def test_a_discriminator_of_choice_where_everyone_has_premium(ask: Asking) -> None:
+async def test_a_discriminator_of_choice_where_everyone_has_premium(ask: Asking, autojump_clock: MockClock) -> None:
     user = await ask.user("PATCH", "/username", {"username": "bob", "discriminator": "0042"})
     assert user["discriminator"] == 42
     [entry] = ask.entries("change_username")
@@ -82,14 +82,14 @@ async def test_a_discriminator_of_choice_where_everyone_has_premium(ask: Asking)
 
 @pytest.mark.rule("002.username.9", "002.username.10")
 @pytest.mark.chat_settings(premium_mode="none")
-async def test_a_discriminator_by_lot_elsewhere(ask: Asking) -> None:
+async def test_a_discriminator_by_lot_elsewhere(ask: Asking, autojump_clock: MockClock) -> None:
     before = await ask.shown()
     user = await ask.user("PATCH", "/username", {"username": "robert", "discriminator": "0042"})
     assert user["discriminator"] != 42 or before["discriminator"] == 42
 
 
 @pytest.mark.rule("002.username.15")
-async def test_a_tag_that_is_taken(ask: Asking) -> None:
+async def test_a_tag_that_is_taken(ask: Asking, autojump_clock: MockClock) -> None:
     alice = Asking(ask.server, ask.world, ask.world.alice.id)
     number = str((await alice.shown())["discriminator"])
     before = await ask.shown()
@@ -100,7 +100,7 @@ async def test_a_tag_that_is_taken(ask: Asking) -> None:
 
 @NO_TAGS
 @pytest.mark.rule("002.username.11", "002.username.12", "002.username.13", "002.user-object.5")
-async def test_without_discriminators(ask: Asking) -> None:
+async def test_without_discriminators(ask: Asking, autojump_clock: MockClock) -> None:
     assert (await ask.user("PATCH", "/username", {"username": "robert"}))["discriminator"] == 0
     assert (await ask.user("PATCH", "/username", {"username": "rob", "discriminator": "0"}))["discriminator"] == 0
     refused = await ask.refused("PATCH", "/username", {"username": "rob", "discriminator": "7"})
@@ -111,7 +111,7 @@ async def test_without_discriminators(ask: Asking) -> None:
 @pytest.mark.rule("002.username.19", "002.username.20", "002.username.22", "002.username.23", "002.events.1")
 @pytest.mark.rule("002.change-log-object.3", "002.change-log-object.6", "002.change-log-object.7")
 @pytest.mark.rule("002.change-log-object.10")
-async def test_whoever_sees_the_account_hears_its_new_name(ask: Asking) -> None:
+async def test_whoever_sees_the_account_hears_its_new_name(ask: Asking, autojump_clock: MockClock) -> None:
     world = ask.world
     before = await ask.shown()
     bob, alice = await world.bob.connect(), await world.alice.connect()
@@ -140,14 +140,14 @@ async def test_whoever_sees_the_account_hears_its_new_name(ask: Asking) -> None:
 
 @pytest.mark.rule("002.email.3", "002.email.4")
 @pytest.mark.parametrize("email", [None, 5, "", "bob", "bob@", "@example.com", "a b@example.com", "b" * 250 + "@e.com"])
-async def test_addresses_that_are_none(ask: Asking, email: Any) -> None:
+async def test_addresses_that_are_none(ask: Asking, autojump_clock: MockClock, email: Any) -> None:
     assert (await ask.refused("PATCH", "/email", {"email": email}))[:2] == INVALID
     assert (await ask.refused("PATCH", "/email", {}))[:2] == INVALID
 
 
 @pytest.mark.rule("002.email.5", "002.email.6", "002.email.7", "002.email.10", "002.email.11", "002.email.12")
 @pytest.mark.rule("002.email.13", "002.states.20")
-async def test_a_new_address_is_unverified_and_nobody_is_written_to(ask: Asking) -> None:
+async def test_a_new_address_is_unverified_and_nobody_is_written_to(ask: Asking, autojump_clock: MockClock) -> None:
     world = ask.world
     await ask.set(email_bounced=True)
     bob, alice = await world.bob.connect(), await world.alice.connect()
@@ -162,7 +162,7 @@ async def test_a_new_address_is_unverified_and_nobody_is_written_to(ask: Asking)
 
 
 @pytest.mark.rule("002.email.14", "002.email.16", "002.conventions.7")
-async def test_the_audit_log_has_both_addresses(ask: Asking) -> None:
+async def test_the_audit_log_has_both_addresses(ask: Asking, autojump_clock: MockClock) -> None:
     await ask.user("PATCH", "/email", {"email": "new@example.com"})
     await ask.set(email=None)
     await ask.user("PATCH", "/email", {"email": "newer@example.com"})
@@ -174,7 +174,7 @@ async def test_the_audit_log_has_both_addresses(ask: Asking) -> None:
 @pytest.mark.rule("002.email-verification.3", "002.email-verification.4", "002.email-verification.5")
 @pytest.mark.rule("002.email-verification.7", "002.email-verification.8", "002.email-verification.11")
 @pytest.mark.rule("002.email-verification.12", "002.states.21")
-async def test_an_address_is_declared_verified(ask: Asking) -> None:
+async def test_an_address_is_declared_verified(ask: Asking, autojump_clock: MockClock) -> None:
     await ask.set(email_verified=False, email_bounced=True)
     bob = await ask.world.bob.connect()
     for _ in range(2):
@@ -185,7 +185,7 @@ async def test_an_address_is_declared_verified(ask: Asking) -> None:
 
 
 @pytest.mark.rule("002.email-verification.6", "002.email-verification.12")
-async def test_no_address_can_be_verified_too(ask: Asking) -> None:
+async def test_no_address_can_be_verified_too(ask: Asking, autojump_clock: MockClock) -> None:
     await ask.set(email=None, email_verified=False)
     user = await ask.user("PUT", "/email-verification")
     assert (user["email"], user["email_verified"]) == (None, True)
@@ -197,7 +197,9 @@ async def test_no_address_can_be_verified_too(ask: Asking) -> None:
 @pytest.mark.rule("002.email.8", "002.email-verification.9", "002.verification-email.13", "002.password-reset.10")
 @pytest.mark.rule("002.conventions.14")
 @pytest.mark.parametrize("known", [True, False])
-async def test_where_people_sign_in_with_a_username_addresses_are_nobodys_business(ask: Asking, known: bool) -> None:
+async def test_where_people_sign_in_with_a_username_addresses_are_nobodys_business(
+    ask: Asking, autojump_clock: MockClock, known: bool
+) -> None:
     if not known:
         ask.user_id = "1234"
     for method, path, body in (
@@ -217,13 +219,13 @@ async def test_where_people_sign_in_with_a_username_addresses_are_nobodys_busine
     "date",
     [None, 5, "", "1999-1-2", "1999-01-2", "1999/01/02", "1999-13-01", "1999-02-30", "1999-01-02T"],
 )
-async def test_dates_that_are_none(ask: Asking, date: Any) -> None:
+async def test_dates_that_are_none(ask: Asking, autojump_clock: MockClock, date: Any) -> None:
     assert (await ask.refused("PATCH", "/date-of-birth", {"date_of_birth": date}))[:2] == INVALID
     assert (await ask.refused("PATCH", "/date-of-birth", {}))[:2] == INVALID
 
 
 @pytest.mark.rule("002.dob.5", "002.dob.7", "002.dob.8", "002.dob.9", "002.dob.10")
-async def test_a_date_of_birth_is_set_and_changed(ask: Asking) -> None:
+async def test_a_date_of_birth_is_set_and_changed(ask: Asking, autojump_clock: MockClock) -> None:
     await ask.set(date_of_birth=None)
     bob = await ask.world.bob.connect()
     for date in ("1990-12-31", "2000-02-29"):
@@ -244,7 +246,7 @@ async def test_a_date_of_birth_is_set_and_changed(ask: Asking) -> None:
     "fields",
     [None, "bio", ["email"], ["accent_color"], ["bio", 5], ["username"], ["bio"] * 11, [None], ["Bio"], ["locale"]],
 )
-async def test_fields_that_are_not_cleared(ask: Asking, fields: Any) -> None:
+async def test_fields_that_are_not_cleared(ask: Asking, autojump_clock: MockClock, fields: Any) -> None:
     assert (await ask.refused("DELETE", "/profile-fields", {"fields": fields}))[:2] == INVALID
     assert (await ask.refused("DELETE", "/profile-fields", {}))[:2] == INVALID
 
@@ -263,7 +265,9 @@ async def test_fields_that_are_not_cleared(ask: Asking, fields: Any) -> None:
     ],
     ids=str,
 )
-async def test_fields_named_go_and_others_stay(ask: Asking, named: list[str], seen: bool) -> None:
+async def test_fields_named_go_and_others_stay(
+    ask: Asking, autojump_clock: MockClock, named: list[str], seen: bool
+) -> None:
     world = ask.world
     (await world.bob.rest.patch("/v1/users/@me", {"bio": "about me", "pronouns": "he"})).expect(200)
     await ask.set(global_name="Bobby", avatar="0123456789abcdef0123456789abcdef")
@@ -281,7 +285,7 @@ async def test_fields_named_go_and_others_stay(ask: Asking, named: list[str], se
 
 
 @pytest.mark.rule("002.profile-fields.6", "002.profile-fields.14", "002.conventions.8")
-async def test_an_empty_list_clears_nothing_and_is_kept(ask: Asking) -> None:
+async def test_an_empty_list_clears_nothing_and_is_kept(ask: Asking, autojump_clock: MockClock) -> None:
     before = await ask.shown()
     assert await ask.user("DELETE", "/profile-fields", {"fields": []}) == before
     [entry] = ask.entries("clear_fields")
@@ -293,7 +297,7 @@ async def test_an_empty_list_clears_nothing_and_is_kept(ask: Asking) -> None:
 
 @pytest.mark.rule("002.bot-status.3", "002.system-status.3")
 @pytest.mark.parametrize("value", [None, 1, "true", [], ...])
-async def test_what_is_neither_true_nor_false(ask: Asking, value: Any) -> None:
+async def test_what_is_neither_true_nor_false(ask: Asking, autojump_clock: MockClock, value: Any) -> None:
     for path, name in (("/bot-status", "bot"), ("/system-status", "system")):
         body = {} if value is ... else {name: value}
         assert (await ask.refused("PUT", path, body))[:2] == INVALID
@@ -302,7 +306,7 @@ async def test_what_is_neither_true_nor_false(ask: Asking, value: Any) -> None:
 @pytest.mark.rule("002.bot-status.4", "002.bot-status.5", "002.bot-status.8", "002.bot-status.9", "002.bot-status.10")
 @pytest.mark.rule("002.bot-status.11", "002.system-status.4", "002.system-status.5", "002.system-status.7")
 @pytest.mark.rule("002.system-status.8", "002.system-status.9", "002.states.22", "002.states.23")
-async def test_an_account_becomes_a_bot_the_systems_and_a_person_again(ask: Asking) -> None:
+async def test_an_account_becomes_a_bot_the_systems_and_a_person_again(ask: Asking, autojump_clock: MockClock) -> None:
     world = ask.world
     refused = await ask.refused("PUT", "/system-status", {"system": True})
     assert refused == (*INVALID, "USER_MUST_BE_A_BOT_TO_BE_MARKED_AS_A_SYSTEM_USER")
@@ -331,7 +335,7 @@ async def test_an_account_becomes_a_bot_the_systems_and_a_person_again(ask: Aski
 
 
 @pytest.mark.rule("002.bot-status.6", "002.states.22")
-async def test_who_holds_an_acl_does_not_become_a_bot(ask: Asking) -> None:
+async def test_who_holds_an_acl_does_not_become_a_bot(ask: Asking, autojump_clock: MockClock) -> None:
     await ask.set(acls=["user:lookup"])
     assert (await ask.refused("PUT", "/bot-status", {"bot": True}))[:2] == (403, "ACCESS_DENIED")
     await ask.user("PUT", "/bot-status", {"bot": False})
@@ -346,14 +350,14 @@ async def test_who_holds_an_acl_does_not_become_a_bot(ask: Asking) -> None:
 @pytest.mark.parametrize(
     "acls", [None, "user:lookup", ["user:everything"], ["user:lookup", 1], ["user:lookup"] * 107, [""], ["USER:LOOKUP"]]
 )
-async def test_acls_that_there_are_not(ask: Asking, acls: Any) -> None:
+async def test_acls_that_there_are_not(ask: Asking, autojump_clock: MockClock, acls: Any) -> None:
     assert (await ask.refused("PUT", "/acls", {"acls": acls}))[:2] == INVALID
     assert (await ask.refused("PUT", "/acls", {}))[:2] == INVALID
 
 
 @pytest.mark.rule("002.acls.6", "002.acls.7", "002.acls.12", "002.acls.16", "002.acls.17", "002.acls.18")
 @pytest.mark.rule("002.user-object.30")
-async def test_acls_are_replaced_as_a_whole(ask: Asking) -> None:
+async def test_acls_are_replaced_as_a_whole(ask: Asking, autojump_clock: MockClock) -> None:
     bob = await ask.world.bob.connect()
     wanted = ["user:temp_ban", "admin:authenticate", "user:lookup", "user:temp_ban"]
     assert (await ask.user("PUT", "/acls", {"acls": wanted}))["acls"] == wanted[:3]
@@ -368,7 +372,7 @@ async def test_acls_are_replaced_as_a_whole(ask: Asking) -> None:
 
 
 @pytest.mark.rule("002.acls.8", "002.acls.9", "002.acls.10", "002.acls.11", "002.user-object.32")
-async def test_what_is_taken_away_is_gone_at_once_for_sessions_and_keys(ask: Asking) -> None:
+async def test_what_is_taken_away_is_gone_at_once_for_sessions_and_keys(ask: Asking, autojump_clock: MockClock) -> None:
     world = ask.world
     await ask.set(acls=["*"])
     wish = {"name": "mine", "acls": ["admin:authenticate", "user:lookup"]}
@@ -396,7 +400,9 @@ async def test_what_is_taken_away_is_gone_at_once_for_sessions_and_keys(ask: Ask
 
 
 @pytest.mark.rule("002.acls.13", "002.acls.14", "002.acls.15")
-async def test_nobody_grants_more_than_they_hold_nor_anything_to_themselves(ask: Asking) -> None:
+async def test_nobody_grants_more_than_they_hold_nor_anything_to_themselves(
+    ask: Asking, autojump_clock: MockClock
+) -> None:
     world = ask.world
     held = ["admin:authenticate", "acl:set:user", "user:lookup"]
     await ask.set(acls=held)
@@ -428,14 +434,14 @@ async def test_nobody_grants_more_than_they_hold_nor_anything_to_themselves(ask:
     [None, "a", [""], ["x" * 129], [5], [f"trait {number}" for number in range(101)]],
     ids=lambda traits: str(traits)[:9],
 )
-async def test_traits_that_are_none(ask: Asking, traits: Any) -> None:
+async def test_traits_that_are_none(ask: Asking, autojump_clock: MockClock, traits: Any) -> None:
     assert (await ask.refused("PUT", "/traits", {"traits": traits}))[:2] == INVALID
     assert (await ask.refused("PUT", "/traits", {}))[:2] == INVALID
 
 
 @pytest.mark.rule("002.traits.5", "002.traits.6", "002.traits.7", "002.traits.8", "002.traits.10", "002.traits.11")
 @pytest.mark.rule("002.traits.12", "002.user-object.33")
-async def test_traits_are_labels_sorted_and_said_once(ask: Asking) -> None:
+async def test_traits_are_labels_sorted_and_said_once(ask: Asking, autojump_clock: MockClock) -> None:
     bob = await ask.world.bob.connect()
     wanted = ["user:lookup", "*", "b", "admin:authenticate", "b", "x" * 128]
     user = await ask.user("PUT", "/traits", {"traits": wanted})
@@ -455,13 +461,13 @@ async def test_traits_are_labels_sorted_and_said_once(ask: Asking) -> None:
 @pytest.mark.parametrize(
     "flags", ["1", [1], ["-1"], ["18446744073709551616"], ["0x1"], [""], ["1.0"], [" 1"], ["1"] * 65, [None]], ids=str
 )
-async def test_flags_that_are_none(ask: Asking, name: str, flags: Any) -> None:
+async def test_flags_that_are_none(ask: Asking, autojump_clock: MockClock, name: str, flags: Any) -> None:
     assert (await ask.refused("PATCH", "/flags", {name: flags}))[:2] == INVALID
 
 
 @pytest.mark.rule("002.flags-op.3", "002.flags-op.6", "002.flags-op.7", "002.flags-op.8", "002.flags-op.9")
 @pytest.mark.rule("002.flags-op.11", "002.flags-op.16", "002.flags-op.17", "002.user-object.8")
-async def test_flags_are_set_and_then_cleared(ask: Asking) -> None:
+async def test_flags_are_set_and_then_cleared(ask: Asking, autojump_clock: MockClock) -> None:
     bob = await ask.world.bob.connect()
     steps: list[tuple[dict[str, Any], str, dict[str, str]]] = [
         ({"add_flags": ["12", "9223372036854775808"]}, "9223372036854775820", {"add_flags": "12,9223372036854775808"}),
@@ -479,7 +485,7 @@ async def test_flags_are_set_and_then_cleared(ask: Asking) -> None:
 
 
 @pytest.mark.rule("002.flags-op.12", "002.events.2")
-async def test_others_hear_of_flags_that_are_public(ask: Asking) -> None:
+async def test_others_hear_of_flags_that_are_public(ask: Asking, autojump_clock: MockClock) -> None:
     alice = await ask.world.alice.connect()
     await ask.user("PATCH", "/flags", {"add_flags": [str(int(UserFlag.SPAMMER))]})
     first = (await alice.expect("GUILD_MEMBER_UPDATE")).data["user"]["flags"]
@@ -494,13 +500,13 @@ async def test_others_hear_of_flags_that_are_public(ask: Asking) -> None:
 @pytest.mark.rule("002.premium-flags.4", "002.premium-flags.5")
 @pytest.mark.parametrize("name", ["add_flags", "remove_flags"])
 @pytest.mark.parametrize("flags", [1, ["1"], [-1], [1 << 32], [1.5], [True], [1] * 65, [None]], ids=str)
-async def test_premium_flags_that_are_none(ask: Asking, name: str, flags: Any) -> None:
+async def test_premium_flags_that_are_none(ask: Asking, autojump_clock: MockClock, name: str, flags: Any) -> None:
     assert (await ask.refused("PATCH", "/premium-flags", {name: flags}))[:2] == INVALID
 
 
 @pytest.mark.rule("002.premium-flags.3", "002.premium-flags.6", "002.premium-flags.7", "002.premium-flags.8")
 @pytest.mark.rule("002.premium-flags.10", "002.premium-flags.11", "002.premium-flags.12", "002.user-object.9")
-async def test_premium_flags_change_nothing_else(ask: Asking) -> None:
+async def test_premium_flags_change_nothing_else(ask: Asking, autojump_clock: MockClock) -> None:
     await ask.set(premium_type=1)
     before = await ask.shown()
     bob = await ask.world.bob.connect()

@@ -73,13 +73,13 @@ INVALID = (400, "INVALID_FORM_BODY")
     ],
     ids=lambda query: query[:24],
 )
-async def test_questions_that_are_none(search: Search, query: str) -> None:
+async def test_questions_that_are_none(search: Search, autojump_clock: MockClock, query: str) -> None:
     assert await search.refused(query) == INVALID
 
 
 @pytest.mark.rule("002.list-users.5", "002.list-users.6", "002.list-users.26", "002.list-users.27")
 @pytest.mark.rule("002.list-users.30", "002.list-users.31", "002.list-users.33")
-async def test_accounts_by_id(search: Search) -> None:
+async def test_accounts_by_id(search: Search, autojump_clock: MockClock) -> None:
     world = search.world
     found, total = await search(f"user_id={world.alice.id}&user_id=5&user_id={world.bob.id}&user_id={world.bob.id}")
     assert (sorted(found), total) == (["alice", "bob"], 2)
@@ -99,7 +99,7 @@ async def test_accounts_by_id(search: Search) -> None:
 
 @pytest.mark.rule("002.list-users.8", "002.list-users.20", "002.list-users.21", "002.list-users.22")
 @pytest.mark.rule("002.list-users.23", "002.list-users.28", "002.list-users.36")
-async def test_one_account_by_whatever_names_it(search: Search) -> None:
+async def test_one_account_by_whatever_names_it(search: Search, autojump_clock: MockClock) -> None:
     world = search.world
     tag = (await Asking(search.server, world).shown())["discriminator"]
     for text in (f"bob#{tag:04}", f"BOB#{tag}", world.bob.id, "bob@example.com", f" {world.bob.id} "):
@@ -111,7 +111,7 @@ async def test_one_account_by_whatever_names_it(search: Search) -> None:
 
 
 @pytest.mark.rule("002.list-users.11", "002.list-users.36")
-async def test_an_account_by_its_exact_address(search: Search) -> None:
+async def test_an_account_by_its_exact_address(search: Search, autojump_clock: MockClock) -> None:
     assert await search(f"email={quote(' bob@example.com ', safe='')}") == (["bob"], 1)
     assert search.metadata() == {"selector": "email", "result_count": "1", "total": "1"}
     for text in ("bob@example", "ob@example.com", "Bob@example.com", "@example.com"):
@@ -119,7 +119,7 @@ async def test_an_account_by_its_exact_address(search: Search) -> None:
 
 
 @pytest.mark.rule("002.list-users.14", "002.list-users.19", "002.list-users.34", "002.list-users.36")
-async def test_accounts_last_seen_at_an_address(search: Search) -> None:
+async def test_accounts_last_seen_at_an_address(search: Search, autojump_clock: MockClock) -> None:
     for person in (search.world.alice, search.world.bob):
         await Asking(search.server, search.world, person.id).set(last_active_ip="203.0.113.7")
     assert await search("last_active_ip=203.0.113.7") == (["alice", "bob"], 2)
@@ -136,7 +136,7 @@ async def test_accounts_last_seen_at_an_address(search: Search) -> None:
 
 
 @pytest.mark.rule("002.list-users.9", "002.list-users.12", "002.list-users.15", "002.list-users.37")
-async def test_who_may_not_see_a_field_does_not_search_by_it(search: Search) -> None:
+async def test_who_may_not_see_a_field_does_not_search_by_it(search: Search, autojump_clock: MockClock) -> None:
     world = search.world
     await Asking(search.server, world).set(acls=["admin:authenticate", "user:lookup"])
     for query, acl in (
@@ -158,7 +158,7 @@ def void(_: object) -> None:
 
 
 @pytest.mark.rule("002.list-users.3", "002.list-users.19", "002.list-users.32")
-async def test_the_first_selector_counts(search: Search) -> None:
+async def test_the_first_selector_counts(search: Search, autojump_clock: MockClock) -> None:
     world = search.world
     selectors = [
         (f"user_id={world.alice.id}", ["alice"], "user_id"),
@@ -177,7 +177,7 @@ async def test_the_first_selector_counts(search: Search) -> None:
 
 
 @pytest.mark.rule("002.list-users.4", "002.list-users.16", "002.list-users.35")
-async def test_words_find_names_that_begin_with_them(search: Search) -> None:
+async def test_words_find_names_that_begin_with_them(search: Search, autojump_clock: MockClock) -> None:
     await Asking(search.server, search.world).set(global_name="Robert the Éclair")
     everybody, total = await search()
     assert len(everybody) == total >= 4
@@ -201,7 +201,7 @@ async def test_words_find_names_that_begin_with_them(search: Search) -> None:
 
 
 @pytest.mark.rule("002.list-users.17", "002.list-users.18", "002.list-users.19")
-async def test_pages(search: Search) -> None:
+async def test_pages(search: Search, autojump_clock: MockClock) -> None:
     everybody, total = await search("limit=200")
     paged = []
     for offset in range(total + 1):
@@ -213,7 +213,7 @@ async def test_pages(search: Search) -> None:
 
 
 @pytest.mark.rule("002.list-users.24", "002.list-users.25")
-async def test_digits_are_an_id_as_well(search: Search) -> None:
+async def test_digits_are_an_id_as_well(search: Search, autojump_clock: MockClock) -> None:
     world = search.world
     bob = world.bob.id
     assert await search(f"q={bob}") == (["bob"], 1)
@@ -231,14 +231,14 @@ async def test_digits_are_an_id_as_well(search: Search) -> None:
 
 @pytest.mark.rule("002.list-users.29", "002.list-users.37")
 @pytest.mark.chat_settings(search="off")
-async def test_without_an_index_words_find_nothing(search: Search) -> None:
+async def test_without_an_index_words_find_nothing(search: Search, autojump_clock: MockClock) -> None:
     assert await search.refused("q=bob") == (403, "FEATURE_TEMPORARILY_DISABLED")
     assert await search.refused("") == (403, "FEATURE_TEMPORARILY_DISABLED")
     assert (await search(f"user_id={search.world.bob.id}"))[0] == ["bob"]
 
 
 @pytest.mark.rule("002.list-users.1", "002.list-users.2")
-async def test_the_acl(search: Search) -> None:
+async def test_the_acl(search: Search, autojump_clock: MockClock) -> None:
     world = search.world
     await Asking(search.server, world).set(acls=["admin:authenticate", "user:view:email"])
     assert (await world.bob.rest.get(f"{PATH}?q=a")).expect(403)["code"] == "MISSING_ACL"

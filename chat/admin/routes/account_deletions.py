@@ -79,3 +79,17 @@ async def cancel_deletion(request: Request, user_id: int, body: CancelDeletion) 
         acting(request), user_id, body.expected_pending_deletion_at, notify=body.notify_user
     )
     return {"user": user}
+
+
+@routes.admin_operation(
+    "DELETE",
+    "/v1/admin/users/{user_id}/message-deletion",
+    acls=[Acl.USER_CANCEL_BULK_MESSAGE_DELETION],
+    audit=AdminAction.CANCEL_BULK_MESSAGE_DELETION,
+    bucket=buckets.MODIFY,
+    answers=USER,
+)
+async def cancel_message_deletion(request: Request, user_id: int) -> object:
+    """Take an account's own wish to have its messages deleted back."""
+    deletions = request.services.administration.deletions
+    return {"user": await deletions.cancel_messages(acting(request), user_id)}
