@@ -40,6 +40,8 @@ def repeated_names(declared: type[Any]) -> frozenset[str]:
 
 
 def _holds_list(declared: object) -> bool:
+    if _is_annotated(declared) and any(isinstance(annotation, Form) for annotation in get_args(declared)):
+        return False  # it reads one text by itself
     return _is_list(declared) or any(_holds_list(inner) for inner in get_args(declared))
 
 
