@@ -110,6 +110,7 @@ class GuildHistory:
         self.log: list[str] = []
         self.answers: list[Response] = []
         self._numbers = itertools.count(1)
+        self._comparisons = itertools.count()
         for person in self.people:
             person.rest.headers.update(DECLARED)
 
@@ -142,15 +143,19 @@ class GuildHistory:
             assert answer.status < 500, self.log[-1]
 
     async def compare(self) -> None:
-        """Every session knows what a fresh one of the same account is told."""
+        """Every session knows what a fresh one of the same account is told. Every third goes on as the fresh one, which
+        has not heard what came before."""
         await trio.sleep(SETTLING_SECONDS)
-        for watching in self.watching:
+        turn = next(self._comparisons)
+        for place, watching in enumerate(self.watching):
             watching.catch_up()
             client, fresh = await connected(watching.actor, threads=watching.threads)
-            await client.aclose()
             known, told = watching.model.picture(), fresh.picture()
             without_doubtful(known, told)
             assert known == told, f"{watching.name}: {differences(known, told)}\n" + "\n".join(self.log)
+            if (turn + place) % 3 == 0:
+                watching.client, client, watching.model = client, watching.client, fresh
+            await client.aclose()
 
     async def pictures(self) -> dict[str, Any]:
         """What a fresh session of each account is told, with and without threads."""
@@ -471,6 +476,16 @@ class GuildHistory:
         path = f"/v1/channels/{self._thread_id(step)}/thread-members/{self._user(step, step.two).id}"
         return await actor.rest.delete(path)
 
+    async def _manage_threads(self, actor: Actor, step: Step) -> Response:
+        """Somebody is given, or loses, the sight of private threads where there are threads."""
+        self._catch_up()
+        parents = sorted({thread["parent_id"] for watching in self.watching for thread in watching.threads_known()})
+        channel_id = parents[step.one % len(parents)] if parents else "1"
+        target = self.world.bot if step.two % 2 else self._user(step, step.two)
+        mask = Permission.MANAGE_THREADS.value
+        overwrite = {"type": 1, "allow": str(mask if step.three % 2 else 0), "deny": "0"}
+        return await actor.rest.put(f"/v1/channels/{channel_id}/permissions/{target.id}", overwrite)
+
     async def _speak_in_thread(self, actor: Actor, step: Step) -> Response:
         content = f"in the thread <@{self._user(step, step.three).id}>" if step.two % 2 else "in the thread"
         return await actor.rest.send_message(self._thread_id(step), content)
@@ -556,6 +571,7 @@ AROUND_THREADS: Final = (
     ("change_thread", 8),
     ("delete_thread", 1),
     ("wait", 1),
+    ("manage_threads", 6),
     ("member_overwrite", 10),
     ("role_overwrite", 2),
     ("drop_overwrite", 1),

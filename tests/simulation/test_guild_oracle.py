@@ -86,7 +86,7 @@ step_around_threads = st.builds(
 )
 
 
-@settings(max_examples=10, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@settings(max_examples=8, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 @given(st.lists(step_around_threads, min_size=5, max_size=30))
 def test_any_history_around_threads(steps: list[Step]) -> None:
     carry_out(steps, compared_every=5)
