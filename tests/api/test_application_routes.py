@@ -56,6 +56,16 @@ async def test_secrets_are_told_once(chat_world: World) -> None:
         assert b'"token"' not in answer.body
 
 
+async def test_a_bot_that_asks_for_its_own_application_gets_it_in_either_place(chat_world: World) -> None:
+    """Libraries ask at login where a person's applications are listed."""
+    await create(chat_world.bot.rest.signed_in(chat_world.alice.token))
+    own = (await chat_world.bot.rest.get("/v1/applications/@me")).expect(200)
+    assert own["id"] == chat_world.bot.application_id
+    assert (await chat_world.bot.rest.get(f"{PATH}/@me")).expect(200) == own
+    refused = await chat_world.bot.rest.get("/v1/users/@me/applications")
+    assert (refused.status, refused.code) == (403, "ACCESS_DENIED")
+
+
 async def test_the_list_is_ones_own(chat_world: World) -> None:
     first, second = await create(chat_world.bob.rest), await create(chat_world.bob.rest)
     for path in (f"{PATH}/@me", "/v1/users/@me/applications"):

@@ -11,7 +11,7 @@ from chat.api.fields import OMITTED, Items, Length, Maybe, Range
 from chat.api.operation import Policy, Request, Routes
 from chat.api.routes.accounts import Discriminator, profile_of
 from chat.api.schemas.applications import APPLICATION, BOT, BOT_TOKEN, CLIENT_SECRET, NEW_APPLICATION, OWN_APPLICATION
-from chat.api.schemas.shapes import NOTHING, listed
+from chat.api.schemas.shapes import NOTHING, either, listed
 from chat.api.sudo import SudoFields
 from chat.domain.applications import NAME_LENGTH, BotChange, NewApplication
 from chat.domain.profiles import TagChange
@@ -93,11 +93,18 @@ async def create_application(request: Request, body: CreateApplication) -> objec
 @routes.operation(
     "GET",
     "/v1/oauth2/applications/@me",
-    policy=Policy.USER_ONLY,
+    policy=Policy.USER,
     bucket=buckets.APPLICATIONS,
-    answers=listed(APPLICATION),
+    answers=either(listed(APPLICATION), OWN_APPLICATION),
     name="list_oauth2_applications",
 )
+async def list_applications_or_get_own(request: Request) -> object:
+    """A person's applications, oldest first; for a bot the one that it belongs to, which libraries ask for at login."""
+    if request.principal.is_bot:
+        return request.services.applications.of_bot(request.principal)
+    return await request.services.applications.of_account(request.principal)
+
+
 @routes.operation(
     "GET",
     "/v1/users/@me/applications",

