@@ -91,7 +91,7 @@ ERROR: Final = wire_object(
         "max_group_dms": COUNT,
         "max_recipients": COUNT,
         "addable_recipients": listed(SNOWFLAKE),
-        "unaddable_recipients": listed(SNOWFLAKE),
+        "unaddable_recipients": listed(record({"user_id": SNOWFLAKE, "reason": TEXT})),
         "has_mfa": BOOLEAN,
         "methods": record({}, optional={"totp": BOOLEAN, "webauthn": BOOLEAN, "backup_codes": BOOLEAN}),
         "global": BOOLEAN,
