@@ -42,6 +42,7 @@ def _forget(services: DevelopmentServices) -> None:
     development.gateway.commands.forget()
     services.rate_limiter.clear()
     services.messages.forget_recent()
+    services.threads.forget_recent()
     services.sign_ins.forget_uses()
     services.admin_api_keys.forget_uses()
     services.address_bans.forget_all()

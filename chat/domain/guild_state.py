@@ -70,6 +70,7 @@ class GuildState:
         self._granted: dict[frozenset[int], _Granted] = {}
         self._all_channels: frozenset[int] = frozenset()
         self._member_overwrites: dict[int, dict[int, Overwrite]] = {}
+        self._moderation_given: frozenset[int] | None = None
         self._expressions: tuple[Expression, ...] | None = None
         self._expression_objects: dict[str, list[dict[str, Any]]] = {}
         self._guild_object: dict[str, Any] | None = None
@@ -193,9 +194,23 @@ class GuildState:
 
     def _moderated_by(self, member: Member) -> frozenset[int]:
         wanted = VIEW_CHANNEL | MANAGE_THREADS
+        # Most members get the right from no role, and few channels give it to anybody.
+        managing = self._granted_to(member.role_ids).guild_mask & MANAGE_THREADS
         return frozenset(
-            channel_id for channel_id in self.channels if self.member_permissions(member, channel_id) & wanted == wanted
+            channel_id
+            for channel_id in (self.channels if managing else self._giving_moderation())
+            if self.member_permissions(member, channel_id) & wanted == wanted
         )
+
+    def _giving_moderation(self) -> frozenset[int]:
+        """The channels in which an overwrite lets somebody manage threads."""
+        if self._moderation_given is None:
+            self._moderation_given = frozenset(
+                channel.id
+                for channel in self.channels.values()
+                if any(overwrite.allow & MANAGE_THREADS for overwrite in channel.overwrites)
+            )
+        return self._moderation_given
 
     def _visible_to(self, member: Member) -> frozenset[int]:
         masks = {channel_id: self.member_permissions(member, channel_id) for channel_id in self.channels}
@@ -328,6 +343,7 @@ class GuildState:
         if before is None:
             self._all_channels |= {channel.id}
         if before is None or (before.overwrites, before.parent_id) != (channel.overwrites, channel.parent_id):
+            self._moderation_given = None
             self._reconsider(before, channel)
         for threads in (True, False):
             self._channel_objects.pop((channel.id, threads), None)
@@ -388,6 +404,7 @@ class GuildState:
 
     def _forget_permissions(self) -> None:
         self._granted.clear()
+        self._moderation_given = None
         self._all_channels = frozenset(self.channels)
         self._member_overwrites.clear()
         for channel in self.channels.values():

@@ -24,6 +24,7 @@ from chat.domain.message_events import message_updated
 from chat.domain.message_reading import StoredMessages, with_context
 from chat.domain.objects.addresses import Addresses
 from chat.domain.objects.threads import thread_member_object, thread_object
+from chat.domain.slowmode import Slowmode
 from chat.domain.system_messages import SystemMessages, WrittenMessage
 from chat.domain.thread_access import ThreadAccess, ThreadLookup
 from chat.domain.thread_events import KnownThread, known_thread, member_of_thread, members_changed, thread_created
@@ -45,6 +46,7 @@ from chat.store.messages import Message, MessageReference
 from chat.store.threads import MINUTE_MS, Thread, ThreadMember
 
 DEFAULT_AUTO_ARCHIVE_MINUTES: Final = 4_320
+BYPASS_SLOWMODE: Final = Permission.BYPASS_SLOWMODE.value
 SEND_MESSAGE_DISABLED: Final = DisabledOperation.SEND_MESSAGE.value
 HAS_THREAD: Final = MessageFlag.HAS_THREAD.value
 
@@ -111,14 +113,21 @@ class Threads:
         self._system_messages = system_messages
         self._audit_log = audit_log
         self._addresses = addresses
+        self._slowmode = Slowmode()
+
+    def forget_recent(self) -> None:
+        """The store was emptied: nobody waits for slow mode."""
+        self._slowmode.forget()
 
     async def start(
         self, principal: Principal, channel_id: int, new: NewThread, reason: str | None = None
     ) -> dict[str, Any]:
-        """Start a thread below a channel; the channel says so, unless it is a private one.
+        """Start a thread below a channel; the channel says so, unless it is a private one. The channel's slow mode
+        counts for threads as for messages, each on its own.
 
         :raises ApiError: as `Access.guild_channel`; INVALID_CHANNEL_TYPE, MISSING_PERMISSIONS, COMMUNICATION_DISABLED,
-            FEATURE_TEMPORARILY_DISABLED, GUILD_VERIFICATION_REQUIRED, CONTENT_BLOCKED, MAX_ACTIVE_THREADS.
+            FEATURE_TEMPORARILY_DISABLED, GUILD_VERIFICATION_REQUIRED, CONTENT_BLOCKED, SLOWMODE_RATE_LIMITED,
+            MAX_ACTIVE_THREADS.
         """
         parent = self._access.guild_channel(principal, channel_id)
         return await self._start(principal, parent, new, self._system_messages.new_id(), reason)
@@ -184,7 +193,15 @@ class Threads:
         def then(started: _Started) -> None:
             self._publish_started(parent, started)
 
-        started = await self._database.write(unit, then)
+        slow = parent.channel.rate_limit_per_user > 0 and not parent.may(BYPASS_SLOWMODE)
+        if slow:
+            self._slowmode.take_turn(principal.user_id, parent.channel.id, parent.channel.rate_limit_per_user, now)
+        try:
+            started = await self._database.write(unit, then)
+        except Exception:
+            if slow:
+                self._slowmode.give_back(principal.user_id, parent.channel.id)
+            raise
         return thread_object(started.known.thread, own=own, member_ids=[principal.user_id])
 
     def _with_thread(self, connection: sqlite3.Connection, channel_id: int, message_id: int) -> Message:

@@ -420,6 +420,23 @@ async def test_slow_mode_of_a_thread(chat_world: World, autojump_clock: trio.tes
     (await chat_world.bob.rest.send_message(opened["id"], "two")).expect(200)
 
 
+async def test_slow_mode_of_the_channel_above(chat_world: World, autojump_clock: trio.testing.MockClock) -> None:
+    above = (await channel(chat_world, "above", 0, rate_limit_per_user=60))["id"]
+    client = knowing(chat_world.bob)
+    said = (await chat_world.bob.rest.send_message(above, "topic")).expect(200)
+    refused(await client.start_thread(above, "x", type=10), 400, "INVALID_CHANNEL_TYPE")
+    started = (await client.start_thread_from(above, said["id"], "one a minute")).expect(201)
+    refused(await client.start_thread(above, "x"), 400, "SLOWMODE_RATE_LIMITED")
+    await thread(chat_world.alice, above)
+    await thread(chat_world.alice, above)
+    # What did not come to be does not count, and what is said in the thread neither.
+    await trio.sleep(60)
+    refused(await client.start_thread_from(above, said["id"], "x"), 400, "THREAD_ALREADY_CREATED_FOR_MESSAGE")
+    for _ in range(3):
+        (await chat_world.bob.rest.send_message(started["id"], "inside")).expect(200)
+    await thread(chat_world.bob, above)
+
+
 async def test_messages_are_counted(chat_world: World) -> None:
     opened = await thread(chat_world.bob, chat_world.channel_id)
     ids = [(await chat_world.bob.rest.send_message(opened["id"], str(number))).expect(200)["id"] for number in range(5)]
