@@ -44,7 +44,7 @@ from chat.domain import guild_administration
 from chat.domain.account_states import AccountStates, find_partial_user, is_animated
 from chat.domain.active_calls import ActiveCalls
 from chat.domain.guild_states import GuildStates
-from chat.domain.presence_audience import presence_audience
+from chat.domain.presence_audience import are_acquainted, presence_audience
 from chat.domain.presences import Presences
 from chat.domain.private_channels import PrivateChannels
 from chat.domain.relationships import Relationships
@@ -165,6 +165,7 @@ class Server:
             clock,
             friends_of=partial(presence_audience, database),
             partial_user_of=partial_user_of,
+            are_acquainted=partial(are_acquainted, database),
             is_animated=partial(is_animated, database),
         )
         bus.subscribe(presences)

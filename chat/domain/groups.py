@@ -132,8 +132,7 @@ class Groups:
         def then(result: tuple[PrivateChannel, list[WrittenMessage | None]]) -> None:
             made, written = result
             self._private_channels.publish(EventName.CHANNEL_CREATE, made, made.recipient_ids)
-            for user_id in recipient_ids:
-                self._acquaint(made, user_id)
+            self._acquaint(made, *recipient_ids)
             access = self._private_channels.access(made, account.id)
             for message in written:
                 self._system_messages.publish(access, message)
@@ -435,11 +434,15 @@ class Groups:
         data = {"channel_id": str(private.channel.id), "user": partial_user(account)}
         self._bus.publish(Event(name, data, ToAccounts(others)))
 
-    def _acquaint(self, private: PrivateChannel, user_id: int) -> None:
-        """Those in a group hear of each other's presence."""
-        for other_id in private.recipient_ids:
-            if other_id != user_id:
-                self._bus.publish(AcquaintanceChanged(user_id, other_id))
+    def _acquaint(self, private: PrivateChannel, *user_ids: int) -> None:
+        """These, and everybody else in the group, hear of each other's presence; each two of them once."""
+        pairs = {
+            (min(user_id, other_id), max(user_id, other_id))
+            for user_id in user_ids
+            for other_id in private.recipient_ids
+            if other_id != user_id
+        }
+        self._bus.publish(*(AcquaintanceChanged(*pair) for pair in sorted(pairs)))
 
 
 def _group(connection: sqlite3.Connection, channel_id: int) -> PrivateChannel | None:

@@ -51,7 +51,8 @@ class Presences:
     """The presences of all accounts with gateway sessions, and how many of each guild are online.
 
     `friends_of` names the accounts that are told without asking, and of whom it is told in turn; `partial_user_of`
-    gives the user object; `is_animated` says of a guild's emoji whether it moves.
+    gives the user object. `are_acquainted` says of two accounts whether the one is among the friends of the other,
+    which is asked where all of them are not needed; `is_animated` says of a guild's emoji whether it moves.
     """
 
     def __init__(
@@ -61,12 +62,14 @@ class Presences:
         *,
         friends_of: Callable[[int], tuple[int, ...]],
         partial_user_of: Callable[[int], dict[str, Any]],
+        are_acquainted: Callable[[int, int], bool] | None = None,
         is_animated: Callable[[int], bool] = lambda emoji_id: False,
     ) -> None:
         self._bus = bus
         self._clock = clock
         self._friends_of = friends_of
         self._partial_user_of = partial_user_of
+        self._are_acquainted = are_acquainted or (lambda one_id, other_id: other_id in friends_of(one_id))
         self._is_animated = is_animated
         self._accounts: dict[int, AccountSessions] = {}
         self._published: dict[int, AccountPresence] = {}
@@ -282,7 +285,7 @@ class Presences:
         for seen_id, by_id in ((signal.user_id, signal.other_id), (signal.other_id, signal.user_id)):
             if not self.is_online(seen_id):
                 continue
-            if by_id in self._friends_of(seen_id):
+            if self._are_acquainted(seen_id, by_id):
                 data, audience = self.presence_object(seen_id), ToAccounts((by_id,))
                 self._bus.publish(Event(EventName.PRESENCE_UPDATE, data, audience))
             else:
