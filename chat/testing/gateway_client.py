@@ -383,6 +383,29 @@ class GatewayClient:
         """Opcode 1, with the last processed sequence unless another value is given."""
         await self.send(Opcode.HEARTBEAT, self.sequence if sequence is ... else sequence)
 
+    async def update_presence(self, status: str, **members: object) -> None:
+        """Opcode 3."""
+        await self.send(Opcode.PRESENCE_UPDATE, {"status": status, **members})
+
+    async def update_voice_state(
+        self, guild_id: int | str | None, channel_id: int | str | None, **members: object
+    ) -> None:
+        """Opcode 4: join, move and change with a channel, leave with None; the call of a conversation has no guild."""
+        place = {
+            "guild_id": None if guild_id is None else str(guild_id),
+            "channel_id": None if channel_id is None else str(channel_id),
+        }
+        await self.send(Opcode.VOICE_STATE_UPDATE, {**place, **members})
+
+    async def request_members(self, guild_id: int | str, query: str = "", limit: int = 0, **members: object) -> None:
+        """Opcode 8."""
+        wish = {"guild_id": str(guild_id), "query": query, "limit": limit, **members}
+        await self.send(Opcode.REQUEST_GUILD_MEMBERS, wish)
+
+    async def watch(self, guild_id: int | str, **wishes: object) -> None:
+        """Opcode 14 for one guild: `active`, `sync`, `members`, `member_list_channels`, `threads` ..."""
+        await self.send(Opcode.LAZY_REQUEST, {"subscriptions": {str(guild_id): wishes}})
+
     async def send(self, op: int, data: object = ...) -> None:
         """A payload; without `data` it has no `d`."""
         members: dict[str, object] = {"op": int(op)}

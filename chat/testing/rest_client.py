@@ -291,6 +291,49 @@ class RestClient:
         """PATCH /v1/users/@me/settings."""
         return await self.patch("/v1/users/@me/settings", members)
 
+    async def change_guild_settings(self, guild_id: int | str | None, **members: object) -> Response:
+        """What the account wants to be told of a guild; None stands for its conversations."""
+        return await self.patch(f"/v1/users/@me/guilds/{guild_id or '@me'}/settings", members)
+
+    async def make_group(self, *user_ids: int | str) -> Response:
+        """A group with these accounts."""
+        return await self.post("/v1/users/@me/channels", {"recipients": [str(user_id) for user_id in user_ids]})
+
+    async def add_recipient(self, channel_id: int | str, user_id: int | str) -> Response:
+        """Put a friend into a group."""
+        return await self.put(f"/v1/channels/{channel_id}/recipients/{user_id}")
+
+    async def remove_recipient(self, channel_id: int | str, user_id: int | str) -> Response:
+        """Take somebody out of a group."""
+        return await self.delete(f"/v1/channels/{channel_id}/recipients/{user_id}")
+
+    async def ring(self, channel_id: int | str, *user_ids: int | str) -> Response:
+        """Ring these accounts of a conversation, or all, and begin the call where there is none."""
+        body = {"recipients": [str(user_id) for user_id in user_ids]} if user_ids else {}
+        return await self.post(f"/v1/channels/{channel_id}/call/ring", body)
+
+    async def stop_ringing(self, channel_id: int | str, *user_ids: int | str) -> Response:
+        """Ring these accounts no more; without any, decline."""
+        body = {"recipients": [str(user_id) for user_id in user_ids]} if user_ids else {}
+        return await self.post(f"/v1/channels/{channel_id}/call/stop-ringing", body)
+
+    async def end_call(self, channel_id: int | str) -> Response:
+        """End a call for everybody."""
+        return await self.post(f"/v1/channels/{channel_id}/call/end")
+
+    async def subscribe_to_push(self, endpoint: str, p256dh: str, auth: str, **members: object) -> Response:
+        """Have a browser told of messages; the keys are in base64url."""
+        body = {"endpoint": endpoint, "keys": {"p256dh": p256dh, "auth": auth}, **members}
+        return await self.post("/v1/users/@me/push/subscribe", body)
+
+    async def push_subscriptions(self) -> Response:
+        """The browsers that are told."""
+        return await self.get("/v1/users/@me/push/subscriptions")
+
+    async def unsubscribe_from_push(self, subscription_id: str) -> Response:
+        """Have a browser told no more."""
+        return await self.delete(f"/v1/users/@me/push/subscriptions/{subscription_id}")
+
     async def open_conversation(self, user_id: int | str) -> Response:
         """POST /v1/users/@me/channels with one recipient."""
         return await self.post("/v1/users/@me/channels", {"recipient_id": str(user_id)})

@@ -23,6 +23,5 @@ async def block(one: Actor, other: Actor) -> None:
 
 async def make_group(owner: Actor, *others: Actor) -> dict[str, Any]:
     """The channel object of a new group."""
-    wanted = {"recipients": [other.id for other in others]}
-    made: dict[str, Any] = (await owner.rest.post("/v1/users/@me/channels", wanted)).expect(200)
+    made: dict[str, Any] = (await owner.rest.make_group(*(other.id for other in others))).expect(200)
     return made

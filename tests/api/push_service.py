@@ -149,7 +149,6 @@ class PushService:
 
 async def subscribe(actor: Actor, browser: Browser, endpoint: str, **members: object) -> str:
     """The id of the subscription of this browser."""
-    body = {"endpoint": endpoint, "keys": browser.keys(), **members}
-    answer = (await actor.rest.post("/v1/users/@me/push/subscribe", body)).expect(200)
+    answer = (await actor.rest.subscribe_to_push(endpoint, **browser.keys(), **members)).expect(200)
     found: str = answer["subscription_id"]
     return found

@@ -32,7 +32,7 @@ async def conversation(world: World, one: Person, other: Person) -> str:
 
 
 async def connect_to_call(client: GatewayClient, channel_id: str, **members: object) -> None:
-    await client.send(Opcode.VOICE_STATE_UPDATE, {"guild_id": None, "channel_id": channel_id, **members})
+    await client.update_voice_state(None, channel_id, **members)
 
 
 async def call_message(person: Person, channel_id: str) -> dict[str, Any]:
@@ -108,11 +108,11 @@ async def test_nobody_answers_within_a_minute(chat_world: World, autojump_clock:
     alice, bob = chat_world.alice, chat_world.bob
     channel_id = await conversation(chat_world, alice, bob)
     at_bob = await bob.connect()
-    (await alice.rest.post(f"/v1/channels/{channel_id}/call/ring")).expect(204)
+    (await alice.rest.ring(channel_id)).expect(204)
     assert await rung(at_bob) == [bob.id]
     assert (await at_bob.expect("CALL_DELETE", seconds=70)).data == {"channel_id": channel_id}
     assert (await call_message(bob, channel_id))["call"]["ended_timestamp"] is not None
-    (await alice.rest.post(f"/v1/channels/{channel_id}/call/ring")).expect(204)  # and again
+    (await alice.rest.ring(channel_id)).expect(204)  # and again
     assert (await at_bob.expect("CALL_CREATE")).data["channel_id"] == channel_id
 
 
@@ -122,9 +122,9 @@ async def test_a_call_is_declined(chat_world: World) -> None:
     at_alice = await alice.connect()
     await connect_to_call(at_alice, channel_id)
     await at_alice.expect("VOICE_STATE_UPDATE")
-    (await alice.rest.post(f"/v1/channels/{channel_id}/call/ring", {"recipients": [bob.id]})).expect(204)
+    (await alice.rest.ring(channel_id, bob.id)).expect(204)
     assert await rung(at_alice) == [bob.id]
-    (await bob.rest.post(f"/v1/channels/{channel_id}/call/stop-ringing")).expect(204)
+    (await bob.rest.stop_ringing(channel_id)).expect(204)
     assert await rung(at_alice) == []
     # Bob is not in the call, so he stops nobody else's telephone.
     others = {"recipients": [alice.id]}
@@ -147,7 +147,7 @@ async def test_whose_telephone_rings(chat_world: World, flags: int, eligible: di
     await allow_calls(bob, flags)
     assert (await alice.rest.get(f"/v1/channels/{channel_id}/call")).expect(200) == eligible
     at_bob = await bob.connect()
-    (await alice.rest.post(f"/v1/channels/{channel_id}/call/ring")).expect(204)
+    (await alice.rest.ring(channel_id)).expect(204)
     assert (await at_bob.expect("CALL_CREATE")).data["ringing"] == []  # there is a call, whoever rings
     (await bob.rest.send_message(channel_id, "yes?")).expect(200)
     await at_bob.expect("MESSAGE_CREATE", where=lambda data: data["content"] == "yes?")
@@ -202,13 +202,13 @@ async def test_the_call_of_a_group_goes_with_its_people(chat_world: World) -> No
     at_alice, at_bob, at_carol = [await person.connect() for person in (alice, bob, carol)]
     await connect_to_call(at_bob, group_id)
     await at_bob.expect("VOICE_STATE_UPDATE")
-    (await alice.rest.put(f"/v1/channels/{group_id}/recipients/{carol.id}")).expect(204)
+    (await alice.rest.add_recipient(group_id, carol.id)).expect(204)
     created = (await at_carol.expect("CALL_CREATE")).data
     assert [state["user_id"] for state in created["voice_states"]] == [bob.id]
     await connect_to_call(at_carol, group_id)
     await at_alice.expect("VOICE_STATE_UPDATE", where=lambda data: data["user_id"] == carol.id)
     assert (await carol.connect()).ready["private_channels"][0]["id"] == group_id
-    (await alice.rest.delete(f"/v1/channels/{group_id}/recipients/{bob.id}")).expect(204)
+    (await alice.rest.remove_recipient(group_id, bob.id)).expect(204)
     left = (await at_alice.expect("VOICE_STATE_UPDATE", where=lambda data: data["user_id"] == bob.id)).data
     assert left["channel_id"] is None
     assert (await at_bob.expect("CALL_DELETE")).data["channel_id"] == group_id
@@ -231,7 +231,7 @@ async def test_in_a_group_only_the_owner_and_who_is_in_the_call_end_it(chat_worl
     await at_bob.expect("VOICE_STATE_UPDATE")
     assert (await carol.rest.post(f"/v1/channels/{group_id}/call/end")).code == "MISSING_PERMISSIONS"
     assert (await carol.rest.patch(f"/v1/channels/{group_id}/call", {})).code == "MISSING_PERMISSIONS"
-    (await bob.rest.post(f"/v1/channels/{group_id}/call/end")).expect(204)
+    (await bob.rest.end_call(group_id)).expect(204)
 
 
 @pytest.mark.chat_settings(**{"voice.regions": ["north"], "voice.vip_regions": ["south"]})
@@ -239,7 +239,7 @@ async def test_a_call_is_put_into_another_region(chat_world: World) -> None:
     alice, bob = chat_world.alice, chat_world.bob
     channel_id = await conversation(chat_world, alice, bob)
     at_bob = await bob.connect()
-    (await alice.rest.post(f"/v1/channels/{channel_id}/call/ring")).expect(204)
+    (await alice.rest.ring(channel_id)).expect(204)
     await rung(at_bob)
     path = f"/v1/channels/{channel_id}/call"
     (await alice.rest.patch(path, {"region": "north"})).expect(204)
@@ -264,7 +264,7 @@ async def test_calls_end_with_the_server_however_it_ends(chat_server: ChatServer
     alice, bob = chat_world.alice, chat_world.bob
     channel_id = await conversation(chat_world, alice, bob)
     for end in (chat_server.drain, chat_server.stop):
-        (await alice.rest.post(f"/v1/channels/{channel_id}/call/ring")).expect(204)
+        (await alice.rest.ring(channel_id)).expect(204)
         assert (await call_message(alice, channel_id))["call"]["ended_timestamp"] is None
         await end()
         await chat_server.start()

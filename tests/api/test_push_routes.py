@@ -31,7 +31,7 @@ def browser() -> Browser:
 
 
 async def listed(actor: Actor) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = (await actor.rest.get(SUBSCRIPTIONS)).expect(200)["subscriptions"]
+    found: list[dict[str, Any]] = (await actor.rest.push_subscriptions()).expect(200)["subscriptions"]
     return found
 
 
@@ -69,8 +69,7 @@ async def told(chat_world: World, push_service: PushService, browser: Browser) -
 
 
 async def set_guild(world: World, **settings: object) -> None:
-    path = f"/v1/users/@me/guilds/{world.guild_id}/settings"
-    (await world.bob.rest.patch(path, settings)).expect(200)
+    (await world.bob.rest.change_guild_settings(world.guild_id, **settings)).expect(200)
 
 
 async def disable(world: World, bits: int) -> None:
@@ -481,7 +480,7 @@ async def test_what_waits_for_a_sign_in_that_ended_is_not_sent(
     push_service.answers.append((503, {"Retry-After": "1"}))
     (await chat_world.alice.rest.send_message(chat_world.channel_id, "for bob alone")).expect(200)
     await told.message()
-    (await bob.rest.delete(f"{SUBSCRIPTIONS}/{(await listed(bob))[0]['subscription_id']}")).expect(200)
+    (await bob.rest.unsubscribe_from_push((await listed(bob))[0]["subscription_id"])).expect(200)
     await trio.sleep(1.5)
     assert push_service.waiting() == 0
 

@@ -110,7 +110,7 @@ async def test_the_account(chat_world: World, autojump_clock: MockClock) -> None
     requests = f"{user}/relationships/{{user_id}}"
     await walk.by(f"POST {requests}", bob.rest.request_friendship(alice.id))
     await walk.by(f"PUT {requests}", alice.rest.accept_friendship(bob.id))
-    await walk.by(op(Opcode.PRESENCE_UPDATE), client.send(Opcode.PRESENCE_UPDATE, {"status": "idle"}))
+    await walk.by(op(Opcode.PRESENCE_UPDATE), client.update_presence("idle"))
     conversation = (await bob.rest.open_conversation(alice.id)).expect(200)["id"]
     pin = f"{user}/channels/{conversation}/pin"
     await walk.by(f"PUT {user}/channels/{{channel_id}}/pin", bob.rest.put(pin))
@@ -261,14 +261,13 @@ async def test_commands(chat_server: ChatServer, chat_world: World, autojump_clo
         await trio.sleep(60)
 
     async def lazy(**wish: object) -> None:
-        await at_alice.send(Opcode.LAZY_REQUEST, {"subscriptions": {guild_id: wish}})
+        await at_alice.watch(guild_id, **wish)
 
     members = {chat_world.channel_id: [[0, 99]]}
     lists = lazy(active=True, member_list_channels=members, members=[chat_world.bob.id])
     await walk.by(op(Opcode.LAZY_REQUEST), lists)
-    wish = {"guild_id": guild_id, "query": "", "limit": 0}
     for _ in range(2):  # the second within half a minute is one too many
-        await walk.by(op(Opcode.REQUEST_GUILD_MEMBERS), at_bot.send(Opcode.REQUEST_GUILD_MEMBERS, wish))
+        await walk.by(op(Opcode.REQUEST_GUILD_MEMBERS), at_bot.request_members(guild_id))
     counts = {"guild_ids": [guild_id]}
     await walk.by(op(Opcode.REQUEST_GUILD_COUNTS), at_alice.send(Opcode.REQUEST_GUILD_COUNTS, counts))
     asked = {"guild_id": guild_id, "channel_ids": [chat_world.channel_id]}

@@ -8,6 +8,7 @@ bodies      request bodies; those of messages with more than text in message_req
             links in surface_requests; those about accounts, settings and people in people_requests; those of readers
             in reading_requests
 templates   guild creation templates
+declared    every wire object and every JSON body, as the OpenAPI document declares them
 """
 
 from chat.testing.strategies.bodies import (
@@ -40,6 +41,7 @@ from chat.testing.strategies.commands import (
     unknown_opcodes,
     voice_states,
 )
+from chat.testing.strategies.declared import object_names, operations_with_bodies, request_bodies, wire_objects
 from chat.testing.strategies.message_requests import (
     bulk_deletions,
     embeds,
@@ -199,6 +201,8 @@ __all__ = [
     "message_windows",
     "messages",
     "note_bodies",
+    "object_names",
+    "operations_with_bodies",
     "partial_users",
     "permission_overwrites",
     "permission_sets",
@@ -210,6 +214,7 @@ __all__ = [
     "readies",
     "ready_guilds",
     "registrations",
+    "request_bodies",
     "resumes",
     "rich_message_bodies",
     "roles",
@@ -232,4 +237,5 @@ __all__ = [
     "voice_states",
     "webhook_bodies",
     "webhook_executions",
+    "wire_objects",
 ]
