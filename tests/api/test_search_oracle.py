@@ -38,7 +38,7 @@ async def search(actor: Actor, **members: Any) -> Response:
 
 TEXTS = ("cat", "cats and dogs", "the dog", "Café ☕ https://example.com/a", "世界 cat", "")
 AUTHORS = ("alice", "bob", "carol")
-PLACES = ("first", "second", "hidden", "other thread", "public thread", "private thread")
+PLACES = ("first", "second", "hidden", "forum post", "other thread", "public thread", "private thread")
 MASKS = (0, VIEW, HISTORY, VIEW | HISTORY)
 
 
@@ -109,6 +109,10 @@ class Community:
             (await self.actor(name).rest.accept_invite(code)).expect(200)
         first, second = self.places["first"], self.places["second"]
         self.places["other thread"] = (await self._thread(second, name="other", type=11))["id"]
+        forum = (await alice.rest.post(path, {"name": "forum", "type": 15})).expect(200)["id"]
+        post = await self._thread(forum, name="post", message={"content": "the first post of a cat"})
+        self.places["forum post"] = post["id"]
+        self.written.append(("forum post", post["id"]))
         sent = (await alice.rest.send_message(first, "the first cat")).expect(200)
         self.written.append(("first", sent["id"]))
         self.places["public thread"] = (await self._thread(first, name="public", type=11))["id"]

@@ -38,7 +38,7 @@ async def test_what_was_written_a_moment_ago_is_found_and_what_was_changed_is_fo
     assert await hits(chat_world.bob, context_channel_id=channel_id, content="lazy") == []
 
 
-async def test_embeds_authors_and_moments_are_filters(chat_world: World) -> None:
+async def test_embeds_pins_authors_and_moments_are_filters(chat_world: World) -> None:
     alice, bot, channel_id = chat_world.alice, chat_world.bot, chat_world.channel_id
     embed = {"title": "a title", "description": "words of an embed are no words of the message"}
     (await bot.rest.send_message(channel_id, "by a bot", embeds=[embed])).expect(200)
@@ -50,10 +50,23 @@ async def test_embeds_authors_and_moments_are_filters(chat_world: World) -> None
     assert await hits(alice, **here, content="title") == []
     assert await hits(alice, **here, has=["poll"]) == []
     assert await hits(alice, **here, pinned=True) == []
+    (await alice.rest.put(f"/v1/channels/{channel_id}/pins/{sent['id']}")).expect(204)
+    assert await hits(alice, **here, pinned=True) == ["by a person"]
+    (await alice.rest.delete(f"/v1/channels/{channel_id}/pins/{sent['id']}")).expect(204)
+    assert await hits(alice, **here, pinned=True) == []
     day = sent["timestamp"][:10]
     assert set(await hits(alice, **here, during=day)) == {"by a bot", "by a person"}
     assert await hits(alice, **here, before="2020-01-01T00:00:00.000Z") == []
     assert await hits(alice, **here, after="2100-01-01T00:00:00.000Z") == []
+
+
+async def test_what_is_deleted_by_the_hundred_is_found_no_more(chat_world: World) -> None:
+    bot, channel_id = chat_world.bot, chat_world.channel_id
+    ids = [(await bot.rest.send_message(channel_id, f"cat {number}")).expect(200)["id"] for number in range(5)]
+    assert len(await hits(bot, context_channel_id=channel_id, content="cat")) == 5
+    path = f"/v1/channels/{channel_id}/messages/bulk-delete"
+    (await chat_world.alice.rest.post(path, {"message_ids": ids[:4]})).expect(204)
+    assert await hits(bot, context_channel_id=channel_id, content="cat") == ["cat 4"]
 
 
 async def test_conversations_are_found_by_those_in_them(chat_world: World) -> None:

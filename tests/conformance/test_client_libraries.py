@@ -1,12 +1,15 @@
 """Public client libraries of this family hold a conversation with a real server, unattended.
 
 The scripts in `clients/` are bots as their libraries' own documentation would have them; each begins with where its
-library had to be helped. What was found of libraries that are not among them:
+library had to be helped. How they are installed is told in `clients/installed.py`. What was found of libraries that
+are not among them:
 
 - sltfluxpy 0.2.0: its addresses are fixed, its heartbeats name a sequence that was never sent (for which it is closed
   with 4007), and it is no valid Python before 3.12.
 - hikari 2.7.0: takes frames of zlib-stream and no others, and tokens that begin with an id in base64.
 - disnake 2.12.2: insists on `colors` of roles, which this family does not send.
+- interactions.py 5.16.0, from which Interfluxer was made: insists on `summary` of applications and on
+  `resume_gateway_url` in Ready, and asks for the gateway's address at GET /gateway.
 - py-cord: has the same name as discord.py, from which it came, and so cannot stand beside it.
 - Eris 0.18.0: asks over HTTPS only, on no other port than 443.
 - Oceanic 1.15.0: identifies with `Bot` before the token, and insists on `application` and `resume_gateway_url` in Ready
