@@ -17,6 +17,7 @@ from chat.testing.server import ChatServer
 from chat.testing.world import Person, World
 from tests.api.outside_server import Answering, OutsideServer, outside, plain
 from tests.api.surfaces import fetch, new_webhook, png, webhook_path
+from tests.api.thread_world import knowing, thread, watch
 
 HERE = {"media.private_networks_allowed": ("127.0.0.0/8",), "media.link_embeds": True}
 
@@ -297,6 +298,39 @@ async def test_conversations_and_webhooks_show_links_too(chat_world: World) -> N
         updated = (await listening.expect("MESSAGE_UPDATE")).data
         assert ([embed["title"] for embed in updated["embeds"]], updated["channel_id"]) == (["B"], channel)
         assert "guild_id" not in updated
+
+
+async def test_links_in_threads_are_told_to_those_who_know_threads(chat_world: World) -> None:
+    started = await thread(chat_world.alice, chat_world.channel_id, type=12)
+    (await knowing(chat_world.alice).join_thread(started["id"], chat_world.bob.id)).expect(204)
+    member, stranger, ignorant = (
+        await watch(chat_world.bob),
+        await watch(chat_world.carol),
+        await chat_world.bob.connect(),
+    )
+    async with outside({"/": titled("T")}) as server:
+        (await knowing(chat_world.bob).send_message(started["id"], f"{server.origin}/")).expect(200)
+        updated = (await member.expect("MESSAGE_UPDATE")).data
+        assert ([embed["title"] for embed in updated["embeds"]], updated["channel_id"]) == (["T"], started["id"])
+        await say(chat_world, "end")
+        for client in (stranger, ignorant):
+            assert (await client.expect("MESSAGE_CREATE")).data["content"] == "end"
+            assert "MESSAGE_UPDATE" not in [payload.name for payload in client.dispatches]
+
+
+async def test_what_is_shown_is_found_and_carried_on(chat_world: World) -> None:
+    listening = await chat_world.alice.connect()
+    async with outside({"/": titled("Marmalade")}) as server:
+        sent = await say(chat_world, f"{server.origin}/")
+        await listening.expect("MESSAGE_UPDATE")
+        body = {"context_channel_id": chat_world.channel_id, "has": ["embed"]}
+        found = (await chat_world.alice.rest.post("/v1/search/messages", body)).expect(200)
+        assert [message["id"] for message in found["messages"]] == [sent["id"]]
+        reference = {"message_id": sent["id"], "channel_id": chat_world.channel_id, "type": 1}
+        carried = (
+            await chat_world.alice.rest.send_message(chat_world.channel_id, "", message_reference=reference)
+        ).json()
+        assert carried["message_snapshots"][0]["embeds"][0]["title"] == "Marmalade"
 
 
 async def test_a_message_that_changed_or_went_meanwhile_is_left_alone(chat_world: World) -> None:
