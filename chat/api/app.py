@@ -62,11 +62,13 @@ class ChatApp(QuartTrio):
             return
         await super().asgi_app(scope, receive, self._kernel.noting_failures(scope, receive, send))
 
+    # Quart runs a handler that is no coroutine in a thread, and virtual time would jump meanwhile.
+
     async def _refuse(self, error: HTTPException) -> Response:
         status = 404 if error.code in UNKNOWN_TO_PEOPLE else error.code or 500
-        return self._explain(ApiError(STATUS_FALLBACKS.get(status, "GENERAL_ERROR"), status=status))
+        return await self._explain(ApiError(STATUS_FALLBACKS.get(status, "GENERAL_ERROR"), status=status))
 
-    def _explain(self, error: ApiError) -> Response:
+    async def _explain(self, error: ApiError) -> Response:
         page = self._pages.not_found(request) if self._pages is not None and error.status == 404 else None
         return self._response(refusal(error)) if page is None else page
 

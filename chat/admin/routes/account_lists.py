@@ -10,7 +10,7 @@ import attrs
 from chat.admin import buckets
 from chat.admin.acting import acting
 from chat.admin.operation import AdminRoutes
-from chat.api.fields import Length, Pattern, Range, Snowflake
+from chat.api.fields import SNOWFLAKE, Length, Pattern, Range, Snowflake
 from chat.api.operation import Request
 from chat.api.schemas.administration import (
     APPLICATIONS,
@@ -159,6 +159,7 @@ async def list_sessions(request: Request, user_id: int) -> object:
 )
 async def read_change_log(request: Request, user_id: int, query: ReadChangeLog) -> object:
     """What addresses and tags an account has had."""
-    token = None if query.page_token is None else int(query.page_token)
+    # There is nothing beyond the largest number; a token that names something there asks for the newest page.
+    token = None if query.page_token is None else min(int(query.page_token), SNOWFLAKE.maximum)
     lists = request.services.administration.lists
     return await lists.change_log(acting(request), user_id, query.limit, token)
