@@ -7,6 +7,7 @@ from collections import defaultdict
 from typing import Any, Final
 
 from chat.testing import RestClient
+from tests.api.surfaces import form, png, post_form
 from tests.durability.server_process import ServerProcess
 from tests.image_samples import written
 
@@ -45,6 +46,12 @@ async def furnish(server: ServerProcess) -> Ids:
             ids[kind][name].append(thing.get("id") or thing["code"])
             if name == "webhook_id":
                 ids[kind]["token"].append(thing["token"])
+    shown = await post_form(alice, f"/v1/channels/{channel_id}/messages", form([("files[0]", "a.png", png())]))
+    for kind in ["known", *["doomed"] * DOOMED]:
+        meme = await made(alice, f"/v1/channels/{channel_id}/messages/{shown.expect(200)['id']}/memes")
+        ids[kind]["meme_id"].append(meme["id"])
+        ids[kind]["favorite_meme_id"].append(meme["id"])
+    (await alice.save_message(channel_id, known["message_id"][0])).expect(204)
     known["channel_id"].append(known["forum_id"][0])
     role = await made(alice, f"/v1/guilds/{guild_id}/roles", name="all", permissions=EVERY_PERMISSION)
     (await alice.put(f"/v1/guilds/{guild_id}/members/{bot_id}/roles/{role['id']}")).expect(204)
