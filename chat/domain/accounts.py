@@ -15,6 +15,7 @@ from chat.config import Settings
 from chat.domain import account_rules
 from chat.domain.account_events import AccountEvents
 from chat.domain.account_gates import present
+from chat.domain.account_history import note_changes
 from chat.domain.account_images import ACCOUNT_IMAGES, AccountImages
 from chat.domain.address_wishes import AddressWish, AddressWishes, Move
 from chat.domain.new_passwords import NewPasswords
@@ -161,6 +162,7 @@ class Accounts:
             after = marked(attrs.evolve(before, **changes), marks)
             if tag != KEEP_TAG:
                 after = self._usernames.claimed(connection, after, tag.username, tag.discriminator)
+                note_changes(connection, before, after, self._clock.now_ms())
             if checked != _NOTHING:
                 if before.password_hash != known.password_hash:  # it was changed after the proof was checked
                     raise InvalidFormBody.at("password", "INVALID_PASSWORD")

@@ -17,21 +17,16 @@ from chat.clock import Clock
 from chat.config import Settings
 from chat.domain import account_rules
 from chat.domain.account_events import AccountEvents
+from chat.domain.account_history import note_changes
 from chat.domain.admin_account_views import AdminAccountViews
 from chat.domain.admin_audit_log import Acting, AdminAuditLog
 from chat.domain.usernames import DISCRIMINATORS, Usernames
 from chat.errors import ApiError, InvalidFormBody
 from chat.registries.acls import ACLS, Acl
 from chat.registries.admin_actions import AdminAction
-from chat.store import account_changes, accounts
-from chat.store.account_changes import AccountChange
+from chat.store import accounts
 from chat.store.accounts import Account
 from chat.store.database import Database
-
-EMAIL: Final = "email"
-SERVICE_TAG: Final = "service_tag"
-BY_ADMINISTRATOR: Final = "admin_action"
-"""The reason of an administrator's change in the change log (document 002, Admin user change log object)."""
 
 PROFILE_FIELDS: Final = ("avatar", "banner", "bio", "pronouns", "global_name")
 """What can be cleared (document 002, Profile fields)."""
@@ -111,8 +106,7 @@ class AdministeredAccounts:
 
         def edit(connection: sqlite3.Connection, before: Account) -> tuple[Account, Mapping[str, Any]]:
             after = self._renamed(connection, before, name, discriminator)
-            if (before.username, before.discriminator) != (after.username, after.discriminator):
-                self._note(connection, acting, before, SERVICE_TAG, _tag(before), _tag(after))
+            note_changes(connection, before, after, self._clock.now_ms(), actor_id=acting.user_id)
             return after, {
                 "old_username": before.username,
                 "new_username": after.username,
@@ -151,8 +145,7 @@ class AdministeredAccounts:
 
         def edit(connection: sqlite3.Connection, before: Account) -> tuple[Account, Mapping[str, Any]]:
             after = attrs.evolve(before, email=address, email_verified=False)
-            if before.email != address:
-                self._note(connection, acting, before, EMAIL, before.email, address)
+            note_changes(connection, before, after, self._clock.now_ms(), actor_id=acting.user_id)
             return after, {"old_email": before.email, "new_email": address}
 
         return await self.change(acting, user_id, AdminAction.CHANGE_EMAIL, edit)
@@ -291,20 +284,6 @@ class AdministeredAccounts:
         if self._settings.sign_in != "username":
             raise ApiError("USERNAME_SIGN_IN_ONLY")
 
-    def _note(
-        self,
-        connection: sqlite3.Connection,
-        acting: Acting,
-        account: Account,
-        field: str,
-        old: str | None,
-        new: str | None,
-    ) -> None:
-        account_changes.insert(
-            connection,
-            AccountChange(account.id, field, old, new, BY_ADMINISTRATOR, acting.user_id, self._clock.now_ms()),
-        )
-
 
 def found(connection: sqlite3.Connection, user_id: int) -> Account:
     """The account that a path names.
@@ -345,7 +324,3 @@ def _flags_metadata(add: Collection[int], remove: Collection[int], bits: int) ->
     if remove:
         metadata["remove_flags"] = tuple(remove)
     return metadata
-
-
-def _tag(account: Account) -> str:
-    return f"{account.username}#{account.discriminator:04}"

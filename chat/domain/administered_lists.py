@@ -12,10 +12,11 @@ import attrs
 
 from chat.auth.tokens import id_hash
 from chat.clock import iso_timestamp
+from chat.domain.account_history import EMAIL
 from chat.domain.address_lookups import NOTHING_KNOWN, AddressFacts, AddressLookups
 from chat.domain.admin_account_views import AdminAccountViews
 from chat.domain.admin_audit_log import Acting, AdminAuditLog
-from chat.domain.administered_accounts import EMAIL, found
+from chat.domain.administered_accounts import found
 from chat.domain.client_info import client_info
 from chat.domain.objects.administration import (
     admin_application,

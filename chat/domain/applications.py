@@ -14,6 +14,7 @@ from chat.auth.tokens import TokenMint
 from chat.clock import Clock
 from chat.config import Settings
 from chat.domain.account_events import AccountEvents
+from chat.domain.account_history import note_changes
 from chat.domain.account_images import ACCOUNT_IMAGES, AccountImages
 from chat.domain.application_rows import (
     bot_of,
@@ -237,6 +238,7 @@ class Applications:
                 after = attrs.evolve(after, flags=(after.flags & ~BOT_FLAGS) | change.flags)
             if change.tag != KEEP_TAG:
                 after = self._usernames.claimed(connection, after, change.tag.username, change.tag.discriminator)
+                note_changes(connection, before, after, self._clock.now_ms())
             if after != before:
                 accounts.replace(connection, after)
             return before, after

@@ -17,6 +17,7 @@ from chat.auth.tokens import TokenMint, token_hash
 from chat.clock import Clock
 from chat.config import Settings
 from chat.domain import account_rules
+from chat.domain.account_history import note_changes
 from chat.errors import InvalidFormBody
 from chat.mail import letters
 from chat.mail.mailer import Mailer, MailKind
@@ -79,7 +80,9 @@ class EmailAddresses:
         tickets.delete_of_user(connection, account.id, CHANGE_KIND, REPLACEMENT_KIND, TOKEN_KIND)
         if account.email is not None and email_key(account.email) != email_key(email):
             self._offer_revert(connection, account, account.email)
-        return attrs.evolve(account, email=email, email_verified=verified, email_bounced=False)
+        after = attrs.evolve(account, email=email, email_verified=verified, email_bounced=False)
+        note_changes(connection, account, after, self._clock.now_ms())
+        return after
 
     def _offer_revert(self, connection: sqlite3.Connection, account: Account, old: str) -> None:
         # Nobody ever showed to hold an address that is not verified, and one that bounces may be given to somebody

@@ -16,6 +16,7 @@ import structlog
 
 from chat.auth.tokens import token_hash
 from chat.clock import Clock
+from chat.domain.account_history import note_changes
 from chat.domain.authentication import Authentication, SignedIn
 from chat.domain.email_addresses import REVERT_KIND, require_free_address
 from chat.domain.login_tickets import MfaChallenge
@@ -85,7 +86,9 @@ class EmailReverts:
         email_tokens.delete_of_user(connection, REVERT_KIND, account.id, since=issued.created_at)
         email_tokens.delete_of_user(connection, str(MailKind.VERIFICATION), account.id)
         account = _without_what_came_since(connection, account, issued)
-        return attrs.evolve(account, email=issued.email, email_verified=True, email_bounced=False)
+        after = attrs.evolve(account, email=issued.email, email_verified=True, email_bounced=False)
+        note_changes(connection, account, after, self._clock.now_ms())
+        return after
 
 
 def _without_what_came_since(connection: sqlite3.Connection, account: Account, issued: EmailToken) -> Account:

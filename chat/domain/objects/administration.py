@@ -93,13 +93,13 @@ def admin_private_channel(
 
 
 def admin_relationship(relationship: Relationship, category: str, target: Account | None) -> dict[str, Any]:
-    """The Admin relationship object."""
+    """The Admin relationship object; of an account that was erased the id alone is left."""
     return {
         "target_user_id": str(relationship.target_id),
         "category": category,
         "nickname": relationship.nickname,
         "since": _timestamp(relationship.since),
-        "target": None if target is None else user_summary(target),
+        "target": None if target is None or target.is_deleted else user_summary(target),
     }
 
 
