@@ -16,7 +16,7 @@ from chat.auth.principal import Principal
 from chat.bus.audience import Audience, ToChannel
 from chat.domain.guild_states import Channel, GuildState, GuildStates, Member
 from chat.errors import ApiError
-from chat.registries.channel_types import THREAD_CHANNEL_TYPES
+from chat.registries.channel_types import THREAD_CHANNEL_TYPES, ChannelType
 from chat.registries.guild_values import MfaLevel
 from chat.registries.permissions import ELEVATED, Permission
 from chat.registries.user_flags import UserFlag
@@ -261,9 +261,14 @@ class Access:
         if not isinstance(access, GuildChannelAccess):
             return access.afresh()
         state = self._guild_states.get(access.state.id)
-        if state is None or state is access.state:
-            return None if state is None else access
-        return attrs.evolve(access, state=state)
+        if state is None:
+            return None
+        if access.channel.type == ChannelType.PRIVATE_THREAD:
+            # Who is in it may have changed meanwhile, and decides who hears what happens there.
+            thread = self._thread(state, access.member, access.channel.id)
+            if thread is not None:
+                return attrs.evolve(thread, has_factor=access.has_factor)
+        return access if state is access.state else attrs.evolve(access, state=state)
 
     def _guild_channel(
         self, principal: Principal, guild_id: int, channel_id: int, permission: int

@@ -9,6 +9,7 @@ import trio.testing
 
 from chat.clock import SystemClock, iso_timestamp
 from chat.testing.gateway_client import GatewayClient
+from chat.testing.server import ChatServer
 from chat.testing.world import World
 from tests.api.surfaces import form, png, post_form
 from tests.api.thread_world import (
@@ -318,6 +319,33 @@ async def test_a_channel_publishes_so_much_an_hour(chat_world: World, autojump_c
         await trio.sleep(2)
     assert [answer.status for answer in answers] == [200] * 10 + [429]
     assert answers[-1].code == "RATE_LIMITED"
+
+
+async def test_a_restart_forgets_no_copy(
+    chat_world: World, chat_server: ChatServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    news, target = await followed(chat_world)
+    alice, bob = chat_world.alice.rest, chat_world.bob.rest
+    kept = (await alice.send_message(news, "kept")).expect(200)
+    at_bob = await chat_world.bob.connect()
+    (await alice.crosspost(news, kept["id"])).expect(200)
+    await copy_at(at_bob)
+    with monkeypatch.context() as patch:
+        # The server goes before it has looked again.
+        patch.setattr("chat.domain.crossposting.Crossposting.look_again", lambda self: None)
+        patch.setattr("chat.domain.crossposting.Crossposting.accept", lambda self, signal: None)
+        said = (await alice.send_message(news, "before the restart")).expect(200)
+        (await alice.crosspost(news, said["id"])).expect(200)
+        (await alice.delete_message(news, kept["id"])).expect(204)
+        copies = [message for message in (await bob.messages(target)).expect(200) if message["flags"] & IS_CROSSPOST]
+        assert [message["content"] for message in copies] == ["kept"]
+        await chat_server.restart()
+    for _ in range(100):
+        copies = [message for message in (await bob.messages(target)).expect(200) if message["flags"] & IS_CROSSPOST]
+        if [message["content"] for message in copies] == ["before the restart", "[Original Message Deleted]"]:
+            break
+        await trio.sleep(0.1)
+    assert [message["content"] for message in copies] == ["before the restart", "[Original Message Deleted]"]
 
 
 async def test_threads_of_announcements(chat_world: World) -> None:
