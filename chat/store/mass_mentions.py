@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Final
 
 import attrs
@@ -71,11 +71,6 @@ _UNREAD: Final = f"""
        AND NOT EXISTS (SELECT 1 FROM relationships
                         WHERE user_id = ?1 AND target_id = found.author_id AND type = {BLOCKED})
 """  # noqa: S608 - our own names, here and below
-_OF_GUILD: Final = f"""
-    SELECT {_COLUMNS} FROM mass_mentions
-     WHERE guild_id = ? AND role_id = ? AND message_id < ?
-     ORDER BY message_id DESC LIMIT ?
-"""  # noqa: S608
 
 
 def insert(connection: sqlite3.Connection, mentions: Iterable[MassMention], here_ids: Iterable[int] = ()) -> None:
@@ -124,16 +119,3 @@ def unread(connection: sqlite3.Connection, user_id: int) -> list[MassMention]:
     """What names the account as one of many and counts as unread, in no order; a message may be there more than once,
     for several roles. Whether the account wants such mentions to count, and sees the channel, is not looked at."""
     return [MassMention(*row) for row in connection.execute(_UNREAD, (user_id,))]
-
-
-def below(
-    connection: sqlite3.Connection, guild_id: int, role_id: int, before: int, limit: int
-) -> Sequence[MassMention]:
-    """The newest of a guild that name one role, with a message under `before`."""
-    return [MassMention(*row) for row in connection.execute(_OF_GUILD, (guild_id, role_id, before, limit))]
-
-
-def of_message(connection: sqlite3.Connection, message_id: int) -> list[MassMention]:
-    """What a message names."""
-    rows = connection.execute(f"SELECT {_COLUMNS} FROM mass_mentions WHERE message_id = ?", (message_id,))  # noqa: S608
-    return [MassMention(*row) for row in rows]
