@@ -14,8 +14,10 @@ from chat.store.erasure import erase_everything
 
 
 def contents(connection: sqlite3.Connection) -> dict[str, list[tuple[object, ...]]]:
-    """Every row of every table."""
-    names = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
+    """Every row of every table; not how SQLite's full-text search arranges them for itself."""
+    names = connection.execute(
+        "SELECT name FROM pragma_table_list WHERE schema = 'main' AND type <> 'shadow' AND name <> 'sqlite_schema'"
+    ).fetchall()
     return {name: connection.execute(f"SELECT * FROM {name}").fetchall() for (name,) in names}  # noqa: S608
 
 
