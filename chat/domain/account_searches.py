@@ -109,12 +109,12 @@ class AccountSearches:
         """The account that a text of any kind names. What has none of the known shapes is a subscription of a payment
         processor, of which a self-hosted instance has none."""
         reader = self._database.reader
-        if "@" in text:
-            return accounts.by_email_key(reader, text)
+        tag = _TAG.fullmatch(text)
+        if tag is not None:
+            return accounts.by_tag(reader, tag[1], int(tag[2]))
         if _DIGITS.fullmatch(text):
             return _by_number(reader, text)
-        tag = _TAG.fullmatch(text)
-        return None if tag is None else accounts.by_tag(reader, tag[1], int(tag[2]))
+        return accounts.by_email_key(reader, text) if "@" in text else None
 
 
 def _matching(connection: sqlite3.Connection, text: str, wanted: Selection) -> tuple[list[Account], int]:
