@@ -231,8 +231,8 @@ class Pins:
         if not isinstance(access, PrivateChannelAccess):
             return self._system_messages.write(connection, note)
         shown = self._private_channels.show_in(connection, access)
-        others = [user_id for user_id in access.recipients if user_id != access.user_id]
-        written = self._system_messages.write(connection, note, notified=others)
+        # It is told, and counts as unread for nobody: a pin says nothing new.
+        written = self._system_messages.write(connection, note)
         return None if written is None else attrs.evolve(written, shown=shown)
 
     def _changed(
@@ -252,15 +252,19 @@ class Pins:
         renewed = None if change is None else self._access.renewed(access)
         if change is None or renewed is None:
             return
+        note = change.note
         if isinstance(renewed, PrivateChannelAccess):
-            # Whoever learns of the conversation now learns of the pin with it.
+            # Whoever learns of the conversation by this learns so first, and of the pin with it.
             pinned = attrs.evolve(renewed.channel, last_pin_timestamp=change.last_pin)
             renewed = attrs.evolve(renewed, channel=pinned)
+            if note is not None:
+                self._private_channels.shown(renewed, note.shown)
+                note = attrs.evolve(note, shown=[])
         renewed.note_pins(change.last_pin)
         self._audit_log.publish(change.entry)
         wire = change.stored.wire(change.message, self._addresses)
         self._bus.publish(message_updated(renewed, change.message, wire), pins_changed(renewed, change.last_pin))
-        self._system_messages.publish(renewed, change.note)
+        self._system_messages.publish(renewed, note)
 
 
 def _message(connection: sqlite3.Connection, channel_id: int, message_id: int) -> Message:

@@ -26,6 +26,9 @@ from chat.testing.message_model import MessageModel
 from chat.testing.misled import Misled
 from chat.testing.read_state_model import ReadStateModel
 
+SAID: Final = frozenset({MessageType.DEFAULT.value, MessageType.CALL.value, MessageType.REPLY.value})
+"""Messages that count for everybody else in a conversation."""
+
 THREAD_CREATED: Final = MessageType.THREAD_CREATED.value
 THREAD_TYPES: Final = frozenset(map(int, THREAD_CHANNEL_TYPES))
 
@@ -112,7 +115,7 @@ class ClientModel:
         if message["author"]["id"] in self.account.blocked():
             return False
         if "guild_id" not in message:
-            return True
+            return message["type"] in SAID
         guild = self.guilds.get(message["guild_id"])
         if guild is None or guild.own is None:
             return False

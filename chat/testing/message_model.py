@@ -69,10 +69,9 @@ class MessageModel:
         self._put(data["channel_id"], data)
 
     def _update(self, data: Mapping[str, Any]) -> None:
-        messages = self.open[data["channel_id"]]
-        if data["id"] in messages:
+        if data["id"] in self.open[data["channel_id"]]:
             self._put(data["channel_id"], data)
-            self._change_answers(messages, data["id"], shown(data, alone=True))
+        self._change_answers(data["id"], shown(data, alone=True))
 
     def _delete(self, data: Mapping[str, Any]) -> None:
         self._drop(data["channel_id"], data["id"])
@@ -82,16 +81,13 @@ class MessageModel:
             self._drop(data["channel_id"], message_id)
 
     def _drop(self, channel_id: str, message_id: str) -> None:
-        messages = self.open[channel_id]
-        messages.pop(message_id, None)
+        self.open[channel_id].pop(message_id, None)
         self._forget_reactions(message_id)
-        self._change_answers(messages, message_id, None)
+        self._change_answers(message_id, None)
 
-    def _change_answers(
-        self, messages: Mapping[str, dict[str, Any]], message_id: str, answered: dict[str, Any] | None
-    ) -> None:
-        """What answers a message shows it, as long as it is there."""
-        for message in messages.values():
+    def _change_answers(self, message_id: str, answered: dict[str, Any] | None) -> None:
+        """What answers a message shows it, as long as it is there; a thread begins with one from elsewhere."""
+        for message in (message for messages in self.open.values() for message in messages.values()):
             reference = message.get("message_reference")
             if reference is not None and reference.get("message_id") == message_id and "referenced_message" in message:
                 message["referenced_message"] = answered

@@ -107,9 +107,13 @@ class ReadStateModel:
 
     def _take_back(self, channel_id: str, message_id: str) -> None:
         state = self._states.get(channel_id)
-        if state is not None and message_id in state.counted:
+        if state is None:
+            return
+        if message_id in state.counted:
             state.counted.discard(message_id)
             state.mention_count -= 1
+        elif state.mention_count > len(state.counted):
+            state.is_doubtful = True  # it may be one of those that Ready, or another client, has counted
 
     def _acknowledged(self, data: Mapping[str, Any]) -> None:
         state = self._of(data["channel_id"])
