@@ -51,6 +51,9 @@ class ClientModel:
         for guild in ready["guilds"]:
             self._put_guild(guild)
         self._is_ready = True
+        self._not_followed: set[str] = set()
+        for known in self.guilds.values():
+            self._look_at_permissions(known)
 
     def take(self, name: str | None, data: Any) -> None:
         """Apply a Dispatch. Those that change nothing of the picture are passed over.
@@ -82,8 +85,17 @@ class ClientModel:
             "unavailable": self.unavailable,
             "guild_folders": folders,
             "account": self.account.picture(),
-            "read_states": {} if self.bot else {place: self.read_states.picture(place) for place in self._places()},
+            "read_states": {} if self.bot else self._read_states(),
         }
+
+    def _read_states(self) -> dict[str, tuple[Any, ...]]:
+        """Of every place. What becomes of messages that the session may not read it is not told: it cannot count."""
+        followed = set(self.message_channels())
+        found = {}
+        for place in self._places():
+            last, count, pins, version = self.read_states.picture(place)
+            found[place] = (last, count if place in followed else None, pins, version)
+        return found
 
     def message_channels(self) -> list[str]:
         """Channels, threads and conversations whose messages the session may follow."""
@@ -137,9 +149,13 @@ class ClientModel:
         """Sight or permissions may have changed: what cannot be followed any more is closed, and counts are doubtful
         where something may have been missed."""
         followed = set(guild.message_channels())
-        for channel_id in (*guild.channels, *guild.threads):
+        for channel_id in guild.every_channel():
             if channel_id not in followed:
                 self.messages.close(channel_id)
+                self._not_followed.add(channel_id)
+                self.read_states.doubt(channel_id)
+            elif channel_id in self._not_followed:
+                self._not_followed.discard(channel_id)
                 self.read_states.doubt(channel_id)
 
     def _put_guild(self, guild: dict[str, Any]) -> None:
