@@ -9,6 +9,7 @@ from chat.domain.account_searches import AccountSearches
 from chat.domain.address_lookups import AddressLookups
 from chat.domain.admin_account_views import AdminAccountViews
 from chat.domain.admin_audit_log import AdminAuditLog
+from chat.domain.admin_audit_reading import AdminAuditReading
 from chat.domain.administered_accounts import AdministeredAccounts
 from chat.domain.administered_bans import AdministeredBans
 from chat.domain.administered_credentials import AdministeredCredentials
@@ -45,6 +46,7 @@ def build_administration(
     witness = ChannelWitness(base.guild_states, base.private_channels, base.thread_lookup)
     return AdministrationServices(
         log=log,
+        audit_reading=AdminAuditReading(database),
         views=views,
         accounts=accounts,
         credentials=AdministeredCredentials(

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from chat.domain.account_searches import AccountSearches
     from chat.domain.admin_account_views import AdminAccountViews
     from chat.domain.admin_audit_log import AdminAuditLog
+    from chat.domain.admin_audit_reading import AdminAuditReading
     from chat.domain.administered_accounts import AdministeredAccounts
     from chat.domain.administered_bans import AdministeredBans
     from chat.domain.administered_credentials import AdministeredCredentials
@@ -28,6 +29,7 @@ class AdministrationServices:
     """What stands behind /v1/admin."""
 
     log: AdminAuditLog
+    audit_reading: AdminAuditReading
     views: AdminAccountViews
     accounts: AdministeredAccounts
     credentials: AdministeredCredentials

@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-import re
 import sqlite3
 from collections.abc import Sequence
-from typing import Final
 
-WORDS_MAXIMUM: Final = 32
-"""Words of one query; further ones are passed over."""
-
-_WORD: Final = re.compile(r"\w", re.UNICODE)
+from chat.store.full_text import beginning_with
 
 
 def found(connection: sqlite3.Connection, text: str, limit: int, offset: int) -> tuple[Sequence[int], int]:
@@ -20,7 +15,7 @@ def found(connection: sqlite3.Connection, text: str, limit: int, offset: int) ->
         (total,) = connection.execute("SELECT count(*) FROM users").fetchone()
         rows = connection.execute("SELECT id FROM users ORDER BY id DESC LIMIT ? OFFSET ?", (limit, offset))
         return [user_id for (user_id,) in rows], int(total)
-    wanted = _match(text)
+    wanted = beginning_with(text)
     if wanted is None:
         return [], 0
     (total,) = connection.execute(
@@ -35,19 +30,10 @@ def found(connection: sqlite3.Connection, text: str, limit: int, offset: int) ->
 
 def finds(connection: sqlite3.Connection, text: str, user_id: int) -> bool:
     """Whether the text finds this account."""
-    wanted = _match(text)
+    wanted = beginning_with(text)
     if wanted is None:
         return False
     row = connection.execute(
         "SELECT 1 FROM account_search WHERE account_search MATCH ? AND rowid = ?", (wanted, user_id)
     ).fetchone()
     return row is not None
-
-
-def _match(text: str) -> str | None:
-    """The text in the words of the index's own language, in which nothing of it can mean anything else; None where
-    there is nothing in it to look for."""
-    words = [word for word in text.replace("\0", " ").split() if _WORD.search(word)]
-    if not words:
-        return None
-    return " ".join('"' + word.replace('"', '""') + '"*' for word in words[:WORDS_MAXIMUM])

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final
 from chat.errors import OperatorError
 from chat.store.connections import connect
 from chat.store.schema import ACCOUNTS, ADMIN_API_KEYS, GUILDS, MESSAGES, OPERATION, RELATIONSHIPS, RETAINED_EVENTS
-from chat.store.schema_account_search import ACCOUNT_SEARCH
+from chat.store.schema_account_search import ACCOUNT_SEARCH, ADMIN_AUDIT_SEARCH
 from chat.store.schema_administration import ADMINISTRATION
 from chat.store.schema_audit_log import AUDIT_LOG
 from chat.store.schema_bans import BANS
@@ -216,6 +216,12 @@ def favorite_memes(database: sqlite_utils.Database) -> None:
         database.execute(statement)
 
 
+def admin_audit_search(database: sqlite_utils.Database) -> None:
+    """Entries of the administrative audit log are found by their words."""
+    for statement in ADMIN_AUDIT_SEARCH:
+        database.execute(statement)
+
+
 MIGRATIONS: Final[Sequence[Migration]] = (
     accounts_guilds_messages,
     relationships,
@@ -245,6 +251,7 @@ MIGRATIONS: Final[Sequence[Migration]] = (
     here_mentions,
     account_search,
     favorite_memes,
+    admin_audit_search,
 )
 """In the order in which they run; the name of the function is the name in the record."""
 

@@ -15,6 +15,7 @@ from chat.admin.routes import (
     account_search,
     acls,
     api_keys,
+    audit_logs,
     jobs,
     own_account,
 )
@@ -34,6 +35,7 @@ ADMIN_ROUTES: Final[tuple[Routes, ...]] = tuple(
         account_relationships,
         acls,
         api_keys,
+        audit_logs,
         jobs,
     )
 )

@@ -21,6 +21,7 @@ from chat.api.schemas.shapes import (
     Shape,
     choice,
     listed,
+    mapped,
     member_of,
     nullable,
     record,
@@ -29,6 +30,7 @@ from chat.api.schemas.shapes import (
 )
 from chat.api.schemas.users import ADMIN_USER
 from chat.registries.acls import Acl
+from chat.registries.admin_actions import AdminTarget
 from chat.registries.channel_types import ChannelType
 from chat.registries.jobs import JobStatus, JobType
 from chat.registries.reports import ReportStatus
@@ -226,3 +228,30 @@ CHANGE_LOG: Final = record({"entries": listed(CHANGE_LOG_ENTRY, maximum=200), "n
 
 RESET_LINK: Final = wire_object("PasswordResetLink", {"url": ADDRESS, "expires_at": TIMESTAMP})
 PASSKEYS: Final = listed(WEBAUTHN_CREDENTIAL)
+
+_ENTRY_SUMMARY: Final = USER_SUMMARY.extended("AuditLogUser", {}, without=("avatar",))
+_ENTRY_GUILD: Final = record({"id": SNOWFLAKE, "name": TEXT})
+_ENTRY_CHANNEL: Final = record(
+    {"id": SNOWFLAKE, "name": nullable(TEXT), "type": INTEGER, "guild_id": nullable(SNOWFLAKE)}
+)
+AUDIT_LOG_ENTRY: Final = wire_object(
+    "AdminAuditLogEntry",
+    {
+        "log_id": SNOWFLAKE,
+        "admin_user_id": SNOWFLAKE,
+        "admin_user": nullable(_ENTRY_SUMMARY),
+        "target_type": member_of(AdminTarget),
+        "target_id": TEXT,
+        "target_user": nullable(_ENTRY_SUMMARY),
+        "target_guild": nullable(_ENTRY_GUILD),
+        "target_channel": nullable(_ENTRY_CHANNEL),
+        "related_users": mapped(nullable(_ENTRY_SUMMARY), names=SNOWFLAKE),
+        "related_guilds": mapped(nullable(_ENTRY_GUILD), names=SNOWFLAKE),
+        "related_channels": mapped(nullable(_ENTRY_CHANNEL), names=SNOWFLAKE),
+        "action": TEXT,
+        "audit_log_reason": nullable(TEXT),
+        "metadata": mapped(TEXT),
+        "created_at": text(pattern=r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}\+00:00$"),
+    },
+)
+AUDIT_LOG_ENTRIES: Final = record({"logs": listed(AUDIT_LOG_ENTRY, maximum=200), "total": INTEGER})
