@@ -2,11 +2,12 @@
 
 Loaded by the tool itself (SCHEMATHESIS_HOOKS). The environment names a file with the ids by the names of path members,
 query parameters and members of bodies: `known` ones, and `doomed` ones for the end of the path of a DELETE, so that
-what all others need stays. Which one is taken follows from what was made up, so that a run can be repeated.
+what all others need stays. Which one is taken follows from the turn, so that a run can be repeated.
 """
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import zlib
@@ -22,6 +23,7 @@ MADE_UP = 6
 """One of so many stays as it was made up."""
 
 _ids: dict[str, dict[str, list[str]]] = json.loads(Path(os.environ[FILE]).read_text(encoding="utf-8"))
+_turns = itertools.count()
 
 
 def real(name: str, value: Any, kind: str = "known") -> Any:
@@ -29,7 +31,7 @@ def real(name: str, value: Any, kind: str = "known") -> Any:
     choices = _ids[kind].get(name)
     if not choices:
         return value
-    drawn = zlib.crc32(f"{name} {value!r}".encode("utf-8", "surrogatepass"))
+    drawn = zlib.crc32(f"{name} {next(_turns)}".encode())
     return value if drawn % MADE_UP == 0 else choices[drawn // MADE_UP % len(choices)]
 
 
@@ -43,22 +45,12 @@ def _members(value: Any) -> Any:
 
 
 @schemathesis.hook
-def map_path_parameters(context: HookContext, path_parameters: dict[str, Any] | None) -> dict[str, Any] | None:
-    operation = context.operation
-    if path_parameters is None or operation is None:
-        return path_parameters
-    deletes = operation.method.lower() == "delete"
-    return {
-        name: real(name, value, "doomed" if deletes and operation.path.endswith(f"{{{name}}}") else "known")
-        for name, value in path_parameters.items()
+def before_call(_context: HookContext, case: schemathesis.Case, **_: Any) -> None:
+    """In every phase, just before the request leaves."""
+    deletes = case.operation.method.lower() == "delete"
+    case.path_parameters = {
+        name: real(name, value, "doomed" if deletes and case.operation.path.endswith(f"{{{name}}}") else "known")
+        for name, value in (case.path_parameters or {}).items()
     }
-
-
-@schemathesis.hook
-def map_query(_context: HookContext, query: dict[str, Any] | None) -> dict[str, Any] | None:
-    return None if query is None else _members(query)
-
-
-@schemathesis.hook
-def map_body(_context: HookContext, body: Any) -> Any:
-    return _members(body)
+    case.query = _members(case.query or {})
+    case.body = _members(case.body)
