@@ -26,6 +26,7 @@ from chat.testing.message_model import MessageModel
 from chat.testing.misled import Misled
 from chat.testing.read_state_model import ReadStateModel
 
+NO_REASONS: Final[frozenset[str]] = frozenset()
 SAID: Final = frozenset({MessageType.DEFAULT.value, MessageType.CALL.value, MessageType.REPLY.value})
 """Messages that count for everybody else in a conversation."""
 
@@ -43,7 +44,7 @@ class ClientModel:
         self.settings: dict[str, Any] | None = ready["user_settings"]
         self.account = AccountModel(ready)
         self.messages = MessageModel(self.user_id)
-        self.read_states = ReadStateModel(ready, self._is_meant, self._newest_of)
+        self.read_states = ReadStateModel(ready, self._reasons, self._newest_of)
         self.guilds: dict[str, GuildModel] = {}
         self.unavailable: dict[str, dict[str, Any]] = {}
         """Stubs of guilds that the account is in, and that are closed or not there yet."""
@@ -122,24 +123,24 @@ class ClientModel:
         ]
         return [*of_guilds, *self.account.channels]
 
-    def _is_meant(self, message: Mapping[str, Any]) -> bool:
-        """Whether a message mentions the account: by name, by role, as one of all, or as one of two or a group."""
+    def _reasons(self, message: Mapping[str, Any]) -> frozenset[str]:
+        """Why a message mentions the account: by name, by a role, as one of all, or as one of two or a group."""
         if message["author"]["id"] in self.account.blocked():
-            return False
+            return NO_REASONS
         if "guild_id" not in message:
-            return message["type"] in SAID
+            return frozenset({"said"}) if message["type"] in SAID else NO_REASONS
         guild = self.guilds.get(message["guild_id"])
         if guild is None or guild.own is None:
-            return False
+            return NO_REASONS
         if message["channel_id"] not in guild.channels and message["channel_id"] not in guild.joined_threads:
-            return False
-        if any(user["id"] == self.user_id for user in message["mentions"]):
-            return True
+            return NO_REASONS
+        reasons = {"name"} if any(user["id"] == self.user_id for user in message["mentions"]) else set()
         settings = self.account.guild_settings.get(message["guild_id"], {})
-        if (message["mention_everyone"] or message.get("mention_here")) and not settings.get("suppress_everyone"):
-            return True
-        named = set(message["mention_roles"]) & set(guild.own["roles"])
-        return bool(named) and not settings.get("suppress_roles")
+        if message["mention_everyone"] and not settings.get("suppress_everyone"):
+            reasons.add("all")
+        if not settings.get("suppress_roles"):
+            reasons |= set(message["mention_roles"]) & set(guild.own["roles"])
+        return frozenset(reasons)
 
     def _doubt(self, *channel_ids: str) -> None:
         for channel_id in channel_ids:
@@ -258,9 +259,7 @@ class ClientModel:
         if data["id"] in guild.channels:
             raise Misled(f"channel {data['id']} came twice")
         guild.channels[data["id"]] = data
-        if data.get("last_message_id") is None:
-            self.messages.load(data["id"], ())
-        else:
+        if data.get("last_message_id") is not None:
             self.read_states.doubt(data["id"])
         self._look_at_permissions(guild)
 

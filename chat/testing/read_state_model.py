@@ -22,28 +22,28 @@ UNREAD_BY_AUTHOR: Final = frozenset({MessageType.USER_JOIN.value, *THREAD_MESSAG
 
 @attrs.define
 class ReadState:
-    """Of one channel. `counted` are the messages behind `mention_count`, as far as they were heard."""
+    """Of one channel. `counted` are the messages behind `mention_count` that were heard, and why they count."""
 
     last_message_id: str | None = None
     mention_count: int = 0
     last_pin_timestamp: str | None = None
     version: str | None = None
-    counted: set[str] = attrs.Factory(set)
+    counted: dict[str, frozenset[str]] = attrs.Factory(dict)
     is_doubtful: bool = False
 
 
 class ReadStateModel:
-    """The read states of one account. `means` judges whether a message, as MESSAGE_CREATE has it, mentions it;
+    """The read states of one account. `reasons_of` tells why a message, as events have it, mentions it;
     `newest_of` gives the id of a channel's newest message so far."""
 
     def __init__(
         self,
         ready: Mapping[str, Any],
-        means: Callable[[Mapping[str, Any]], bool],
+        reasons_of: Callable[[Mapping[str, Any]], frozenset[str]],
         newest_of: Callable[[str], str | None],
     ) -> None:
         self._user_id: str = ready["user"]["id"]
-        self._means = means
+        self._reasons_of = reasons_of
         self._newest_of = newest_of
         self._states = {
             state["id"]: ReadState(
@@ -77,10 +77,10 @@ class ReadStateModel:
     def _created(self, data: Mapping[str, Any]) -> None:
         if data["author"]["id"] == self._user_id and "webhook_id" not in data:
             self._did(data)
-        elif self._means(data):
+        elif reasons := self._reasons_of(data):
             state = self._of(data["channel_id"])
             state.mention_count += 1
-            state.counted.add(data["id"])
+            state.counted[data["id"]] = reasons
 
     def _did(self, data: Mapping[str, Any]) -> None:
         """What the account writes it has read, with all before; what tells of its doing only if all before was."""
@@ -95,8 +95,14 @@ class ReadStateModel:
 
     def _updated(self, data: Mapping[str, Any]) -> None:
         """An edit may take mentions back; those that it adds count for nobody."""
-        if not self._means(data):
+        state, left = self._states.get(data["channel_id"]), self._reasons_of(data)
+        if state is not None and data["id"] in state.counted:
+            left &= state.counted[data["id"]]
+            state.counted[data["id"]] = left
+        if not left:
             self._take_back(data["channel_id"], data["id"])
+        elif state is not None and data["id"] not in state.counted and state.mention_count > len(state.counted):
+            state.is_doubtful = True  # nobody knows for what it was counted
 
     def _deleted(self, data: Mapping[str, Any]) -> None:
         self._take_back(data["channel_id"], data["id"])
@@ -110,7 +116,7 @@ class ReadStateModel:
         if state is None:
             return
         if message_id in state.counted:
-            state.counted.discard(message_id)
+            del state.counted[message_id]
             state.mention_count -= 1
         elif state.mention_count > len(state.counted):
             state.is_doubtful = True  # it may be one of those that Ready, or another client, has counted
@@ -120,7 +126,7 @@ class ReadStateModel:
         read = int(data["message_id"])
         state.last_message_id, state.mention_count = data["message_id"], data["mention_count"]
         state.version = data.get("version", state.version)
-        state.counted = {message_id for message_id in state.counted if int(message_id) > read}
+        state.counted = {message_id: why for message_id, why in state.counted.items() if int(message_id) > read}
         state.is_doubtful = False
 
     def _pins_seen(self, data: Mapping[str, Any]) -> None:
