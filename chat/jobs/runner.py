@@ -33,8 +33,8 @@ log: Final = structlog.get_logger("chat.jobs")
 AT_ONCE: Final = 2
 """Jobs that run side by side; further ones wait their turn."""
 
-LONGEST_WAIT_SECONDS: Final = 30.0
-"""How long the runner sleeps at most: commands beside the server order jobs too, and cannot wake it."""
+LONGEST_WAIT_SECONDS: Final = 300.0
+"""How long the runner sleeps at most: commands beside the server may order jobs too, and cannot wake it."""
 
 STORE_PAUSE_SECONDS: Final = 5.0
 
