@@ -48,6 +48,7 @@ class AdminApiKeys:
         self._snowflakes = snowflakes
         self._mint = mint
         self._uses: dict[int, int] = {}
+        self._noted = trio.Event()
 
     async def of_account(self, principal: Principal) -> list[dict[str, Any]]:
         """The key objects of the caller's account, the oldest first; expired keys are left out."""
@@ -150,6 +151,7 @@ class AdminApiKeys:
     def note_use(self, key_id: int) -> None:
         """Remember that a key was used now; written before long by `run`."""
         self._uses[key_id] = self._clock.now_ms()
+        self._noted.set()
 
     async def write_uses(self) -> None:
         """Write what was noted since the last time; kept for the next time where the store cannot be written."""
@@ -165,6 +167,7 @@ class AdminApiKeys:
             await self._database.write(unit)
         except StorageUnavailable:
             self._uses = {**noted, **self._uses}
+            self._noted.set()
 
     def forget_uses(self) -> None:
         """Forget what was noted and is not written yet (`/v1/_dev/reset`)."""
@@ -173,7 +176,9 @@ class AdminApiKeys:
     async def run(self) -> None:
         """Write the uses of keys once in a while, for ever."""
         while True:
+            await self._noted.wait()
             await trio.sleep(USE_NOTED_EVERY_SECONDS)
+            self._noted = trio.Event()
             await self.write_uses()
 
 

@@ -15,7 +15,7 @@ import trio
 
 from chat.auth.principal import Principal
 from chat.bus.audience import ToGuild
-from chat.bus.bus import Bus, Event, GuildDeleted, GuildStateChanged
+from chat.bus.bus import Bus, Event, GuildDeleted, GuildStateChanged, Signal
 from chat.domain import guild_folders
 from chat.domain.access import Access
 from chat.domain.audit_log import Actor, AuditLog, changes_between
@@ -40,6 +40,9 @@ MEMBERS_AT_ONCE: Final = 200
 MESSAGES_AT_ONCE: Final = 500
 """Messages that the sweep deletes in one transaction."""
 
+LEAVING_MESSAGES: Final = frozenset({EventName.CHANNEL_DELETE, EventName.THREAD_DELETE})
+"""Events after which there may be messages that belong nowhere."""
+
 SWEEP_SECONDS: Final = 600.0
 """How often the sweep looks by itself; a deletion wakes it."""
 
@@ -51,7 +54,7 @@ class _Transferred:
 
 
 class GuildDeletion:
-    """Deletes guilds, and hands them over."""
+    """Deletes guilds, and hands them over. Hears the bus."""
 
     def __init__(
         self,
@@ -71,6 +74,19 @@ class GuildDeletion:
         self._policy = policy
         self._sudo = sudo
         self._wake = trio.Event()
+        bus.subscribe(self)
+
+    def accept(self, signal: Signal) -> None:
+        """Look again where a channel, a thread or a group has gone: its messages may have been left behind."""
+        if isinstance(signal, GuildStateChanged):
+            if signal.deleted:
+                self._wake.set()
+        elif isinstance(signal, Event) and signal.name in LEAVING_MESSAGES:
+            self._wake.set()
+
+    def backlog(self) -> int:
+        """Nobody waits for this."""
+        return 0
 
     async def delete(self, principal: Principal, guild_id: int, proof: SudoProof) -> None:
         """Delete guild. Returns once no member's settings know it any more; its messages go in the background.

@@ -101,6 +101,7 @@ class SignIns:
         self._mint = mint
         self._events = events
         self._uses: dict[str, tuple[int, int, str]] = {}
+        self._noted = trio.Event()
 
     def new(self, user_id: int, client: Client) -> SignIn:
         """A fresh sign-in of an account; to be written with `auth_sessions.insert`."""
@@ -188,6 +189,7 @@ class SignIns:
         session_id_hash = principal.session_id_hash
         if session_id_hash is not None and (session_id_hash in self._uses or len(self._uses) < USES_LIMIT):
             self._uses[session_id_hash] = (principal.user_id, self._clock.now_ms(), address)
+            self._noted.set()
 
     async def write_uses(self) -> None:
         """Write what was noted since the last time; kept for the next time where the store cannot be written."""
@@ -206,6 +208,7 @@ class SignIns:
             await self._database.write(unit)
         except StorageUnavailable:
             self._uses = {**noted, **self._uses}
+            self._noted.set()
 
     def forget_uses(self) -> None:
         """Forget what was noted and is not written yet (`/v1/_dev/reset`)."""
@@ -214,7 +217,9 @@ class SignIns:
     async def run(self) -> None:
         """Write the uses of sign-ins once in a while, for ever."""
         while True:
+            await self._noted.wait()
             await trio.sleep(USE_NOTED_EVERY_SECONDS)
+            self._noted = trio.Event()
             await self.write_uses()
 
 
