@@ -50,8 +50,7 @@ class ChatApp(QuartTrio):
         self.register_error_handler(HTTPException, self._refuse)
         self.register_error_handler(ApiError, self._explain)
         self.register_error_handler(Exception, self._fail)
-        if pages is not None:
-            self.register_blueprint(pages.blueprint)
+        self._unregistered = None if pages is None else pages.blueprint
 
     async def asgi_app(self, scope: Any, receive: Receive, send: Send) -> None:
         """ASGI's entry: the kernel first, then Quart."""
@@ -60,6 +59,10 @@ class ChatApp(QuartTrio):
         if scope["type"] == "websocket":
             await _refuse_websocket(scope, receive, send)
             return
+        if self._unregistered is not None and scope["type"] == "http":
+            # Its paths take long to compile, and those who only use the API never ask for a page.
+            blueprint, self._unregistered = self._unregistered, None
+            self.register_blueprint(blueprint)
         await super().asgi_app(scope, receive, self._kernel.noting_failures(scope, receive, send))
 
     # Quart runs a handler that is no coroutine in a thread, and virtual time would jump meanwhile.

@@ -171,17 +171,17 @@ class Operation:
     """What comes back when all is well; None where nobody has said yet."""
     name: str = ""
     """Of its own among all operations, and for good: programs are made of the OpenAPI document."""
+    path_members: tuple[str, ...] = attrs.field(init=False)
+    """The names of the path's members, in order."""
+
+    @path_members.default
+    def _members_of_the_path(self) -> tuple[str, ...]:
+        return tuple(segment[1:-1] for segment in self.path.split("/") if segment.startswith("{"))
 
     @property
     def extensions(self) -> Mapping[str, Any]:
         """What the OpenAPI document says of it beside what everybody has to say; names begin with `x-`."""
         return _NO_EXTENSIONS
-
-    @property
-    def path_members(self) -> tuple[str, ...]:
-        """The names of the path's members, in order."""
-        segments = self.path.split("/")
-        return tuple(segment[1:-1] for segment in segments if segment.startswith("{"))
 
 
 class Routes:

@@ -8,6 +8,7 @@ Cattrs builds one function per class when the routes are compiled; its error gro
 from __future__ import annotations
 
 import enum
+import functools
 import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Annotated, Any, Final, Literal, Union, get_args, get_origin
@@ -23,16 +24,19 @@ Structure = Callable[[object], Any]
 """Turns parsed values into an instance of a declared class; raises InvalidFormBody."""
 
 
+@functools.cache
 def body_structure(declared: type[Any]) -> Structure:
-    """The function that turns parsed JSON into the declared class; made once per operation."""
+    """The function that turns parsed JSON into the declared class; made once per class."""
     return _structure(_JSON, declared)
 
 
+@functools.cache
 def query_structure(declared: type[Any]) -> Structure:
     """As `body_structure`, for the text values of a query string."""
     return _structure(_QUERY, declared)
 
 
+@functools.cache
 def repeated_names(declared: type[Any]) -> frozenset[str]:
     """The parameters of a query of which every value counts: those that are declared as lists."""
     fields = attrs.fields(attrs.resolve_types(declared, include_extras=True))
