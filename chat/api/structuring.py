@@ -11,7 +11,7 @@ import enum
 import functools
 import re
 from collections.abc import Callable, Iterator, Mapping
-from typing import Annotated, Any, Final, Literal, Union, get_args, get_origin
+from typing import Annotated, Any, Final, Literal, TypeVar, Union, get_args, get_origin
 
 import attrs
 from cattrs import AttributeValidationNote, BaseValidationError, Converter
@@ -20,23 +20,38 @@ from cattrs.gen import make_dict_structure_fn
 from chat.api.fields import Form, Omitted, Refusal, Rule
 from chat.errors import FieldError, InvalidFormBody
 
+T = TypeVar("T")
+
 Structure = Callable[[object], Any]
 """Turns parsed values into an instance of a declared class; raises InvalidFormBody."""
 
 
-@functools.cache
+def _once_per_class(make: Callable[[type[Any]], T]) -> Callable[[type[Any]], T]:
+    """Compiling takes long, and one process may start many servers (the test kit does)."""
+    made: dict[type[Any], T] = {}
+
+    @functools.wraps(make)
+    def made_before_or_now(declared: type[Any]) -> T:
+        if declared not in made:
+            made[declared] = make(declared)
+        return made[declared]
+
+    return made_before_or_now
+
+
+@_once_per_class
 def body_structure(declared: type[Any]) -> Structure:
     """The function that turns parsed JSON into the declared class; made once per class."""
     return _structure(_JSON, declared)
 
 
-@functools.cache
+@_once_per_class
 def query_structure(declared: type[Any]) -> Structure:
     """As `body_structure`, for the text values of a query string."""
     return _structure(_QUERY, declared)
 
 
-@functools.cache
+@_once_per_class
 def repeated_names(declared: type[Any]) -> frozenset[str]:
     """The parameters of a query of which every value counts: those that are declared as lists."""
     fields = attrs.fields(attrs.resolve_types(declared, include_extras=True))
