@@ -12,6 +12,7 @@ from collections.abc import Callable, Collection, Mapping
 from typing import Any, Final
 
 import attrs
+import trio
 
 from chat.clock import Clock
 from chat.config import Settings
@@ -21,18 +22,23 @@ from chat.domain.account_history import note_changes
 from chat.domain.admin_account_views import AdminAccountViews
 from chat.domain.admin_audit_log import Acting, AdminAuditLog
 from chat.domain.usernames import DISCRIMINATORS, Usernames
-from chat.errors import ApiError, InvalidFormBody
+from chat.errors import ApiError, InvalidFormBody, StorageUnavailable
 from chat.registries.acls import ACLS, Acl
 from chat.registries.admin_actions import AdminAction
 from chat.store import accounts
 from chat.store.accounts import Account
-from chat.store.database import Database
+from chat.store.database import Database, was_locked
 
 PROFILE_FIELDS: Final = ("avatar", "banner", "bio", "pronouns", "global_name")
 """What can be cleared (document 002, Profile fields)."""
 
 FLAGS_MASK: Final = (1 << 64) - 1
 PREMIUM_FLAGS_MASK: Final = (1 << 32) - 1
+
+ALLOCATION_WAIT_SECONDS: Final = 10
+"""How long a change of username waits for others who allocate tags (document 002, Limits)."""
+
+ALLOCATION_PAUSE_SECONDS: Final = 0.25
 
 _COLOURS: Final[Mapping[str, str]] = {"avatar": "avatar_color", "banner": "banner_color"}
 _ADMIN_ACLS: Final = frozenset(ACLS)
@@ -76,7 +82,16 @@ class AdministeredAccounts:
 
         :raises ApiError: UNKNOWN_USER, and whatever `edit` refuses.
         """
+        return await self._views.of(acting, await self._changed(acting, user_id, action, edit, then))
 
+    async def _changed(
+        self,
+        acting: Acting,
+        user_id: int,
+        action: AdminAction,
+        edit: Edit,
+        then: Callable[[Account, Account], None] | None = None,
+    ) -> Account:
         def unit(connection: sqlite3.Connection) -> tuple[Account, Account]:
             before = found(connection, user_id)
             after, metadata = edit(connection, before)
@@ -91,7 +106,7 @@ class AdministeredAccounts:
             self._events.changed(*changed)
 
         _, account = await self._database.write(unit, told)
-        return await self._views.of(acting, account)
+        return account
 
     async def change_username(
         self, acting: Acting, user_id: int, username: str, discriminator: int | None
@@ -100,7 +115,7 @@ class AdministeredAccounts:
 
         :raises InvalidFormBody: as `account_rules.username`; DISCRIMINATOR_NOT_SUPPORTED_ON_INSTANCE at
             `discriminator`, USERNAME_ALREADY_TAKEN at `username`.
-        :raises ApiError: UNKNOWN_USER, TAG_ALREADY_TAKEN.
+        :raises ApiError: UNKNOWN_USER; TAG_ALREADY_TAKEN, also where others allocate for ALLOCATION_WAIT_SECONDS.
         """
         name = account_rules.username(username.strip(), service_name=self._settings.service_name)
 
@@ -113,7 +128,19 @@ class AdministeredAccounts:
                 "discriminator": after.discriminator,
             }
 
-        return await self.change(acting, user_id, AdminAction.CHANGE_USERNAME, edit)
+        # Whoever writes to the store holds the lock on tags: nobody else takes one meanwhile, in no other process.
+        given_up_at = trio.current_time() + ALLOCATION_WAIT_SECONDS
+        while True:
+            try:
+                account = await self._changed(acting, user_id, AdminAction.CHANGE_USERNAME, edit)
+            except StorageUnavailable as refused:
+                if trio.current_time() >= given_up_at:
+                    raise ApiError("TAG_ALREADY_TAKEN") from refused
+                if not was_locked(refused):
+                    raise
+                await trio.sleep(ALLOCATION_PAUSE_SECONDS)
+            else:
+                return await self._views.of(acting, account)
 
     def _renamed(
         self, connection: sqlite3.Connection, account: Account, username: str, discriminator: int | None

@@ -144,20 +144,19 @@ class AdministeredBans:
         await self._database.write(unit)
 
     def _post_ban(self, connection: sqlite3.Connection, account: Account, until: int, reason: str | None) -> bool:
-        if account.email is None or not self._mailer.is_on:
+        if account.email is None:
             return False
         mail = letters.temporary_ban(
             account.email, service_name=self._settings.service_name, until=iso_timestamp(until), reason=reason
         )
-        self._mailer.post(connection, mail)
-        return True
+        return self._mailer.notify(connection, mail)
 
     def _post_unban(self, connection: sqlite3.Connection, account: Account, reason: str | None) -> bool:
-        if account.email is None or not self._mailer.is_on:
+        if account.email is None:
             return False
         service, url = self._settings.service_name, self._settings.public_url
-        self._mailer.post(connection, letters.unban(account.email, service_name=service, public_url=url, reason=reason))
-        return True
+        mail = letters.unban(account.email, service_name=service, public_url=url, reason=reason)
+        return self._mailer.notify(connection, mail)
 
 
 def _in_a_century(now_ms: int) -> int:

@@ -6,7 +6,9 @@ after it, as well as can be: it never takes the schedule back.
 
 from __future__ import annotations
 
+import contextlib
 import sqlite3
+from collections.abc import Iterator
 from typing import Any, Final
 
 import attrs
@@ -21,7 +23,7 @@ from chat.domain.administered_accounts import found
 from chat.domain.blocklists import Blocklists
 from chat.domain.own_message_deletion import without_wish
 from chat.domain.reports import Reports
-from chat.errors import ApiError, StorageUnavailable
+from chat.errors import ApiError
 from chat.mail import letters
 from chat.mail.mailer import Mailer, MailKind
 from chat.registries.admin_actions import AdminAction
@@ -140,34 +142,31 @@ class AdministeredDeletions:
             "reason_code": deletion.reason_code,
             "pending_deletion_at": iso_timestamp(deletion.due_at),
             "notify_user": wish.notify,
-            "notification_sent": tells,
+            "notification_sent": False,
         }
         if tells:
             kind = MailKind.DELETION_NOTICE if wish.reason in NEUTRAL else MailKind.DELETION_ENFORCEMENT
             metadata["notification_template"] = str(kind)
-            self._mailer.post(
-                connection,
-                letters.account_deletion(
-                    str(account.email),
-                    kind=kind,
-                    service_name=self._settings.service_name,
-                    due=iso_timestamp(deletion.due_at),
-                    reason=wish.public_reason,
-                ),
+            mail = letters.account_deletion(
+                str(account.email),
+                kind=kind,
+                service_name=self._settings.service_name,
+                due=iso_timestamp(deletion.due_at),
+                reason=wish.public_reason,
             )
+            metadata["notification_sent"] = self._mailer.notify(connection, mail)
         if replaced is not None:
             metadata |= {f"replaced_{name}": value for name, value in _described(replaced).items()}
         return metadata
 
     async def _enforce(self, acting: Acting, account: Account, reason: DeletionReason) -> None:
-        """What follows from misconduct; a failure is logged, and the schedule stands."""
-        try:
-            if reason is not DeletionReason.USER_REQUESTED and account.email is not None:
+        """What follows from misconduct, each part as well as can be; a failure is logged, and the schedule stands."""
+        if reason is not DeletionReason.USER_REQUESTED and account.email is not None:
+            with _best_effort("the address of a deleted account was not blocked", account):
                 await self._blocklists.add(acting, Blocklist.EMAIL, account.email, acting.reason)
-            if reason in RESOLVED_BY_DELETION:
+        if reason in RESOLVED_BY_DELETION:
+            with _best_effort("the reports against a deleted account were not resolved", account):
                 await self._reports.resolve_against(acting, account.id)
-        except (ApiError, StorageUnavailable):
-            log.exception("what follows from a deletion was not done", user_id=account.id)
 
     async def cancel(self, acting: Acting, user_id: int, expected: int, *, notify: bool) -> dict[str, Any]:
         """Take the pending deletion back, which has to be the one at `expected` (Unix ms).
@@ -184,9 +183,9 @@ class AdministeredDeletions:
             if pending.due_at != expected or pending.erasure_started_at is not None:
                 raise ApiError("CONFLICT")
             account_deletions.delete(connection, user_id)
-            if notify and account.email is not None and self._mailer.is_on:
+            if notify and account.email is not None:
                 service, url = self._settings.service_name, self._settings.public_url
-                self._mailer.post(
+                self._mailer.notify(
                     connection, letters.deletion_cancelled(account.email, service_name=service, public_url=url)
                 )
             metadata = {f"cancelled_{name}": value for name, value in _described(pending).items()}
@@ -215,6 +214,15 @@ class AdministeredDeletions:
             return after
 
         return await self._views.of(acting, await self._database.write(unit))
+
+
+@contextlib.contextmanager
+def _best_effort(failure: str, account: Account) -> Iterator[None]:
+    """Log what goes wrong inside, and go on (document 002, PUT deletion)."""
+    try:
+        yield
+    except Exception:  # whatever it was, the deletion is scheduled, and the answer has to say so
+        log.exception(failure, user_id=account.id)
 
 
 def _described(deletion: AccountDeletion) -> dict[str, Any]:

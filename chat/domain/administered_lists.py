@@ -231,8 +231,10 @@ class AdministeredLists:
 
     async def change_log(self, acting: Acting, user_id: int, limit: int, page_token: int | None) -> dict[str, Any]:
         """A page of what addresses and tags the account has had, newest first; an unknown account has none."""
+        # Entries without an id of their own come last and go by the account's: behind that there is nothing.
+        ends = page_token == user_id
         rows = await self._database.read(
-            lambda connection: account_changes.page_of_user(connection, user_id, limit, page_token)
+            lambda connection: [] if ends else account_changes.page_of_user(connection, user_id, limit, page_token)
         )
         sees_addresses = acting.holds(Acl.USER_VIEW_EMAIL)
         entries = []

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import sqlite3
+from typing import Final
+
+import structlog
+import trio
 
 from chat.domain.admin_audit_log import Acting, AdminAuditLog
 from chat.domain.administered_accounts import found
@@ -12,6 +16,8 @@ from chat.errors import ApiError
 from chat.registries.admin_actions import AdminAction
 from chat.store import relationships
 from chat.store.database import Database
+
+log: Final = structlog.get_logger("chat.admin")
 
 
 class AdministeredRelationships:
@@ -43,9 +49,10 @@ class AdministeredRelationships:
     async def clear(self, acting: Acting, user_id: int, category: str) -> int:
         """Remove all that the account has in a category, one after the other; how many there were.
 
-        A failure on the way leaves what was removed before, and its entry in the audit log.
+        A failure on the way leaves what was removed before, and its entry in the audit log (design 7, administrative
+        audit of failures).
 
-        :raises ApiError: UNKNOWN_USER.
+        :raises ApiError: UNKNOWN_USER; INTERNAL_SERVER_ERROR where it could not be done to the end.
         """
 
         def named(connection: sqlite3.Connection) -> tuple[int, ...]:
@@ -53,13 +60,20 @@ class AdministeredRelationships:
             return relationships.targets(connection, user_id, CATEGORIES[category])
 
         targets = await self._database.read(named)
-        removed = 0
+        removed, is_whole = 0, False
         try:
             for target_id in targets:
                 removed += await self._remove_one(user_id, target_id, category)
+            is_whole = True
+        except (ApiError, sqlite3.Error) as error:
+            log.exception("relationships were removed in part", user_id=user_id, category=category, removed=removed)
+            raise ApiError("INTERNAL_SERVER_ERROR") from error
         finally:
-            metadata = {"category": category, "removed_count": removed}
-            await self._log.note(acting, AdminAction.REMOVE_RELATIONSHIPS_BY_CATEGORY, user_id, metadata)
+            if is_whole or removed:
+                # Also where the server is about to end: what is done is told.
+                with trio.CancelScope(shield=True):
+                    metadata = {"category": category, "removed_count": removed}
+                    await self._log.note(acting, AdminAction.REMOVE_RELATIONSHIPS_BY_CATEGORY, user_id, metadata)
         return removed
 
     async def _remove_one(self, user_id: int, target_id: int, category: str) -> bool:

@@ -168,12 +168,12 @@ class Reports:
 
     async def resolve_against(self, acting: Acting, user_id: int) -> None:
         """Resolve the pending reports against an account that is to be deleted, but those of KEPT_PENDING; what came
-        of it is an entry in the audit log (document 002, PUT deletion)."""
+        of it is an entry in the audit log (document 002, PUT deletion). Where nothing is searched, none is found."""
         counts = {"found_count": 0, "resolved_count": 0, "failed_count": 0, "notified_count": 0}
-        outcome: Outcome = "completed"
+        outcome: Outcome = "completed" if self._settings.search == "on" else "search_unavailable"
         last = 0
         try:
-            while counts["found_count"] < RESOLVED_AT_MOST:
+            while outcome == "completed" and counts["found_count"] < RESOLVED_AT_MOST:
                 page = await self._page_against(user_id, last)
                 if not page:
                     break
@@ -181,7 +181,8 @@ class Reports:
                 for report in page:
                     if report.category not in KEPT_PENDING:
                         await self._resolve_one(acting, report, counts)
-        except StorageUnavailable:
+        except (StorageUnavailable, sqlite3.Error):
+            log.exception("the reports against an account could not be listed to the end", user_id=user_id)
             outcome = "enumeration_failed"
         await self._log.note(
             acting, AdminAction.AUTO_RESOLVE_REPORTS_ON_DELETION, user_id, {"outcome": outcome, **counts}
@@ -196,7 +197,8 @@ class Reports:
         counts["found_count"] += 1
         try:
             notified = await self._database.write(lambda connection: self._resolve_in(connection, acting, report, None))
-        except StorageUnavailable:
+        except (StorageUnavailable, sqlite3.Error):
+            log.exception("a report was not resolved", report_id=report.id)
             counts["failed_count"] += 1
             return
         counts["resolved_count"] += 1
@@ -215,13 +217,10 @@ class Reports:
             now=now,
         )
         reporter = accounts.by_id(connection, report.reporter_id)
-        if not is_new or reporter is None or reporter.email is None or reporter.is_deleted or not self._mailer.is_on:
+        if not is_new or reporter is None or reporter.email is None or reporter.is_deleted:
             return False
-        self._mailer.post(
-            connection,
-            letters.report_resolved(reporter.email, service_name=self._settings.service_name, comment=comment),
-        )
-        return True
+        mail = letters.report_resolved(reporter.email, service_name=self._settings.service_name, comment=comment)
+        return self._mailer.notify(connection, mail)
 
 
 def report_object(report: Report, *, with_reporter: bool) -> dict[str, Any]:

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import enum
 import sqlite3
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import attrs
+import structlog
 
 from chat.clock import Clock
 from chat.mail.letter import Letter
@@ -19,6 +20,8 @@ from chat.store.mails import KeptMail
 
 if TYPE_CHECKING:
     from chat.mail.outbox import Outbox
+
+log: Final = structlog.get_logger("chat.mail")
 
 
 class MailKind(enum.StrEnum):
@@ -75,3 +78,21 @@ class Mailer:
                 created_at=self._clock.now_ms(),
             )
             mails.insert(connection, kept)
+
+    def notify(self, connection: sqlite3.Connection, mail: Mail) -> bool:
+        """In a unit of writing: hand over a mail that tells of what is done in any case; whether it was taken.
+
+        A mail that cannot be written is logged and missing, and the rest of the unit stands.
+        """
+        if not self.is_on:
+            return False
+        connection.execute("SAVEPOINT mail")
+        try:
+            self.post(connection, mail)
+        except Exception:  # whatever kept it from being written is no reason to leave the rest undone
+            log.exception("a mail could not be written", kind=str(mail.kind))
+            connection.execute("ROLLBACK TO mail")
+            return False
+        finally:
+            connection.execute("RELEASE mail")
+        return True

@@ -1,5 +1,9 @@
 """What addresses and tags accounts have had: the rows of `account_changes` (document 002, Admin user change log
-object)."""
+object).
+
+A row's number is its id on the wire. The store gives numbers from 1 on; rows that were put in from elsewhere without an
+id have one below that.
+"""
 
 from __future__ import annotations
 

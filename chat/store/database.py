@@ -32,7 +32,7 @@ import trio
 from chat.errors import StorageUnavailable
 from chat.store.connections import connect, to_signed, to_unsigned
 from chat.store.migrations import prepare
-from chat.store.writer import Request, Writer, as_caller_sees
+from chat.store.writer import Request, Writer, as_caller_sees, was_locked
 
 __all__ = [
     "GROUP_LIMIT",
@@ -44,6 +44,7 @@ __all__ = [
     "open_database",
     "to_signed",
     "to_unsigned",
+    "was_locked",
 ]
 
 T = TypeVar("T")

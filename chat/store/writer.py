@@ -31,6 +31,8 @@ _UNAVAILABLE: Final = frozenset(
 )
 """Primary result codes that speak of the machine or the file, not of the statement."""
 
+_LOCKED: Final = frozenset({sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED})
+
 
 class Request:
     """One unit of work on its way to the writer and back.
@@ -68,6 +70,12 @@ def unavailable_because(cause: Exception) -> StorageUnavailable:
     error = StorageUnavailable()
     error.__cause__ = cause
     return error
+
+
+def was_locked(error: StorageUnavailable) -> bool:
+    """Whether nothing was written because another process was writing all the while."""
+    cause = error.__cause__
+    return isinstance(cause, sqlite3.Error) and getattr(cause, "sqlite_errorcode", 0) & 0xFF in _LOCKED
 
 
 def as_caller_sees(error: Exception) -> Exception:

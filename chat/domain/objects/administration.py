@@ -104,9 +104,10 @@ def admin_relationship(relationship: Relationship, category: str, target: Accoun
 
 
 def change_log_entry(number: int, change: AccountChange, values: Mapping[str, str | None]) -> dict[str, Any]:
-    """The Admin user change log object; `values` holds its old and new value as they may be seen."""
+    """The Admin user change log object; `values` holds its old and new value as they may be seen. `number` is the
+    entry's own id, below 1 for one that was stored without."""
     return {
-        "event_id": str(number or change.user_id),
+        "event_id": str(number if number > 0 else change.user_id),
         "field": change.field,
         **values,
         "reason": change.reason,
