@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from chat.api.administration_services import AdministrationServices
 from chat.domain.account_searches import AccountSearches
-from chat.domain.address_lookups import AddressLookups
 from chat.domain.admin_account_views import AdminAccountViews
 from chat.domain.admin_audit_log import AdminAuditLog
 from chat.domain.admin_audit_reading import AdminAuditReading
@@ -35,8 +34,7 @@ def build_administration(
     """Every service behind /v1/admin."""
     database, clock, settings = base.database, base.clock, base.settings
     log = AdminAuditLog(database, base.snowflakes)
-    lookups = AddressLookups()
-    views = AdminAccountViews(database, clock, lookups)
+    views = AdminAccountViews(database, clock, base.address_lookups)
     accounts = AdministeredAccounts(database, clock, credentials.usernames, base.account_events, log, views, settings)
     blocklists = Blocklists(database, clock, log)
     reports = Reports(
@@ -70,7 +68,9 @@ def build_administration(
             database, clock, credentials.mailer, base.account_events, log, views, blocklists, reports, settings
         ),
         searches=AccountSearches(database, log, views, settings),
-        lists=AdministeredLists(database, log, views, lookups, base.presences.online_count),
+        lists=AdministeredLists(
+            database, log, views, base.address_lookups, base.user_agents, base.presences.online_count
+        ),
         relationships=AdministeredRelationships(database, base.relationships, log),
         bans=AdministeredBans(database, clock, credentials.mailer, base.account_events, log, views, settings),
     )

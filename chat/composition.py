@@ -39,6 +39,7 @@ from chat.domain.account_events import AccountEvents
 from chat.domain.account_images import AccountImages
 from chat.domain.accounts import Accounts
 from chat.domain.active_calls import ActiveCalls
+from chat.domain.address_lookups import AddressLookups
 from chat.domain.address_wishes import AddressWishes
 from chat.domain.admin_api_keys import AdminApiKeys
 from chat.domain.announcements import Announcements
@@ -62,6 +63,7 @@ from chat.domain.enrolments import Enrolments
 from chat.domain.expressions import Expressions
 from chat.domain.favorite_memes import FavoriteMemes
 from chat.domain.friendships import Friendships
+from chat.domain.geolocation import Geolocation
 from chat.domain.group_invites import GroupInvites
 from chat.domain.groups import Groups
 from chat.domain.guild_changes import GuildChanges
@@ -117,6 +119,7 @@ from chat.domain.recent_mentions import RecentMentions
 from chat.domain.recovery_kit import RecoveryKits
 from chat.domain.registration import Registration
 from chat.domain.relationships import Relationships
+from chat.domain.reverse_dns import ReverseDns
 from chat.domain.roles import Roles
 from chat.domain.rosters import Rosters
 from chat.domain.saved_messages import SavedMessages
@@ -137,6 +140,7 @@ from chat.domain.totp import Totp
 from chat.domain.typing_indicators import TypingIndicators
 from chat.domain.unfurling import Unfurling
 from chat.domain.uploads import Uploads
+from chat.domain.user_agents import UserAgents
 from chat.domain.user_guild_settings import UserGuildSettings
 from chat.domain.user_notes import UserNotes
 from chat.domain.user_profiles import UserProfiles
@@ -191,6 +195,12 @@ class Foundations:
             lambda self: AccountEvents(self.database, self.bus, self.clock, self.settings, self.guild_states),
             takes_self=True,
         )
+    )
+    address_lookups: AddressLookups = attrs.field(
+        default=attrs.Factory(lambda self: _address_lookups(self), takes_self=True)
+    )
+    user_agents: UserAgents = attrs.field(
+        default=attrs.Factory(lambda self: UserAgents(in_threads=self.in_threads), takes_self=True)
     )
     outbox: Outbox | None = attrs.field(default=attrs.Factory(lambda self: _outbox(self), takes_self=True))
     """Where mail waits for the SMTP server; None where none is sent."""
@@ -294,6 +304,7 @@ def build_services(base: Foundations) -> Services:
         captcha=Captcha(settings.captcha, OutgoingHttp(in_threads=base.in_threads)),
         address_bans=base.address_bans,
         administration=build_administration(base, credentials, recovery, access, messages),
+        address_lookups=base.address_lookups,
         admin_api_keys=AdminApiKeys(database, clock, base.snowflakes, base.mint),
         accounts=Accounts(
             database,
@@ -555,7 +566,7 @@ def _credentials(base: Foundations, rate_limiter: RateLimiter) -> Credentials:
         lambda user_id: rate_limiter.take(buckets.SUDO_PASSWORDS, user_id),
     )
     verification = EmailVerification(database, clock, mailer, base.mint, base.account_events, settings)
-    sign_ins = SignIns(database, clock, base.mint, base.account_events)
+    sign_ins = SignIns(database, clock, base.mint, base.account_events, base.address_lookups, base.user_agents)
     tickets = LoginTickets(database, clock, base.mint, sign_ins)
     ip_authorization = IpAuthorization(database, clock, base.mint, base.keys, mailer, sign_ins, settings)
     authentication = Authentication(database, base.passwords, sign_ins, tickets, ip_authorization, settings)
@@ -660,6 +671,16 @@ def _recovery(base: Foundations, credentials: Credentials) -> Recovery:
         email_replacements=EmailReplacements(database, codes, addresses, sudo, base.account_events),
         email_reverts=EmailReverts(database, clock, authentication, new_passwords),
         recovery_kits=RecoveryKits(database, clock, typed, sudo, authentication, new_passwords),
+    )
+
+
+def _address_lookups(base: Foundations) -> AddressLookups:
+    settings, path = base.settings, base.settings.geolocation_file
+    reverse = ReverseDns(settings.reverse_dns.name_servers, in_threads=base.in_threads)
+    return AddressLookups(
+        reverse if settings.reverse_dns.enabled else None,
+        # A relative path starts in the data directory, where chat.toml lies.
+        None if path is None else Geolocation(base.directory / path, in_threads=base.in_threads),
     )
 
 

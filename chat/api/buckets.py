@@ -12,6 +12,7 @@ MINUTE: Final = 60_000
 HOUR: Final = 60 * MINUTE
 
 DISCOVERY: Final = Bucket("discovery", 60, MINUTE)
+OWN_ADDRESS: Final = Bucket("instance:ip", 60, MINUTE)
 OPENAPI: Final = Bucket("openapi", 20, MINUTE)
 GATEWAY_BOT: Final = Bucket("gateway:bot_info", 60, MINUTE)
 APPLICATION_OWN: Final = Bucket("application:own", 60, MINUTE)

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from chat.config import Settings
     from chat.domain.account_closing import AccountClosing
     from chat.domain.accounts import Accounts
+    from chat.domain.address_lookups import AddressLookups
     from chat.domain.admin_api_keys import AdminApiKeys
     from chat.domain.announcements import Announcements
     from chat.domain.applications import Applications
@@ -113,6 +114,7 @@ class Services:
     captcha: Captcha
     address_bans: AddressBans
     administration: AdministrationServices
+    address_lookups: AddressLookups
     admin_api_keys: AdminApiKeys
     accounts: Accounts
     account_closing: AccountClosing

@@ -115,9 +115,16 @@ def _settings(directory: DataDirectory, config_file: Path | None) -> Iterator[st
     from chat.config import load_settings
 
     try:
-        load_settings(directory.path, config_file, os.environ)
+        settings = load_settings(directory.path, config_file, os.environ).settings
     except OperatorError as error:
         yield str(error)
+        return
+    if settings.geolocation_file is not None:
+        from chat.domain.geolocation import problem_of
+
+        problem = problem_of(directory.path / settings.geolocation_file)
+        if problem is not None:
+            yield f"geolocation_file: {problem}"
 
 
 def _signing_key(directory: DataDirectory) -> Iterator[str]:

@@ -11,6 +11,7 @@ import attrs
 
 from chat.config.declare import setting
 from chat.config.limits import Limits
+from chat.config.name_servers import host_and_port
 from chat.registries import limits as documented
 
 WILDCARD_HOSTS = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - compared with, not listened on
@@ -24,6 +25,14 @@ def _is_text(text: str) -> bool:
 def _is_network(text: str) -> bool:
     try:
         ipaddress.ip_network(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _is_name_server(text: str) -> bool:
+    try:
+        host_and_port(text)
     except ValueError:
         return False
     return True
@@ -144,6 +153,17 @@ class IpBanSettings:
 
 
 @attrs.frozen(kw_only=True)
+class ReverseDnsSettings:
+    """Names of addresses, for administrators who may see addresses."""
+
+    enabled: bool = setting(True, "ask DNS for the names of addresses that administrators look at")
+    name_servers: tuple[str, ...] = setting(
+        (), "servers to ask instead of the system's, as 9.9.9.9 or [2620:fe::fe]:53", accepts=_is_name_server,
+        form="addresses, each with a port if it is not 53",
+    )  # fmt: skip
+
+
+@attrs.frozen(kw_only=True)
 class ContentPolicySettings:
     """What may not be written."""
 
@@ -247,9 +267,13 @@ class Settings:
     direct_messages_disabled: bool = setting(False, "nobody opens private conversations")
     rate_limits: bool = setting(True, "every bucket and the global limit")
     search: Literal["on", "off"] = setting("on", "off: indexed search answers FEATURE_TEMPORARILY_DISABLED")
-    geolocation_file: str | None = setting(None, "a MaxMind database", accepts=_is_text, form="a path")
+    geolocation_file: str | None = setting(
+        None, "a MaxMind database that tells where addresses are; relative to the data directory",
+        accepts=_is_text, form="a path",
+    )  # fmt: skip
 
     limits: Limits = attrs.field(factory=Limits)
+    reverse_dns: ReverseDnsSettings = attrs.field(factory=ReverseDnsSettings)
     content_policy: ContentPolicySettings = attrs.field(factory=ContentPolicySettings)
     voice: VoiceSettings = attrs.field(factory=VoiceSettings)
     mail: MailSettings = attrs.field(factory=MailSettings)

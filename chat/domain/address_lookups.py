@@ -5,9 +5,17 @@ A look-up that fails, or takes too long, tells nothing, and is no failure of who
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Iterable, Mapping
+from typing import Final
 
 import attrs
+import trio
+
+from chat.domain.geolocation import NOWHERE, Geolocation, Place
+from chat.domain.reverse_dns import ReverseDns
+
+WAITING_SECONDS: Final = 2.5
+"""How long an answer may wait for look-ups, whatever the number of addresses in it."""
 
 
 @attrs.frozen
@@ -20,40 +28,62 @@ class AddressFacts:
     """Where it is, in words."""
 
 
-NOTHING_KNOWN = AddressFacts()
-
-Reverse = Callable[[str], Awaitable[str | None]]
-"""The name of an address in DNS; None for none, never an exception."""
-
-Locate = Callable[[str], str | None]
-"""Where an address is; raises LookupError when the place of it cannot be looked up at all."""
+NOTHING_KNOWN: Final = AddressFacts()
 
 
 class AddressLookups:
     """Looks addresses up; either half may be missing on an instance."""
 
-    def __init__(self, reverse: Reverse | None = None, locate: Locate | None = None) -> None:
+    def __init__(self, reverse: ReverseDns | None = None, geolocation: Geolocation | None = None) -> None:
         self._reverse = reverse
-        self._locate = locate
+        self._geolocation = geolocation
 
-    @property
-    def locates(self) -> bool:
-        """Whether the operator has given a file to locate addresses with."""
-        return self._locate is not None
+    async def of_all(self, addresses: Iterable[str | None]) -> Findings:
+        """What can be found out about the addresses in a few seconds, all at once."""
+        wanted = [address for address in dict.fromkeys(addresses) if address]
+        names: dict[str, str] = {}
+        places: dict[str, Place] = {}
+        if wanted:
+            async with trio.open_nursery() as nursery:
+                if self._reverse is not None:
+                    nursery.start_soon(self._reverse.collect, wanted, names, WAITING_SECONDS)
+                if self._geolocation is not None:
+                    nursery.start_soon(self._geolocation.collect, wanted, places, WAITING_SECONDS)
+        return Findings(wanted, names, None if self._geolocation is None else places)
 
     async def of(self, address: str | None) -> AddressFacts:
         """What can be found out about an address."""
+        return (await self.of_all([address])).of(address)
+
+    async def places(self, addresses: Iterable[str | None]) -> Mapping[str, Place]:
+        """Where the addresses are, as far as the operator's file tells; nobody outside is asked."""
+        places: dict[str, Place] = {}
+        if self._geolocation is not None:
+            wanted = [address for address in dict.fromkeys(addresses) if address]
+            await self._geolocation.collect(wanted, places, WAITING_SECONDS)
+        return places
+
+
+@attrs.frozen
+class Findings:
+    """What was found out about several addresses."""
+
+    _asked: list[str]
+    _names: Mapping[str, str]
+    _places: Mapping[str, Place] | None
+    """None on an instance without a file to locate addresses with."""
+
+    def of(self, address: str | None) -> AddressFacts:
+        """What was found out about one of them."""
         if address is None:
             return NOTHING_KNOWN
-        try:
-            location = self.located(address)
-        except LookupError:
-            location = None
-        return AddressFacts(None if self._reverse is None else await self._reverse(address), location)
+        place = NOWHERE if self._places is None else self._places.get(address, NOWHERE)
+        return AddressFacts(self._names.get(address), str(place) or None)
 
-    def located(self, address: str) -> str | None:
-        """Where the address is; None where that is not known.
+    @property
+    def located_none(self) -> bool:
+        """Whether there is a file to locate addresses with and the look-up failed for each of them.
 
-        :raises LookupError: when the operator's file cannot be read.
+        An address that the file does not know has been looked up; it has no place.
         """
-        return None if self._locate is None else self._locate(address)
+        return self._places is not None and bool(self._asked) and not self._places

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from chat.clock import Clock
-from chat.domain.address_lookups import NOTHING_KNOWN, AddressLookups
+from chat.domain.address_lookups import NOTHING_KNOWN, AddressFacts, AddressLookups
 from chat.domain.admin_audit_log import Acting
 from chat.domain.objects.admin_user import admin_user
 from chat.registries.acls import Acl
@@ -27,7 +27,18 @@ class AdminAccountViews:
     async def of(self, acting: Acting, account: Account) -> dict[str, Any]:
         """The object with what the administrator may not see taken out; no look-up is made for whom it would tell
         nothing."""
-        data = await self._whole(account, with_lookups=acting.holds(Acl.USER_VIEW_IP))
+        [data] = await self.of_all(acting, [account])
+        return data
+
+    async def of_all(self, acting: Acting, found: Sequence[Account]) -> list[dict[str, Any]]:
+        """The objects of several accounts; all their addresses are looked up at once."""
+        if not acting.holds(Acl.USER_VIEW_IP):
+            return [self._redacted(acting, account, NOTHING_KNOWN) for account in found]
+        facts = await self._lookups.of_all(account.last_active_ip for account in found)
+        return [self._redacted(acting, account, facts.of(account.last_active_ip)) for account in found]
+
+    def _redacted(self, acting: Acting, account: Account, facts: AddressFacts) -> dict[str, Any]:
+        data = self._whole(account, facts)
         if not acting.holds(Acl.USER_VIEW_EMAIL):
             data |= {"email": None, "email_verified": False, "email_bounced": False}
         if not acting.holds(Acl.USER_VIEW_DOB):
@@ -38,26 +49,23 @@ class AdminAccountViews:
             data["deletion_audit_log_reason"] = None
         return data
 
-    async def of_all(self, acting: Acting, found: Sequence[Account]) -> list[dict[str, Any]]:
-        """The objects of several accounts."""
-        return [await self.of(acting, account) for account in found]
-
     async def own(self, acting: Acting) -> dict[str, Any]:
         """The administrator's own account, with address, date of birth and network addresses whatever the credential
         holds (document 002, GET /v1/admin/users/@me)."""
-        data = await self._whole(acting.principal.account, with_lookups=True)
+        account = acting.principal.account
+        data = self._whole(account, await self._lookups.of(account.last_active_ip))
         if not acting.holds(Acl.AUDIT_LOG_VIEW):
             data["deletion_audit_log_reason"] = None
         return data
 
-    async def _whole(self, account: Account, *, with_lookups: bool) -> dict[str, Any]:
+    def _whole(self, account: Account, facts: AddressFacts) -> dict[str, Any]:
         reader = self._database.reader
         return admin_user(
             account,
             locale=user_settings.of_user(reader, account.id).get("locale"),
             deletion=account_deletions.of_user(reader, account.id),
             types_of=self._owner_of(account),
-            facts=await self._lookups.of(account.last_active_ip) if with_lookups else NOTHING_KNOWN,
+            facts=facts,
             now_ms=self._clock.now_ms(),
         )
 

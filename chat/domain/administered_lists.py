@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, Literal
 
 import attrs
@@ -13,11 +13,10 @@ import attrs
 from chat.auth.tokens import id_hash
 from chat.clock import iso_timestamp
 from chat.domain.account_history import EMAIL
-from chat.domain.address_lookups import NOTHING_KNOWN, AddressFacts, AddressLookups
+from chat.domain.address_lookups import AddressFacts, AddressLookups
 from chat.domain.admin_account_views import AdminAccountViews
 from chat.domain.admin_audit_log import Acting, AdminAuditLog
 from chat.domain.administered_accounts import found
-from chat.domain.client_info import client_info
 from chat.domain.objects.administration import (
     admin_application,
     admin_guild,
@@ -26,6 +25,7 @@ from chat.domain.objects.administration import (
     change_log_entry,
 )
 from chat.domain.relationships import RelationshipType
+from chat.domain.user_agents import Agent, UserAgents
 from chat.errors import ApiError
 from chat.registries.acls import Acl
 from chat.registries.admin_actions import AdminAction
@@ -88,12 +88,14 @@ class AdministeredLists:
         log: AdminAuditLog,
         views: AdminAccountViews,
         lookups: AddressLookups,
+        user_agents: UserAgents,
         online_count: Callable[[int], int],
     ) -> None:
         self._database = database
         self._log = log
         self._views = views
         self._lookups = lookups
+        self._user_agents = user_agents
         self._online_count = online_count
 
     async def account(self, acting: Acting, user_id: int) -> list[dict[str, Any]]:
@@ -207,27 +209,27 @@ class AdministeredLists:
             return [(session, None) for session in active] + [(entry.session, entry.ended_at) for entry in ended]
 
         rows = await self._database.read(query)
-        facts = await self._facts(session for session, _ in rows) if acting.holds(Acl.USER_VIEW_IP) else None
-        listed = [_session_object(session, ended_at, facts) for session, ended_at in rows]
+        if acting.holds(Acl.USER_VIEW_IP):
+            listed = await self._located_sessions(rows)
+        else:
+            listed = [_session_object(session, ended_at) for session, ended_at in rows]
         await self._log.note(acting, AdminAction.LIST_USER_SESSIONS, user_id, {"session_count": len(listed)})
         return listed
 
-    async def _facts(self, sessions: Iterable[AuthSession]) -> dict[str | None, AddressFacts]:
-        """What is known of each address.
+    async def _located_sessions(self, rows: Sequence[tuple[AuthSession, int | None]]) -> list[dict[str, Any]]:
+        """The sign-ins with what their addresses and user agents tell.
 
-        :raises ApiError: SERVICE_UNAVAILABLE when there are addresses and none could be looked up.
+        :raises ApiError: SERVICE_UNAVAILABLE when there are addresses and none could be located.
         """
-        addresses = {session.address for session in sessions}
-        failed = 0
-        for address in addresses:
-            try:
-                if address is not None:
-                    self._lookups.located(address)
-            except LookupError:
-                failed += 1
-        if addresses and failed == len(addresses):
+        findings = await self._lookups.of_all(session.address for session, _ in rows)
+        if findings.located_none:
             raise ApiError("SERVICE_UNAVAILABLE")
-        return {address: await self._lookups.of(address) for address in addresses}
+        agents = await self._user_agents.of_all(session.user_agent for session, _ in rows)
+        return [
+            _session_object(session, ended_at)
+            | _origin(session, findings.of(session.address), agents[session.user_agent or None])
+            for session, ended_at in rows
+        ]
 
     async def change_log(self, acting: Acting, user_id: int, limit: int, page_token: int | None) -> dict[str, Any]:
         """A page of what addresses and tags the account has had, newest first; an unknown account has none."""
@@ -265,20 +267,27 @@ def _newest_first(session: AuthSession) -> int:
     return -session.created_at
 
 
-def _session_object(
-    session: AuthSession, ended_at: int | None, facts: Mapping[str | None, AddressFacts] | None
-) -> dict[str, Any]:
-    """The Admin user session object; without `facts` everything about the address is redacted."""
-    known = NOTHING_KNOWN if facts is None else facts[session.address]
-    client = None if facts is None else client_info(session)
+def _session_object(session: AuthSession, ended_at: int | None) -> dict[str, Any]:
+    """The Admin user session object with everything about where it came from redacted."""
     return {
         "session_id_hash": id_hash(session.token_hash),
         "created_at": iso_timestamp(session.created_at),
         "approx_last_used_at": iso_timestamp(session.last_used_at),
-        "client_ip": REDACTED if facts is None else session.address or "",
-        "client_ip_reverse": known.reverse,
-        "client_location": known.location,
-        "client_os": None if client is None else client["os"],
-        "client_platform": None if client is None else client["platform"] or client["browser"],
+        "client_ip": REDACTED,
+        "client_ip_reverse": None,
+        "client_location": None,
+        "client_os": None,
+        "client_platform": None,
         "deleted_at": None if ended_at is None else iso_timestamp(ended_at),
+    }
+
+
+def _origin(session: AuthSession, facts: AddressFacts, agent: Agent) -> dict[str, Any]:
+    """What holders of user:view:ip see of it; what the user agent does not tell, a native client may have said."""
+    return {
+        "client_ip": session.address or "",
+        "client_ip_reverse": facts.reverse,
+        "client_location": facts.location,
+        "client_os": agent.system or session.client_os,
+        "client_platform": agent.program or session.client_platform,
     }

@@ -1,63 +1,32 @@
-"""What a sign-in tells its holder about where it came from: the program, the system, part of the address.
-
-Program and system are guessed from the User-Agent header when somebody looks, so a better guess needs no migration.
-"""
+"""What a sign-in tells of where it came from: the program, the system, the place, part of the address."""
 
 from __future__ import annotations
 
 import ipaddress
-from typing import Any, Final
+from typing import Any
 
+from chat.domain.geolocation import Place
+from chat.domain.user_agents import Agent
 from chat.store.auth_sessions import AuthSession
 
-_SYSTEMS: Final = (
-    ("iphone", "iOS"),
-    ("ipad", "iPadOS"),
-    ("android", "Android"),
-    ("windows", "Windows"),
-    ("cros", "ChromeOS"),
-    ("mac os", "macOS"),
-    ("macintosh", "macOS"),
-    ("linux", "Linux"),
-)
-"""Part of a user agent and the system it betrays; the first that fits counts, as Android says Linux too."""
 
-_BROWSERS: Final = (
-    ("edg/", "Edge"),
-    ("opr/", "Opera"),
-    ("firefox/", "Firefox"),
-    ("fxios/", "Firefox"),
-    ("crios/", "Chrome"),
-    ("chrome/", "Chrome"),
-    ("safari/", "Safari"),
-    ("curl/", "curl"),
-    ("python", "Python"),
-    ("node", "Node.js"),
-)
-"""As above, for programs: Chrome says Safari, Edge and Opera say Chrome."""
+def client_info(session: AuthSession, agent: Agent, place: Place | None = None) -> dict[str, Any] | None:
+    """The auth session object's `client_info` (wire facts 5.4); None where nothing is known.
 
-_MOBILE_SYSTEMS: Final = frozenset({"iOS", "iPadOS", "Android"})
-
-
-def client_info(session: AuthSession) -> dict[str, Any] | None:
-    """The auth session object's `client_info` (wire facts 5.4); None where nothing is known."""
-    agent = (session.user_agent or "").lower()
-    system = session.client_os or _first(_SYSTEMS, agent)
-    browser = _first(_BROWSERS, agent)
-    if system is None and browser is None:
+    What a native client says of its system goes before what its user agent does. `place` is where the address is, None
+    where that is not known.
+    """
+    system = session.client_os or agent.system
+    location = None if place is None or not any(place.as_members().values()) else place.as_members()
+    if system is None and agent.program is None and location is None:
         return None
-    mobile = system in _MOBILE_SYSTEMS or "mobile" in agent
     return {
         "platform": session.client_platform,
         "os": system,
-        "browser": browser,
-        "device": "mobile" if mobile else "desktop",
-        "location": None,
+        "browser": agent.program,
+        "device": "mobile" if agent.is_mobile else "desktop",
+        "location": location,
     }
-
-
-def _first(table: tuple[tuple[str, str], ...], agent: str) -> str | None:
-    return next((name for part, name in table if part in agent), None)
 
 
 def masked_address(address: str | None) -> str | None:

@@ -16,8 +16,10 @@ from chat.auth.principal import Principal
 from chat.auth.tokens import TokenMint, digest_of, id_hash, token_hash
 from chat.clock import Clock, iso_timestamp
 from chat.domain.account_events import AccountEvents
+from chat.domain.address_lookups import AddressLookups
 from chat.domain.client_info import client_info, masked_address
 from chat.domain.objects.users import partial_user
+from chat.domain.user_agents import UserAgents
 from chat.errors import ApiError, StorageUnavailable
 from chat.registries.user_flags import UserFlag
 from chat.store import account_deletions, accounts, auth_sessions, pending_registrations
@@ -95,11 +97,21 @@ class Standing:
 class SignIns:
     """The sign-ins of all accounts."""
 
-    def __init__(self, database: Database, clock: Clock, mint: TokenMint, events: AccountEvents) -> None:
+    def __init__(
+        self,
+        database: Database,
+        clock: Clock,
+        mint: TokenMint,
+        events: AccountEvents,
+        lookups: AddressLookups,
+        user_agents: UserAgents,
+    ) -> None:
         self._database = database
         self._clock = clock
         self._mint = mint
         self._events = events
+        self._lookups = lookups
+        self._user_agents = user_agents
         self._uses: dict[str, tuple[int, int, str]] = {}
         self._noted = trio.Event()
 
@@ -167,7 +179,16 @@ class SignIns:
         await self.write_uses()
         user_id = principal.user_id
         sessions = await self._database.read(lambda connection: auth_sessions.of_user(connection, user_id))
-        return [_session_object(session, principal.session_id_hash) for session in sessions]
+        agents = await self._user_agents.of_all(session.user_agent for session in sessions)
+        places = await self._lookups.places(session.address for session in sessions)
+        return [
+            _session_object(
+                session,
+                client_info(session, agents[session.user_agent or None], places.get(session.address or "")),
+                principal.session_id_hash,
+            )
+            for session in sessions
+        ]
 
     async def end(self, user_id: int, session_id_hashes: Sequence[str]) -> None:
         """End the named sign-ins of the account; unknown ones are ignored."""
@@ -223,12 +244,12 @@ class SignIns:
             await self.write_uses()
 
 
-def _session_object(session: AuthSession, current: str | None) -> dict[str, Any]:
+def _session_object(session: AuthSession, info: dict[str, Any] | None, current: str | None) -> dict[str, Any]:
     name = id_hash(session.token_hash)
     return {
         "id": name,
         "id_hash": name,
-        "client_info": client_info(session),
+        "client_info": info,
         "masked_ip": masked_address(session.address),
         "approx_last_used_at": iso_timestamp(session.last_used_at),
         "current": name == current,

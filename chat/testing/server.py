@@ -144,7 +144,7 @@ class ChatServer:
         return describe(self.world, base_url=f"http://{host}/v1", gateway_url=f"ws://{host}/gateway", pid=0)
 
 
-QUIET: Final[Mapping[str, object]] = {"media.link_embeds": False}
+QUIET: Final[Mapping[str, object]] = {"media.link_embeds": False, "reverse_dns.enabled": False}
 """Settings of a server that asks nobody outside, unless a test says otherwise."""
 
 

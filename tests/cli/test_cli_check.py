@@ -19,6 +19,7 @@ from chat.store.connections import connect
 from chat.store.data_directory import DataDirectory
 from chat.store.guilds import Guild
 from chat.store.migrations import MIGRATIONS
+from tests.mmdb_file import write_database
 
 GUILD = 4_000_000_000_000
 CHANNEL = GUILD + 1
@@ -174,6 +175,10 @@ def test_settings_and_the_key(run: Run, used: Path) -> None:
     other.write_text("port = 'high'\n")
     key.write_bytes(bytes(32))
     assert "settings: " in run("check", "--data", used, "--config", other).out
+    other.write_text("geolocation_file = 'places.mmdb'\n")
+    assert run("check", "--data", used, "--config", other).out.startswith("settings: geolocation_file: ")
+    write_database(used / "places.mmdb", {"1.0.0.0/8": {}})
+    assert run("check", "--data", used, "--config", other).status == 0
 
 
 def test_there_is_nothing_to_check(run: Run, data: Path) -> None:

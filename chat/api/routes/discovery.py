@@ -1,10 +1,14 @@
-"""What anybody may ask of an instance: the discovery document, and whether it works (wire facts 2.1)."""
+"""What anybody may ask of an instance: the discovery document, whether it works, and where it takes the caller to be
+(wire facts 2.1).
+"""
 
 from __future__ import annotations
 
 from chat.api import buckets
 from chat.api.operation import Answer, Policy, Request, Routes
-from chat.api.schemas.instance import DISCOVERY, HEALTH
+from chat.api.schemas.instance import DISCOVERY, HEALTH, OWN_PLACE
+from chat.domain.geolocation import NOWHERE
+from chat.domain.objects.places import own_place
 
 routes = Routes()
 
@@ -13,6 +17,17 @@ routes = Routes()
 async def get_discovery(request: Request) -> object:
     """The discovery document."""
     return request.services.discovery.document
+
+
+@routes.operation("GET", "/v1/ip", policy=Policy.NONE, bucket=buckets.OWN_ADDRESS, answers=OWN_PLACE)
+async def locate_caller(request: Request) -> object:
+    """Where the caller's address is, as far as the operator's file tells; null without one.
+
+    The members are those of this family's clients, written as they write them; an instance of one's own keeps no list
+    of countries with rules for age.
+    """
+    places = await request.services.address_lookups.places([request.address])
+    return own_place(places.get(request.address, NOWHERE))
 
 
 @routes.operation("GET", "/_health", policy=Policy.NONE, answers={200: HEALTH, 503: HEALTH})

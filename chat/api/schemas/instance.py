@@ -66,6 +66,19 @@ DISCOVERY: Final = wire_object(
     },
 )
 
+GEO: Final = record({"countryCode": TEXT, "regionCode": nullable(TEXT)})
+OWN_PLACE: Final = wire_object(
+    "OwnPlace",
+    {
+        "countryCode": nullable(TEXT),
+        "regionCode": nullable(TEXT),
+        "latitude": nullable(TEXT),
+        "longitude": nullable(TEXT),
+        "ageRestrictedGeos": listed(GEO),
+        "ageBlockedGeos": listed(GEO),
+    },
+)
+
 HEALTH: Final = record({"status": choice("ok", "failing")})
 
 GATEWAY_BOT: Final = wire_object(
