@@ -36,7 +36,7 @@ def build_administration(
     log = AdminAuditLog(database, base.snowflakes)
     views = AdminAccountViews(database, clock, base.address_lookups)
     accounts = AdministeredAccounts(database, clock, credentials.usernames, base.account_events, log, views, settings)
-    blocklists = Blocklists(database, clock, log)
+    blocklists = Blocklists(database, clock, log, base.blocked)
     reports = Reports(
         database, clock, base.snowflakes, access, base.guild_states, messages, credentials.mailer, log, settings
     )

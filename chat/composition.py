@@ -48,6 +48,7 @@ from chat.domain.audit_log import AuditLog
 from chat.domain.authentication import Authentication
 from chat.domain.backup_codes import BackupCodes
 from chat.domain.bans import Bans
+from chat.domain.blocked_values import BlockedValues
 from chat.domain.bot_installation import BotInstallation
 from chat.domain.calls import Calls
 from chat.domain.channel_witness import ChannelWitness
@@ -177,6 +178,7 @@ class Foundations:
     mint: TokenMint
     keys: Keys
     address_bans: AddressBans
+    blocked: BlockedValues
     passwords: Passwords
     guild_states: GuildStates
     relationships: Relationships
@@ -260,7 +262,7 @@ def build_services(base: Foundations) -> Services:
         base.thread_lookup.find,
         Enrolments(database, credentials.factors).has_factor,
     )
-    policy = InstancePolicy(settings)
+    policy = InstancePolicy(settings, base.blocked)
     authors_messages = AuthorsMessages(database, access, base.guild_states, base.thread_lookup, bus)
     audit_log = AuditLog(database, access, bus, clock, base.snowflakes)
     roles = Roles(database, base.guild_states, access, bus, audit_log, base.snowflakes, settings, policy)
@@ -268,7 +270,7 @@ def build_services(base: Foundations) -> Services:
     memberships = Memberships(database, base.guild_states, access, bus, clock, base.snowflakes, settings, policy)
     addresses = MediaAddresses(settings.public_url, base.keys, clock)
     storage = MediaStorage(base.directory / "uploads", in_threads=base.in_threads)
-    media = MediaLibrary(database, clock, base.snowflakes, storage, addresses, settings)
+    media = MediaLibrary(database, clock, base.snowflakes, storage, addresses, settings, base.blocked)
     messages = Messages(
         database,
         access,
@@ -290,7 +292,7 @@ def build_services(base: Foundations) -> Services:
         database, bus, clock, base.snowflakes, settings, policy, base.private_channels, system_messages, media
     )
     unfurling = Unfurling(database, clock, media, in_threads=base.in_threads)
-    uploads = Uploads(database, clock, base.snowflakes, base.mint, media, messages, settings)
+    uploads = Uploads(database, clock, base.snowflakes, base.mint, media, messages, settings, base.blocked)
     posts = Posts(access, messages, clock, base.snowflakes, policy, audit_log)
     voice_regions = VoiceRegions(settings, access)
     push = _push(base)
@@ -350,6 +352,7 @@ def build_services(base: Foundations) -> Services:
             credentials.ip_authorization,
             base.mint,
             settings,
+            base.blocked,
         ),
         verification=credentials.verification,
         applications=Applications(
@@ -527,6 +530,7 @@ def build_services(base: Foundations) -> Services:
             base.keys,
             audit_log,
             settings,
+            policy,
         ),
         invites=Invites(
             database,
@@ -572,7 +576,7 @@ def _credentials(base: Foundations, rate_limiter: RateLimiter) -> Credentials:
     authentication = Authentication(database, base.passwords, sign_ins, tickets, ip_authorization, settings)
     return Credentials(
         usernames=Usernames(settings, base.chance),
-        rules=ProfileRules(clock, settings),
+        rules=ProfileRules(clock, settings, base.blocked),
         sign_ins=sign_ins,
         ip_authorization=ip_authorization,
         authentication=authentication,
@@ -635,6 +639,7 @@ def _single_sign_on(base: Foundations, credentials: Credentials) -> SingleSignOn
         credentials.sign_ins,
         credentials.ip_authorization,
         settings,
+        base.blocked,
     )
     return SingleSignOn(
         database,
@@ -654,7 +659,7 @@ def _recovery(base: Foundations, credentials: Credentials) -> Recovery:
     typed = TypedCodes(base.keys, base.chance)
     codes = MailedCodes(clock, base.mint, typed)
     new_passwords = NewPasswords(clock, base.passwords, base.account_events)
-    addresses = EmailAddresses(clock, mailer, base.mint, settings)
+    addresses = EmailAddresses(clock, mailer, base.mint, settings, base.blocked)
     email_changes = EmailChanges(
         database, clock, mailer, base.mint, codes, addresses, sudo, base.account_events, settings
     )
@@ -669,7 +674,7 @@ def _recovery(base: Foundations, credentials: Credentials) -> Recovery:
         ),
         email_changes=email_changes,
         email_replacements=EmailReplacements(database, codes, addresses, sudo, base.account_events),
-        email_reverts=EmailReverts(database, clock, authentication, new_passwords),
+        email_reverts=EmailReverts(database, clock, authentication, new_passwords, base.blocked),
         recovery_kits=RecoveryKits(database, clock, typed, sudo, authentication, new_passwords),
     )
 

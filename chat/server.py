@@ -31,6 +31,7 @@ from chat.api.operation import Routes
 from chat.api.routes import ROUTES
 from chat.api.services import Services
 from chat.auth.address_bans import AddressBans
+from chat.auth.blocked_networks import BlockedNetworks
 from chat.auth.client_address import ClientAddresses
 from chat.auth.keys import Keys
 from chat.auth.passwords import CHEAP, STRONG, HashCost, Passwords
@@ -43,6 +44,7 @@ from chat.config import Loaded, Settings
 from chat.domain import guild_administration
 from chat.domain.account_states import AccountStates, find_partial_user, is_animated
 from chat.domain.active_calls import ActiveCalls
+from chat.domain.blocked_values import BlockedValues
 from chat.domain.guild_states import GuildStates
 from chat.domain.presence_audience import are_acquainted, presence_audience
 from chat.domain.presences import Presences
@@ -134,7 +136,8 @@ class Server:
         self.guild_states = guild_states = GuildStates(database, clock)
         self.passwords = passwords = Passwords(chance, surroundings.hash_cost, in_threads=surroundings.work_in_threads)
         mint = TokenMint(chance)
-        self.address_bans = address_bans = AddressBans(database, clock, settings.ip_ban)
+        blocked = BlockedValues(settings, BlockedNetworks())
+        self.address_bans = address_bans = AddressBans(database, clock, settings.ip_ban, blocked.networks)
         partial_user_of = partial(find_partial_user, database)
         self.relationships = relationships = Relationships(database, bus, clock, partial_user_of=partial_user_of)
         thread_lookup = ThreadLookup(database)
@@ -219,6 +222,7 @@ class Server:
             mint=mint,
             keys=Keys(surroundings.secret, chance),
             address_bans=address_bans,
+            blocked=blocked,
             passwords=passwords,
             guild_states=guild_states,
             relationships=relationships,
@@ -365,6 +369,8 @@ class Server:
             self.bus.publish(CredentialsRevoked(int(change.body["user_id"])))
         elif change.kind == outside_changes.ADDRESS_BAN_LIFTED:
             self.address_bans.lift(str(change.body["network"]))
+        elif change.kind == outside_changes.BLOCKLISTS_CHANGED:
+            await self.services.administration.blocklists.load()
         elif change.kind == outside_changes.GUILD_CHANGED:
             guild_administration.take_up(self.database, self.guild_states, self.bus, int(change.body["guild_id"]))
         elif change.kind == outside_changes.ACCOUNT_CHANGED:

@@ -4,6 +4,9 @@
 What counts is an answer of 401 kind over HTTP and 4004 over the gateway. An IPv4 address counts by itself, an IPv6
 address with the 64 bits of its network. Failures are remembered in memory, in a table that an attacker cannot grow
 beyond its bounds; a ban is a row of the store too, so that a restart does not lift it.
+
+Networks that administrators have blocked are refused here as well, for good. Exempt ones (`ip_ban.exempt`) are served
+whatever happens, so that an operator finds a way in.
 """
 
 from __future__ import annotations
@@ -17,6 +20,7 @@ from typing import Final
 import structlog
 import trio
 
+from chat.auth.blocked_networks import BlockedNetworks
 from chat.auth.client_address import network_of, parse_address
 from chat.clock import Clock, iso_timestamp
 from chat.config.settings import IpBanSettings
@@ -39,16 +43,20 @@ RETRY_SECONDS: Final = 5.0
 
 REASON: Final = "authentication failures"
 KIND: Final = "temporary"
+BLOCKED_KIND: Final = "permanent"
 
 log: Final = structlog.get_logger("chat.auth")
 
 
 class AddressBans:
-    """Counts failures, bans and lifts bans."""
+    """Counts failures, bans and lifts bans; `blocked` are the networks that administrators have blocked."""
 
-    def __init__(self, database: Database, clock: Clock, settings: IpBanSettings) -> None:
+    def __init__(
+        self, database: Database, clock: Clock, settings: IpBanSettings, blocked: BlockedNetworks | None = None
+    ) -> None:
         self._database = database
         self._clock = clock
+        self._blocked = BlockedNetworks() if blocked is None else blocked
         self._allowed = settings.failures
         self._window_ms = settings.window_seconds * 1_000
         self._duration_ms = settings.duration_seconds * 1_000
@@ -61,7 +69,7 @@ class AddressBans:
 
     def __len__(self) -> int:
         """How many bans there are, those included that have run out since they were last looked at."""
-        return len(self._bans)
+        return len(self._bans) + len(self._blocked)
 
     @property
     def failures_remembered(self) -> int:
@@ -71,8 +79,10 @@ class AddressBans:
     def refuse(self, address: str) -> None:
         """Turn away whoever comes from a banned network.
 
-        :raises ApiError: GLOBAL_IP_TEMPORARILY_BANNED.
+        :raises ApiError: GLOBAL_IP_BANNED, GLOBAL_IP_TEMPORARILY_BANNED.
         """
+        if self._blocked.cover(address) and not self._is_exempt(address):
+            raise _refusal("GLOBAL_IP_BANNED", address, BLOCKED_KIND, None)
         if not self._bans:
             return
         network = network_of(address)
@@ -82,16 +92,7 @@ class AddressBans:
         if ban.expires_at <= self._clock.now_ms():
             del self._bans[network]
         elif not self._is_exempt(address):
-            raise ApiError(
-                "GLOBAL_IP_TEMPORARILY_BANNED",
-                members={
-                    "ip_address": address,
-                    "ban_kind": KIND,
-                    "expires_at": iso_timestamp(ban.expires_at),
-                    "appeals_supported": False,
-                    "appeal_email": None,
-                },
-            )
+            raise _refusal("GLOBAL_IP_TEMPORARILY_BANNED", address, KIND, iso_timestamp(ban.expires_at))
 
     def note_failure(self, address: str) -> None:
         """Count a credential that was refused; the one that is too many bans the network from now on."""
@@ -174,3 +175,16 @@ class AddressBans:
             await self._database.write(unit)
         except StorageUnavailable:
             self._unwritten = {**made, **self._unwritten}
+
+
+def _refusal(code: str, address: str, kind: str, expires_at: str | None) -> ApiError:
+    return ApiError(
+        code,
+        members={
+            "ip_address": address,
+            "ban_kind": kind,
+            "expires_at": expires_at,
+            "appeals_supported": False,
+            "appeal_email": None,
+        },
+    )

@@ -46,6 +46,7 @@ def _forget(services: DevelopmentServices) -> None:
     services.sign_ins.forget_uses()
     services.admin_api_keys.forget_uses()
     services.address_bans.forget_all()
+    services.administration.blocklists.forget_all()
     for forget in development.forget:
         forget()
     development.clock.set_back()

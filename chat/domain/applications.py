@@ -104,11 +104,12 @@ class Applications:
     async def create(self, principal: Principal, new: NewApplication) -> dict[str, Any]:
         """Create an application with its bot account; the only answer that tells client secret and bot token together.
 
-        :raises ApiError: UNCLAIMED_ACCOUNT_CANNOT_CREATE_APPLICATIONS, MAX_APPLICATIONS.
+        :raises ApiError: UNCLAIMED_ACCOUNT_CANNOT_CREATE_APPLICATIONS, CONTENT_BLOCKED, MAX_APPLICATIONS.
         """
         if is_unclaimed(principal.account):
             raise ApiError("UNCLAIMED_ACCOUNT_CANNOT_CREATE_APPLICATIONS")
         self._require_redirects(new.redirect_uris)
+        self._rules.require_name(new.name)
         application_id = self._snowflakes()
         client_secret, bot_token = self._mint.secret(), self._mint.bot_token(application_id)
         now = self._clock.now_ms()
@@ -177,10 +178,11 @@ class Applications:
     async def change(self, principal: Principal, application_id: int, changes: Mapping[str, Any]) -> dict[str, Any]:
         """Change columns: name, redirect_uris, bot_public, bot_require_code_grant.
 
-        :raises ApiError: UNKNOWN_APPLICATION, ACCESS_DENIED.
+        :raises ApiError: CONTENT_BLOCKED, UNKNOWN_APPLICATION, ACCESS_DENIED.
         :raises InvalidFormBody: for redirect addresses that cannot be taken.
         """
         self._require_redirects(changes.get("redirect_uris", ()))
+        self._rules.require_name(changes.get("name", ""))
 
         def unit(connection: sqlite3.Connection) -> dict[str, Any]:
             application = attrs.evolve(owned(connection, principal, application_id), **changes)

@@ -8,16 +8,19 @@ from __future__ import annotations
 
 import ipaddress
 import sqlite3
-import unicodedata
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Any, Final
 
 from chat.clock import Clock, iso_timestamp
-from chat.domain.admin_audit_log import Acting, AdminAuditLog
+from chat.domain.admin_audit_log import NO_TARGET, Acting, AdminAuditLog
+from chat.domain.blocked_links import comparable_domain, comparable_page, domain_and_above
+from chat.domain.blocked_values import BlockedValues
+from chat.domain.images import ANIMATED_PREFIX
+from chat.domain.phrase_matcher import comparable_text
 from chat.errors import ApiError, InvalidFormBody
 from chat.registries.blocklists import BLOCKLISTS, Blocklist
-from chat.store import blocklists
+from chat.store import accounts, blocklists
 from chat.store.accounts import email_key
 from chat.store.blocklists import BlockedValue
 from chat.store.database import Database
@@ -25,17 +28,27 @@ from chat.store.database import Database
 ENTRIES_MAXIMUM: Final = 100_000
 """Entries of one list; more are refused."""
 
+PHRASES_MAXIMUM: Final = 10_000
+"""Entries of a list of texts, which is looked for in whatever is written."""
+
 VALUE_LENGTH: Final = 1_024
+PHRASE_LENGTH: Final = 256
+SHA_DIGITS: Final = 64
+
+SHORTEST_PREFIX: Final = MappingProxyType({4: 8, 6: 16})
+"""Bits that a network has at least, by IP version: a slip shall not shut everybody out."""
+
+TEXTS: Final = frozenset({Blocklist.PHRASE, Blocklist.PROFILE_SUBSTRING})
 
 
 class Blocklists:
-    """Keeps the lists, and tells what is on them."""
+    """Keeps the lists; `blocked` holds them in memory."""
 
-    def __init__(self, database: Database, clock: Clock, log: AdminAuditLog) -> None:
+    def __init__(self, database: Database, clock: Clock, log: AdminAuditLog, blocked: BlockedValues) -> None:
         self._database = database
         self._clock = clock
         self._log = log
-        self._held: dict[Blocklist, set[str]] = {name: set() for name in Blocklist}
+        self._blocked = blocked
 
     async def load(self) -> None:
         """Take the lists over from the store."""
@@ -44,32 +57,23 @@ class Blocklists:
             return {name: set(blocklists.values_of(connection, name)) for name in Blocklist}
 
         for name, values in (await self._database.read(query)).items():
-            self._held[name].clear()
-            self._held[name].update(values)
+            self._blocked.replace(name, values)
 
-    def values(self, name: Blocklist) -> Collection[str]:
-        """What is on a list, in the form under which it is compared; it stays current."""
-        return self._held[name]
-
-    def has(self, name: Blocklist, value: str) -> bool:
-        """Whether the very value is on the list; what cannot be on it is not."""
-        held = self._held[name]
-        if not held:
-            return False
-        try:
-            return comparable(name, value) in held
-        except InvalidFormBody:
-            return False
+    def forget_all(self) -> None:
+        """Nothing is blocked any more but what the settings block (`/v1/_dev/reset`)."""
+        for name in Blocklist:
+            self._blocked.replace(name, ())
 
     async def add(self, acting: Acting, name: Blocklist, value: str, reason: str | None) -> dict[str, Any]:
         """Put a value on a list; one that is there already stays as it is.
 
-        :raises InvalidFormBody: at `value`, for what cannot be on the list, or beyond ENTRIES_MAXIMUM.
+        :raises InvalidFormBody: at `value`, for what cannot be on the list, or when the list is full.
         """
         wanted = comparable(name, value)
+        maximum = PHRASES_MAXIMUM if name in TEXTS else ENTRIES_MAXIMUM
 
         def unit(connection: sqlite3.Connection) -> BlockedValue:
-            if blocklists.count(connection, name) >= ENTRIES_MAXIMUM:
+            if blocklists.count(connection, name) >= maximum:
                 raise InvalidFormBody.at("value", "INVALID_FORMAT")
             return self.add_in(connection, acting, name, wanted, reason)
 
@@ -88,7 +92,7 @@ class Blocklists:
 
     def added(self, name: Blocklist, value: str) -> None:
         """After the commit: the value counts from now on."""
-        self._held[name].add(value)
+        self._blocked.add(name, value)
 
     async def remove(self, acting: Acting, name: Blocklist, value: str) -> None:
         """Take a value off a list.
@@ -102,19 +106,51 @@ class Blocklists:
                 raise ApiError("NOT_FOUND")
             self._log.record(connection, acting, BLOCKLISTS[name].removed, wanted)
 
-        await self._database.write(unit, lambda _: self._held[name].discard(wanted))
+        await self._database.write(unit, lambda _: self._blocked.discard(name, wanted))
 
     async def check(self, acting: Acting, name: Blocklist, value: str) -> dict[str, Any]:
-        """Whether a value is on a list, with its entry."""
-        wanted = comparable(name, value)
-        entry = blocklists.find(self._database.reader, name, wanted)
+        """Whether a value is blocked, with the entry that blocks it: its own, or that of a network or domain that it
+        lies in."""
+        wanted = comparable(name, value, judged=True)
+        entry = next(
+            (
+                found
+                for covering in _covering(name, wanted)
+                if (found := blocklists.find(self._database.reader, name, covering)) is not None
+            ),
+            None,
+        )
         await self._log.note(acting, BLOCKLISTS[name].checked, wanted, {"banned": entry is not None})
         return {"banned": entry is not None, "entry": None if entry is None else entry_object(entry)}
 
-    async def page(self, name: Blocklist, after: str, limit: int) -> list[dict[str, Any]]:
-        """Entries of a list in order of their values, those above `after`."""
-        found = await self._database.read(lambda connection: blocklists.of_list(connection, name, after, limit))
-        return [entry_object(entry) for entry in found]
+    async def page(self, acting: Acting, name: Blocklist, after: str, limit: int) -> dict[str, Any]:
+        """Entries of a list in order of their values, those above `after`, how many there are in all, and where the
+        next page begins, if there is one."""
+
+        def query(connection: sqlite3.Connection) -> tuple[list[BlockedValue], int]:
+            return blocklists.of_list(connection, name, after, limit + 1), blocklists.count(connection, name)
+
+        found, total = await self._database.read(query)
+        page = found[:limit]
+        await self._log.note(acting, BLOCKLISTS[name].listed, NO_TARGET, {"limit": limit, "result_count": len(page)})
+        return {
+            "entries": [entry_object(entry) for entry in page],
+            "total": total,
+            "next_after": page[-1].value if len(found) > limit else None,
+        }
+
+    async def block_avatar(self, acting: Acting, user_id: int) -> dict[str, Any]:
+        """Block the avatar that an account shows, for everybody.
+
+        :raises ApiError: UNKNOWN_USER.
+        :raises InvalidFormBody: at `user_id`, for an account without an avatar, or when the list is full.
+        """
+        account = accounts.by_id(self._database.reader, user_id)
+        if account is None:
+            raise ApiError("UNKNOWN_USER")
+        if account.avatar is None:
+            raise InvalidFormBody.at("user_id", "INVALID_FORMAT")
+        return await self.add(acting, Blocklist.AVATAR_HASH, account.avatar, acting.reason)
 
 
 def entry_object(entry: BlockedValue) -> dict[str, Any]:
@@ -128,57 +164,77 @@ def entry_object(entry: BlockedValue) -> dict[str, Any]:
     }
 
 
-def comparable(name: Blocklist, value: str) -> str:
-    """The form under which values of a list are compared.
+def comparable(name: Blocklist, value: str, *, judged: bool = False) -> str:
+    """The form under which values of a list are compared; `judged` are those that are only looked up.
 
     :raises InvalidFormBody: at `value`, for what cannot be on the list.
     """
-    if len(value) > VALUE_LENGTH:
+    if len(value) > (PHRASE_LENGTH if name in TEXTS else VALUE_LENGTH):
         raise InvalidFormBody.at("value", "CONTENT_EXCEEDS_MAX_LENGTH")
     found = _FORMS[name](value.strip())
-    if not found:
+    if not found or (name is Blocklist.IP and not judged and _is_too_wide(found)):
         raise InvalidFormBody.at("value", "INVALID_FORMAT")
     return found
 
 
-def _text(value: str) -> str:
-    return unicodedata.normalize("NFKC", value).casefold()
-
-
 def _network(value: str) -> str:
     try:
-        return str(ipaddress.ip_network(value, strict=False))
+        network = ipaddress.ip_network(value, strict=False)
     except ValueError:
         return ""
+    if isinstance(network, ipaddress.IPv6Network) and network.prefixlen == network.max_prefixlen:
+        unwrapped = network.network_address.ipv4_mapped
+        return str(network if unwrapped is None else ipaddress.ip_network(unwrapped))
+    return str(network)
+
+
+def _is_too_wide(network: str) -> bool:
+    parsed = ipaddress.ip_network(network)
+    return parsed.prefixlen < SHORTEST_PREFIX[parsed.version]
 
 
 def _email(value: str) -> str:
-    return email_key(value) if "@" in value else ""
-
-
-def _domain(value: str) -> str:
-    bare = value.casefold().strip(".")
-    return bare if "." in bare and "/" not in bare and not any(map(str.isspace, bare)) else ""
-
-
-def _url(value: str) -> str:
-    return value if value.startswith(("http://", "https://")) else ""
+    """An address; or a domain with an @ before it, for every address there and below."""
+    name, separator, domain = value.rpartition("@")
+    if not separator or not domain or any(map(str.isspace, value)):
+        return ""
+    if name:
+        return email_key(value)
+    found = comparable_domain(domain)
+    return f"@{found}" if found else ""
 
 
 def _sha(value: str) -> str:
-    digits = value.casefold()
-    return digits if len(digits) == 64 and all(digit in "0123456789abcdef" for digit in digits) else ""
+    digits = value.lower()
+    return digits if len(digits) == SHA_DIGITS and all(digit in "0123456789abcdef" for digit in digits) else ""
+
+
+def _image_hash(value: str) -> str:
+    bare = value.removeprefix(ANIMATED_PREFIX)
+    return bare if bare.isascii() and bare.isalnum() and len(bare) <= SHA_DIGITS else ""
 
 
 _FORMS: Final[Mapping[Blocklist, Callable[[str], str]]] = MappingProxyType(
     {
         Blocklist.EMAIL: _email,
         Blocklist.IP: _network,
-        Blocklist.PHRASE: _text,
-        Blocklist.URL: _url,
-        Blocklist.URL_DOMAIN: _domain,
+        Blocklist.PHRASE: comparable_text,
+        Blocklist.URL: comparable_page,
+        Blocklist.URL_DOMAIN: comparable_domain,
         Blocklist.FILE_SHA: _sha,
-        Blocklist.AVATAR_HASH: lambda value: value.removeprefix("a_"),
-        Blocklist.PROFILE_SUBSTRING: _text,
+        Blocklist.AVATAR_HASH: _image_hash,
+        Blocklist.PROFILE_SUBSTRING: comparable_text,
     }
 )
+
+
+def _covering(name: Blocklist, value: str) -> Iterator[str]:
+    """The value, and every wider one that blocks it when it is on the list."""
+    yield value
+    if name is Blocklist.IP:
+        network = ipaddress.ip_network(value)
+        yield from (str(network.supernet(new_prefix=length)) for length in reversed(range(network.prefixlen)))
+    elif name is Blocklist.URL_DOMAIN:
+        yield from domain_and_above(value)
+    elif name is Blocklist.EMAIL:
+        yield from (f"@{above}" for above in domain_and_above(comparable_domain(value.rpartition("@")[2])))

@@ -18,6 +18,7 @@ from chat.clock import Clock
 from chat.config import Settings
 from chat.domain import account_rules
 from chat.domain.account_history import note_changes
+from chat.domain.blocked_values import BlockedValues
 from chat.errors import InvalidFormBody
 from chat.mail import letters
 from chat.mail.mailer import Mailer, MailKind
@@ -36,17 +37,22 @@ TOKEN_KIND: Final = "email_token"  # noqa: S105 - a kind of ticket
 class EmailAddresses:
     """Moves accounts from address to address."""
 
-    def __init__(self, clock: Clock, mailer: Mailer, mint: TokenMint, settings: Settings) -> None:
+    def __init__(
+        self, clock: Clock, mailer: Mailer, mint: TokenMint, settings: Settings, blocked: BlockedValues
+    ) -> None:
         self._clock = clock
         self._mailer = mailer
         self._mint = mint
         self._settings = settings
+        self._blocked = blocked
 
     def require_free(self, connection: sqlite3.Connection, account: Account, email: str, *, path: str) -> None:
         """Return if the account may have the address.
 
         :raises InvalidFormBody: EMAIL_ALREADY_IN_USE at `path`.
+        :raises ApiError: CONTENT_BLOCKED.
         """
+        self._blocked.require_email(email)
         require_free_address(connection, email, account.id, self._clock.now_ms(), path=path)
 
     def acceptable(self, connection: sqlite3.Connection, account: Account, new_email: str) -> str:

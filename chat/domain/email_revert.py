@@ -18,6 +18,7 @@ from chat.auth.tokens import token_hash
 from chat.clock import Clock
 from chat.domain.account_history import note_changes
 from chat.domain.authentication import Authentication, SignedIn
+from chat.domain.blocked_values import BlockedValues
 from chat.domain.email_addresses import REVERT_KIND, require_free_address
 from chat.domain.login_tickets import MfaChallenge
 from chat.domain.new_passwords import NewPasswords
@@ -36,19 +37,25 @@ class EmailReverts:
     """Takes the tokens of revert links."""
 
     def __init__(
-        self, database: Database, clock: Clock, authentication: Authentication, new_passwords: NewPasswords
+        self,
+        database: Database,
+        clock: Clock,
+        authentication: Authentication,
+        new_passwords: NewPasswords,
+        blocked: BlockedValues,
     ) -> None:
         self._database = database
         self._clock = clock
         self._authentication = authentication
         self._new_passwords = new_passwords
+        self._blocked = blocked
 
     async def revert(self, token: str, password: str, client: Client) -> SignedIn | MfaChallenge:
         """Give the account its address back and a new password; its sign-ins end and a new one begins.
 
         :raises InvalidFormBody: INVALID_OR_EXPIRED_REVERT_TOKEN at `token`, else what is wrong with the password;
             EMAIL_ALREADY_IN_USE at `token` where an administrator gave the address away.
-        :raises ApiError: as `Authentication.proceed`.
+        :raises ApiError: CONTENT_BLOCKED for an address that nobody may have; as `Authentication.proceed`.
         """
         issued, account = self._found(self._database.reader, token)
         if account.bot:
@@ -82,6 +89,7 @@ class EmailReverts:
         """The account with the address of the token. Later changes of address cannot be taken back after this one."""
         if issued.email is None:
             raise _refused()
+        self._blocked.require_email(issued.email)
         require_free_address(connection, issued.email, account.id, self._clock.now_ms(), path="token")
         email_tokens.delete_of_user(connection, REVERT_KIND, account.id, since=issued.created_at)
         email_tokens.delete_of_user(connection, str(MailKind.VERIFICATION), account.id)

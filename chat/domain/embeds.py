@@ -54,3 +54,12 @@ def texts_of(embeds: Embeds) -> Iterator[str]:
         for field in embed.get("fields", ()):
             yield field["name"]
             yield field["value"]
+
+
+def addresses_of(embeds: Embeds) -> Iterator[str]:
+    """Every address that an embed leads to or shows something from."""
+    for embed in embeds:
+        yield embed.get("url") or ""
+        for member in ("author", "footer", *MEDIA_MEMBERS):
+            part = embed.get(member) or {}
+            yield from (part[name] for name in ("url", "icon_url") if part.get(name))

@@ -2,32 +2,43 @@
 
 from __future__ import annotations
 
-import unicodedata
+from collections.abc import Iterable
 
 from chat.config import Settings
-from chat.errors import ApiError
+from chat.domain.blocked_values import BlockedValues
+from chat.domain.embeds import Embeds, addresses_of, texts_of
+from chat.store.attachments import Attachment
 
 
 class InstancePolicy:
-    """The instance's policy, as its settings say."""
+    """The instance's policy, as its settings say, and its blocklists."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, blocked: BlockedValues) -> None:
         self.single_community = settings.single_community_enabled
         """Whether nobody may create guilds."""
         self._community_guild_id = settings.single_community_guild_id
-        self._blocked = tuple(_comparable(phrase) for phrase in settings.content_policy.blocked_phrases if phrase)
+        self._blocked = blocked
 
     def protects(self, guild_id: int) -> bool:
         """Whether this guild is the instance's one community, which nobody leaves or deletes."""
         return self.single_community and guild_id == self._community_guild_id
 
     def require_unblocked(self, text: str) -> None:
-        """Raise CONTENT_BLOCKED for text that holds a blocked phrase, in any letter case."""
-        if self._blocked:
-            comparable = _comparable(text)
-            if any(phrase in comparable for phrase in self._blocked):
-                raise ApiError("CONTENT_BLOCKED")
+        """Raise CONTENT_BLOCKED for text that holds a blocked phrase, in any letter case, or leads to what is
+        blocked."""
+        self._blocked.require_text(text)
 
+    def require_unblocked_embeds(self, embeds: Embeds) -> None:
+        """As `require_unblocked`, for every text and every address in embeds."""
+        if embeds:
+            self._blocked.require_text("\n".join((*texts_of(embeds), *addresses_of(embeds))))
 
-def _comparable(text: str) -> str:
-    return unicodedata.normalize("NFKC", text).casefold()
+    def require_unblocked_files(self, files: Iterable[Attachment]) -> None:
+        """Raise CONTENT_BLOCKED for a file that nobody may send, and for what is said about one."""
+        for file in files:
+            self._blocked.require_file(file.content_hash)
+            self._blocked.require_text("\n".join((file.filename, file.title or "", file.description or "")))
+
+    def require_unblocked_profile(self, text: str) -> None:
+        """As `require_unblocked`, for what accounts call themselves and say of themselves."""
+        self._blocked.require_profile(text)

@@ -18,6 +18,7 @@ import trio
 
 from chat.clock import Clock
 from chat.config import Settings
+from chat.domain.blocked_values import BlockedValues
 from chat.domain.images import ANIMATED_PREFIX, AVATARS, HASH_CHARACTERS, PreparedImage, take
 from chat.errors import ApiError, InvalidFormBody, StorageUnavailable
 from chat.media.external import ExternalMedia
@@ -59,11 +60,13 @@ class MediaLibrary:
         storage: MediaStorage,
         addresses: MediaAddresses,
         settings: Settings,
+        blocked: BlockedValues,
     ) -> None:
         self._database = database
         self._clock = clock
         self._snowflakes = snowflakes
         self._settings = settings
+        self._blocked = blocked
         self.storage: Final = storage
         self.addresses: Final = addresses
         self.external: Final = ExternalMedia(settings.media.private_networks_allowed)
@@ -76,8 +79,10 @@ class MediaLibrary:
         """An image of somebody by its hash; a moving one also by its hash without `a_`, which is all that is told of it
         where a guild may not have moving images.
 
-        :raises ApiError: NOT_FOUND.
+        :raises ApiError: NOT_FOUND, for a blocked image as well.
         """
+        if self._blocked.blocks_image(name):
+            raise ApiError("NOT_FOUND")
         reader = self._database.reader
         found = assets.find(reader, kind, owner_id, name) or assets.find(reader, kind, owner_id, ANIMATED_PREFIX + name)
         if found is None:
@@ -90,7 +95,7 @@ class MediaLibrary:
         :raises ApiError: NOT_FOUND.
         """
         found = assets.only_of(self._database.reader, kind, owner_id)
-        if found is None:
+        if found is None or self._blocked.blocks_image(found.hash):
             raise ApiError("NOT_FOUND")
         return found
 
@@ -99,11 +104,14 @@ class MediaLibrary:
     ) -> tuple[Attachment, int]:
         """An attachment by its whole address, and for how many seconds that holds.
 
-        :raises ApiError: NOT_FOUND, the same for a wrong signature, an expired one and a file that is gone.
+        :raises ApiError: NOT_FOUND, the same for a wrong signature, an expired one and a file that is gone or
+            blocked.
         """
         seconds = self.addresses.seconds_left(channel_id, attachment_id, ex, hm)
         found = None if seconds is None else attachments.by_id(self._database.reader, attachment_id)
         if seconds is None or found is None or not found.stored:
+            raise ApiError("NOT_FOUND")
+        if self._blocked.blocks_file(found.content_hash):
             raise ApiError("NOT_FOUND")
         if found.channel_id != channel_id or found.filename != filename:
             raise ApiError("NOT_FOUND")
@@ -115,8 +123,10 @@ class MediaLibrary:
         """Look at an image out of a JSON body; nothing is written yet. `still` refuses one that moves.
 
         :raises InvalidFormBody: at `path`, as `chat.domain.images.take`.
+        :raises ApiError: CONTENT_BLOCKED for an image that nobody may show.
         """
         taken = await self.storage.computed(take, text, self._settings.limits.avatar_max_size, path)
+        self._blocked.require_image(taken.hash)
         header = taken.header
         if still and header.animated:
             raise InvalidFormBody.at(path, "INVALID_IMAGE_FORMAT")

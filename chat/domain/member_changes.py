@@ -202,9 +202,9 @@ class MemberChanges:
         nick = columns.get("nick")
         if nick is not None:
             columns["nick"] = nick.strip() or None
-            self._policy.require_unblocked(nick)
+            self._policy.require_unblocked_profile(nick)
         for name in ("bio", "pronouns"):
-            self._policy.require_unblocked(columns.get(name) or "")
+            self._policy.require_unblocked_profile(columns.get(name) or "")
         until, now = columns.get("communication_disabled_until"), self._clock.now_ms()
         if until is not None and until > now + TIMEOUT_MAXIMUM_MS:
             raise InvalidFormBody.at("communication_disabled_until", "TIMEOUT_CANNOT_EXCEED_365_DAYS")

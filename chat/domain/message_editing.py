@@ -18,7 +18,7 @@ from chat.bus.bus import Bus
 from chat.clock import Clock
 from chat.config import Limits, Settings
 from chat.domain.access import Access, ChannelAccess, GuildChannelAccess
-from chat.domain.embeds import require_embeds, require_own_files, texts_of
+from chat.domain.embeds import require_embeds, require_own_files
 from chat.domain.instance_policy import InstancePolicy
 from chat.domain.limits import limits_of
 from chat.domain.mention_parsing import ParsedMentions, parse_mentions
@@ -191,7 +191,11 @@ class MessageEditing:
             self._policy.require_unblocked(edit.content)
         if edit.embeds:
             require_embeds(edit.embeds, limits.max_embeds_per_message)
-            self._policy.require_unblocked("\n".join(texts_of(edit.embeds)))
+            self._policy.require_unblocked_embeds(edit.embeds)
+        for kept in (edit.kept_attachments or {}).values():
+            self._policy.require_unblocked("\n".join((kept.title or "", kept.description or "")))
+        if edit.attachments:
+            self._policy.require_unblocked_files(file.attachment for file in edit.attachments)
         if message.extra is not None and message.extra.snapshots and not edit.changes_flags_alone:
             raise ApiError("CANNOT_EDIT_OTHER_USER_MESSAGE")
 

@@ -18,7 +18,7 @@ from chat.bus.bus import Bus
 from chat.clock import Clock, iso_timestamp
 from chat.config import Limits, Settings
 from chat.domain.access import Access, ChannelAccess, GuildChannelAccess
-from chat.domain.embeds import require_embeds, require_own_files, texts_of
+from chat.domain.embeds import require_embeds, require_own_files
 from chat.domain.instance_policy import InstancePolicy
 from chat.domain.limits import limits_of
 from chat.domain.mention_counting import NOBODY, MentionCounting, Notified
@@ -197,7 +197,15 @@ class MessageSending:
         if draft.embeds:
             require_embeds(draft.embeds, limits.max_embeds_per_message)
             require_own_files(draft.embeds, [file.attachment.filename for file in draft.attachments])
-            self._policy.require_unblocked("\n".join(texts_of(draft.embeds)))
+            self._policy.require_unblocked_embeds(draft.embeds)
+        if draft.attachments:
+            self._policy.require_unblocked_files(file.attachment for file in draft.attachments)
+
+    def _require_unblocked_forward(self, carried: Carried) -> None:
+        """What was said before it was blocked is not said again."""
+        self._policy.require_unblocked(carried.snapshot.get("content") or "")
+        self._policy.require_unblocked_embeds(carried.snapshot.get("embeds") or ())
+        self._policy.require_unblocked_files(file.attachment for file in carried.files)
 
     def _require_webhook_may_send(self, access: GuildChannelAccess, draft: MessageDraft) -> None:
         require_message_channel(access.channel)
@@ -254,6 +262,8 @@ class MessageSending:
         opening: Opening | None = None,
     ) -> dict[str, Any]:
         context = await self._contexts.of(sender, access, draft, source)
+        if context.carried is not None:
+            self._require_unblocked_forward(context.carried)
         user_id, channel = sender.id, access.channel if opening is None else opening.slowmode_channel
         slow = channel.rate_limit_per_user > 0 and not access.may(BYPASS_SLOWMODE)
         if slow:

@@ -10,7 +10,7 @@ import attrs
 from chat.clock import Clock
 from chat.config import Settings
 from chat.domain import account_rules
-from chat.domain.instance_policy import InstancePolicy
+from chat.domain.blocked_values import BlockedValues
 from chat.domain.objects.users import BADGE_FLAGS, has_premium
 from chat.domain.usernames import DISCRIMINATORS
 from chat.errors import InvalidFormBody
@@ -56,10 +56,10 @@ def _with_bit(flags: int, bit: int, holds: bool) -> int:
 class ProfileRules:
     """Judges changes of a profile."""
 
-    def __init__(self, clock: Clock, settings: Settings) -> None:
+    def __init__(self, clock: Clock, settings: Settings, blocked: BlockedValues) -> None:
         self._clock = clock
         self._settings = settings
-        self._policy = InstancePolicy(settings)
+        self._blocked = blocked
 
     def checked(self, account: Account, profile: dict[str, Any], tag: TagChange) -> dict[str, Any]:
         """The columns as they are to be stored; every rule is checked but those that ask who else has the tag.
@@ -76,12 +76,16 @@ class ProfileRules:
             raise InvalidFormBody.at("bio", "CONTENT_EXCEEDS_MAX_LENGTH")
         if tag.username is not None:
             account_rules.username(tag.username, service_name=self._settings.service_name)
-            self._policy.require_unblocked(tag.username)
+            self._blocked.require_profile(tag.username)
         for name in TEXTS:
-            self._policy.require_unblocked(profile.get(name) or "")
+            self._blocked.require_profile(profile.get(name) or "")
         if tag.discriminator is not None:
             self._require_choice(account, tag.discriminator)
         return profile
+
+    def require_name(self, name: str) -> None:
+        """Raise CONTENT_BLOCKED for what nothing may be called that shows itself like an account."""
+        self._blocked.require_profile(name)
 
     def _require_choice(self, account: Account, discriminator: int) -> None:
         """Raise InvalidFormBody unless the account may have this discriminator, provided that it is free."""

@@ -15,6 +15,7 @@ from chat.clock import Clock
 from chat.config import Settings
 from chat.domain import account_rules
 from chat.domain.authentication import SignedIn
+from chat.domain.blocked_values import BlockedValues
 from chat.domain.email_addresses import require_free_address
 from chat.domain.email_verification import EmailVerification
 from chat.domain.ip_authorization import IpAuthorization
@@ -79,6 +80,7 @@ class Registration:
         ip_authorization: IpAuthorization,
         mint: TokenMint,
         settings: Settings,
+        blocked: BlockedValues,
     ) -> None:
         self._database = database
         self._clock = clock
@@ -90,12 +92,13 @@ class Registration:
         self._ip_authorization = ip_authorization
         self._mint = mint
         self._settings = settings
+        self._blocked = blocked
 
     async def register(self, applicant: Applicant, client: Client) -> SignedIn | AwaitsApproval:
         """Make the account and sign it in, or let it wait where an administrator approves accounts.
 
         :raises ApiError: REGISTRATION_CLOSED; REGISTRATION_URL_INVALID for the code of a registration link, since this
-            instance gives none out.
+            instance gives none out; CONTENT_BLOCKED for an address or a name that nobody may have.
         :raises InvalidFormBody: with the fields that cannot be taken.
         """
         if applicant.registration_url_code is not None:
@@ -135,6 +138,8 @@ class Registration:
         email = self._email(applicant)
         global_name = account_rules.global_name(applicant.global_name)
         username = self._username(applicant, global_name)
+        for name in (username, global_name or ""):
+            self._blocked.require_profile(name)
         birth = applicant.date_of_birth
         if birth is not None:
             birth = account_rules.date_of_birth(birth, now_ms=now)
@@ -160,7 +165,11 @@ class Registration:
     def _email(self, applicant: Applicant) -> str | None:
         """The address. One who leaves it out gets an unclaimed account; a username instance takes none."""
         if self._settings.sign_in == "email":
-            return None if applicant.email is None else account_rules.email(applicant.email)
+            if applicant.email is None:
+                return None
+            email = account_rules.email(applicant.email)
+            self._blocked.require_email(email)
+            return email
         if applicant.email is not None:
             raise InvalidFormBody.at("email", "INVALID_FORMAT")
         for name in ("username", "password"):

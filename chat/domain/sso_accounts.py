@@ -14,6 +14,7 @@ from chat.clock import Clock
 from chat.config import Settings
 from chat.domain import account_rules
 from chat.domain.authentication import SignedIn
+from chat.domain.blocked_values import BlockedValues
 from chat.domain.ip_authorization import IpAuthorization
 from chat.domain.registration import NAMELESS
 from chat.domain.sign_ins import Client, SignIns
@@ -41,6 +42,7 @@ class SsoAccounts:
         sign_ins: SignIns,
         addresses: IpAuthorization,
         settings: Settings,
+        blocked: BlockedValues,
     ) -> None:
         self._database = database
         self._clock = clock
@@ -49,10 +51,18 @@ class SsoAccounts:
         self._sign_ins = sign_ins
         self._addresses = addresses
         self._settings = settings
+        self._blocked = blocked
 
     async def make(self, claims: Claims, client: Client, holder_of: HolderOf) -> SignedIn | None:
-        """Make the account and sign it in; None when the person has one at the moment of writing."""
+        """Make the account and sign it in; None when the person has one at the moment of writing.
+
+        :raises ApiError: CONTENT_BLOCKED for an address or a name that nobody may have.
+        """
         account = self._account(claims)
+        if account.email is not None:
+            self._blocked.require_email(account.email)
+        for name in (account.username, account.global_name or ""):
+            self._blocked.require_profile(name)
         sign_in = self._sign_ins.new(account.id, client)
 
         def unit(connection: sqlite3.Connection) -> Account | None:

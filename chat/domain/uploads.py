@@ -20,6 +20,7 @@ from chat.auth.principal import Principal
 from chat.auth.tokens import TokenMint, token_hash
 from chat.clock import Clock, iso_timestamp
 from chat.config import Limits, Settings
+from chat.domain.blocked_values import BlockedValues
 from chat.domain.limits import limits_of
 from chat.domain.media_library import MediaLibrary
 from chat.domain.message_drafts import AttachmentDraft
@@ -105,6 +106,7 @@ class Uploads:
         media: MediaLibrary,
         messages: Messages,
         settings: Settings,
+        blocked: BlockedValues,
     ) -> None:
         self._database = database
         self._clock = clock
@@ -113,6 +115,7 @@ class Uploads:
         self._media = media
         self._messages = messages
         self._settings = settings
+        self._blocked = blocked
         self._arriving: set[int] = set()
         self._forms: Counter[int] = Counter()
 
@@ -187,7 +190,8 @@ class Uploads:
         """Take the bytes of a promised upload; a broken off one leaves nothing, and may be tried again.
 
         :raises ApiError: NOT_FOUND, the same for an address that never was, is used up, or has expired;
-            PAYLOAD_TOO_LARGE, BAD_REQUEST for more or fewer bytes than promised.
+            PAYLOAD_TOO_LARGE, BAD_REQUEST for more or fewer bytes than promised; CONTENT_BLOCKED for a file that nobody
+            may send.
         """
         promised = attachments.by_capability(self._database.reader, token_hash(capability), self._clock.now_ms())
         if promised is None or promised.stored or promised.id in self._arriving:
@@ -201,6 +205,7 @@ class Uploads:
                     await incoming.write(chunk)
                 if incoming.size != promised.size:
                     raise ApiError("BAD_REQUEST")
+                self._blocked.require_file(incoming.sha256)
                 await incoming.keep(promised.key)
             stored = await self.described(promised, incoming)
             now = self._clock.now_ms()
@@ -278,7 +283,10 @@ class Uploads:
         """The files of a form, and earlier uploads, as attachments for a message that is written in the block.
 
         :raises InvalidFormBody: TOO_MANY_FILES at `attachments`; for a wish without its file.
+        :raises ApiError: CONTENT_BLOCKED for a file that nobody may send.
         """
+        for _, incoming in form.files:
+            self._blocked.require_file(incoming.sha256)
         numbers = _numbers(form)
         wished = {wish.id: wish for wish in wishes if wish.upload is None}
         if not wished.keys() <= set(numbers):

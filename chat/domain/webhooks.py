@@ -25,6 +25,7 @@ from chat.domain.access import Access, GuildChannelAccess
 from chat.domain.account_rules import tidy
 from chat.domain.audit_log import Actor, AuditLog, changes_between
 from chat.domain.guild_states import GuildStates, Member
+from chat.domain.instance_policy import InstancePolicy
 from chat.domain.media_library import AVATARS, MediaLibrary
 from chat.domain.message_drafts import MessageDraft, MessageEdit, require_message_channel
 from chat.domain.message_senders import webhook_sender
@@ -108,6 +109,7 @@ class Webhooks:
         keys: Keys,
         audit_log: AuditLog,
         settings: Settings,
+        policy: InstancePolicy,
     ) -> None:
         self._database = database
         self._guild_states = guild_states
@@ -121,6 +123,7 @@ class Webhooks:
         self._keys = keys
         self._audit_log = audit_log
         self._settings = settings
+        self._policy = policy
         self._unknown = mint.secret().encode()
         # Compared with where there is no webhook, so that both cases take the same path.
         self._nobodys = Webhook(0, 0, 0, 0, "", keys.seal(SEALED_FOR, self._unknown, b"0"))
@@ -144,7 +147,7 @@ class Webhooks:
             guild_id=access.state.id,
             channel_id=channel_id,
             user_id=principal.user_id,
-            name=_name(name),
+            name=self._name(name),
             sealed_token=self._keys.seal(SEALED_FOR, token.encode(), str(webhook_id).encode()),
         )
         limits = self._settings.limits
@@ -257,7 +260,7 @@ class Webhooks:
         takes_posts = access.channel.type in THREAD_ONLY_CHANNEL_TYPES
         if takes_posts is (place.post is None):
             raise InvalidFormBody.at("thread_name", "INVALID_FORMAT")
-        name = webhook.name if disguise.name is None else _name(disguise.name, path="username")
+        name = webhook.name if disguise.name is None else self._name(disguise.name, path="username")
         avatar = webhook.avatar
         if disguise.avatar_url is not None:
             avatar = (await self._outside_avatar(webhook, disguise.avatar_url)).hash
@@ -345,7 +348,7 @@ class Webhooks:
         async with self._new_avatar(webhook.id, change.avatar) as asset:
             wished = attrs.evolve(
                 webhook,
-                name=webhook.name if change.name is None else _name(change.name),
+                name=webhook.name if change.name is None else self._name(change.name),
                 channel_id=webhook.channel_id if change.channel_id is None else change.channel_id,
                 avatar=webhook.avatar if change.avatar is None else None if asset is None else asset.hash,
             )
@@ -413,10 +416,23 @@ class Webhooks:
             parsed(url)
         except OutsideRefused:
             raise InvalidFormBody.at("avatar_url", "INVALID_FORMAT") from None
+        self._policy.require_unblocked(url)
         asset = self._media.outside_image(AVATARS, webhook.id, url)
         if assets.find(self._database.reader, AVATARS, webhook.id, asset.hash) is None:
             await self._database.write(lambda connection: assets.insert(connection, asset))
         return asset
+
+    def _name(self, text: str, *, path: str = "name") -> str:
+        """A webhook's name: 1 to NAME_CHARACTERS characters after tidying up.
+
+        :raises InvalidFormBody: at `path`.
+        :raises ApiError: CONTENT_BLOCKED.
+        """
+        name = tidy(text)
+        if not 1 <= len(name) <= NAME_CHARACTERS:
+            raise InvalidFormBody.at(path, "WEBHOOK_NAME_LENGTH_INVALID")
+        self._policy.require_unblocked_profile(name)
+        return name
 
     def _tell(self, guild_id: int, entry: AuditLogEntry | None, *channel_ids: int) -> None:
         self._audit_log.publish(entry)
@@ -454,14 +470,3 @@ def logged_webhook(webhook: Webhook | None) -> dict[str, Any]:
         "avatar_hash": webhook.avatar,
         "type": webhook.type,
     }
-
-
-def _name(text: str, *, path: str = "name") -> str:
-    """A webhook's name: 1 to NAME_CHARACTERS characters after tidying up.
-
-    :raises InvalidFormBody: at `path`.
-    """
-    name = tidy(text)
-    if not 1 <= len(name) <= NAME_CHARACTERS:
-        raise InvalidFormBody.at(path, "WEBHOOK_NAME_LENGTH_INVALID")
-    return name

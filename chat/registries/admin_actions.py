@@ -236,6 +236,9 @@ class AdminAction(enum.StrEnum):
     UNBAN_EMAIL = "unban_email"
     """A mail address was allowed again."""
 
+    LIST_EMAIL_BANS = "list_email_bans"
+    """Blocked mail addresses were listed."""
+
     BAN_IP = "ban_ip"
     """A network was blocked."""
 
@@ -244,6 +247,9 @@ class AdminAction(enum.StrEnum):
 
     UNBAN_IP = "unban_ip"
     """A network was allowed again."""
+
+    LIST_IP_BANS = "list_ip_bans"
+    """Blocked networks were listed."""
 
     BAN_PHRASE = "ban_phrase"
     """A phrase was blocked."""
@@ -254,6 +260,9 @@ class AdminAction(enum.StrEnum):
     UNBAN_PHRASE = "unban_phrase"
     """A phrase was allowed again."""
 
+    LIST_PHRASE_BANS = "list_phrase_bans"
+    """Blocked phrases were listed."""
+
     BAN_URL = "ban_url"
     """The address of a page was blocked."""
 
@@ -262,6 +271,9 @@ class AdminAction(enum.StrEnum):
 
     UNBAN_URL = "unban_url"
     """The address of a page was allowed again."""
+
+    LIST_URL_BANS = "list_url_bans"
+    """Blocked pages were listed."""
 
     BAN_URL_DOMAIN = "ban_url_domain"
     """The domain of pages was blocked."""
@@ -272,6 +284,9 @@ class AdminAction(enum.StrEnum):
     UNBAN_URL_DOMAIN = "unban_url_domain"
     """The domain of pages was allowed again."""
 
+    LIST_URL_DOMAIN_BANS = "list_url_domain_bans"
+    """Blocked domains of pages were listed."""
+
     BAN_FILE_SHA = "ban_file_sha"
     """A file was blocked."""
 
@@ -280,6 +295,9 @@ class AdminAction(enum.StrEnum):
 
     UNBAN_FILE_SHA = "unban_file_sha"
     """A file was allowed again."""
+
+    LIST_FILE_SHA_BANS = "list_file_sha_bans"
+    """Blocked files were listed."""
 
     BAN_AVATAR_HASH = "ban_avatar_hash"
     """An avatar was blocked."""
@@ -290,6 +308,9 @@ class AdminAction(enum.StrEnum):
     UNBAN_AVATAR_HASH = "unban_avatar_hash"
     """An avatar was allowed again."""
 
+    LIST_AVATAR_HASH_BANS = "list_avatar_hash_bans"
+    """Blocked avatars were listed."""
+
     BAN_PROFILE_SUBSTRING = "ban_profile_substring"
     """A text in profiles was blocked."""
 
@@ -298,6 +319,9 @@ class AdminAction(enum.StrEnum):
 
     UNBAN_PROFILE_SUBSTRING = "unban_profile_substring"
     """A text in profiles was allowed again."""
+
+    LIST_PROFILE_SUBSTRING_BANS = "list_profile_substring_bans"
+    """Blocked texts in profiles were listed."""
 
     RESOLVE_REPORT = "resolve_report"
     """A report was resolved."""
@@ -391,27 +415,35 @@ ADMIN_ACTIONS: Final[Mapping[AdminAction, AdminActionKind]] = MappingProxyType(
         AdminAction.BAN_EMAIL: _row("reason", target=AdminTarget.EMAIL),
         AdminAction.CHECK_EMAIL_BAN: _row("banned", target=AdminTarget.EMAIL),
         AdminAction.UNBAN_EMAIL: _row(target=AdminTarget.EMAIL),
+        AdminAction.LIST_EMAIL_BANS: _row("limit", "result_count", target=AdminTarget.EMAIL),
         AdminAction.BAN_IP: _row("reason", target=AdminTarget.IP),
         AdminAction.CHECK_IP_BAN: _row("banned", target=AdminTarget.IP),
         AdminAction.UNBAN_IP: _row(target=AdminTarget.IP),
+        AdminAction.LIST_IP_BANS: _row("limit", "result_count", target=AdminTarget.IP),
         AdminAction.BAN_PHRASE: _row("reason", target=AdminTarget.PHRASE),
         AdminAction.CHECK_PHRASE_BAN: _row("banned", target=AdminTarget.PHRASE),
         AdminAction.UNBAN_PHRASE: _row(target=AdminTarget.PHRASE),
+        AdminAction.LIST_PHRASE_BANS: _row("limit", "result_count", target=AdminTarget.PHRASE),
         AdminAction.BAN_URL: _row("reason", target=AdminTarget.URL),
         AdminAction.CHECK_URL_BAN: _row("banned", target=AdminTarget.URL),
         AdminAction.UNBAN_URL: _row(target=AdminTarget.URL),
+        AdminAction.LIST_URL_BANS: _row("limit", "result_count", target=AdminTarget.URL),
         AdminAction.BAN_URL_DOMAIN: _row("reason", target=AdminTarget.URL_DOMAIN),
         AdminAction.CHECK_URL_DOMAIN_BAN: _row("banned", target=AdminTarget.URL_DOMAIN),
         AdminAction.UNBAN_URL_DOMAIN: _row(target=AdminTarget.URL_DOMAIN),
+        AdminAction.LIST_URL_DOMAIN_BANS: _row("limit", "result_count", target=AdminTarget.URL_DOMAIN),
         AdminAction.BAN_FILE_SHA: _row("reason", target=AdminTarget.FILE_SHA),
         AdminAction.CHECK_FILE_SHA_BAN: _row("banned", target=AdminTarget.FILE_SHA),
         AdminAction.UNBAN_FILE_SHA: _row(target=AdminTarget.FILE_SHA),
+        AdminAction.LIST_FILE_SHA_BANS: _row("limit", "result_count", target=AdminTarget.FILE_SHA),
         AdminAction.BAN_AVATAR_HASH: _row("reason", target=AdminTarget.AVATAR_HASH),
         AdminAction.CHECK_AVATAR_HASH_BAN: _row("banned", target=AdminTarget.AVATAR_HASH),
         AdminAction.UNBAN_AVATAR_HASH: _row(target=AdminTarget.AVATAR_HASH),
+        AdminAction.LIST_AVATAR_HASH_BANS: _row("limit", "result_count", target=AdminTarget.AVATAR_HASH),
         AdminAction.BAN_PROFILE_SUBSTRING: _row("reason", target=AdminTarget.PROFILE_SUBSTRING),
         AdminAction.CHECK_PROFILE_SUBSTRING_BAN: _row("banned", target=AdminTarget.PROFILE_SUBSTRING),
         AdminAction.UNBAN_PROFILE_SUBSTRING: _row(target=AdminTarget.PROFILE_SUBSTRING),
+        AdminAction.LIST_PROFILE_SUBSTRING_BANS: _row("limit", "result_count", target=AdminTarget.PROFILE_SUBSTRING),
         AdminAction.RESOLVE_REPORT: _row("public_comment", "notified", target=AdminTarget.REPORT),
         AdminAction.GET_REPORT: _row("found", target=AdminTarget.REPORT),
         AdminAction.LIST_REPORTS: _row("status", "limit", "result_count", target=AdminTarget.REPORT),

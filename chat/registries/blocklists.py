@@ -17,7 +17,7 @@ class Blocklist(enum.StrEnum):
     """The name of a list, as paths have it."""
 
     EMAIL = "email"
-    """Mail addresses that no account may have."""
+    """Mail addresses that no account may have; `@example.com` is all of a domain."""
 
     IP = "ip"
     """Networks from which nobody is served."""
@@ -35,7 +35,7 @@ class Blocklist(enum.StrEnum):
     """Files, by the SHA-256 of their bytes, that nobody may upload."""
 
     AVATAR_HASH = "avatar_hash"
-    """Images, by the hash in their addresses, that no account may show."""
+    """Images, by the hash in their addresses, that nobody may show."""
 
     PROFILE_SUBSTRING = "profile_substring"
     """Text that no name or biography may hold."""
@@ -52,6 +52,7 @@ class BlocklistKind:
     added: AdminAction
     checked: AdminAction
     removed: AdminAction
+    listed: AdminAction
 
 
 def _kind(name: str) -> BlocklistKind:
@@ -64,6 +65,7 @@ def _kind(name: str) -> BlocklistKind:
         AdminAction[f"BAN_{upper}"],
         AdminAction[f"CHECK_{upper}_BAN"],
         AdminAction[f"UNBAN_{upper}"],
+        AdminAction[f"LIST_{upper}_BANS"],
     )
 
 

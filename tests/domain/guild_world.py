@@ -9,12 +9,14 @@ from typing import Any
 
 import attrs
 
+from chat.auth.blocked_networks import BlockedNetworks
 from chat.auth.keys import Keys
 from chat.auth.principal import CredentialKind, Principal
 from chat.bus.bus import Bus, Event, Signal
 from chat.config import Settings
 from chat.domain.access import Access
 from chat.domain.audit_log import AuditLog
+from chat.domain.blocked_values import BlockedValues
 from chat.domain.channels import Channels
 from chat.domain.group_invites import GroupInvites
 from chat.domain.groups import Groups
@@ -91,11 +93,12 @@ class GuildWorld:
             database, self.bus, self.snowflakes, settings, partial_user_of=lambda user_id: {"id": str(user_id)}
         )
         access = Access(self.guild_states, self.private_channels.find)
-        policy = InstancePolicy(settings)
+        blocked = BlockedValues(settings, BlockedNetworks())
+        policy = InstancePolicy(settings, blocked)
         self.access = access
         addresses = MediaAddresses(settings.public_url, Keys(bytes(32), random.Random(8)), self.clock)
         storage = MediaStorage(directory / "uploads", in_threads=False)
-        media = MediaLibrary(database, self.clock, self.snowflakes, storage, addresses, settings)
+        media = MediaLibrary(database, self.clock, self.snowflakes, storage, addresses, settings, blocked)
         self.guilds = Guilds(
             database,
             self.guild_states,

@@ -16,6 +16,7 @@ from chat.admin.routes import (
     acls,
     api_keys,
     audit_logs,
+    blocklists,
     jobs,
     own_account,
 )
@@ -36,6 +37,7 @@ ADMIN_ROUTES: Final[tuple[Routes, ...]] = tuple(
         acls,
         api_keys,
         audit_logs,
+        blocklists,
         jobs,
     )
 )

@@ -1,0 +1,120 @@
+"""Operations on the blocklists: reading each of them, asking it, adding to it, taking from it (wire facts 7.2, 7.7).
+
+Who may ask a list may read all of it. Values go in bodies: pages and phrases have no place in a path.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Final
+
+import attrs
+
+from chat.admin import buckets
+from chat.admin.acting import acting
+from chat.admin.operation import AdminRoutes
+from chat.api.fields import Length, Range
+from chat.api.operation import Request
+from chat.api.schemas.moderation import BLOCKED_VALUE, BLOCKLIST_ANSWER, BLOCKLIST_PAGE
+from chat.api.schemas.shapes import NOTHING
+from chat.domain.blocklists import VALUE_LENGTH
+from chat.registries.acls import Acl
+from chat.registries.admin_actions import AdminAction
+from chat.registries.blocklists import BLOCKLISTS, Blocklist
+
+routes = AdminRoutes()
+
+REASON_LENGTH: Final = 512
+AFTER_LENGTH: Final = 4 * VALUE_LENGTH
+"""Characters; the form in which values are compared can be longer than what was given."""
+
+
+@attrs.frozen
+class ListEntries:
+    """The query of GET /v1/admin/blocklists/{list}."""
+
+    after: Annotated[str, Length(0, AFTER_LENGTH)] = ""
+    limit: Annotated[int, Range(1, 200)] = 50
+
+
+@attrs.frozen
+class Value:
+    """The body of POST …/check and of DELETE."""
+
+    value: Annotated[str, Length(1, AFTER_LENGTH)]
+
+
+@attrs.frozen
+class NewEntry(Value):
+    """The body of POST: what nobody may use, and why; without `reason` it is that of X-Audit-Log-Reason."""
+
+    reason: Annotated[str, Length(0, REASON_LENGTH)] | None = None
+
+
+def declare(name: Blocklist) -> None:
+    """The four operations on one list."""
+    kind, path = BLOCKLISTS[name], f"/v1/admin/blocklists/{name}"
+
+    async def list_entries(request: Request, query: ListEntries) -> object:
+        return await request.services.administration.blocklists.page(acting(request), name, query.after, query.limit)
+
+    async def check_value(request: Request, body: Value) -> object:
+        return await request.services.administration.blocklists.check(acting(request), name, body.value)
+
+    async def add_entry(request: Request, body: NewEntry) -> object:
+        who = acting(request)
+        reason = who.reason if body.reason is None else body.reason
+        return await request.services.administration.blocklists.add(who, name, body.value, reason)
+
+    async def remove_entry(request: Request, body: Value) -> None:
+        await request.services.administration.blocklists.remove(acting(request), name, body.value)
+
+    words = name.value.replace("_", " ")
+    for handler, operation_name, text in (
+        (list_entries, f"list_blocklist_{name}", f"What stands on the blocklist of {words} values, in order."),
+        (check_value, f"check_blocklist_{name}", f"Whether a value is blocked by the blocklist of {words} values."),
+        (add_entry, f"add_to_blocklist_{name}", f"Put a value on the blocklist of {words} values."),
+        (remove_entry, f"remove_from_blocklist_{name}", f"Take a value off the blocklist of {words} values."),
+    ):
+        handler.__name__, handler.__doc__ = operation_name, text
+
+    routes.admin_operation(
+        "GET",
+        path,
+        acls=[kind.check],
+        audit=kind.listed,
+        bucket=buckets.LOOKUP,
+        query=ListEntries,
+        answers=BLOCKLIST_PAGE,
+    )(list_entries)
+    routes.admin_operation(
+        "POST",
+        f"{path}/check",
+        acls=[kind.check],
+        audit=kind.checked,
+        bucket=buckets.LOOKUP,
+        body=Value,
+        answers=BLOCKLIST_ANSWER,
+    )(check_value)
+    routes.admin_operation(
+        "POST", path, acls=[kind.add], audit=kind.added, bucket=buckets.MODIFY, body=NewEntry, answers=BLOCKED_VALUE
+    )(add_entry)
+    routes.admin_operation(
+        "DELETE", path, acls=[kind.remove], audit=kind.removed, bucket=buckets.MODIFY, body=Value, answers=NOTHING
+    )(remove_entry)
+
+
+for listed in Blocklist:
+    declare(listed)
+
+
+@routes.admin_operation(
+    "POST",
+    "/v1/admin/users/{user_id}/avatar-block",
+    acls=[Acl.BAN_AVATAR_HASH_ADD],
+    audit=AdminAction.BAN_AVATAR_HASH,
+    bucket=buckets.MODIFY,
+    answers=BLOCKED_VALUE,
+)
+async def block_avatar(request: Request, user_id: int) -> object:
+    """Block the avatar that an account shows; it is shown no more, by whomever."""
+    return await request.services.administration.blocklists.block_avatar(acting(request), user_id)
