@@ -205,6 +205,7 @@ class Uploads:
                     await incoming.write(chunk)
                 if incoming.size != promised.size:
                     raise ApiError("BAD_REQUEST")
+                await incoming.flush()
                 self._blocked.require_file(incoming.sha256)
                 await incoming.keep(promised.key)
             stored = await self.described(promised, incoming)
@@ -285,8 +286,6 @@ class Uploads:
         :raises InvalidFormBody: TOO_MANY_FILES at `attachments`; for a wish without its file.
         :raises ApiError: CONTENT_BLOCKED for a file that nobody may send.
         """
-        for _, incoming in form.files:
-            self._blocked.require_file(incoming.sha256)
         numbers = _numbers(form)
         wished = {wish.id: wish for wish in wishes if wish.upload is None}
         if not wished.keys() <= set(numbers):
@@ -313,7 +312,11 @@ class Uploads:
             yield tuple(drafts)
 
     async def described(self, attachment: Attachment, incoming: Incoming) -> Attachment:
-        """The attachment, whose file was kept under its key, with what its content says of itself."""
+        """The attachment, whose file was kept under its key, with what its content says of itself.
+
+        :raises ApiError: CONTENT_BLOCKED for a file that nobody may send.
+        """
+        self._blocked.require_file(incoming.sha256)
         kind, path = content_type(incoming.head), self._media.storage.path_of(attachment.key)
         described = attrs.evolve(
             attachment, size=incoming.size, content_type=kind, content_hash=incoming.sha256, stored=True
