@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import attrs
+
 from chat.api.administration_services import AdministrationServices
 from chat.domain.account_searches import AccountSearches
 from chat.domain.admin_account_views import AdminAccountViews
@@ -13,6 +15,9 @@ from chat.domain.administered_accounts import AdministeredAccounts
 from chat.domain.administered_bans import AdministeredBans
 from chat.domain.administered_credentials import AdministeredCredentials
 from chat.domain.administered_deletions import AdministeredDeletions
+from chat.domain.administered_guild_contents import AdministeredGuildContents
+from chat.domain.administered_guild_members import AdministeredGuildMembers
+from chat.domain.administered_guilds import AdministeredGuilds
 from chat.domain.administered_lists import AdministeredLists
 from chat.domain.administered_relationships import AdministeredRelationships
 from chat.domain.blocklists import Blocklists
@@ -25,11 +30,36 @@ from chat.jobs.runner import Jobs
 if TYPE_CHECKING:
     from chat.composition import Credentials, Foundations, Recovery
     from chat.domain.access import Access
+    from chat.domain.audit_log import AuditLog
+    from chat.domain.bans import Bans
+    from chat.domain.expressions import Expressions
+    from chat.domain.guild_changes import GuildChanges
+    from chat.domain.guild_deletion import GuildDeletion
+    from chat.domain.memberships import Memberships
     from chat.domain.messages import Messages
+    from chat.domain.vanity_urls import VanityUrls
+
+
+@attrs.frozen(kw_only=True)
+class GuildParts:
+    """The services of guilds that administrative ones stand on."""
+
+    audit_log: AuditLog
+    bans: Bans
+    changes: GuildChanges
+    deletion: GuildDeletion
+    expressions: Expressions
+    memberships: Memberships
+    vanity_urls: VanityUrls
 
 
 def build_administration(
-    base: Foundations, credentials: Credentials, recovery: Recovery, access: Access, messages: Messages
+    base: Foundations,
+    credentials: Credentials,
+    recovery: Recovery,
+    access: Access,
+    messages: Messages,
+    guild_parts: GuildParts,
 ) -> AdministrationServices:
     """Every service behind /v1/admin."""
     database, clock, settings = base.database, base.clock, base.settings
@@ -72,5 +102,20 @@ def build_administration(
             database, log, views, base.address_lookups, base.user_agents, base.presences.online_count
         ),
         relationships=AdministeredRelationships(database, base.relationships, log),
+        guilds=AdministeredGuilds(
+            database,
+            base.guild_states,
+            base.bus,
+            log,
+            guild_parts.changes,
+            guild_parts.deletion,
+            guild_parts.vanity_urls,
+            base.rosters,
+            base.presences.online_count,
+        ),
+        guild_members=AdministeredGuildMembers(
+            database, base.guild_states, guild_parts.memberships, guild_parts.bans, base.rosters, log
+        ),
+        guild_contents=AdministeredGuildContents(database, guild_parts.audit_log, guild_parts.expressions, log),
         bans=AdministeredBans(database, clock, credentials.mailer, base.account_events, log, views, settings),
     )

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 import attrs
 
 from chat.admin.routes import ADMIN_ROUTES
-from chat.administration_composition import build_administration
+from chat.administration_composition import GuildParts, build_administration
 from chat.api import buckets
 from chat.api.openapi.published import PublishedDocument
 from chat.api.rate_limit import RateLimiter
@@ -297,6 +297,33 @@ def build_services(base: Foundations) -> Services:
     voice_regions = VoiceRegions(settings, access)
     push = _push(base)
     message_search_index = MessageSearchIndex(database, bus, enabled=settings.search == "on")
+    vanity_urls = VanityUrls(database, base.guild_states, access, bus, audit_log, clock, settings, policy)
+    guild_deletion = GuildDeletion(database, base.guild_states, access, bus, audit_log, policy, credentials.sudo)
+    guild_changes = GuildChanges(
+        database,
+        base.guild_states,
+        access,
+        bus,
+        audit_log,
+        clock,
+        policy,
+        credentials.factors,
+        credentials.sudo,
+        media,
+    )
+    bans = Bans(database, access, memberships, authors_messages, bus, audit_log, clock)
+    expressions = Expressions(
+        database, base.guild_states, access, bus, audit_log, base.snowflakes, media, settings, policy
+    )
+    guild_parts = GuildParts(
+        audit_log=audit_log,
+        bans=bans,
+        changes=guild_changes,
+        deletion=guild_deletion,
+        expressions=expressions,
+        memberships=memberships,
+        vanity_urls=vanity_urls,
+    )
     return Services(
         settings=settings,
         database=database,
@@ -305,8 +332,8 @@ def build_services(base: Foundations) -> Services:
         rate_limiter=rate_limiter,
         captcha=Captcha(settings.captcha, OutgoingHttp(in_threads=base.in_threads)),
         address_bans=base.address_bans,
-        administration=build_administration(base, credentials, recovery, access, messages),
         address_lookups=base.address_lookups,
+        administration=build_administration(base, credentials, recovery, access, messages, guild_parts),
         admin_api_keys=AdminApiKeys(database, clock, base.snowflakes, base.mint),
         accounts=Accounts(
             database,
@@ -371,27 +398,16 @@ def build_services(base: Foundations) -> Services:
         private_channels=base.private_channels,
         groups=groups,
         audit_log=audit_log,
-        vanity_urls=VanityUrls(database, base.guild_states, access, bus, audit_log, clock, settings, policy),
+        vanity_urls=vanity_urls,
         guild_channels=GuildChannels(
             database, base.guild_states, access, bus, audit_log, base.snowflakes, settings, policy, voice_regions
         ),
         guild_discovery=GuildDiscovery(database, base.guild_states, access, memberships, base.presences.online_count),
         voice_regions=voice_regions,
         permission_overwrites=PermissionOverwrites(database, base.guild_states, access, bus, audit_log),
-        guild_deletion=GuildDeletion(database, base.guild_states, access, bus, audit_log, policy, credentials.sudo),
-        guild_changes=GuildChanges(
-            database,
-            base.guild_states,
-            access,
-            bus,
-            audit_log,
-            clock,
-            policy,
-            credentials.factors,
-            credentials.sudo,
-            media,
-        ),
-        bans=Bans(database, access, memberships, authors_messages, bus, audit_log, clock),
+        guild_deletion=guild_deletion,
+        guild_changes=guild_changes,
+        bans=bans,
         authors_messages=authors_messages,
         own_message_deletion=OwnMessageDeletion(
             database,
@@ -403,9 +419,7 @@ def build_services(base: Foundations) -> Services:
         ),
         own_messages=OwnMessages(access, authors_messages, credentials.sudo),
         roles=roles,
-        expressions=Expressions(
-            database, base.guild_states, access, bus, audit_log, base.snowflakes, media, settings, policy
-        ),
+        expressions=expressions,
         threads=threads,
         crossposting=crossposting,
         announcements=Announcements(

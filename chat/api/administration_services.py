@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from chat.domain.administered_bans import AdministeredBans
     from chat.domain.administered_credentials import AdministeredCredentials
     from chat.domain.administered_deletions import AdministeredDeletions
+    from chat.domain.administered_guild_contents import AdministeredGuildContents
+    from chat.domain.administered_guild_members import AdministeredGuildMembers
+    from chat.domain.administered_guilds import AdministeredGuilds
     from chat.domain.administered_lists import AdministeredLists
     from chat.domain.administered_relationships import AdministeredRelationships
     from chat.domain.blocklists import Blocklists
@@ -43,3 +46,6 @@ class AdministrationServices:
     jobs: Jobs
     ledger: JobLedger
     shreds: MessageShreds
+    guilds: AdministeredGuilds
+    guild_members: AdministeredGuildMembers
+    guild_contents: AdministeredGuildContents

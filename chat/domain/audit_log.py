@@ -140,13 +140,7 @@ class AuditLog:
 
         def query(connection: sqlite3.Connection) -> tuple[dict[str, Any], list[ShownThread]]:
             entries = guild_audit_log.page(connection, guild_id, page, now)
-            named = {entry.user_id for entry in entries}
-            named.update(account_id for entry in entries if (account_id := _named_account(entry)) is not None)
-            page_of_log = {
-                "audit_log_entries": [audit_log_entry_object(entry) for entry in entries],
-                "users": [partial_user(account) for account in accounts.by_ids(connection, sorted(named))],
-                "webhooks": [],
-            }
+            page_of_log = _page_of_log(connection, entries)
             about = [entry.target_id for entry in entries if entry.action_type in _ABOUT_THREADS]
             thread_ids = {int(target_id) for target_id in about if target_id is not None}
             found = threads.shown_by_ids(connection, principal.user_id, thread_ids) if knows_threads else []
@@ -156,6 +150,20 @@ class AuditLog:
         if knows_threads:
             log["threads"] = [thread_object(shown.thread) for shown in seen_of(state, principal.user_id, found)]
         return log
+
+    def page(self, connection: sqlite3.Connection, guild_id: int, page: AuditLogPage) -> dict[str, Any]:
+        """As `read`, without threads, for one who need not be a member; for a reader's thread."""
+        return _page_of_log(connection, guild_audit_log.page(connection, guild_id, page, self._clock.now_ms()))
+
+
+def _page_of_log(connection: sqlite3.Connection, entries: Sequence[AuditLogEntry]) -> dict[str, Any]:
+    named = {entry.user_id for entry in entries}
+    named.update(account_id for entry in entries if (account_id := _named_account(entry)) is not None)
+    return {
+        "audit_log_entries": [audit_log_entry_object(entry) for entry in entries],
+        "users": [partial_user(account) for account in accounts.by_ids(connection, sorted(named))],
+        "webhooks": [],
+    }
 
 
 _ABOUT_THREADS: Final = frozenset({AuditAction.THREAD_CREATE, AuditAction.THREAD_UPDATE, AuditAction.THREAD_DELETE})

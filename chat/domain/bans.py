@@ -6,6 +6,7 @@ A ban keeps out the account, and whoever comes from the network that the account
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Callable
 from typing import Any, Final
 
 import attrs
@@ -36,6 +37,10 @@ BAN_MEMBERS: Final = Permission.BAN_MEMBERS.value
 KICK_MEMBERS: Final = Permission.KICK_MEMBERS.value
 
 
+def _nothing(_: sqlite3.Connection) -> None:
+    """What happens in a unit of writing beside what it is there for."""
+
+
 @attrs.frozen
 class NewBan:
     """A ban as somebody asks for it. `duration_seconds` None bans for good."""
@@ -51,6 +56,13 @@ class _Removed:
 
     departure: Departure | None
     entry: AuditLogEntry
+
+
+@attrs.frozen
+class _Banned(_Removed):
+    """What a ban wrote."""
+
+    ban: Ban
 
 
 class Bans:
@@ -98,11 +110,26 @@ class Bans:
         """
         access = self._access.guild(principal, guild_id, BAN_MEMBERS)
         self._require_below(access, user_id)
-        now = self._clock.now_ms()
         given = new.reason if reason is None else reason
+        await self.put(Actor(principal.user_id, given), guild_id, user_id, new)
+
+    async def put(
+        self,
+        actor: Actor,
+        guild_id: int,
+        user_id: int,
+        new: NewBan,
+        first: Callable[[sqlite3.Connection], Any] = _nothing,
+    ) -> Ban:
+        """Ban an account, whoever wants it, for the actor's reason; the ban. `first` runs in the same unit before
+        anything is written.
+
+        :raises ApiError: UNKNOWN_GUILD, UNKNOWN_USER; MISSING_PERMISSIONS for the owner.
+        """
+        now = self._clock.now_ms()
         expires_at = None if new.duration_seconds is None else now + new.duration_seconds * 1_000
 
-        def unit(connection: sqlite3.Connection) -> _Removed:
+        def unit(connection: sqlite3.Connection) -> _Banned:
             target = accounts.by_id(connection, user_id)
             guild = guilds.by_id(connection, guild_id)
             if guild is None:
@@ -111,34 +138,37 @@ class Bans:
                 raise ApiError("UNKNOWN_USER")
             if guild.owner_id == user_id:
                 raise ApiError("MISSING_PERMISSIONS")
+            first(connection)
             network = None if target.last_active_ip is None or target.bot else network_of(target.last_active_ip)
             bans.delete_expired(connection, guild_id, now)
-            bans.put(connection, Ban(guild_id, user_id, principal.user_id, given, now, expires_at, network))
+            ban = Ban(guild_id, user_id, actor.user_id, actor.reason, now, expires_at, network)
+            bans.put(connection, ban)
             departure = None
             if members.exists(connection, guild_id, user_id):
                 departure = self._memberships.depart(connection, guild_id, target)
             options = (
                 {"delete_message_seconds": str(new.delete_message_seconds)} if new.delete_message_seconds else None
             )
-            actor = Actor(principal.user_id, given)
-            return _Removed(
+            return _Banned(
                 departure,
                 self._audit_log.record(
                     connection, guild_id, AuditAction.MEMBER_BAN_ADD, actor, target_id=user_id, options=options
                 ),
+                ban,
             )
 
-        def then(removed: _Removed) -> None:
+        def then(removed: _Banned) -> None:
             data = {"guild_id": str(guild_id), "user": {"id": str(user_id)}}
             self._bus.publish(Event(EventName.GUILD_BAN_ADD, data, ToGuild(guild_id)))
             if removed.departure is not None:
                 self._memberships.announce_departure(removed.departure)
             self._audit_log.publish(removed.entry)
 
-        await self._database.write(unit, then)
+        banned = await self._database.write(unit, then)
         if new.delete_message_seconds:
             since_id = snowflake_at(now - new.delete_message_seconds * 1_000)
             await self._authors_messages.delete_all(guild_id, user_id, since_id=since_id)
+        return banned.ban
 
     async def lift(self, principal: Principal, guild_id: int, user_id: int, reason: str | None) -> None:
         """Lift a ban.
@@ -147,14 +177,26 @@ class Bans:
         :raises InvalidFormBody: USER_IS_NOT_BANNED at `user_id`.
         """
         self._access.guild(principal, guild_id, BAN_MEMBERS)
+        await self.take_back(Actor(principal.user_id, reason), guild_id, user_id)
+
+    async def take_back(
+        self, actor: Actor, guild_id: int, user_id: int, first: Callable[[sqlite3.Connection], Any] = _nothing
+    ) -> None:
+        """Lift a ban, whoever wants it. `first` runs in the same unit.
+
+        :raises ApiError: UNKNOWN_GUILD.
+        :raises InvalidFormBody: USER_IS_NOT_BANNED at `user_id`.
+        """
         now = self._clock.now_ms()
 
         def unit(connection: sqlite3.Connection) -> AuditLogEntry:
+            if guilds.by_id(connection, guild_id) is None:
+                raise ApiError("UNKNOWN_GUILD")
             stands = bans.by_id(connection, guild_id, user_id, now) is not None
             bans.delete(connection, guild_id, user_id)
             if not stands:
                 raise InvalidFormBody.at("user_id", "USER_IS_NOT_BANNED")
-            actor = Actor(principal.user_id, reason)
+            first(connection)
             return self._audit_log.record(connection, guild_id, AuditAction.MEMBER_BAN_REMOVE, actor, target_id=user_id)
 
         def then(entry: AuditLogEntry) -> None:
@@ -173,6 +215,15 @@ class Bans:
         if access.state.member(user_id) is None:
             raise ApiError("UNKNOWN_MEMBER")
         self._require_below(access, user_id)
+        await self.remove(Actor(principal.user_id, reason), guild_id, user_id)
+
+    async def remove(
+        self, actor: Actor, guild_id: int, user_id: int, first: Callable[[sqlite3.Connection], Any] = _nothing
+    ) -> None:
+        """Remove a member, whoever wants it. `first` runs in the same unit before anything is written.
+
+        :raises ApiError: UNKNOWN_GUILD, UNKNOWN_MEMBER; MISSING_PERMISSIONS for the owner.
+        """
 
         def unit(connection: sqlite3.Connection) -> _Removed:
             target = accounts.by_id(connection, user_id)
@@ -183,8 +234,8 @@ class Bans:
                 raise ApiError("UNKNOWN_MEMBER")
             if guild.owner_id == user_id:
                 raise ApiError("MISSING_PERMISSIONS")
+            first(connection)
             departure = self._memberships.depart(connection, guild_id, target)
-            actor = Actor(principal.user_id, reason)
             return _Removed(
                 departure,
                 self._audit_log.record(connection, guild_id, AuditAction.MEMBER_KICK, actor, target_id=user_id),

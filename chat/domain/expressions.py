@@ -7,7 +7,7 @@ change is told with the whole set.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 import attrs
@@ -285,16 +285,33 @@ class Expressions:
         :raises ApiError: as `Access.guild`; MISSING_ACCESS for a purge in a guild without EXPRESSION_PURGE_ALLOWED;
             UNKNOWN_EMOJI, UNKNOWN_STICKER; MISSING_PERMISSIONS.
         """
-        access = self._changeable(principal, kind, guild_id, expression_id, purge=purge)
-        actor = Actor(principal.user_id, reason)
+        self._changeable(principal, kind, guild_id, expression_id, purge=purge)
+
+        def first(connection: sqlite3.Connection) -> None:
+            if purge:
+                assets.delete_of(connection, kind, expression_id)
+
+        await self.remove(Actor(principal.user_id, reason), kind, guild_id, expression_id, first)
+
+    async def remove(
+        self,
+        actor: Actor,
+        kind: str,
+        guild_id: int,
+        expression_id: int,
+        first: Callable[[sqlite3.Connection], None],
+    ) -> None:
+        """Delete an expression, whoever wants it; `first` runs in the same unit before.
+
+        :raises ApiError: UNKNOWN_EMOJI, UNKNOWN_STICKER.
+        """
 
         def unit(connection: sqlite3.Connection) -> _Written:
             before = _stored(connection, kind, guild_id, expression_id)
+            first(connection)
             expressions.delete(connection, expression_id)
-            if purge:
-                assets.delete_of(connection, kind, expression_id)
             entry = self._record(connection, KINDS[kind].deleted, actor, before, None)
-            return _Written(access.state.id, expressions.of_guild(connection, guild_id), [entry])
+            return _Written(guild_id, expressions.of_guild(connection, guild_id), [entry])
 
         await self._database.write(unit, lambda written: self._announce(kind, written))
 

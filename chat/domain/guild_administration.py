@@ -14,10 +14,11 @@ import attrs
 from chat.bus.audience import ToGuild
 from chat.bus.bus import Bus, Event, GuildAvailabilityChanged, GuildStateChanged
 from chat.clock import Clock
+from chat.domain.guild_changes import changes_availability
 from chat.domain.guild_states import GuildState, GuildStates
 from chat.errors import OperatorError
 from chat.registries.events import EventName
-from chat.registries.guild_features import UNAVAILABLE_GUILD_FEATURES, GuildFeature
+from chat.registries.guild_features import GuildFeature
 from chat.store import guilds, outside_changes
 from chat.store.database import Database
 from chat.store.guilds import Guild
@@ -81,7 +82,5 @@ def announce(bus: Bus, state: GuildState, before: Guild) -> None:
         GuildStateChanged(after.id),
         Event(EventName.GUILD_UPDATE, {**state.guild_object(), "guild_id": str(after.id)}, ToGuild(after.id)),
     )
-    changed = before.features ^ after.features
-    is_closed = not UNAVAILABLE_GUILD_FEATURES.isdisjoint(after.features)
-    if changed & UNAVAILABLE_GUILD_FEATURES or (is_closed and GuildFeature.UNAVAILABLE_HIDDEN in changed):
+    if changes_availability(before, after):
         bus.publish(GuildAvailabilityChanged(after.id))

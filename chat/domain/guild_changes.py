@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
 import attrs
 
 from chat.auth.principal import Principal
 from chat.bus.audience import ToGuild
-from chat.bus.bus import Bus, Event, GuildChannelsChanged, GuildStateChanged
+from chat.bus.bus import Bus, Event, GuildAvailabilityChanged, GuildChannelsChanged, GuildStateChanged
 from chat.clock import Clock, iso_timestamp
 from chat.domain import guild_images
 from chat.domain.access import Access, GuildAccess
 from chat.domain.audit_log import Actor, AuditLog, changes_between
 from chat.domain.channel_names import RENAMED_TYPES, plain_name
-from chat.domain.guild_images import GUILD_IMAGES
+from chat.domain.guild_images import GUILD_IMAGES, GuildImageChanges
 from chat.domain.guild_states import Channel, GuildState, GuildStates
 from chat.domain.guilds import normalised_name
 from chat.domain.instance_policy import InstancePolicy
@@ -28,7 +28,11 @@ from chat.errors import ApiError, FieldError, InvalidFormBody
 from chat.registries.audit_actions import AuditAction
 from chat.registries.channel_types import ChannelType
 from chat.registries.events import EventName
-from chat.registries.guild_features import TOGGLEABLE_GUILD_FEATURES, GuildFeature
+from chat.registries.guild_features import (
+    TOGGLEABLE_GUILD_FEATURES,
+    UNAVAILABLE_GUILD_FEATURES,
+    GuildFeature,
+)
 from chat.registries.guild_values import SystemChannelFlag, VerificationLevel
 from chat.registries.permissions import Permission
 from chat.store import channels, guilds
@@ -56,7 +60,15 @@ UNLOGGED: Final = frozenset({"banner_width", "banner_height", "splash_width", "s
 
 
 @attrs.frozen
-class _Changed:
+class JudgedFields:
+    """Fields of a guild that can be written as they are here: columns, and images that come or go."""
+
+    columns: Mapping[str, Any]
+    pictures: GuildImageChanges
+
+
+@attrs.frozen
+class ChangedGuild:
     """What was written."""
 
     before: Guild
@@ -112,30 +124,56 @@ class GuildChanges:
         access = self._access.guild(principal, guild_id, MANAGE_GUILD)
         if fields.get("mfa_level", access.state.guild.mfa_level) != access.state.guild.mfa_level:
             await self._require_mfa_level_change(principal, access, proof)
-        pictures = await guild_images.judged(self._media, access.state.guild, fields)
-        changes = {**self._judged(access.state, fields, pictures.errors), **pictures.columns()}
+        judged = await self.judged(access.state, fields)
 
-        def unit(connection: sqlite3.Connection) -> _Changed:
-            before = guilds.by_id(connection, guild_id)
-            if before is None:
-                raise ApiError("UNKNOWN_GUILD")
-            self._require_channels(connection, guild_id, changes)
-            pictures.store(connection, before)
-            after = attrs.evolve(before, **changes)
-            if "features" in changes:
-                after = attrs.evolve(after, features=_features_after(before.features, changes["features"]))
-            renamed = _renamed(connection, before, after)
-            for channel in renamed:
-                channels.replace(connection, channel)
-            entry = None
-            if after != before:
-                guilds.replace(connection, after)
-                entry = self._record(connection, Actor(principal.user_id, reason), before, after)
-            return _Changed(before, after, renamed, entry)
+        def unit(connection: sqlite3.Connection) -> ChangedGuild:
+            return self.write(connection, guild_id, judged, Actor(principal.user_id, reason))
 
-        async with self._media.kept(*pictures.prepared):
-            changed = await self._database.write(unit, self._announce)
+        async with self._media.kept(*judged.pictures.prepared):
+            changed = await self._database.write(unit, self.announce)
         return guild_object(changed.after)
+
+    async def judged(self, state: GuildState, fields: Mapping[str, Any]) -> JudgedFields:
+        """The named fields as they would be written.
+
+        :raises ApiError: CONTENT_BLOCKED.
+        :raises InvalidFormBody: with every field that cannot be taken.
+        :raises StorageUnavailable: when an image cannot be written.
+        """
+        pictures = await guild_images.judged(self._media, state.guild, fields)
+        return JudgedFields({**self._judged(state, fields, pictures.errors), **pictures.columns()}, pictures)
+
+    def write(
+        self,
+        connection: sqlite3.Connection,
+        guild_id: int,
+        judged: JudgedFields,
+        actor: Actor,
+        further: Callable[[Guild, Guild], Guild] = lambda before, after: after,
+    ) -> ChangedGuild:
+        """In a unit of writing: write the fields, and what `further` makes of the guild, of what it was and what it is
+        with the fields; hand the result to `announce` after the commit.
+
+        :raises ApiError: UNKNOWN_GUILD, and what `further` raises.
+        :raises InvalidFormBody: where a channel, or a feature that an image needs, has gone meanwhile.
+        """
+        before = guilds.by_id(connection, guild_id)
+        if before is None:
+            raise ApiError("UNKNOWN_GUILD")
+        self._require_channels(connection, guild_id, judged.columns)
+        judged.pictures.store(connection, before)
+        after = attrs.evolve(before, **judged.columns)
+        if "features" in judged.columns:
+            after = attrs.evolve(after, features=_features_after(before.features, judged.columns["features"]))
+        after = further(before, after)
+        renamed = _renamed(connection, before, after)
+        for channel in renamed:
+            channels.replace(connection, channel)
+        entry = None
+        if after != before:
+            guilds.replace(connection, after)
+            entry = self._record(connection, actor, before, after)
+        return ChangedGuild(before, after, renamed, entry)
 
     async def _require_mfa_level_change(self, principal: Principal, access: GuildAccess, proof: SudoProof) -> None:
         """Sudo mode first, then ownership, then a second factor (document 001, Modify guild)."""
@@ -217,8 +255,10 @@ class GuildChanges:
             connection, after.id, AuditAction.GUILD_UPDATE, actor, target_id=after.id, changes=changes
         )
 
-    def _announce(self, changed: _Changed) -> None:
-        guild_id = changed.after.id
+    def announce(self, changed: ChangedGuild) -> None:
+        """After the commit: Guild Update, and what follows from the change."""
+        before, after = changed.before, changed.after
+        guild_id = after.id
         state = self._guild_states.get(guild_id)
         if state is None:
             return
@@ -227,11 +267,21 @@ class GuildChanges:
             state.put_channel(channel)
         data = {**state.guild_object(), "guild_id": str(guild_id)}
         self._bus.publish(Event(EventName.GUILD_UPDATE, data, ToGuild(guild_id)))
-        if changed.before.message_history_cutoff != changed.after.message_history_cutoff:
+        if (before.message_history_cutoff, before.owner_id) != (after.message_history_cutoff, after.owner_id):
             self._bus.publish(GuildStateChanged(guild_id))
         if changed.renamed:
             self._bus.publish(GuildChannelsChanged(guild_id))
+        if changes_availability(before, after):
+            self._bus.publish(GuildAvailabilityChanged(guild_id))
         self._audit_log.publish(changed.entry)
+
+
+def changes_availability(before: Guild, after: Guild) -> bool:
+    """Whether the guild is closed to others than before, or its being closed is told differently (document 001, Guild
+    features)."""
+    changed = before.features ^ after.features
+    is_closed = not UNAVAILABLE_GUILD_FEATURES.isdisjoint(after.features)
+    return bool(changed & UNAVAILABLE_GUILD_FEATURES) or (is_closed and GuildFeature.UNAVAILABLE_HIDDEN in changed)
 
 
 def _features_after(before: frozenset[str], wanted: frozenset[str]) -> frozenset[str]:

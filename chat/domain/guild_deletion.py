@@ -7,6 +7,7 @@ messages in portions afterwards, also after a restart in between. So nobody wait
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Callable
 from typing import Any, Final
 
 import attrs
@@ -102,12 +103,25 @@ class GuildDeletion:
         if access.state.guild.owner_id != principal.user_id:
             raise ApiError("MISSING_PERMISSIONS")
 
+        def require_owner(_: sqlite3.Connection, guild: Guild) -> None:
+            if guild.owner_id != principal.user_id:
+                raise ApiError("MISSING_PERMISSIONS")
+
+        await self.remove(guild_id, require_owner)
+
+    async def remove(self, guild_id: int, first: Callable[[sqlite3.Connection, Guild], None]) -> None:
+        """Delete a guild, whoever wants it. `first` runs in the same unit before anything goes; it may refuse.
+
+        :raises ApiError: SINGLE_COMMUNITY_CANNOT_DELETE, UNKNOWN_GUILD, and what `first` raises.
+        """
+        if self._policy.protects(guild_id):
+            raise ApiError("SINGLE_COMMUNITY_CANNOT_DELETE")
+
         def unit(connection: sqlite3.Connection) -> list[int]:
             guild = guilds.by_id(connection, guild_id)
             if guild is None:
                 raise ApiError("UNKNOWN_GUILD")
-            if guild.owner_id != principal.user_id:
-                raise ApiError("MISSING_PERMISSIONS")
+            first(connection, guild)
             found = members.ids_of_guild(connection, guild_id)
             loose_channels.cut_loose(connection, guild_id)
             guilds.delete(connection, guild_id)
@@ -119,7 +133,7 @@ class GuildDeletion:
             self._wake.set()
 
         found = await self._database.write(unit, then)
-        log.info("guild deleted", guild_id=guild_id, user_id=principal.user_id, members=len(found))
+        log.info("guild deleted", guild_id=guild_id, members=len(found))
         for start in range(0, len(found), MEMBERS_AT_ONCE):
             await self._forget_in_settings(guild_id, found[start : start + MEMBERS_AT_ONCE])
 
@@ -158,11 +172,7 @@ class GuildDeletion:
                 raise ApiError("UNKNOWN_GUILD")
             if before.owner_id != principal.user_id:
                 raise ApiError("MISSING_PERMISSIONS")
-            successor = accounts.by_id(connection, new_owner_id)
-            if successor is None or not members.exists(connection, guild_id, new_owner_id):
-                raise ApiError("UNKNOWN_MEMBER")
-            if successor.bot:
-                raise ApiError("CANNOT_TRANSFER_OWNERSHIP_TO_BOT")
+            require_successor(connection, guild_id, new_owner_id)
             after = attrs.evolve(before, owner_id=new_owner_id)
             guilds.replace(connection, after)
             entry = self._audit_log.record(
@@ -197,3 +207,12 @@ class GuildDeletion:
                 log.warning("deleted guilds wait for the store")
             with trio.move_on_after(SWEEP_SECONDS):
                 await self._wake.wait()
+
+
+def require_successor(connection: sqlite3.Connection, guild_id: int, user_id: int) -> None:
+    """Raise UNKNOWN_MEMBER, or CANNOT_TRANSFER_OWNERSHIP_TO_BOT, for an account that cannot own the guild."""
+    successor = accounts.by_id(connection, user_id)
+    if successor is None or not members.exists(connection, guild_id, user_id):
+        raise ApiError("UNKNOWN_MEMBER")
+    if successor.bot:
+        raise ApiError("CANNOT_TRANSFER_OWNERSHIP_TO_BOT")

@@ -86,6 +86,10 @@ class GuildStates:
         if state is not None:
             self._keep_recent(state)
 
+    def is_held(self, guild_id: int) -> bool:
+        """Whether somebody keeps the state in memory."""
+        return guild_id in self._holds
+
     def forget(self, guild_id: int) -> None:
         """Drop the state of a guild that was deleted."""
         state = self._held.pop(guild_id, None) or self._recent.pop(guild_id, None)

@@ -123,6 +123,10 @@ class Rosters:
         """Drop every roster: the store was changed in ways that the bus did not tell of."""
         self._rosters.clear()
 
+    def forget_one(self, guild_id: int) -> None:
+        """Drop the roster of one guild; it is read afresh when somebody asks for it."""
+        self._rosters.pop(guild_id, None)
+
     def may_hold(self, guild_id: int, user_id: int) -> bool:
         """Whether the account is in the guild's roster; also True while that roster is not in memory."""
         roster = self._rosters.get(guild_id)

@@ -96,7 +96,7 @@ class VanityUrls:
             at `code`.
         """
         state = self._access.guild(principal, guild_id, MANAGE_GUILD).state
-        wanted = None if code is None else self._judged(state.guild, code)
+        wanted = None if code is None else self.judged(state.guild, code)
 
         def unit(connection: sqlite3.Connection) -> _Changed | None:
             before = guilds.by_id(connection, guild_id)
@@ -104,11 +104,7 @@ class VanityUrls:
                 raise ApiError("UNKNOWN_GUILD")
             if before.vanity_url_code == wanted:
                 return None
-            if before.vanity_url_code is not None:
-                invites.delete(connection, before.vanity_url_code)
-            if wanted is not None and not self._claim(connection, before, wanted):
-                raise InvalidFormBody.at("code", "VANITY_URL_CODE_ALREADY_TAKEN")
-            after = attrs.evolve(before, vanity_url_code=wanted)
+            after = self.put(connection, before, wanted)
             guilds.replace(connection, after)
             entry = self._audit_log.record(
                 connection,
@@ -132,16 +128,30 @@ class VanityUrls:
         await self._database.write(unit, then)
         return {"code": wanted}
 
-    def _judged(self, guild: Guild, code: str) -> str:
+    def put(self, connection: sqlite3.Connection, guild: Guild, wanted: str | None, *, path: str = "code") -> Guild:
+        """In a unit of writing: give the present code up and take another, or none; the guild as it is to be written.
+
+        :raises InvalidFormBody: VANITY_URL_CODE_ALREADY_TAKEN at `path`.
+        """
+        if guild.vanity_url_code == wanted:
+            return guild
+        if guild.vanity_url_code is not None:
+            invites.delete(connection, guild.vanity_url_code)
+        if wanted is not None and not self._claim(connection, guild, wanted):
+            raise InvalidFormBody.at(path, "VANITY_URL_CODE_ALREADY_TAKEN")
+        return attrs.evolve(guild, vanity_url_code=wanted)
+
+    def judged(self, guild: Guild, code: str, *, path: str = "code") -> str:
+        """The code as it is stored. Raises as `change`, apart from a code that is taken."""
         if GuildFeature.VANITY_URL not in guild.features:
-            raise InvalidFormBody.at("code", "VANITY_URL_REQUIRES_FEATURE")
+            raise InvalidFormBody.at(path, "VANITY_URL_REQUIRES_FEATURE")
         wanted = normalised_code(code)
         if _CODE.fullmatch(wanted) is None:
-            raise InvalidFormBody.at("code", "VANITY_URL_INVALID_CHARACTERS")
+            raise InvalidFormBody.at(path, "VANITY_URL_INVALID_CHARACTERS")
         if len(wanted) not in CODE_LENGTHS:
-            raise InvalidFormBody.at("code", "VANITY_URL_CODE_LENGTH_INVALID")
+            raise InvalidFormBody.at(path, "VANITY_URL_CODE_LENGTH_INVALID")
         if wanted != guild.vanity_url_code and any(word in wanted for word in self._reserved):
-            raise InvalidFormBody.at("code", "VANITY_URL_CODE_CANNOT_CONTAIN_SERVICE")
+            raise InvalidFormBody.at(path, "VANITY_URL_CODE_CANNOT_CONTAIN_SERVICE")
         self._policy.require_unblocked(wanted)
         return wanted
 

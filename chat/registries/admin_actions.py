@@ -332,6 +332,69 @@ class AdminAction(enum.StrEnum):
     LIST_REPORTS = "list_reports"
     """Reports were listed."""
 
+    SEARCH_GUILDS = "search_guilds"
+    """Guilds were searched."""
+
+    GET_GUILD = "get_guild"
+    """A guild was looked at."""
+
+    UPDATE_NAME = "update_name"
+    """A guild got another name."""
+
+    UPDATE_VANITY = "update_vanity"
+    """A guild got another custom invite code, or lost it."""
+
+    TRANSFER_GUILD_OWNERSHIP = "transfer_guild_ownership"
+    """A guild was handed over to another member."""
+
+    UPDATE_FEATURES = "update_features"
+    """A guild got features, or lost some."""
+
+    UPDATE_SETTINGS = "update_settings"
+    """Settings of a guild were changed."""
+
+    CLEAR_GUILD_FIELDS = "clear_guild_fields"
+    """Images of a guild were taken away."""
+
+    DELETE_GUILD = "delete_guild"
+    """A guild was deleted."""
+
+    RELOAD_GUILD = "reload_guild"
+    """The state of a guild was read from the store again."""
+
+    SHUTDOWN_GUILD = "shutdown_guild"
+    """The state of a guild was dropped from memory."""
+
+    LIST_GUILD_MEMBERS = "list_guild_members"
+    """The members of a guild were listed."""
+
+    LIST_GUILD_AUDIT_LOG = "list_guild_audit_log"
+    """The audit log of a guild was read."""
+
+    LIST_GUILD_EMOJIS = "list_guild_emojis"
+    """The emojis of a guild were listed."""
+
+    LIST_GUILD_STICKERS = "list_guild_stickers"
+    """The stickers of a guild were listed."""
+
+    FORCE_ADD_MEMBER = "force_add_member"
+    """An account was made a member of a guild."""
+
+    KICK_MEMBER = "kick_member"
+    """A member was removed from a guild."""
+
+    BAN_MEMBER = "ban_member"
+    """An account was kept out of a guild."""
+
+    UNBAN_MEMBER = "unban_member"
+    """An account may come into a guild again."""
+
+    PURGE_GUILD_EMOJI = "purge_guild_emoji"
+    """An emoji of a guild was deleted with its image."""
+
+    PURGE_GUILD_STICKER = "purge_guild_sticker"
+    """A sticker of a guild was deleted with its image."""
+
 
 def _row(*metadata: str, target: AdminTarget = AdminTarget.USER) -> AdminActionKind:
     return AdminActionKind(target, frozenset(metadata))
@@ -447,6 +510,52 @@ ADMIN_ACTIONS: Final[Mapping[AdminAction, AdminActionKind]] = MappingProxyType(
         AdminAction.RESOLVE_REPORT: _row("public_comment", "notified", target=AdminTarget.REPORT),
         AdminAction.GET_REPORT: _row("found", target=AdminTarget.REPORT),
         AdminAction.LIST_REPORTS: _row("status", "limit", "result_count", target=AdminTarget.REPORT),
+        AdminAction.SEARCH_GUILDS: _row(
+            "has_query", "limit", "offset", "result_count", "total", target=AdminTarget.GUILD
+        ),
+        AdminAction.GET_GUILD: _row(target=AdminTarget.GUILD),
+        AdminAction.UPDATE_NAME: _row("old_name", "new_name", target=AdminTarget.GUILD),
+        AdminAction.UPDATE_VANITY: _row("old_vanity_url_code", "new_vanity_url_code", target=AdminTarget.GUILD),
+        AdminAction.TRANSFER_GUILD_OWNERSHIP: _row("old_owner_id", "new_owner_id", target=AdminTarget.GUILD),
+        AdminAction.UPDATE_FEATURES: _row("add_features", "remove_features", "new_features", target=AdminTarget.GUILD),
+        AdminAction.UPDATE_SETTINGS: _row(
+            "content_warning_level",
+            "content_warning_text",
+            "default_message_notifications",
+            "disabled_operations",
+            "explicit_content_filter",
+            "mfa_level",
+            "nsfw",
+            "nsfw_level",
+            "verification_level",
+            target=AdminTarget.GUILD,
+        ),
+        AdminAction.CLEAR_GUILD_FIELDS: _row("fields", target=AdminTarget.GUILD),
+        AdminAction.DELETE_GUILD: _row("name", "owner_id", "member_count", target=AdminTarget.GUILD),
+        AdminAction.RELOAD_GUILD: _row(target=AdminTarget.GUILD),
+        AdminAction.SHUTDOWN_GUILD: _row(target=AdminTarget.GUILD),
+        AdminAction.LIST_GUILD_MEMBERS: _row(
+            "has_query", "limit", "offset", "result_count", "total", target=AdminTarget.GUILD
+        ),
+        AdminAction.LIST_GUILD_AUDIT_LOG: _row(
+            "limit",
+            "entry_count",
+            "before_entry_id",
+            "after_entry_id",
+            "user_id",
+            "action_type",
+            target=AdminTarget.GUILD,
+        ),
+        AdminAction.LIST_GUILD_EMOJIS: _row("result_count", target=AdminTarget.GUILD),
+        AdminAction.LIST_GUILD_STICKERS: _row("result_count", target=AdminTarget.GUILD),
+        AdminAction.FORCE_ADD_MEMBER: _row("guild_id", target=AdminTarget.GUILD_MEMBER),
+        AdminAction.KICK_MEMBER: _row("guild_id", target=AdminTarget.GUILD_MEMBER),
+        AdminAction.BAN_MEMBER: _row(
+            "guild_id", "reason", "duration_seconds", "delete_message_seconds", target=AdminTarget.GUILD_MEMBER
+        ),
+        AdminAction.UNBAN_MEMBER: _row("guild_id", target=AdminTarget.GUILD_MEMBER),
+        AdminAction.PURGE_GUILD_EMOJI: _row("guild_id", "name", target=AdminTarget.GUILD_EMOJI),
+        AdminAction.PURGE_GUILD_STICKER: _row("guild_id", "name", target=AdminTarget.GUILD_STICKER),
     }
 )
 """The whole registry; every action has its row."""

@@ -17,6 +17,9 @@ from chat.admin.routes import (
     api_keys,
     audit_logs,
     blocklists,
+    guild_contents,
+    guild_members,
+    guilds,
     jobs,
     own_account,
 )
@@ -38,6 +41,9 @@ ADMIN_ROUTES: Final[tuple[Routes, ...]] = tuple(
         api_keys,
         audit_logs,
         blocklists,
+        guilds,
+        guild_members,
+        guild_contents,
         jobs,
     )
 )

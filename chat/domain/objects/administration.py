@@ -6,10 +6,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from chat.clock import iso_timestamp
+from chat.domain.guild_state import GuildState
 from chat.store.account_changes import AccountChange
 from chat.store.accounts import Account
 from chat.store.applications import Application
 from chat.store.guilds import Guild
+from chat.store.members import Member
 from chat.store.private_channels import PrivateChannel
 from chat.store.relationships import Relationship
 
@@ -45,6 +47,49 @@ def admin_guild(guild: Guild, owner: Account | None, presence_count: int | None 
     if presence_count is not None:
         data |= {"approximate_member_count": guild.member_count, "approximate_presence_count": presence_count}
     return data
+
+
+def admin_guild_details(
+    state: GuildState, owner: Account | None, presence_count: int, expression_counts: Mapping[str, int]
+) -> dict[str, Any]:
+    """The Admin guild object of one guild: with all that the guild object has, its roles and an outline of its
+    channels. `expression_counts` says how many emojis and stickers there are."""
+    guild = state.guild
+    channels = sorted(state.channels.values(), key=lambda channel: (channel.position, channel.id))
+    return {
+        **state.guild_object(),
+        **admin_guild(guild, owner, presence_count),
+        "member_count": state.member_count,
+        "approximate_member_count": state.member_count,
+        "created_at": iso_timestamp(guild.created_at),
+        "roles": state.role_objects(threads=True),
+        "channels": [
+            {
+                "id": str(channel.id),
+                "name": channel.name,
+                "type": channel.type,
+                "position": channel.position,
+                "parent_id": _optional_id(channel.parent_id),
+                "nsfw": bool(channel.nsfw),
+            }
+            for channel in channels
+        ],
+        "emoji_count": expression_counts["emojis"],
+        "sticker_count": expression_counts["stickers"],
+    }
+
+
+def admin_guild_member(
+    member_object: Mapping[str, Any], member: Member, account: Account, owner_id: int
+) -> dict[str, Any]:
+    """A member as administrators see it: the member object, with the account's summary and how the member came."""
+    return {
+        **member_object,
+        "user": user_summary(account),
+        "is_owner": member.user_id == owner_id,
+        "join_source_type": member.join_source,
+        "inviter_id": _optional_id(member.inviter_id),
+    }
 
 
 def admin_application(application: Application, owner: Account | None, bot: Account | None) -> dict[str, Any]:

@@ -1,0 +1,112 @@
+"""Operations on the members of guilds (wire facts 7.2, 7.7)."""
+
+from __future__ import annotations
+
+from typing import Annotated, Final
+
+import attrs
+
+from chat.admin import buckets
+from chat.admin.acting import acting
+from chat.admin.operation import AdminRoutes
+from chat.api.fields import Length, Range
+from chat.api.operation import Request
+from chat.api.schemas.administered_guilds import ADMIN_GUILD_MEMBER, ADMIN_GUILD_MEMBERS
+from chat.api.schemas.guilds import BAN
+from chat.api.schemas.shapes import NOTHING, record
+from chat.domain.bans import NewBan
+from chat.registries.acls import Acl
+from chat.registries.admin_actions import AdminAction
+
+routes = AdminRoutes()
+
+DAY_SECONDS: Final = 86_400
+DELETED_SECONDS_MAXIMUM: Final = 7 * DAY_SECONDS
+DURATION_SECONDS_MAXIMUM: Final = 10 * 365 * DAY_SECONDS
+
+
+@attrs.frozen
+class SearchMembers:
+    """The query of GET …/members."""
+
+    q: Annotated[str, Length(0, 100)] = ""
+    limit: Annotated[int, Range(1, 200)] = 50
+    offset: Annotated[int, Range(0, 100_000)] = 0
+
+
+@attrs.frozen(kw_only=True)
+class BanMember:
+    """The body of PUT …/bans/{user_id}, as the guild's own operation has it; a duration of 0 is for good."""
+
+    reason: Annotated[str, Length(1, 512)] | None = None
+    delete_message_seconds: Annotated[int, Range(0, DELETED_SECONDS_MAXIMUM)] = 0
+    ban_duration_seconds: Annotated[int, Range(0, DURATION_SECONDS_MAXIMUM)] | None = None
+
+
+@routes.admin_operation(
+    "GET",
+    "/v1/admin/guilds/{guild_id}/members",
+    acls=[Acl.GUILD_LIST_MEMBERS],
+    audit=AdminAction.LIST_GUILD_MEMBERS,
+    bucket=buckets.LOOKUP,
+    query=SearchMembers,
+    answers=ADMIN_GUILD_MEMBERS,
+)
+async def list_guild_members(request: Request, guild_id: int, query: SearchMembers) -> object:
+    """A guild's members, all or those of a name."""
+    members = request.services.administration.guild_members
+    return await members.search(acting(request), guild_id, query.q, query.limit, query.offset)
+
+
+@routes.admin_operation(
+    "PUT",
+    "/v1/admin/guilds/{guild_id}/members/{user_id}",
+    acls=[Acl.GUILD_FORCE_ADD_MEMBER],
+    audit=AdminAction.FORCE_ADD_MEMBER,
+    bucket=buckets.GUILD_MODIFY,
+    answers=record({"member": ADMIN_GUILD_MEMBER}),
+)
+async def force_add_member(request: Request, guild_id: int, user_id: int) -> object:
+    """Make an account a member."""
+    return {"member": await request.services.administration.guild_members.add(acting(request), guild_id, user_id)}
+
+
+@routes.admin_operation(
+    "DELETE",
+    "/v1/admin/guilds/{guild_id}/members/{user_id}",
+    acls=[Acl.GUILD_KICK_MEMBER],
+    audit=AdminAction.KICK_MEMBER,
+    bucket=buckets.GUILD_MODIFY,
+    answers=NOTHING,
+)
+async def kick_guild_member(request: Request, guild_id: int, user_id: int) -> None:
+    """Remove a member."""
+    await request.services.administration.guild_members.kick(acting(request), guild_id, user_id)
+
+
+@routes.admin_operation(
+    "PUT",
+    "/v1/admin/guilds/{guild_id}/bans/{user_id}",
+    acls=[Acl.GUILD_BAN_MEMBER],
+    audit=AdminAction.BAN_MEMBER,
+    bucket=buckets.GUILD_MODIFY,
+    body=BanMember,
+    answers=record({"ban": BAN}),
+)
+async def ban_guild_member(request: Request, guild_id: int, user_id: int, body: BanMember) -> object:
+    """Keep an account out of a guild."""
+    new = NewBan(body.reason, body.delete_message_seconds, body.ban_duration_seconds or None)
+    return {"ban": await request.services.administration.guild_members.ban(acting(request), guild_id, user_id, new)}
+
+
+@routes.admin_operation(
+    "DELETE",
+    "/v1/admin/guilds/{guild_id}/bans/{user_id}",
+    acls=[Acl.GUILD_BAN_MEMBER],
+    audit=AdminAction.UNBAN_MEMBER,
+    bucket=buckets.GUILD_MODIFY,
+    answers=NOTHING,
+)
+async def lift_guild_ban(request: Request, guild_id: int, user_id: int) -> None:
+    """Lift a guild's ban of an account."""
+    await request.services.administration.guild_members.lift(acting(request), guild_id, user_id)

@@ -1,0 +1,179 @@
+"""Operations on guilds (wire facts 7.6, 7.7; design 7)."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Final, Literal
+
+import attrs
+
+from chat.admin import buckets
+from chat.admin.acting import acting
+from chat.admin.operation import AdminRoutes
+from chat.api.fields import OMITTED, Items, Length, Maybe, Omitted, Range, Snowflake
+from chat.api.operation import Request
+from chat.api.schemas.administered_guilds import ADMIN_GUILD_DETAILS, GUILDS_FOUND
+from chat.api.schemas.shapes import NOTHING, record
+from chat.domain.administered_guilds import GuildSearch, GuildWishes
+from chat.registries.acls import Acl
+from chat.registries.admin_actions import AdminAction
+from chat.registries.guild_features import GuildFeature
+from chat.registries.guild_values import DisabledOperation
+
+routes = AdminRoutes()
+
+INT32_MAXIMUM: Final = (1 << 31) - 1
+EVERY_DISABLED_OPERATION: Final = sum(operation.value for operation in DisabledOperation)
+
+CHANGING: Final = (
+    Acl.GUILD_UPDATE_NAME,
+    Acl.GUILD_UPDATE_VANITY,
+    Acl.GUILD_TRANSFER_OWNERSHIP,
+    Acl.GUILD_UPDATE_FEATURES,
+    Acl.GUILD_UPDATE_SETTINGS,
+)
+"""One of these opens the operation that changes a guild; each field asks for its own."""
+
+GUILD: Final = record({"guild": ADMIN_GUILD_DETAILS})
+Features = Annotated[list[GuildFeature], Items(0, 64)]
+
+
+@attrs.frozen
+class SearchGuilds:
+    """The query of GET /v1/admin/guilds."""
+
+    q: Annotated[str, Length(0, 1_024)] = ""
+    sort_by: Literal["created_at", "name", "member_count"] = "created_at"
+    sort_order: Literal["asc", "desc"] = "desc"
+    limit: Annotated[int, Range(1, 200)] = 50
+    offset: Annotated[int, Range(0, 100_000)] = 0
+
+
+@attrs.frozen(kw_only=True)
+class GuildSettings:
+    """Settings of a guild; what is not sent stays."""
+
+    verification_level: Maybe[Literal[0, 1, 2, 3, 4]] = OMITTED
+    mfa_level: Maybe[Literal[0, 1]] = OMITTED
+    nsfw: Maybe[bool] = OMITTED
+    nsfw_level: Maybe[Literal[0, 3]] = OMITTED
+    content_warning_level: Maybe[Annotated[int, Range(0, INT32_MAXIMUM)]] = OMITTED
+    content_warning_text: Maybe[Annotated[str, Length(0, 200, "STRING_LENGTH_INVALID")] | None] = OMITTED
+    explicit_content_filter: Maybe[Literal[0, 1, 2]] = OMITTED
+    default_message_notifications: Maybe[Literal[0, 1]] = OMITTED
+    disabled_operations: Maybe[Annotated[int, Range(0, EVERY_DISABLED_OPERATION)]] = OMITTED
+
+    def named(self) -> dict[str, Any]:
+        """Those that were sent."""
+        values = {field.name: getattr(self, field.name) for field in attrs.fields(GuildSettings)}
+        return {name: value for name, value in values.items() if not isinstance(value, Omitted)}
+
+
+@attrs.frozen(kw_only=True)
+class ChangeGuild(GuildSettings):
+    """The body of PATCH /v1/admin/guilds/{guild_id}; settings stand in it themselves or below `settings`."""
+
+    name: str | None = None
+    vanity_url_code: Maybe[Annotated[str, Length(1, 256)] | None] = OMITTED
+    new_owner_id: Snowflake | None = None
+    add_features: Features | None = None
+    remove_features: Features | None = None
+    fields: Annotated[list[Literal["icon", "banner", "splash", "embed_splash"]], Items(0, 10)] | None = None
+    settings: GuildSettings | None = None
+
+    def wishes(self) -> GuildWishes:
+        """What is to be different."""
+        code = self.vanity_url_code
+        below = {} if self.settings is None else self.settings.named()
+        return GuildWishes(
+            name=self.name,
+            changes_vanity=not isinstance(code, Omitted),
+            vanity_url_code=None if isinstance(code, Omitted) else code,
+            new_owner_id=self.new_owner_id,
+            changes_features=self.add_features is not None or self.remove_features is not None,
+            add_features=frozenset(map(str, self.add_features or ())),
+            remove_features=frozenset(map(str, self.remove_features or ())),
+            cleared=None if self.fields is None else tuple(dict.fromkeys(self.fields)),
+            settings={**below, **self.named()},
+        )
+
+
+@routes.admin_operation(
+    "GET",
+    "/v1/admin/guilds",
+    acls=[Acl.GUILD_LOOKUP],
+    audit=AdminAction.SEARCH_GUILDS,
+    bucket=buckets.LOOKUP,
+    query=SearchGuilds,
+    answers=GUILDS_FOUND,
+)
+async def search_guilds(request: Request, query: SearchGuilds) -> object:
+    """Guilds by name, custom invite code or id."""
+    wanted = GuildSearch(query.q, query.sort_by, query.sort_order == "desc", query.limit, query.offset)
+    return await request.services.administration.guilds.search(acting(request), wanted)
+
+
+@routes.admin_operation(
+    "GET",
+    "/v1/admin/guilds/{guild_id}",
+    acls=[Acl.GUILD_LOOKUP],
+    audit=AdminAction.GET_GUILD,
+    bucket=buckets.LOOKUP,
+    answers=GUILD,
+)
+async def get_guild(request: Request, guild_id: int) -> object:
+    """One guild with its roles and channels."""
+    return {"guild": await request.services.administration.guilds.get(acting(request), guild_id)}
+
+
+@routes.admin_operation(
+    "PATCH",
+    "/v1/admin/guilds/{guild_id}",
+    acls=[CHANGING],
+    audit=AdminAction.UPDATE_SETTINGS,
+    bucket=buckets.GUILD_MODIFY,
+    body=ChangeGuild,
+    answers=GUILD,
+)
+async def change_guild(request: Request, guild_id: int, body: ChangeGuild) -> object:
+    """Change what is named; each field asks for its own ACL, and the audit log knows each kind of change by itself."""
+    guilds = request.services.administration.guilds
+    return {"guild": await guilds.change(acting(request), guild_id, body.wishes())}
+
+
+@routes.admin_operation(
+    "DELETE",
+    "/v1/admin/guilds/{guild_id}",
+    acls=[Acl.GUILD_DELETE],
+    audit=AdminAction.DELETE_GUILD,
+    bucket=buckets.GUILD_MODIFY,
+    answers=NOTHING,
+)
+async def delete_guild(request: Request, guild_id: int) -> None:
+    """Delete a guild."""
+    await request.services.administration.guilds.delete(acting(request), guild_id)
+
+
+@routes.admin_operation(
+    "POST",
+    "/v1/admin/guilds/{guild_id}/reload",
+    acls=[Acl.GUILD_RELOAD],
+    audit=AdminAction.RELOAD_GUILD,
+    bucket=buckets.GUILD_MODIFY,
+    answers=NOTHING,
+)
+async def reload_guild(request: Request, guild_id: int) -> None:
+    """Read the guild's state from the store again; its sessions stay."""
+    await request.services.administration.guilds.reload(acting(request), guild_id)
+
+
+@routes.admin_operation(
+    "POST",
+    "/v1/admin/guilds/{guild_id}/shutdown",
+    acls=[Acl.GUILD_SHUTDOWN],
+    audit=AdminAction.SHUTDOWN_GUILD,
+    bucket=buckets.GUILD_MODIFY,
+    answers=NOTHING,
+)
+async def shut_down_guild(request: Request, guild_id: int) -> None:
+    """Drop the guild's state from memory; where sessions need it, it is read from the store at once."""
+    await request.services.administration.guilds.shut_down(acting(request), guild_id)
