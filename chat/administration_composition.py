@@ -22,6 +22,7 @@ from chat.domain.administered_lists import AdministeredLists
 from chat.domain.administered_relationships import AdministeredRelationships
 from chat.domain.blocklists import Blocklists
 from chat.domain.channel_witness import ChannelWitness
+from chat.domain.instance_figures import InstanceFigures
 from chat.domain.job_ledger import JobLedger
 from chat.domain.message_shreds import MessageShreds
 from chat.domain.reports import Reports
@@ -115,6 +116,18 @@ def build_administration(
         ),
         guild_members=AdministeredGuildMembers(
             database, base.guild_states, guild_parts.memberships, guild_parts.bans, base.rosters, log
+        ),
+        figures=InstanceFigures(
+            database,
+            clock,
+            base.bus,
+            base.guild_states,
+            base.presences,
+            base.voice_states,
+            base.rosters,
+            log,
+            base.gateway_figures,
+            base.sessions_in,
         ),
         guild_contents=AdministeredGuildContents(database, guild_parts.audit_log, guild_parts.expressions, log),
         bans=AdministeredBans(database, clock, credentials.mailer, base.account_events, log, views, settings),

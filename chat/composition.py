@@ -8,6 +8,7 @@ family of operations. A family that needs another takes it as an argument, so th
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -74,6 +75,7 @@ from chat.domain.guild_discovery import GuildDiscovery
 from chat.domain.guild_states import GuildStates
 from chat.domain.guilds import Guilds
 from chat.domain.inactive_members import InactiveMembers
+from chat.domain.instance_figures import GatewayFigures
 from chat.domain.instance_policy import InstancePolicy
 from chat.domain.invites import Invites
 from chat.domain.ip_authorization import IpAuthorization
@@ -190,6 +192,9 @@ class Foundations:
     thread_lookup: ThreadLookup
     directory: Path
     """The data directory: uploads lie below it."""
+    gateway_figures: Callable[[], GatewayFigures]
+    sessions_in: Callable[[int], int]
+    """What the gateway has in hand, and how many sessions hear a guild."""
     in_threads: bool
     """Whether long work may leave the loop; a run on virtual time has no threads."""
     account_events: AccountEvents = attrs.field(

@@ -233,6 +233,8 @@ class Server:
             private_channels=private_channels,
             thread_lookup=thread_lookup,
             directory=surroundings.directory,
+            gateway_figures=self.gateway.figures,
+            sessions_in=self.gateway.sessions_in,
             in_threads=surroundings.work_in_threads,
         )
         self.account_events = foundations.account_events

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from chat.domain.administered_lists import AdministeredLists
     from chat.domain.administered_relationships import AdministeredRelationships
     from chat.domain.blocklists import Blocklists
+    from chat.domain.instance_figures import InstanceFigures
     from chat.domain.job_ledger import JobLedger
     from chat.domain.message_shreds import MessageShreds
     from chat.domain.reports import Reports
@@ -49,3 +50,4 @@ class AdministrationServices:
     guilds: AdministeredGuilds
     guild_members: AdministeredGuildMembers
     guild_contents: AdministeredGuildContents
+    figures: InstanceFigures

@@ -51,6 +51,13 @@ class _Granted:
     moderated: frozenset[int] | None = None
 
 
+STATE_BYTES: Final = 8_192
+RECORD_BYTES: Final = 512
+OBJECT_BYTES: Final = 1_024
+MASK_BYTES: Final = 96
+"""What a state, one of its records, wire objects and kept masks take, by and large (CPython 3.11, 64 bits)."""
+
+
 class GuildState:
     """One guild in memory. Only the domain's services change it, after the commit of what they changed."""
 
@@ -271,6 +278,13 @@ class GuildState:
             rendered = channel_object(channel, last_message_id=self._last_message_ids[channel.id], threads=threads)
             self._channel_objects[channel.id, threads] = rendered
         return rendered
+
+    def memory_bytes(self) -> int:
+        """About how much memory the state takes: by how many records and wire objects it holds, not measured."""
+        records = len(self.roles) + len(self.channels) + len(self._members) + len(self._expressions or ())
+        objects = len(self._channel_objects) + sum(map(len, (*self._role_objects.values(),)))
+        masks = sum(len(granted.by_channel) for granted in self._granted.values())
+        return STATE_BYTES + records * RECORD_BYTES + objects * OBJECT_BYTES + masks * MASK_BYTES
 
     # Changes, made after a commit
 

@@ -116,6 +116,10 @@ class GuildStates:
         state.replace(guild, *self._parts(guild_id))
         self._note_channels(state)
 
+    def every(self) -> list[GuildState]:
+        """The states in memory, in no order."""
+        return [*self._held.values(), *self._recent.values()]
+
     def __len__(self) -> int:
         """How many states are in memory."""
         return len(self._held) + len(self._recent)

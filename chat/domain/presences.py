@@ -211,6 +211,11 @@ class Presences:
         """How many members of the guild others see as anything but offline."""
         return self._online_counts.get(guild_id, 0)
 
+    @property
+    def online_total(self) -> int:
+        """How many accounts others see as anything but offline."""
+        return len(self._published)
+
     def _count(self, guild_id: int, change: int) -> None:
         count = self._online_counts.get(guild_id, 0) + change
         if count:

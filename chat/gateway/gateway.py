@@ -11,6 +11,7 @@ import trio
 from chat.auth.principal import Principal
 from chat.bus.bus import Bus
 from chat.domain.guild_states import GuildStates
+from chat.domain.instance_figures import GatewayFigures
 from chat.domain.presences import Presences
 from chat.domain.voice_states import VoiceStates
 from chat.gateway.admission import Admission
@@ -148,6 +149,22 @@ class Gateway:
                 self._note_last_socket()
 
     # Drain and restart
+
+    def figures(self) -> GatewayFigures:
+        """What is in hand at this moment."""
+        sessions = list(self.table)
+        return GatewayFigures(
+            connections=len(self.connections),
+            sessions=len(sessions),
+            attached_sessions=sum(session.receiver is not None for session in sessions),
+            bot_sessions=sum(session.bot for session in sessions),
+            backlog=self.hub.backlog(),
+        )
+
+    def sessions_in(self, guild_id: int) -> int:
+        """How many sessions hear a guild."""
+        room = self.hub.rooms.get(guild_id)
+        return 0 if room is None else len(room.sessions)
 
     def drain(self) -> None:
         """Hold new Identifies; every socket with a session gets Reconnect and closes 4000."""

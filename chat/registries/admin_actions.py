@@ -395,6 +395,9 @@ class AdminAction(enum.StrEnum):
     PURGE_GUILD_STICKER = "purge_guild_sticker"
     """A sticker of a guild was deleted with its image."""
 
+    RELOAD_GUILDS = "reload_guilds"
+    """The states of guilds were read from the store again."""
+
 
 def _row(*metadata: str, target: AdminTarget = AdminTarget.USER) -> AdminActionKind:
     return AdminActionKind(target, frozenset(metadata))
@@ -556,6 +559,7 @@ ADMIN_ACTIONS: Final[Mapping[AdminAction, AdminActionKind]] = MappingProxyType(
         AdminAction.UNBAN_MEMBER: _row("guild_id", target=AdminTarget.GUILD_MEMBER),
         AdminAction.PURGE_GUILD_EMOJI: _row("guild_id", "name", target=AdminTarget.GUILD_EMOJI),
         AdminAction.PURGE_GUILD_STICKER: _row("guild_id", "name", target=AdminTarget.GUILD_STICKER),
+        AdminAction.RELOAD_GUILDS: _row("guild_count", "all", target=AdminTarget.GUILD),
     }
 )
 """The whole registry; every action has its row."""

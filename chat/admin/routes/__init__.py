@@ -17,6 +17,7 @@ from chat.admin.routes import (
     api_keys,
     audit_logs,
     blocklists,
+    figures,
     guild_contents,
     guild_members,
     guilds,
@@ -44,6 +45,7 @@ ADMIN_ROUTES: Final[tuple[Routes, ...]] = tuple(
         guilds,
         guild_members,
         guild_contents,
+        figures,
         jobs,
     )
 )
