@@ -25,6 +25,7 @@ from chat.domain.channel_witness import ChannelWitness
 from chat.domain.instance_figures import InstanceFigures
 from chat.domain.job_ledger import JobLedger
 from chat.domain.message_shreds import MessageShreds
+from chat.domain.report_reading import ReportReading
 from chat.domain.reports import Reports
 from chat.jobs.runner import Jobs
 
@@ -92,6 +93,7 @@ def build_administration(
         ),
         blocklists=blocklists,
         reports=reports,
+        report_reading=ReportReading(database, log, settings),
         jobs=jobs,
         ledger=JobLedger(database, jobs),
         shreds=MessageShreds(database, clock, base.bus, witness, jobs, log),

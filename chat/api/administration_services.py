@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from chat.domain.instance_figures import InstanceFigures
     from chat.domain.job_ledger import JobLedger
     from chat.domain.message_shreds import MessageShreds
+    from chat.domain.report_reading import ReportReading
     from chat.domain.reports import Reports
     from chat.jobs.runner import Jobs
 
@@ -44,6 +45,7 @@ class AdministrationServices:
     deletions: AdministeredDeletions
     blocklists: Blocklists
     reports: Reports
+    report_reading: ReportReading
     jobs: Jobs
     ledger: JobLedger
     shreds: MessageShreds

@@ -10,7 +10,7 @@ import orjson
 import structlog
 
 from chat.auth.principal import Principal
-from chat.clock import Clock, iso_timestamp
+from chat.clock import Clock
 from chat.config import Settings
 from chat.domain.access import Access
 from chat.domain.admin_audit_log import Acting, AdminAuditLog
@@ -23,7 +23,7 @@ from chat.mail.mailer import Mailer
 from chat.registries.admin_actions import AdminAction
 from chat.registries.reports import KEPT_PENDING, ReportCategory, ReportKind, ReportStatus
 from chat.registries.user_flags import UserFlag
-from chat.snowflake import SnowflakeGenerator, snowflake_time_ms
+from chat.snowflake import SnowflakeGenerator
 from chat.store import accounts, reports
 from chat.store.database import Database
 from chat.store.reports import Report
@@ -138,6 +138,9 @@ class Reports:
             id=self._snowflakes(),
             kind=kind,
             reporter_id=principal.user_id,
+            reporter_email=None,
+            reporter_name=None,
+            reporter_country=None,
             category=new.category,
             additional_info=new.additional_info,
             status=ReportStatus.PENDING,
@@ -216,34 +219,15 @@ class Reports:
             by=acting.user_id,
             now=now,
         )
-        reporter = accounts.by_id(connection, report.reporter_id)
-        if not is_new or reporter is None or reporter.email is None or reporter.is_deleted:
+        recipient = _address_of_reporter(connection, report)
+        if not is_new or recipient is None:
             return False
-        mail = letters.report_resolved(reporter.email, service_name=self._settings.service_name, comment=comment)
+        mail = letters.report_resolved(recipient, service_name=self._settings.service_name, comment=comment)
         return self._mailer.notify(connection, mail)
 
 
-def report_object(report: Report, *, with_reporter: bool) -> dict[str, Any]:
-    """A report as an administrator sees it; who made it is for holders of report:view:reporter_pii."""
-    snapshot = None if report.snapshot is None else orjson.loads(report.snapshot)
-    return {
-        "report_id": str(report.id),
-        "kind": report.kind,
-        "reporter_id": str(report.reporter_id) if with_reporter else None,
-        "reported_user_id": _optional_id(report.reported_user_id),
-        "guild_id": _optional_id(report.guild_id),
-        "channel_id": _optional_id(report.channel_id),
-        "message_id": _optional_id(report.message_id),
-        "category": report.category,
-        "additional_info": report.additional_info,
-        "message": snapshot,
-        "status": report.status,
-        "public_comment": report.public_comment,
-        "resolved_by": _optional_id(report.resolved_by),
-        "resolved_at": None if report.resolved_at is None else iso_timestamp(report.resolved_at),
-        "created_at": iso_timestamp(snowflake_time_ms(report.id)),
-    }
-
-
-def _optional_id(snowflake: int | None) -> str | None:
-    return None if snowflake is None else str(snowflake)
+def _address_of_reporter(connection: sqlite3.Connection, report: Report) -> str | None:
+    if report.reporter_id is None:
+        return report.reporter_email
+    reporter = accounts.by_id(connection, report.reporter_id)
+    return None if reporter is None or reporter.is_deleted else reporter.email

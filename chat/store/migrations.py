@@ -37,6 +37,7 @@ from chat.store.schema_private_channels import PRIVATE_CHANNELS
 from chat.store.schema_push import PUSH
 from chat.store.schema_reading import READING
 from chat.store.schema_recovery import RECOVERY
+from chat.store.schema_reports import REPORTS_IN_FULL
 from chat.store.schema_search import MESSAGE_SEARCH
 from chat.store.schema_threads import THREADS
 from chat.store.schema_uploads import UPLOADS
@@ -222,6 +223,12 @@ def admin_audit_search(database: sqlite_utils.Database) -> None:
         database.execute(statement)
 
 
+def reports_in_full(database: sqlite_utils.Database) -> None:
+    """Reports of people without an account, and reports found by their words."""
+    for statement in REPORTS_IN_FULL:
+        database.execute(statement)
+
+
 MIGRATIONS: Final[Sequence[Migration]] = (
     accounts_guilds_messages,
     relationships,
@@ -252,6 +259,7 @@ MIGRATIONS: Final[Sequence[Migration]] = (
     account_search,
     favorite_memes,
     admin_audit_search,
+    reports_in_full,
 )
 """In the order in which they run; the name of the function is the name in the record."""
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import sqlite3
-from typing import Final
+from typing import Any, Final
 
 import attrs
+
+from chat.store.full_text import beginning_with
 
 
 @attrs.frozen
@@ -14,7 +16,12 @@ class Report:
 
     id: int
     kind: str
-    reporter_id: int
+    reporter_id: int | None
+    """None for somebody without an account, of whom the next three tell."""
+    reporter_email: str | None
+    reporter_name: str | None
+    reporter_country: str | None
+    """ISO 3166-1, two letters."""
     reported_user_id: int | None
     guild_id: int | None
     channel_id: int | None
@@ -30,13 +37,14 @@ class Report:
 
 
 _COLUMNS: Final = ", ".join(field.name for field in attrs.fields(Report))
+_PLACES: Final = ", ".join("?" for _ in attrs.fields(Report))
 _BY_ID: Final = f"SELECT {_COLUMNS} FROM reports WHERE id = ?"  # noqa: S608 - the column names are our own
 
 
 def insert(connection: sqlite3.Connection, report: Report) -> None:
     """Add a report."""
     connection.execute(
-        f"INSERT INTO reports ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",  # noqa: S608
+        f"INSERT INTO reports ({_COLUMNS}) VALUES ({_PLACES})",  # noqa: S608
         attrs.astuple(report),
     )
 
@@ -47,13 +55,41 @@ def by_id(connection: sqlite3.Connection, report_id: int) -> Report | None:
     return None if row is None else Report(*row)
 
 
-def with_status(connection: sqlite3.Connection, status: str, before: int, limit: int) -> list[Report]:
-    """Up to `limit` reports that stand so, the newest first, those below `before`."""
-    rows = connection.execute(
-        f"SELECT {_COLUMNS} FROM reports WHERE status = ? AND id < ? ORDER BY id DESC LIMIT ?",  # noqa: S608
-        (status, before, limit),
-    )
-    return [Report(*row) for row in rows]
+@attrs.frozen(kw_only=True)
+class ReportsWanted:
+    """Which reports are wanted: those that fit everything that is not None; `text` is words that they hold."""
+
+    text: str | None = None
+    status: str | None = None
+    category: str | None = None
+    kind: str | None = None
+    reporter_id: int | None = None
+    reported_user_id: int | None = None
+    guild_id: int | None = None
+    limit: int = 50
+    offset: int = 0
+
+
+def search(connection: sqlite3.Connection, wanted: ReportsWanted) -> tuple[list[Report], int]:
+    """The reports that fit, the newest first, and how many there are in all."""
+    conditions, source = ["1"], "reports AS report"
+    values: dict[str, Any] = {"limit": wanted.limit, "offset": wanted.offset}
+    if wanted.text is not None and wanted.text.strip():
+        values["words"] = beginning_with(wanted.text)
+        if values["words"] is None:
+            return [], 0
+        source += " JOIN report_search AS found ON found.rowid = report.id"
+        conditions.append("found.report_search MATCH :words")
+    for column in ("status", "category", "kind", "reporter_id", "reported_user_id", "guild_id"):
+        value = getattr(wanted, column)
+        if value is not None:
+            values[column] = value
+            conditions.append(f"report.{column} = :{column}")
+    where = f"FROM {source} WHERE {' AND '.join(conditions)}"
+    (total,) = connection.execute(f"SELECT count(*) {where}", values).fetchone()
+    columns = ", ".join(f"report.{field.name}" for field in attrs.fields(Report))
+    rows = connection.execute(f"SELECT {columns} {where} ORDER BY report.id DESC LIMIT :limit OFFSET :offset", values)
+    return [Report(*row) for row in rows], int(total)
 
 
 def against(connection: sqlite3.Connection, user_id: int, status: str, after: int, limit: int) -> list[Report]:

@@ -23,6 +23,7 @@ from chat.admin.routes import (
     guilds,
     jobs,
     own_account,
+    reports,
 )
 from chat.api.operation import Routes
 
@@ -47,6 +48,7 @@ ADMIN_ROUTES: Final[tuple[Routes, ...]] = tuple(
         guild_contents,
         figures,
         jobs,
+        reports,
     )
 )
 """Every operation below /v1/admin."""

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Final
 
+from chat.api.schemas.administration import USER_SUMMARY
 from chat.api.schemas.shapes import (
     BOOLEAN,
     COUNT,
+    OPEN_OBJECT,
     SNOWFLAKE,
     TEXT,
     TIMESTAMP,
@@ -17,6 +19,7 @@ from chat.api.schemas.shapes import (
     wire_object,
 )
 from chat.registries.blocklists import Blocklist
+from chat.registries.reports import ReportCategory, ReportKind, ReportStatus
 
 BLOCKED_VALUE: Final = wire_object(
     "BlockedValue",
@@ -30,3 +33,32 @@ BLOCKED_VALUE: Final = wire_object(
 )
 BLOCKLIST_PAGE: Final = record({"entries": listed(BLOCKED_VALUE), "total": COUNT, "next_after": nullable(TEXT)})
 BLOCKLIST_ANSWER: Final = record({"banned": BOOLEAN, "entry": nullable(BLOCKED_VALUE)})
+
+REPORT: Final = wire_object(
+    "Report",
+    {
+        "report_id": SNOWFLAKE,
+        "kind": member_of(ReportKind),
+        "reporter_id": nullable(SNOWFLAKE),
+        "reporter": nullable(USER_SUMMARY),
+        "reporter_email": nullable(TEXT),
+        "reporter_full_legal_name": nullable(TEXT),
+        "reporter_country_of_residence": nullable(TEXT),
+        "reported_user_id": nullable(SNOWFLAKE),
+        "reported_user": nullable(USER_SUMMARY),
+        "guild_id": nullable(SNOWFLAKE),
+        "guild_name": nullable(TEXT),
+        "channel_id": nullable(SNOWFLAKE),
+        "message_id": nullable(SNOWFLAKE),
+        "category": member_of(ReportCategory),
+        "additional_info": nullable(TEXT),
+        "message": nullable(OPEN_OBJECT),
+        "status": member_of(ReportStatus),
+        "public_comment": nullable(TEXT),
+        "resolved_by": nullable(SNOWFLAKE),
+        "resolver": nullable(USER_SUMMARY),
+        "resolved_at": nullable(TIMESTAMP),
+        "created_at": TIMESTAMP,
+    },
+)
+REPORTS_FOUND: Final = record({"reports": listed(REPORT), "total": COUNT})

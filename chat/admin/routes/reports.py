@@ -1,0 +1,97 @@
+"""Operations on what people report (wire facts 7.7; design 7, reports)."""
+
+from __future__ import annotations
+
+from typing import Annotated, Final
+
+import attrs
+
+from chat.admin import buckets
+from chat.admin.acting import acting
+from chat.admin.operation import AdminRoutes
+from chat.api.fields import Length, Range, Snowflake
+from chat.api.operation import Request
+from chat.api.schemas.administration import REPORTED
+from chat.api.schemas.moderation import REPORT, REPORTS_FOUND
+from chat.registries.acls import Acl
+from chat.registries.admin_actions import AdminAction
+from chat.registries.reports import ReportCategory, ReportKind, ReportStatus
+from chat.store.reports import ReportsWanted
+
+routes = AdminRoutes()
+
+COMMENT_LENGTH: Final = 512
+
+
+@attrs.frozen
+class SearchReports:
+    """The query of GET /v1/admin/reports."""
+
+    q: Annotated[str, Length(1, 1_024)] | None = None
+    status: ReportStatus | None = None
+    category: ReportCategory | None = None
+    kind: ReportKind | None = None
+    reporter_id: Snowflake | None = None
+    reported_user_id: Snowflake | None = None
+    guild_id: Snowflake | None = None
+    limit: Annotated[int, Range(1, 200)] = 50
+    offset: Annotated[int, Range(0, 100_000)] = 0
+
+
+@attrs.frozen
+class ResolveReport:
+    """The body of POST …/resolve: what the reporter is told beside that it was dealt with."""
+
+    public_comment: Annotated[str, Length(0, COMMENT_LENGTH)] | None = None
+
+
+@routes.admin_operation(
+    "GET",
+    "/v1/admin/reports",
+    acls=[Acl.REPORT_VIEW],
+    audit=AdminAction.LIST_REPORTS,
+    bucket=buckets.LOOKUP,
+    query=SearchReports,
+    answers=REPORTS_FOUND,
+)
+async def search_reports(request: Request, query: SearchReports) -> object:
+    """Reports, the newest first."""
+    wanted = ReportsWanted(
+        text=query.q,
+        status=query.status,
+        category=query.category,
+        kind=query.kind,
+        reporter_id=query.reporter_id,
+        reported_user_id=query.reported_user_id,
+        guild_id=query.guild_id,
+        limit=query.limit,
+        offset=query.offset,
+    )
+    return await request.services.administration.report_reading.search(acting(request), wanted)
+
+
+@routes.admin_operation(
+    "GET",
+    "/v1/admin/reports/{report_id}",
+    acls=[Acl.REPORT_VIEW],
+    audit=AdminAction.GET_REPORT,
+    bucket=buckets.LOOKUP,
+    answers=REPORT,
+)
+async def get_report(request: Request, report_id: int) -> object:
+    """One report."""
+    return await request.services.administration.report_reading.get(acting(request), report_id)
+
+
+@routes.admin_operation(
+    "POST",
+    "/v1/admin/reports/{report_id}/resolve",
+    acls=[Acl.REPORT_RESOLVE],
+    audit=AdminAction.RESOLVE_REPORT,
+    bucket=buckets.MODIFY,
+    body=ResolveReport,
+    answers=REPORTED,
+)
+async def resolve_report(request: Request, report_id: int, body: ResolveReport) -> object:
+    """Declare a report dealt with; its reporter is told by mail."""
+    return await request.services.administration.reports.resolve(acting(request), report_id, body.public_comment)
