@@ -2,6 +2,7 @@
 
     address ban > route > single sign-on > CAPTCHA > global limit > bucket > credential > policy > account gate
           > room on the bus > precondition > path, query, body > credential and policy again, after a body > handler
+          > of an administrator: credential and policy again, in the first unit that is written
 
 The credential is looked up first, because whose bucket a request goes into depends on it, but a missing or wrong one is
 refused only after the limits (wire facts 3.2, Order of checks; design 4). Administrative operations judge the caller
@@ -17,8 +18,10 @@ from __future__ import annotations
 
 import random
 import re
+import sqlite3
 import uuid
 from collections.abc import Awaitable, Callable, Hashable, Iterable, Mapping
+from functools import partial
 from typing import Any, Final
 from urllib.parse import urlsplit
 
@@ -43,12 +46,13 @@ from chat.api.streaming import send_streamed
 from chat.api.structuring import body_structure, query_structure, repeated_names
 from chat.auth.client_address import ClientAddresses, network_of
 from chat.auth.credentials import Credential, parse_authorization
-from chat.auth.policy import ADMITTED_BEFORE_BUCKET, ADMITTED_UNCOUNTED, BOT_IN_ANY_CASE, Policy, admit
+from chat.auth.policy import ADMITTED_BEFORE_BUCKET, ADMITTED_UNCOUNTED, BOT_IN_ANY_CASE, Policy, admit, lost_acls
 from chat.auth.principal import CredentialKind, Principal
 from chat.auth.resolve import resolve
 from chat.errors import ApiError, InvalidFormBody, RateLimited, StorageUnavailable
 from chat.registries.limits import IMAGE_BODY_BYTES
 from chat.registries.user_flags import UserFlag
+from chat.store.guard import guarded
 
 Send = Callable[[Any], Awaitable[None]]
 """ASGI's: the next event of the answer."""
@@ -148,6 +152,12 @@ class Endpoint:
         if self._reads_body and request.caller is not None:
             request.caller = self._caller(exchange, credential)
             self._admit(credential, request.caller)
+        if self._takes_admin_keys:
+            with guarded(partial(self._admit_still, credential, request.principal, exchange.capabilities())):
+                return await self._answered(request, arguments)
+        return await self._answered(request, arguments)
+
+    async def _answered(self, request: Request, arguments: dict[str, Any]) -> Answer:
         if not self._changes or self.operation.streamed or ("body" in arguments and arguments["body"] is None):
             # What is still to be received takes its time: nobody shall wait for the events that come of it.
             return answer_of(await self._handler(request, **arguments))
@@ -175,6 +185,23 @@ class Endpoint:
             return None
         services = self._services
         return resolve(services.database.reader, credential, services.clock.now_ms(), exchange.capabilities())
+
+    def _admit_still(
+        self,
+        credential: Credential | None,
+        admitted: Principal,
+        capabilities: frozenset[str],
+        connection: sqlite3.Connection,
+    ) -> None:
+        """In the first unit that an administrator's request writes: judge the caller as they stand now.
+
+        :raises ApiError: as `_admit`; MISSING_ACL also where the caller was let in with an ACL that is gone by now,
+            because more than the operation's own may have been asked of them since.
+        """
+        caller = resolve(connection, credential, self._services.clock.now_ms(), capabilities)
+        self._admit(credential, caller)
+        if caller is None or lost_acls(admitted, caller):
+            raise ApiError("MISSING_ACL")
 
     def _note_use(self, exchange: Exchange, caller: Principal) -> None:
         if caller.session_id_hash is not None:

@@ -14,7 +14,7 @@ from chat.auth.credentials import Credential
 from chat.auth.principal import CredentialKind, Principal, grants
 from chat.auth.tokens import has_bot_token_form
 from chat.errors import ApiError
-from chat.registries.acls import Acl
+from chat.registries.acls import ACLS, Acl
 from chat.registries.scopes import Scope
 
 
@@ -150,6 +150,11 @@ def _admit_administrator(principal: Principal | None, acls: Acls) -> None:
         raise ApiError("MISSING_ACL")
     if not all(any(principal.holds(acl) for acl in alternatives) for alternatives in acls):
         raise ApiError("MISSING_ACL")
+
+
+def lost_acls(before: Principal, after: Principal) -> frozenset[str]:
+    """The ACLs that a caller could make use of before and cannot after."""
+    return frozenset(acl for acl in ACLS if before.holds(acl) and not after.holds(acl))
 
 
 def _admit_kind(policy: Policy, principal: Principal, scope: Scope | None) -> None:

@@ -66,6 +66,8 @@ class AdministeredRelationships:
                 removed += await self._remove_one(user_id, target_id, category)
             is_whole = True
         except (ApiError, sqlite3.Error) as error:
+            if isinstance(error, ApiError) and not removed:
+                raise  # it was not begun: the refusal is that of a request
             log.exception("relationships were removed in part", user_id=user_id, category=category, removed=removed)
             raise ApiError("INTERNAL_SERVER_ERROR") from error
         finally:

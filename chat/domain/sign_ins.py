@@ -26,6 +26,7 @@ from chat.store import account_deletions, accounts, auth_sessions, pending_regis
 from chat.store.accounts import Account
 from chat.store.auth_sessions import AuthSession
 from chat.store.database import Database
+from chat.store.guard import unguarded
 
 USE_NOTED_EVERY_SECONDS: Final = 60
 """How long the uses of sign-ins are collected before they are written in one go."""
@@ -226,7 +227,8 @@ class SignIns:
                 accounts.touch(connection, user_id, used_at, address)
 
         try:
-            await self._database.write(unit)
+            with unguarded():  # what was used earlier was used
+                await self._database.write(unit)
         except StorageUnavailable:
             self._uses = {**noted, **self._uses}
             self._noted.set()

@@ -31,6 +31,7 @@ import trio
 
 from chat.errors import StorageUnavailable
 from chat.store.connections import connect, to_signed, to_unsigned
+from chat.store.guard import current_guard
 from chat.store.migrations import prepare
 from chat.store.writer import Request, Writer, as_caller_sees, was_locked
 
@@ -107,8 +108,10 @@ class Database:
 
         Raises StorageUnavailable when the store is failing or closed, when the queue has no room for
         ROOM_DEADLINE_SECONDS, and when the group could not be committed: nothing was written and no `then` runs.
+        Inside `chat.store.guard.guarded` also what refuses the caller meanwhile.
         """
-        request = Request(unit, then)
+        guard = current_guard()
+        request = Request(unit if guard is None else guard.before(unit), then)
         if self._inline:
             await trio.lowlevel.checkpoint()
             self._refuse_unless_available()
@@ -121,6 +124,8 @@ class Database:
             await self._run_in_thread(request)
         if request.error is not None:
             raise request.error
+        if guard is not None:
+            guard.is_passed = True
         result: T = request.result
         return result
 
