@@ -367,20 +367,31 @@ class Server:
         )
 
     async def _act(self, change: outside_changes.OutsideChange) -> None:
-        if change.kind == outside_changes.CREDENTIALS_REVOKED:
-            self.bus.publish(CredentialsRevoked(int(change.body["user_id"])))
-        elif change.kind == outside_changes.ADDRESS_BAN_LIFTED:
-            self.address_bans.lift(str(change.body["network"]))
-        elif change.kind == outside_changes.BLOCKLISTS_CHANGED:
-            await self.services.administration.blocklists.load()
-        elif change.kind == outside_changes.GUILD_CHANGED:
-            guild_administration.take_up(self.database, self.guild_states, self.bus, int(change.body["guild_id"]))
-        elif change.kind == outside_changes.ACCOUNT_CHANGED:
-            account = accounts.by_id(self.database.reader, int(change.body["user_id"]))
-            if account is not None:
-                self.account_events.changed(account, account)
-        else:
-            logger.warning("an outside change of an unknown kind", kind=change.kind)
+        body = change.body
+        match change.kind:
+            case outside_changes.CREDENTIALS_REVOKED:
+                self.bus.publish(CredentialsRevoked(int(body["user_id"])))
+            case outside_changes.ADDRESS_BAN_LIFTED:
+                self.address_bans.lift(str(body["network"]))
+            case outside_changes.GUILD_CHANGED:
+                guild_administration.take_up(self.database, self.guild_states, self.bus, int(body["guild_id"]))
+            case outside_changes.ACCOUNT_CHANGED:
+                account = accounts.by_id(self.database.reader, int(body["user_id"]))
+                if account is not None:
+                    self.account_events.changed(account, account)
+            case outside_changes.BLOCKLISTS_CHANGED:
+                await self.services.administration.blocklists.load()
+            case outside_changes.INVITE_CREATED:
+                self.services.invites.take_up(str(body["code"]), int(body["entry_id"]))
+            case outside_changes.INVITE_DELETED:
+                place = int(body["guild_id"]), int(body["channel_id"])
+                self.services.invites.take_up_deleted(str(body["code"]), *place, int(body["entry_id"]))
+            case _:
+                logger.warning("an outside change of an unknown kind", kind=change.kind)
+        # Whatever it was, it may have ordered jobs or written mail as well.
+        self.services.administration.jobs.ordered()
+        if self.outbox is not None:
+            self.outbox.wake()
 
 
 def _random_hex(chance: random.Random, characters: int) -> str:

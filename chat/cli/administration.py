@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import os
 import random
 import secrets
-from collections.abc import AsyncIterator, Awaitable, Callable
+import sqlite3
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import attrs
 
@@ -16,7 +18,9 @@ if TYPE_CHECKING:
     from chat.api.services import Services
     from chat.clock import Clock
     from chat.config import Settings
+    from chat.domain.admin_audit_log import AdminAuditLog
     from chat.domain.administration import Administration
+    from chat.snowflake import SnowflakeGenerator
     from chat.store.accounts import Account
     from chat.store.data_directory import DataDirectory
     from chat.store.database import Database
@@ -37,11 +41,16 @@ class Instance:
     chance: random.Random
     directory: DataDirectory
     worker: int
+    snowflakes: SnowflakeGenerator
+    log: AdminAuditLog
     accounts: Administration
 
     def services(self) -> Services:
-        """Everything that the API can do; nobody is connected who would hear of it."""
+        """Everything that the API can do; nobody is connected who would hear of it, see `telling`."""
+        gc.disable()  # importing makes no garbage
         from chat.server import Server, Surroundings
+
+        gc.enable()
 
         surroundings = Surroundings(
             settings=self.settings,
@@ -54,6 +63,22 @@ class Instance:
         )
         return Server(surroundings).services
 
+    @contextlib.contextmanager
+    def telling(self, *notes: tuple[str, Mapping[str, Any]]) -> Iterator[None]:
+        """Leave these notes for a running server (kinds and bodies of `chat.store.outside_changes`) in each transaction
+        of the block: what is done in it is told if and only if it is done."""
+        from chat.store import outside_changes
+
+        def leave(connection: sqlite3.Connection) -> None:
+            for kind, body in notes:
+                outside_changes.record(connection, kind, body, self.clock.now_ms())
+
+        self.database.besides = leave
+        try:
+            yield
+        finally:
+            self.database.besides = None
+
 
 def administer(data: Path, command: Callable[[Instance], Awaitable[T]], *, create: bool = False) -> T:
     """Run `command` on the instance in `data`; with `create` a missing one is made.
@@ -63,13 +88,15 @@ def administer(data: Path, command: Callable[[Instance], Awaitable[T]], *, creat
     import trio
 
     from chat import log
+    from chat.cli.options import settings_file
     from chat.clock import SystemClock, iso_timestamp
     from chat.config import load_settings
     from chat.store.data_directory import DataDirectory
 
     clock = SystemClock()
-    log.configure("error", timestamp=lambda: iso_timestamp(clock.now_ms()))
-    settings = load_settings(data, environment=os.environ).settings
+    # What goes wrong is told in one line when the command ends (`chat.cli.main`), and not on the way.
+    log.configure("critical", timestamp=lambda: iso_timestamp(clock.now_ms()))
+    settings = load_settings(data, settings_file(), os.environ).settings
     directory = DataDirectory(data)
     if create:
         directory.create()
@@ -87,6 +114,7 @@ def administer(data: Path, command: Callable[[Instance], Awaitable[T]], *, creat
 @contextlib.asynccontextmanager
 async def _opened(directory: DataDirectory, settings: Settings, clock: Clock) -> AsyncIterator[Instance]:
     from chat.auth.passwords import Passwords
+    from chat.domain.admin_audit_log import AdminAuditLog
     from chat.domain.administration import Administration
     from chat.domain.usernames import Usernames
     from chat.snowflake import SnowflakeGenerator
@@ -94,7 +122,9 @@ async def _opened(directory: DataDirectory, settings: Settings, clock: Clock) ->
 
     chance = secrets.SystemRandom()
     worker = FIRST_WORKER + os.getpid() % (1024 - FIRST_WORKER)
+    snowflakes = SnowflakeGenerator(clock, worker)
     async with open_database(directory.database, inline=True) as database:
+        audit_log = AdminAuditLog(database, snowflakes)
         yield Instance(
             settings=settings,
             database=database,
@@ -102,13 +132,10 @@ async def _opened(directory: DataDirectory, settings: Settings, clock: Clock) ->
             chance=chance,
             directory=directory,
             worker=worker,
+            snowflakes=snowflakes,
+            log=audit_log,
             accounts=Administration(
-                database,
-                clock,
-                SnowflakeGenerator(clock, worker),
-                Passwords(chance),
-                Usernames(settings, chance),
-                settings,
+                database, clock, snowflakes, Passwords(chance), Usernames(settings, chance), audit_log, settings
             ),
         )
 

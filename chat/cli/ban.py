@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from chat.cli.options import data_option, json_option, print_objects
+from chat.cli.options import instance_options, json_option, print_object, print_objects
 
 if TYPE_CHECKING:
     from chat.cli.administration import Instance
@@ -19,11 +19,11 @@ COLUMNS: Final = ("network", "reason", "created_at", "expires_at")
 
 @click.group()
 def ban() -> None:
-    """Banned network addresses."""
+    """Network addresses that are banned."""
 
 
 @ban.command("list")
-@data_option
+@instance_options
 @json_option
 def list_(data: Path, as_json: bool) -> None:
     """Every ban that stands, the oldest first."""
@@ -48,10 +48,14 @@ def list_(data: Path, as_json: bool) -> None:
 
 
 @ban.command()
-@data_option
+@instance_options
 @click.argument("address", metavar="ADDRESS")
-def remove(data: Path, address: str) -> None:
-    """Lift the ban of ADDRESS, an IPv4 or IPv6 address or a network as `chat ban list` shows it."""
+@json_option
+def remove(data: Path, address: str, as_json: bool) -> None:
+    """Lift the ban of a network address.
+
+    ADDRESS is an IPv4 or IPv6 address, or a network as `chat ban list` shows it.
+    """
     from chat.auth.client_address import network_of
     from chat.cli.administration import administer
     from chat.errors import OperatorError
@@ -70,3 +74,4 @@ def remove(data: Path, address: str) -> None:
         await instance.database.write(unit)
 
     administer(data, command)
+    print_object({"network": network, "removed": True}, as_json=as_json)

@@ -39,7 +39,10 @@ def bench() -> None:
 @quick_option
 @json_option
 def gateway(sessions: tuple[int, ...], rounds: int | None, quick: bool, as_json: bool) -> None:
-    """Deliveries per CPU second against a bare loop of send(), memory, latency, the longest turn of the loop."""
+    """Deliveries, memory, latency.
+
+    Deliveries per CPU second are held against a bare loop of send(); the longest turn of the loop is told too.
+    """
     from chat.bench import gateway as measured
 
     plan = measured.QUICK if quick else measured.Plan()
@@ -59,7 +62,10 @@ def gateway(sessions: tuple[int, ...], rounds: int | None, quick: bool, as_json:
 @quick_option
 @json_option
 def http(messages: tuple[int, ...], rounds: int | None, quick: bool, as_json: bool) -> None:
-    """Requests per CPU second against an empty route, and what they cost in channels of growing size."""
+    """Requests, and channels of growing size.
+
+    Requests per CPU second are held against an empty route.
+    """
     from chat.bench import http as measured
 
     plan = measured.QUICK if quick else measured.Plan()
@@ -73,7 +79,10 @@ def http(messages: tuple[int, ...], rounds: int | None, quick: bool, as_json: bo
 @quick_option
 @json_option
 def store(rounds: int | None, quick: bool, as_json: bool) -> None:
-    """Durable writes a second, alone and together, against one commit at a time."""
+    """Durable writes a second, alone and together.
+
+    They are held against one commit at a time.
+    """
     from chat.bench import store as measured
 
     plan = measured.QUICK if quick else measured.Plan()
@@ -85,7 +94,10 @@ def store(rounds: int | None, quick: bool, as_json: bool) -> None:
 @quick_option
 @json_option
 def start(rounds: int | None, quick: bool, as_json: bool) -> None:
-    """How soon `chat serve` listens on an existing database, and its memory while idle."""
+    """Time until `chat serve` listens, idle memory.
+
+    It starts on an existing database.
+    """
     from chat.bench import start as measured
 
     plan = measured.QUICK if quick else measured.Plan()
@@ -98,7 +110,10 @@ def start(rounds: int | None, quick: bool, as_json: bool) -> None:
 @quick_option
 @json_option
 def idle(connections: int | None, seconds: float | None, quick: bool, as_json: bool) -> None:
-    """Idle sessions that stay up, with a flat number of tasks and flat memory."""
+    """Ten thousand sessions that say nothing.
+
+    They are to stay up, with a flat number of tasks and flat memory.
+    """
     from chat.bench import idle as measured
 
     plan = measured.QUICK if quick else measured.Plan()
@@ -111,7 +126,7 @@ def idle(connections: int | None, seconds: float | None, quick: bool, as_json: b
 @quick_option
 @json_option
 def guild(members: tuple[int, ...], quick: bool, as_json: bool) -> None:
-    """What operations in guilds of growing size cost the server, and how that grows."""
+    """What operations cost in guilds of growing size."""
     from chat.bench import guild as measured
 
     plan = measured.QUICK if quick else measured.Plan()

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from chat.cli.options import data_option, json_option, print_object
+from chat.cli.options import instance_options, json_option, print_object
 
 if TYPE_CHECKING:
     from chat.cli.administration import Instance
@@ -15,16 +15,19 @@ if TYPE_CHECKING:
 
 @click.group()
 def bot() -> None:
-    """Bots."""
+    """Bots, and the applications that they belong to."""
 
 
 @bot.command()
-@data_option
+@instance_options
 @click.option("--owner", required=True, metavar="U", help="Who owns the bot: username, tag, mail address or id.")
 @click.option("--name", required=True, metavar="N", help="Name of the application and of its bot.")
 @json_option
 def create(data: Path, owner: str, name: str, as_json: bool) -> None:
-    """Make an application with a bot account; the token is told here and never again."""
+    """Make an application with a bot account.
+
+    The token is told here and never again.
+    """
     make_bot(data, owner, name, as_json=as_json)
 
 

@@ -47,7 +47,10 @@ class _Step:
 @click.option("--config", "config_file", type=FILE, help="Settings file in place of DIR/chat.toml.")
 @json_option
 def check(data: Path, config_file: Path | None, as_json: bool) -> None:
-    """Look for what is wrong with settings, database and files, whether or not a server runs; nothing is changed."""
+    """Look for what is wrong with an instance.
+
+    Settings, database, counts and files are looked through, whether or not a server runs; nothing is changed.
+    """
     from chat.store.data_directory import DataDirectory
 
     directory = DataDirectory(data)

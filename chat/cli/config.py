@@ -13,7 +13,7 @@ from chat.cli.options import FILE, as_text, data_option, json_option, print_json
 
 @click.group()
 def config() -> None:
-    """Settings."""
+    """Settings, and where each comes from."""
 
 
 @config.command()
@@ -22,7 +22,7 @@ def config() -> None:
 @click.option("--dev", is_flag=True, help="The settings of `chat dev`.")
 @json_option
 def show(data: Path, config_file: Path | None, dev: bool, as_json: bool) -> None:
-    """Every setting with its value, where that comes from, and what it is for."""
+    """Every setting with its value, origin and meaning."""
     from chat.config.loading import SETTINGS, load_settings
 
     loaded = load_settings(data, config_file, os.environ, development=dev)

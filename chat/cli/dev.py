@@ -25,7 +25,10 @@ if TYPE_CHECKING:
 @click.option("--port", type=PORT, help="Port to listen on; 0 picks a free one.  [default: 8080]")
 @json_option
 def dev(data: Path | None, host: str | None, port: int | None, as_json: bool) -> None:
-    """Run a throw-away instance for bots and tests, with accounts, a bot and a guild ready to use."""
+    """Run a throw-away instance for bots and tests.
+
+    It has accounts, a bot and a guild ready to use.
+    """
     from chat.cli.running import run_server
     from chat.config import load_settings
 

@@ -8,50 +8,63 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from chat.cli.options import data_option, json_option, print_object
+from chat.cli.acl_words import acls_of, more_acls_argument
+from chat.cli.options import id_argument, instance_options, json_option, print_object, print_objects
 
 if TYPE_CHECKING:
     from chat.cli.administration import Instance
     from chat.store.admin_api_keys import AdminApiKey
 
 DEFAULT_NAME: Final = "Command line"
+COLUMNS: Final = ("key_id", "owner_id", "name", "acls", "created_at", "last_used_at", "expires_at")
 
 
 @click.group()
 def key() -> None:
-    """Admin API keys."""
+    """Admin API keys, for programs that administer."""
 
 
 @key.command()
-@data_option
+@instance_options
 @click.option("--owner", required=True, metavar="U", help="Whose key it is: username, tag, mail address or id.")
-@click.option("--acl", "acls", multiple=True, required=True, help="An ACL of the key, such as *; may be repeated.")
+@click.option(
+    "--acl", "acls", multiple=True, required=True, metavar="A", help="An ACL of the key, such as *; may be repeated."
+)
 @click.option("--name", default=DEFAULT_NAME, show_default=True, help="What lists call it.")
 @click.option("--expires-in-days", type=click.IntRange(1, 365), help="When it ends; never where this is left out.")
 @json_option
+@more_acls_argument
 def create(
-    data: Path, owner: str, acls: tuple[str, ...], name: str, expires_in_days: int | None, as_json: bool
+    data: Path,
+    owner: str,
+    acls: tuple[str, ...],
+    name: str,
+    expires_in_days: int | None,
+    as_json: bool,
+    more: tuple[str, ...],
 ) -> None:
-    """Make a key; it is told here and never again.
+    """Make a key.
 
-    It reaches no further than its owner does: `chat user acl` shows and sets how far that is.
+    It is told here and never again. It reaches no further than its owner does:
+    `chat user acl` shows and sets how far that is.
     """
+    from chat.auth.tokens import TokenMint
     from chat.cli.administration import administer
-    from chat.clock import iso_timestamp
-    from chat.domain.admin_api_keys import NAME_LENGTH, NewKey
+    from chat.domain.admin_api_keys import NAME_LENGTH, AdminApiKeys, NewKey
     from chat.domain.administration import require_acls
     from chat.errors import OperatorError
     from chat.store import admin_api_keys
 
     if not 1 <= len(name) <= NAME_LENGTH:
         raise OperatorError(f"the name of a key has 1 to {NAME_LENGTH} characters")
-    new = NewKey(name, require_acls(acls), expires_in_days)
+    new = NewKey(name, require_acls(acls_of("--acl", acls, more)), expires_in_days)
 
     async def command(instance: Instance) -> tuple[AdminApiKey, str]:
         account = instance.accounts.find(owner)
         if account.bot:
             raise OperatorError(f"{account.username} is a bot: keys belong to people")
-        made, text = instance.services().admin_api_keys.make(account.id, new)
+        keys = AdminApiKeys(instance.database, instance.clock, instance.snowflakes, TokenMint(instance.chance))
+        made, text = keys.make(account.id, new)
 
         def unit(connection: sqlite3.Connection) -> None:
             admin_api_keys.insert(connection, made)
@@ -60,14 +73,77 @@ def create(
         return made, text
 
     made, text = administer(data, command)
+    fields = _fields(made)
     print_object(
         {
-            "key_id": str(made.id),
+            "key_id": fields["key_id"],
             "key": text,
-            "owner_id": str(made.owner_id),
-            "name": made.name,
-            "acls": list(made.acls),
-            "expires_at": None if made.expires_at is None else iso_timestamp(made.expires_at),
+            **{name: fields[name] for name in ("owner_id", "name", "acls", "expires_at")},
         },
         as_json=as_json,
     )
+
+
+@key.command("list")
+@instance_options
+@click.option("--owner", metavar="U", help="Only the keys of this account.")
+@json_option
+def list_(data: Path, owner: str | None, as_json: bool) -> None:
+    """Every key, the oldest first.
+
+    Expired ones are among them. What a key reads is told only when it is made.
+    """
+    from chat.cli.administration import administer
+    from chat.store import admin_api_keys
+
+    async def command(instance: Instance) -> list[AdminApiKey]:
+        owner_id = None if owner is None else instance.accounts.find(owner).id
+
+        def query(connection: sqlite3.Connection) -> list[AdminApiKey]:
+            if owner_id is None:
+                return admin_api_keys.every(connection)
+            return admin_api_keys.of_owner(connection, owner_id)
+
+        return await instance.database.read(query)
+
+    print_objects([_fields(found) for found in administer(data, command)], COLUMNS, as_json=as_json)
+
+
+@key.command()
+@instance_options
+@id_argument("key_id")
+@json_option
+def delete(data: Path, key_id: int, as_json: bool) -> None:
+    """Take key ID back: from now on it is unknown."""
+    from chat.cli.administration import administer
+    from chat.errors import OperatorError
+    from chat.store import admin_api_keys
+
+    async def command(instance: Instance) -> AdminApiKey:
+        def unit(connection: sqlite3.Connection) -> AdminApiKey:
+            found = admin_api_keys.by_id(connection, key_id)
+            if found is None:
+                raise OperatorError(f"there is no key {key_id}")
+            admin_api_keys.delete(connection, key_id)
+            return found
+
+        return await instance.database.write(unit)
+
+    print_object(_fields(administer(data, command)), as_json=as_json)
+
+
+def _fields(key: AdminApiKey) -> dict[str, object]:
+    from chat.clock import iso_timestamp
+
+    def moment(milliseconds: int | None) -> str | None:
+        return None if milliseconds is None else iso_timestamp(milliseconds)
+
+    return {
+        "key_id": str(key.id),
+        "owner_id": str(key.owner_id),
+        "name": key.name,
+        "acls": list(key.acls),
+        "created_at": moment(key.created_at),
+        "last_used_at": moment(key.last_used_at),
+        "expires_at": moment(key.expires_at),
+    }

@@ -14,7 +14,7 @@ from chat.cli.options import FILE, data_option
 
 @click.group()
 def mail() -> None:
-    """Outgoing mail."""
+    """Outgoing mail: whether it goes out."""
 
 
 @mail.command()
@@ -22,7 +22,10 @@ def mail() -> None:
 @click.option("--config", "config_file", type=FILE, help="Settings file in place of DIR/chat.toml.")
 @click.argument("address", metavar="ADDRESS")
 def test(data: Path, config_file: Path | None, address: str) -> None:
-    """Send a letter to ADDRESS with the settings that hold, and say what became of it."""
+    """Send a letter and say what became of it.
+
+    It goes to ADDRESS, with the settings that hold.
+    """
     from chat.config import load_settings
     from chat.errors import OperatorError
     from chat.mail.letters import trial

@@ -15,7 +15,7 @@ from typing import Final, NoReturn
 import click
 
 from chat import __version__
-from chat.errors import ApiError, InvalidFormBody, OperatorError
+from chat.errors import ApiError, InvalidFormBody, OperatorError, StorageUnavailable
 
 DONE: Final = 0
 FAILED: Final = 1
@@ -29,10 +29,13 @@ COMMANDS: Final[Mapping[str, str]] = {
     "dev": "chat.cli.dev:dev",
     "user": "chat.cli.user:user",
     "bot": "chat.cli.bot:bot",
-    "mail": "chat.cli.mail:mail",
     "key": "chat.cli.key:key",
     "guild": "chat.cli.guild:guild",
+    "invite": "chat.cli.invite:invite",
     "ban": "chat.cli.ban:ban",
+    "job": "chat.cli.job:job",
+    "audit-log": "chat.cli.audit_log:audit_log",
+    "mail": "chat.cli.mail:mail",
     "config": "chat.cli.config:config",
     "check": "chat.cli.check:check",
     "openapi": "chat.cli.openapi:openapi",
@@ -58,7 +61,11 @@ class LazyGroup(click.Group):
 @click.group("chat", cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="chat", message="%(prog)s %(version)s")
 def root() -> None:
-    """A self-hosted community chat server."""
+    """A self-hosted community chat server.
+
+    `chat serve` runs it and `chat dev` a throw-away one. Every other command works on the data directory (--data,
+    CHAT_DATA), whether or not a server runs on it; a running server takes notice at once.
+    """
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
@@ -75,6 +82,12 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
         _fail("aborted")
     except BrokenPipeError:
         _leave_quietly()
+    except BaseExceptionGroup as errors:
+        if all(isinstance(leaf, KeyboardInterrupt) for leaf in _leaves(errors)):
+            _fail("aborted")
+        if not isinstance(errors, Exception):
+            raise
+        _fail(_in_one_line(errors))
     except Exception as error:  # noqa: BLE001 - a person's mistakes are told apart from ours, which are raised on
         _fail(_in_one_line(error))
     sys.exit(status if isinstance(status, int) else DONE)
@@ -93,14 +106,24 @@ def _leave_quietly() -> NoReturn:
 
 def _in_one_line(error: Exception) -> str:
     """What a person needs to know of an error that a person can cause; any other is raised again."""
+    import sqlite3
+
+    from chat.store.writer import as_caller_sees
+
     for leaf in _leaves(error):
         match leaf:
             case OperatorError():
                 return str(leaf)
             case InvalidFormBody():
                 return "; ".join(f"{wrong.path}: {wrong.as_member()['message']}" for wrong in leaf.errors)
+            case StorageUnavailable():
+                return f"the database cannot be used: {leaf.__cause__ or leaf.message}"
             case ApiError():
                 return leaf.message
+            case sqlite3.Error() if isinstance(unavailable := as_caller_sees(leaf), StorageUnavailable):
+                return f"the database cannot be used: {unavailable.__cause__}"
+            case OSError() if leaf.strerror is not None:
+                return leaf.strerror if leaf.filename is None else f"{leaf.filename}: {leaf.strerror}"
     raise error
 
 

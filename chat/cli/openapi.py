@@ -15,7 +15,10 @@ from chat.cli.options import FILE, data_option
 @data_option
 @click.option("--config", "config_file", type=FILE, help="Settings file in place of DIR/chat.toml.")
 def openapi(data: Path, config_file: Path | None) -> None:
-    """Print the OpenAPI 3.1 document of the HTTP API, as GET /v1/openapi.json has it."""
+    """Print the OpenAPI document of the HTTP API.
+
+    It is what GET /v1/openapi.json answers.
+    """
     import orjson
 
     from chat.admin.routes import ADMIN_ROUTES

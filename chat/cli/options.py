@@ -12,10 +12,36 @@ import click
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
+GAP: Final = 2
+"""Characters between two columns of a table."""
+
+NARROWEST: Final = 24
+"""Characters that the last column of a table has at least."""
+
+SNOWFLAKE_MAXIMUM: Final = (1 << 63) - 1
+
+
+class SnowflakeType(click.ParamType):
+    """The id of something: a whole number of 63 bits."""
+
+    name = "id"
+
+    def convert(self, value: Any, parameter: click.Parameter | None, context: click.Context | None) -> int:
+        """The number; fails as wrong usage for any other word."""
+        word = str(value)
+        if not (word.isascii() and word.isdecimal() and int(word) <= SNOWFLAKE_MAXIMUM):
+            self.fail(f"{word!r} is no id, which is a whole number.", parameter, context)
+        return int(word)
+
+
+SNOWFLAKE: Final = SnowflakeType()
+
 DEFAULT_DATA: Final = Path("chat-data")
 PORT: Final = click.IntRange(0, 65_535)
 DIRECTORY: Final = click.Path(file_okay=False, path_type=Path)
 FILE: Final = click.Path(dir_okay=False, path_type=Path)
+
+_SETTINGS_FILE: Final = "chat.settings_file"
 
 
 def data_option(command: Command) -> Command:
@@ -31,55 +57,131 @@ def data_option(command: Command) -> Command:
     )(command)
 
 
+def instance_options(command: Command) -> Command:
+    """`--data DIR` and `--config FILE`: the instance that a command administers (`chat.cli.administration`)."""
+    return data_option(
+        click.option(
+            "--config",
+            type=FILE,
+            expose_value=False,
+            callback=_remember_settings_file,
+            help="Settings file in place of DIR/chat.toml, where the server has one.",
+        )(command)
+    )
+
+
+def _remember_settings_file(context: click.Context, _: click.Parameter, file: Path | None) -> None:
+    context.meta[_SETTINGS_FILE] = file
+
+
+def settings_file() -> Path | None:
+    """The settings file that the command line named."""
+    context = click.get_current_context(silent=True)
+    return None if context is None else context.meta.get(_SETTINGS_FILE)
+
+
 def json_option(command: Command) -> Command:
     """`--json`, for programs."""
-    return click.option("--json", "as_json", is_flag=True, help="Print JSON.")(command)
+    return click.option("--json", "as_json", is_flag=True, help="Print JSON, which is also what a pipe gets.")(command)
+
+
+def account_argument(command: Command) -> Command:
+    """`U`, an account: what `Administration.find` takes."""
+    return click.argument("name", metavar="U")(command)
+
+
+def id_argument(name: str, metavar: str = "ID") -> Callable[[Command], Command]:
+    """A snowflake."""
+    return click.argument(name, metavar=metavar, type=SNOWFLAKE)
+
+
+def reason_option(command: Command) -> Command:
+    """`--reason`, for the audit log."""
+    return click.option("--reason", help="Why; it stands in the audit log.")(command)
+
+
+def notify_option(command: Command) -> Command:
+    """`--notify`, for what the holder of an account is mailed."""
+    return click.option("--notify/--no-notify", default=True, show_default=True, help="Mail the holder.")(command)
+
+
+def is_terminal() -> bool:
+    """Whether a person reads what is printed."""
+    return sys.stdout.isatty()
 
 
 def print_json(value: object) -> None:
     """One JSON document."""
-    click.echo(json.dumps(value, ensure_ascii=False, indent=2 if sys.stdout.isatty() else None))
+    click.echo(json.dumps(value, ensure_ascii=False, indent=2 if is_terminal() else None))
 
 
-def print_object(fields: Mapping[str, object], *, as_json: bool) -> None:
-    """One thing: JSON, or a line for each field."""
-    if as_json:
+def print_object(fields: Mapping[str, object], *, as_json: bool, shown: Sequence[str] | None = None) -> None:
+    """One thing: a line for each field on a terminal (those of `shown`, or all), JSON anywhere else."""
+    if as_json or not is_terminal():
         print_json(fields)
     else:
-        print_table(("field", "value"), fields.items(), heading=False)
+        names = fields.keys() if shown is None else shown
+        print_table(("field", "value"), ((name, fields[name]) for name in names), heading=False)
 
 
-def print_objects(things: Sequence[Mapping[str, object]], columns: Sequence[str], *, as_json: bool) -> None:
-    """A list of things: JSON, or a table with these of their fields."""
-    if as_json:
+def print_objects(
+    things: Sequence[Mapping[str, Any]],
+    columns: Sequence[str],
+    *,
+    as_json: bool,
+    in_words: Callable[[Mapping[str, Any]], Mapping[str, object]] = lambda thing: {},
+) -> None:
+    """A list of things: a table with these of their fields on a terminal, JSON with all of them anywhere else.
+
+    `in_words` gives the fields that only people are shown.
+    """
+    if as_json or not is_terminal():
         print_json(things)
     else:
-        print_table(columns, ([thing[column] for column in columns] for thing in things))
+        shown = ({**thing, **in_words(thing)} for thing in things)
+        print_table(columns, ([fields[column] for column in columns] for fields in shown))
 
 
 def print_table(columns: Sequence[str], rows: Iterable[Iterable[object]], *, heading: bool = True) -> None:
     """A table on a terminal; anywhere else tab-separated lines, for `cut` and `awk`."""
     texts = [[as_text(value) for value in row] for row in rows]
-    if not sys.stdout.isatty():
+    if not is_terminal():
         for text in [list(columns), *texts] if heading else texts:
             click.echo("\t".join(text))
         return
     from rich.console import Console
-    from rich.table import Table
+    from rich.table import Column, Table
     from rich.text import Text
 
-    table = Table(*columns, show_header=heading, box=None, pad_edge=False)
+    # Only the last column is folded, so that ids can be copied. A terminal that is too narrow for the others wraps
+    # whole lines itself.
+    lines = [list(columns), *texts] if heading else texts
+    needed = sum(max((len(line[place]) for line in lines), default=0) + GAP for place in range(len(columns) - 1))
+    console = Console()
+    console.width = max(console.width, needed + NARROWEST)
+    table = Table(
+        *(Column(column, no_wrap=True) for column in columns[:-1]),
+        Column(columns[-1], overflow="fold"),
+        show_header=heading,
+        box=None,
+        pad_edge=False,
+    )
     for text in texts:
         table.add_row(*map(Text, text))
-    Console().print(table)
+    console.print(table, soft_wrap=True)
 
 
 def as_text(value: object) -> str:
-    """A value as people write it: nothing for none, words for truths, lists joined by commas."""
+    """A value as people write it: nothing for none, words for truths, lists joined by commas.
+
+    Names are other people's choice: what would move the cursor or colour the terminal is shown as a replacement
+    character.
+    """
     if value is None:
         return ""
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, (list, tuple)):
         return ", ".join(map(as_text, value))
-    return " ".join(str(value).split())
+    words = " ".join(str(value).split())
+    return "".join(character if character.isprintable() else "\N{REPLACEMENT CHARACTER}" for character in words)

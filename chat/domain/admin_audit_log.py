@@ -8,10 +8,12 @@ from typing import Any, Final
 
 import attrs
 
-from chat.auth.principal import Principal
+from chat.auth.principal import CredentialKind, Principal
+from chat.registries.acls import Acl
 from chat.registries.admin_actions import ADMIN_ACTIONS, AdminAction
 from chat.snowflake import SnowflakeGenerator
 from chat.store import admin_audit_log
+from chat.store.accounts import Account
 from chat.store.admin_audit_log import AdminAuditLogEntry
 from chat.store.database import Database
 
@@ -20,6 +22,9 @@ ABSENT: Final = "null"
 
 NO_TARGET: Final = 0
 """The target of what is about no single thing."""
+
+INSTANCE: Final = 0
+"""Who acts where no account does: the instance itself, at the hands of whoever has its data directory."""
 
 
 @attrs.frozen
@@ -37,6 +42,12 @@ class Acting:
     def holds(self, acl: str) -> bool:
         """Whether the administrator may make use of the ACL with this credential."""
         return self.principal.holds(acl)
+
+
+def the_instance(reason: str | None = None) -> Acting:
+    """The command line as an administrator: it may do everything, and entries show no account for it."""
+    nobody = Account(id=INSTANCE, username="", discriminator=0, acls=(Acl.EVERYTHING,), created_at=0)
+    return Acting(Principal(nobody, CredentialKind.SESSION), reason)
 
 
 class AdminAuditLog:

@@ -15,15 +15,17 @@ from chat.auth.passwords import Passwords
 from chat.clock import Clock
 from chat.config import Settings
 from chat.domain import account_rules
+from chat.domain.admin_audit_log import NO_TARGET, AdminAuditLog, the_instance
 from chat.domain.usernames import Usernames
 from chat.errors import InvalidFormBody, OperatorError
 from chat.mail.mailer import MailKind
 from chat.registries.acls import ACLS
+from chat.registries.admin_actions import AdminAction
 from chat.snowflake import MAXIMUM, SnowflakeGenerator
 from chat.store import accounts, auth_sessions, email_tokens, outside_changes, tickets
 from chat.store.accounts import Account
 from chat.store.database import Database
-from chat.store.outside_changes import ACCOUNT_CHANGED, CREDENTIALS_REVOKED
+from chat.store.outside_changes import CREDENTIALS_REVOKED
 
 _ACLS: Final = frozenset(ACLS)
 
@@ -48,6 +50,7 @@ class Administration:
         snowflakes: SnowflakeGenerator,
         passwords: Passwords,
         usernames: Usernames,
+        log: AdminAuditLog,
         settings: Settings,
     ) -> None:
         self._database = database
@@ -55,6 +58,7 @@ class Administration:
         self._snowflakes = snowflakes
         self._passwords = passwords
         self._usernames = usernames
+        self._log = log
         self._settings = settings
 
     def find(self, name: str) -> Account:
@@ -84,8 +88,11 @@ class Administration:
         return certain or accounts.by_username(reader, name)
 
     async def every_account(self) -> list[Account]:
-        """Every account, bots and deleted ones included, the oldest first."""
-        return await self._database.read(accounts.every)
+        """Every account, bots and deleted ones included, the oldest first; entered in the audit log as a search."""
+        found = await self._database.read(accounts.every)
+        metadata = {"selector": "search", "result_count": len(found), "total": len(found), "has_query": False}
+        await self._log.note(the_instance(), AdminAction.SEARCH_USERS, NO_TARGET, metadata)
+        return found
 
     async def create(self, wanted: NewAccount) -> Account:
         """Make an account; the operator vouches for its address.
@@ -115,6 +122,9 @@ class Administration:
                 raise InvalidFormBody.at("email", "EMAIL_ALREADY_IN_USE")
             made = attrs.evolve(account, discriminator=self._usernames.allocate(connection, username))
             accounts.insert(connection, made)
+            if made.acls:
+                metadata = {"acls": made.acls}
+                self._log.record(connection, the_instance(), AdminAction.SET_ACLS, made.id, metadata)
             return made
 
         return await self._database.write(unit)
@@ -141,19 +151,6 @@ class Administration:
             email_tokens.delete_of_user(connection, str(MailKind.PASSWORD_RESET), user_id)
             tickets.delete_of_user(connection, user_id)
             outside_changes.record(connection, CREDENTIALS_REVOKED, {"user_id": user_id}, now)
-            return account
-
-        return await self._database.write(unit)
-
-    async def set_acls(self, user_id: int, acls: Sequence[str]) -> Account:
-        """Give the account exactly these ACLs. Raises OperatorError for text that is none."""
-        wanted = require_acls(acls)
-        now = self._clock.now_ms()
-
-        def unit(connection: sqlite3.Connection) -> Account:
-            account = attrs.evolve(_present(connection, user_id), acls=wanted)
-            accounts.replace(connection, account)
-            outside_changes.record(connection, ACCOUNT_CHANGED, {"user_id": user_id}, now)
             return account
 
         return await self._database.write(unit)

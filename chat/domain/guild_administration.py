@@ -14,9 +14,12 @@ import attrs
 from chat.bus.audience import ToGuild
 from chat.bus.bus import Bus, Event, GuildAvailabilityChanged, GuildStateChanged
 from chat.clock import Clock
+from chat.domain.admin_audit_log import AdminAuditLog, the_instance
+from chat.domain.administered_guilds import features_metadata
 from chat.domain.guild_changes import changes_availability
 from chat.domain.guild_states import GuildState, GuildStates
 from chat.errors import OperatorError
+from chat.registries.admin_actions import AdminAction
 from chat.registries.events import EventName
 from chat.registries.guild_features import GuildFeature
 from chat.store import guilds, outside_changes
@@ -36,7 +39,12 @@ def features_of(names: Collection[str]) -> frozenset[GuildFeature]:
 
 
 async def change_features(
-    database: Database, clock: Clock, guild_id: int, add: Collection[str], remove: Collection[str]
+    database: Database,
+    clock: Clock,
+    log: AdminAuditLog,
+    guild_id: int,
+    add: Collection[str],
+    remove: Collection[str],
 ) -> Guild:
     """Give a guild features and take others away; the guild as it is then.
 
@@ -56,6 +64,8 @@ async def change_features(
         if after != before:
             guilds.replace(connection, after)
             outside_changes.record(connection, outside_changes.GUILD_CHANGED, {"guild_id": guild_id}, now)
+            metadata = features_metadata(added, removed, after)
+            log.record(connection, the_instance(), AdminAction.UPDATE_FEATURES, guild_id, metadata)
         return after
 
     return await database.write(unit)

@@ -32,7 +32,7 @@ from chat.registries.guild_features import GuildFeature
 from chat.registries.guild_values import DisabledOperation
 from chat.registries.join_sources import JoinSource
 from chat.registries.permissions import Permission
-from chat.store import accounts, channels, guilds, invites
+from chat.store import accounts, channels, guild_audit_log, guilds, invites
 from chat.store.accounts import Account
 from chat.store.database import Database
 from chat.store.guild_audit_log import AuditLogEntry
@@ -270,6 +270,32 @@ class Invites:
         """
         access = self._access.guild(principal, guild_id, MANAGE_GUILD)
         return await self._listed(access.state, functools.partial(_of_guild, guild_id, self._clock.now_ms()))
+
+    def take_up(self, code: str, entry_id: int) -> None:
+        """Tell of an invite that was made beside this server, and of its entry in the guild's audit log.
+
+        A guild that is not in memory has no session connected to it, so there is nobody to tell.
+        """
+        reader = self._database.reader
+        invite = invites.by_code(reader, code, self._clock.now_ms())
+        state = None if invite is None else self._guild_states.loaded(invite.guild_id or 0)
+        if invite is not None and state is not None and invite.channel_id in state.channels:
+            data = self._metadata(state, invite, None)
+            self._bus.publish(Event(EventName.INVITE_CREATE, data, _managers(invite)))
+            self._publish_entry(entry_id)
+
+    def take_up_deleted(self, code: str, guild_id: int, channel_id: int, entry_id: int) -> None:
+        """As `take_up`, for an invite that was deleted."""
+        if self._guild_states.loaded(guild_id) is not None:
+            data = {"code": code, "channel_id": str(channel_id), "guild_id": str(guild_id)}
+            audience = ToChannel(guild_id, channel_id, permission=MANAGE_CHANNELS)
+            self._bus.publish(Event(EventName.INVITE_DELETE, data, audience))
+            self._publish_entry(entry_id)
+
+    def _publish_entry(self, entry_id: int) -> None:
+        entry = guild_audit_log.by_id(self._database.reader, entry_id)
+        if entry is not None:
+            self._audit_log.publish(entry)
 
     async def _listed(
         self, state: GuildState, query: Callable[[sqlite3.Connection], list[tuple[Invite, Account | None]]]

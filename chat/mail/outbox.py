@@ -178,9 +178,10 @@ class Outbox:
         if self._token is not None:
             # The unit runs in the writer's thread. Whoever is woken by this asks that same thread what is due, which
             # is after this unit's commit.
-            self._token.run_sync_soon(self._wake)
+            self._token.run_sync_soon(self.wake)
 
-    def _wake(self) -> None:
+    def wake(self) -> None:
+        """On the loop's thread: look for mail that another process may have written."""
         self._posted.set()
 
     # Delivery

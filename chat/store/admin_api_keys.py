@@ -51,6 +51,11 @@ def of_owner(connection: sqlite3.Connection, owner_id: int) -> list[AdminApiKey]
     return [AdminApiKey(*row) for row in connection.execute(_OF_OWNER, (owner_id,))]
 
 
+def every(connection: sqlite3.Connection) -> list[AdminApiKey]:
+    """Every key, expired ones included, the oldest first."""
+    return [AdminApiKey(*row) for row in connection.execute(f"SELECT {_COLUMNS} FROM admin_api_keys ORDER BY id")]  # noqa: S608
+
+
 def insert(connection: sqlite3.Connection, key: AdminApiKey) -> None:
     """Add a key; its owner exists already."""
     values: dict[str, Any] = attrs.asdict(key, recurse=False)

@@ -24,6 +24,7 @@ import sqlite3
 import threading
 from collections import deque
 from collections.abc import AsyncIterator, Callable
+from functools import partial
 from pathlib import Path
 from typing import Final, TypeVar
 
@@ -68,12 +69,16 @@ class Database:
 
     `reader` belongs to the loop's thread and is for point reads. While `failing` is set, every `write` and `read`
     raises StorageUnavailable (`storage_failing` of the development routes).
+
+    `besides`, on a database that is `inline`, is done at the end of every unit as a part of it: the command line leaves
+    word there of what it changes beside a running server (`chat.store.outside_changes`).
     """
 
     def __init__(self, open_connection: Callable[[bool], sqlite3.Connection], *, inline: bool, readers: int) -> None:
         """`open_connection` takes whether the connection is only for reading."""
         self.reader = open_connection(True)
         self.failing = False
+        self.besides: Callable[[sqlite3.Connection], None] | None = None
         self._inline = inline
         self._closed = False
         self._writer = Writer(lambda: open_connection(False))
@@ -115,6 +120,8 @@ class Database:
         if self._inline:
             await trio.lowlevel.checkpoint()
             self._refuse_unless_available()
+            if self.besides is not None:
+                request.unit = partial(_both, unit, self.besides)
             self._writer.run((request,))
             request.announce()
         else:
@@ -207,6 +214,16 @@ class Database:
             return _run_query(connection, query)
         finally:
             self._idle_readers.append(connection)
+
+
+def _both(
+    unit: Callable[[sqlite3.Connection], T],
+    besides: Callable[[sqlite3.Connection], None],
+    connection: sqlite3.Connection,
+) -> T:
+    result = unit(connection)
+    besides(connection)
+    return result
 
 
 def _run_query(connection: sqlite3.Connection, query: Callable[[sqlite3.Connection], T]) -> T:

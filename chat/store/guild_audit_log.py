@@ -75,6 +75,15 @@ def insert(connection: sqlite3.Connection, entry: AuditLogEntry) -> None:
     )
 
 
+def by_id(connection: sqlite3.Connection, entry_id: int) -> AuditLogEntry | None:
+    """The entry with this snowflake."""
+    row = connection.execute(
+        f"SELECT {_COLUMNS} FROM guild_audit_log WHERE id = ?",  # noqa: S608 - the column names are our own
+        (entry_id,),
+    ).fetchone()
+    return None if row is None else AuditLogEntry(*row)
+
+
 def latest_like(connection: sqlite3.Connection, entry: AuditLogEntry, since_id: int) -> AuditLogEntry | None:
     """The newest entry, not older than `since_id`, of the same person doing the same to the same target."""
     row = connection.execute(

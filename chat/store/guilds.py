@@ -89,6 +89,11 @@ def by_id(connection: sqlite3.Connection, guild_id: int) -> Guild | None:
     return None if row is None else Guild(*row)
 
 
+def every(connection: sqlite3.Connection) -> list[Guild]:
+    """Every guild, the oldest first."""
+    return [Guild(*row) for row in connection.execute(f"SELECT {_COLUMNS} FROM guilds ORDER BY id")]  # noqa: S608
+
+
 def insert(connection: sqlite3.Connection, guild: Guild) -> None:
     """Add a guild."""
     connection.execute(_INSERT, _values(guild))

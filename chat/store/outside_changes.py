@@ -36,6 +36,12 @@ BLOCKLISTS_CHANGED: Final = "blocklists_changed"
 ADDRESS_BAN_LIFTED: Final = "address_ban_lifted"
 """A network is banned no more. Body: `network`."""
 
+INVITE_CREATED: Final = "invite_created"
+"""A guild has another invite. Body: `code`, and `entry_id` of the entry in the guild's audit log."""
+
+INVITE_DELETED: Final = "invite_deleted"
+"""An invite into a guild is gone. Body: `code`, `guild_id`, `channel_id`, `entry_id`."""
+
 
 @attrs.frozen
 class OutsideChange:

@@ -1,28 +1,48 @@
-"""The command line, run in this process."""
+"""The command line, run in this process, and a data directory for it to work on."""
 
 from __future__ import annotations
 
+import contextlib
+import io
 import logging
+import random
+import shutil
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 import structlog
-from command_line import Outcome, Run
+import trio
+from command_line import ALICE, CATEGORY, CHANNEL, GUILD, PASSWORD, Outcome, Run
 
+from chat.auth.passwords import CHEAP, Passwords
 from chat.cli.main import main
+from chat.store import accounts, channels, guilds
+from chat.store.accounts import Account
+from chat.store.channels import Channel
+from chat.store.connections import connect
+from chat.store.data_directory import DataDirectory
+from chat.store.guilds import Guild
+
+TERMINAL_COLUMNS = 200
 
 
 @pytest.fixture
 def run(capsys: pytest.CaptureFixture[str]) -> Iterator[Run]:
-    """Runs a command with these arguments."""
+    """Runs a command with these arguments, its output going into a pipe or (`terminal`) to a person."""
     root = logging.getLogger()
     handlers, level = root.handlers[:], root.level
 
-    def run_command(*arguments: object) -> Outcome:
+    def run_command(*arguments: object, terminal: bool = False, stdin: str | None = None) -> Outcome:
         capsys.readouterr()
-        with pytest.raises(SystemExit) as ending:
-            main([str(argument) for argument in arguments])
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(sys.stdout, "isatty", lambda: terminal)
+            patch.setenv("COLUMNS", str(TERMINAL_COLUMNS))
+            if stdin is not None:
+                patch.setattr(sys, "stdin", io.StringIO(stdin))
+            with pytest.raises(SystemExit) as ending:
+                main([str(argument) for argument in arguments])
         captured = capsys.readouterr()
         return Outcome(int(ending.value.code or 0), captured.out, captured.err)
 
@@ -36,3 +56,39 @@ def run(capsys: pytest.CaptureFixture[str]) -> Iterator[Run]:
 def data(tmp_path: Path) -> Path:
     """A data directory that is not there yet."""
     return tmp_path / "data"
+
+
+@pytest.fixture(scope="session")
+def instance(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A data directory with alice, who owns a guild; made once, to be copied."""
+    directory = DataDirectory(tmp_path_factory.mktemp("instance"))
+    directory.bring_database_up_to_date()
+    passwords = Passwords(random.Random(), CHEAP, in_threads=False)
+    alice = Account(
+        id=ALICE,
+        username="alice",
+        discriminator=1234,
+        email="Alice@example.com",
+        email_verified=True,
+        password_hash=trio.run(passwords.hash, PASSWORD),
+        created_at=1_700_000_000_000,
+    )
+    with contextlib.closing(connect(directory.database)) as connection:
+        accounts.insert(connection, alice)
+        guilds.insert(connection, Guild(id=GUILD, owner_id=ALICE, name="Harbour", created_at=1, member_count=0))
+        channels.insert(
+            connection,
+            [
+                Channel(id=CATEGORY, guild_id=GUILD, type=4, name="Text"),
+                Channel(id=CHANNEL, guild_id=GUILD, type=0, name="quay", parent_id=CATEGORY),
+            ],
+        )
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    return directory.path
+
+
+@pytest.fixture
+def alice(instance: Path, data: Path) -> str:
+    """Alice's id; `data` is a directory with her account and her guild."""
+    shutil.copytree(instance, data)
+    return str(ALICE)

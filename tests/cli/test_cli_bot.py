@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from command_line import Outcome, Run
+from command_line import ALICE, Run
 
 from chat.auth.tokens import application_of, token_hash
 from chat.store import accounts, applications
@@ -13,12 +13,7 @@ from chat.store.connections import connect
 from chat.store.data_directory import DataDirectory
 
 
-@pytest.fixture
-def owner(run: Run, data: Path) -> Outcome:
-    return run("user", "create", "--username", "alice", "--email", "alice@example.com", "--data", data, "--json")
-
-
-def test_a_bot_is_made_with_a_token_that_is_told_once(run: Run, data: Path, owner: Outcome) -> None:
+def test_a_bot_is_made_with_a_token_that_is_told_once(run: Run, data: Path, alice: str) -> None:
     bot = run("bot", "create", "--owner", "alice", "--name", "Helper", "--data", data, "--json").json
     assert set(bot) == {"application_id", "user_id", "username", "token", "client_secret"}
     assert application_of(bot["token"]) == int(bot["application_id"])
@@ -28,37 +23,37 @@ def test_a_bot_is_made_with_a_token_that_is_told_once(run: Run, data: Path, owne
     connection.close()
     assert application is not None
     assert account is not None
-    assert (application.name, application.owner_id) == ("Helper", int(owner.json["id"]))
+    assert (application.name, application.owner_id) == ("Helper", ALICE)
     assert application.bot_token_hash == token_hash(bot["token"])
     assert account.bot is True
     assert bot["token"] not in run("user", "list", "--data", data, "--json").out
 
 
-def test_people_get_a_line_for_each_field(run: Run, data: Path, owner: Outcome) -> None:
-    rows = run("bot", "create", "--owner", owner.json["id"], "--name", "Helper", "--data", data).rows
+def test_people_get_a_line_for_each_field(run: Run, data: Path, alice: str) -> None:
+    rows = run("bot", "create", "--owner", alice, "--name", "Helper", "--data", data, terminal=True).table
     assert [row[0] for row in rows] == ["application_id", "user_id", "username", "token", "client_secret"]
 
 
-def test_a_bot_can_be_made_like_an_account(run: Run, data: Path, owner: Outcome) -> None:
-    bot = run("user", "create", "--username", "helper", "--bot-of", owner.json["id"], "--data", data, "--json").json
+def test_a_bot_can_be_made_like_an_account(run: Run, data: Path, alice: str) -> None:
+    bot = run("user", "create", "--username", "helper", "--bot-of", alice, "--data", data, "--json").json
     assert bot["username"] == "helper"
     listed = {account["id"]: account for account in run("user", "list", "--data", data, "--json").json}
     assert listed[bot["user_id"]]["bot"] is True
 
 
-def test_an_owner_who_is_not_there_is_told(run: Run, data: Path, owner: Outcome) -> None:
+def test_an_owner_who_is_not_there_is_told(run: Run, data: Path, alice: str) -> None:
     ending = run("bot", "create", "--owner", "bob", "--name", "Helper", "--data", data)
     assert (ending.status, ending.err) == (1, "chat: there is no account bob\n")
 
 
 @pytest.mark.parametrize("name", ["", "x" * 101])
-def test_a_bot_whose_name_no_application_can_have_is_not_made(run: Run, data: Path, owner: Outcome, name: str) -> None:
+def test_a_bot_whose_name_no_application_can_have_is_not_made(run: Run, data: Path, alice: str, name: str) -> None:
     ending = run("bot", "create", "--owner", "alice", "--name", name, "--data", data)
     assert (ending.status, ending.err) == (1, "chat: the name of a bot has 1 to 100 characters\n")
     assert len(run("user", "list", "--data", data, "--json").json) == 1
 
 
-def test_a_bot_has_no_password(run: Run, data: Path, owner: Outcome) -> None:
+def test_a_bot_has_no_password(run: Run, data: Path, alice: str) -> None:
     bot = run("bot", "create", "--owner", "alice", "--name", "Helper", "--data", data, "--json").json
     ending = run("user", "password", bot["user_id"], "--data", data)
     assert ending.status == 1

@@ -9,21 +9,17 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from command_line import Run
+from command_line import ALICE, CHANNEL, GUILD, Run, stored
 
 from chat.snowflake import snowflake_at
-from chat.store import attachments, guilds
+from chat.store import attachments
 from chat.store.attachments import Attachment
-from chat.store.channels import Channel, insert
 from chat.store.connections import connect
 from chat.store.data_directory import DataDirectory
-from chat.store.guilds import Guild
 from chat.store.migrations import MIGRATIONS
 from tests.mmdb_file import write_database
 
-GUILD = 4_000_000_000_000
-CHANNEL = GUILD + 1
-FILE = GUILD + 2
+FILE = GUILD + 3
 
 
 @contextlib.contextmanager
@@ -40,15 +36,11 @@ def place(data: Path, file_id: int, kind: str = "attachments") -> Path:
 
 
 @pytest.fixture
-def used(run: Run, data: Path) -> Path:
+def used(data: Path, alice: str) -> Path:
     """A directory with an account, a guild, and a file of five bytes."""
-    made = run("user", "create", "--username", "alice", "--email", "alice@example.com", "--data", data, "--json")
-    alice = int(made.json["id"])
     DataDirectory(data).signing_key()
-    with contextlib.closing(connect(DataDirectory(data).database)) as connection:
-        guilds.insert(connection, Guild(id=GUILD, owner_id=alice, name="Harbour", created_at=1, member_count=0))
-        insert(connection, [Channel(id=CHANNEL, guild_id=GUILD, type=0, name="quay")])
-        attachments.insert(connection, Attachment(FILE, CHANNEL, alice, "a.txt", "text/plain", 5, stored=True))
+    with stored(data) as connection:
+        attachments.insert(connection, Attachment(FILE, CHANNEL, ALICE, "a.txt", "text/plain", 5, stored=True))
     file = place(data, FILE)
     file.parent.mkdir(parents=True)
     file.write_bytes(b"12345")

@@ -2,37 +2,20 @@
 
 from __future__ import annotations
 
-import contextlib
-import sqlite3
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from command_line import Run
+from command_line import Run, stored
 
 from chat.auth.credentials import parse_authorization
 from chat.auth.resolve import resolve
 from chat.store import address_bans, outside_changes
 from chat.store.address_bans import AddressBan
-from chat.store.connections import connect
-from chat.store.data_directory import DataDirectory
 
 FOREVER = 32_503_680_000_000
 
 
-@pytest.fixture
-def owner(run: Run, data: Path) -> str:
-    made = run("user", "create", "--username", "alice", "--acl", "*", "--data", data, "--json")
-    return str(made.json["id"])
-
-
-@contextlib.contextmanager
-def stored(data: Path) -> Iterator[sqlite3.Connection]:
-    with contextlib.closing(connect(DataDirectory(data).database)) as connection:
-        yield connection
-
-
-def test_a_key_is_told_once_and_works(run: Run, data: Path, owner: str) -> None:
+def test_a_key_is_told_once_and_works(run: Run, data: Path, alice: str) -> None:
     command = ("key", "create", "--owner", "alice", "--acl", "user:lookup", "--acl", "admin:authenticate")
     made = run(*command, "--expires-in-days", "3", "--data", data, "--json")
     assert (made.status, made.err) == (0, "")
@@ -41,7 +24,7 @@ def test_a_key_is_told_once_and_works(run: Run, data: Path, owner: str) -> None:
         principal = resolve(connection, parse_authorization([f"Admin {made.json['key']}"]), 0)
         expired = resolve(connection, parse_authorization([f"Admin {made.json['key']}"]), FOREVER)
     assert principal is not None
-    assert str(principal.user_id) == made.json["owner_id"] == owner
+    assert str(principal.user_id) == made.json["owner_id"] == alice
     assert principal.key_acls == {"user:lookup", "admin:authenticate"}
     assert expired is None
 
@@ -54,7 +37,7 @@ def test_a_key_is_told_once_and_works(run: Run, data: Path, owner: str) -> None:
         (("--owner", "alice", "--acl", "*", "--name", ""), "the name of a key has 1 to 100 characters"),
     ],
 )
-def test_what_makes_no_key(run: Run, data: Path, owner: str, arguments: tuple[str, ...], complaint: str) -> None:
+def test_what_makes_no_key(run: Run, data: Path, alice: str, arguments: tuple[str, ...], complaint: str) -> None:
     ending = run("key", "create", *arguments, "--data", data)
     assert ending.status == 1
     assert complaint in ending.err
@@ -62,13 +45,13 @@ def test_what_makes_no_key(run: Run, data: Path, owner: str, arguments: tuple[st
         assert connection.execute("SELECT count(*) FROM admin_api_keys").fetchone() == (0,)
 
 
-def test_a_bot_has_no_keys(run: Run, data: Path, owner: str) -> None:
+def test_a_bot_has_no_keys(run: Run, data: Path, alice: str) -> None:
     bot = run("bot", "create", "--owner", "alice", "--name", "helper", "--data", data, "--json").json
     ending = run("key", "create", "--owner", bot["user_id"], "--acl", "*", "--data", data)
     assert (ending.status, ending.err) == (1, "chat: helper is a bot: keys belong to people\n")
 
 
-def test_bans_are_listed_and_lifted(run: Run, data: Path, owner: str) -> None:
+def test_bans_are_listed_and_lifted(run: Run, data: Path, alice: str) -> None:
     bans = [
         AddressBan("192.0.2.1", "authentication failures", 5, FOREVER),
         AddressBan("2001:db8::/64", "authentication failures", 6, FOREVER),
@@ -76,8 +59,8 @@ def test_bans_are_listed_and_lifted(run: Run, data: Path, owner: str) -> None:
     ]
     with stored(data) as connection:
         address_bans.insert(connection, bans)
-    listed = run("ban", "list", "--data", data)
-    assert [row[0] for row in listed.rows] == ["network", "192.0.2.1", "2001:db8::/64"]
+    listed = run("ban", "list", "--data", data, terminal=True)
+    assert [row[0] for row in listed.table] == ["network", "192.0.2.1", "2001:db8::/64"]
     assert run("ban", "remove", "2001:db8::77", "--data", data).status == 0
     assert run("ban", "remove", "192.0.2.1", "--data", data).status == 0
     assert run("ban", "list", "--data", data, "--json").json == []
@@ -91,13 +74,13 @@ def test_bans_are_listed_and_lifted(run: Run, data: Path, owner: str) -> None:
 
 
 @pytest.mark.parametrize("address", ["192.0.2.9", "nonsense", ""])
-def test_what_is_not_banned_cannot_be_lifted(run: Run, data: Path, owner: str, address: str) -> None:
+def test_what_is_not_banned_cannot_be_lifted(run: Run, data: Path, alice: str, address: str) -> None:
     ending = run("ban", "remove", address, "--data", data)
     assert ending.status == 1
     assert "is not banned" in ending.err
 
 
-def test_a_network_may_be_named_as_it_is_listed(run: Run, data: Path, owner: str) -> None:
+def test_a_network_may_be_named_as_it_is_listed(run: Run, data: Path, alice: str) -> None:
     with stored(data) as connection:
         address_bans.insert(connection, [AddressBan("2001:db8::/64", "authentication failures", 6, FOREVER)])
     assert run("ban", "remove", "2001:db8::/64", "--data", data).status == 0

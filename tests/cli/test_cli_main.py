@@ -5,8 +5,10 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
+import click
 import pytest
 import trio
 from command_line import Run
@@ -36,15 +38,38 @@ def test_the_version_is_printed(run: Run) -> None:
 def test_help_names_every_command(run: Run) -> None:
     ending = run("--help")
     assert ending.status == cli.DONE
-    for name in ("serve", "dev", "user", "bot", "key", "ban", "config"):
+    for name in cli.COMMANDS:
         assert f"\n  {name} " in ending.out
+    assert "..." not in ending.out.partition("Commands:")[2]
 
 
-@pytest.mark.parametrize("name", ["serve", "dev", "user", "bot", "key", "ban", "config"])
-def test_every_command_explains_itself(run: Run, name: str) -> None:
-    ending = run(name, "--help")
-    assert (ending.status, ending.err) == (cli.DONE, "")
-    assert ending.out.startswith(f"Usage: chat {name} ")
+def commands(group: click.Group, *names: str) -> Iterator[tuple[tuple[str, ...], click.Command]]:
+    """Every command, with the words that lead to it."""
+    context = click.Context(group)
+    for name in group.list_commands(context):
+        command = group.get_command(context, name)
+        assert command is not None
+        yield (*names, name), command
+        if isinstance(command, click.Group):
+            yield from commands(command, *names, name)
+
+
+def test_every_command_and_every_option_explains_itself(run: Run) -> None:
+    for names, command in commands(cli.root):
+        ending = run(*names, "--help")
+        assert (ending.status, ending.err) == (cli.DONE, ""), names
+        assert ending.out.startswith(f"Usage: chat {' '.join(names)} "), names
+        assert command.help, names
+        assert "..." not in ending.out.partition("Commands:")[2], names
+        for parameter in command.params:
+            assert not isinstance(parameter, click.Option) or parameter.help, (names, parameter.name)
+
+
+def test_shells_complete_commands(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("_CHAT_COMPLETE", "bash_complete")
+    monkeypatch.setenv("COMP_WORDS", "chat user se")
+    monkeypatch.setenv("COMP_CWORD", "2")
+    assert run().out.split() == ["plain,sessions"]
 
 
 @pytest.mark.parametrize(

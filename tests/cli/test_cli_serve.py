@@ -79,8 +79,7 @@ def get(url: str, token: str | None = None) -> Any:
         return json.load(answer)
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT], ids=["SIGTERM", "SIGINT"])
-def test_the_server_prints_one_line_serves_and_leaves_with_0(data: Path, number: signal.Signals) -> None:
+def test_the_server_prints_one_line_owns_its_data_and_leaves_with_0_when_asked(data: Path, run: Run) -> None:
     with running("serve", "--data", data, "--port", "0") as server:
         match = LISTENING.fullmatch(server.line)
         assert match is not None
@@ -88,26 +87,21 @@ def test_the_server_prints_one_line_serves_and_leaves_with_0(data: Path, number:
         assert int(port) > 0
         assert port == gateway_port
         assert get(f"{origin}/.well-known/chat")["endpoints"]["api"] == f"{origin}/v1"
-        status, rest, log = server.stop(number)
-    assert (status, rest) == (0, "")
-    assert "Traceback" not in log
-    assert [path.name for path in sorted(data.iterdir())][:1] == ["chat.sqlite3"]
-
-
-def test_a_second_server_on_the_same_data_is_refused_and_commands_are_not(data: Path, run: Run) -> None:
-    with running("serve", "--data", data, "--port", "0") as server:
+        assert [path.name for path in sorted(data.iterdir())][:1] == ["chat.sqlite3"]
+        # A second server on the same data is refused, and commands are not.
         second = failing("serve", "--data", data, "--port", "0")
         assert (second.returncode, second.stdout) == (1, "")
         owner = f"is in use by another process (process {server.process.pid})"
         assert second.stderr == f"chat: the data directory {data} {owner}\n"
         assert run("user", "create", "--username", "alice", "--data", data).status == 0
-        assert [row[1] for row in run("user", "list", "--data", data).rows] == ["username", "alice"]
-
-
-def test_a_server_that_was_killed_leaves_no_lock_behind(data: Path) -> None:
-    for _ in range(2):
+        assert [account["username"] for account in run("user", "list", "--data", data).json] == ["alice"]
+        # It is killed when the block ends, and leaves no lock behind.
+    for number in (signal.SIGTERM, signal.SIGINT):
         with running("serve", "--data", data, "--port", "0") as server:
             assert LISTENING.fullmatch(server.line)
+            status, rest, log = server.stop(number)
+        assert (status, rest) == (0, ""), number
+        assert "Traceback" not in log
 
 
 def test_a_port_in_use_is_told_in_one_line(data: Path) -> None:
@@ -119,8 +113,8 @@ def test_a_port_in_use_is_told_in_one_line(data: Path) -> None:
     assert refused.stderr.count("\n") == 1
 
 
-def test_chat_dev_prints_one_json_object_for_programs() -> None:
-    with running("dev", "--port", "0", "--json") as server:
+def test_chat_dev_tells_programs_and_people_of_a_world_that_is_kept_with_its_data(data: Path) -> None:
+    with running("dev", "--port", "0", "--json", "--data", data) as server:
         world = json.loads(server.line)
         assert world["pid"] == server.process.pid
         assert world["gateway_url"] == world["base_url"].replace("http", "ws").removesuffix("/v1") + "/gateway"
@@ -128,31 +122,12 @@ def test_chat_dev_prints_one_json_object_for_programs() -> None:
         assert get(f"{world['base_url']}/users/@me", f"Bot {world['bot']['token']}")["bot"] is True
         status, rest, _ = server.stop()
     assert (status, rest) == (0, "")
-
-
-def test_the_world_of_chat_dev_is_kept_with_its_data(data: Path) -> None:
-    worlds = []
-    for _ in range(2):
-        with running("dev", "--port", "0", "--json", "--data", data) as server:
-            worlds.append(json.loads(server.line))
-            server.stop()
-    first, second = ({**world, "base_url": "", "gateway_url": "", "pid": 0} for world in worlds)
-    assert first == second
-
-
-def test_chat_dev_tells_people_what_to_sign_in_with() -> None:
-    with running("dev", "--port", "0") as server:
+    with running("dev", "--port", "0", "--data", data) as server:
         assert LISTENING.fullmatch(server.line)
         _, rest, _ = server.stop()
-    assert re.search(r"^  alice +\S+@\S+ +password \S+ +token cht_\w{36}$", rest, re.MULTILINE)
-    assert re.search(r"^  guild \d+  channel \d+  voice channel \d+$", rest, re.MULTILINE)
-
-
-def test_a_password_set_beside_the_server_ends_what_was_signed_in(data: Path, run: Run) -> None:
-    with running("dev", "--port", "0", "--json", "--data", data) as server:
-        world = json.loads(server.line)
-        token = world["users"][1]["token"]
-        assert get(f"{world['base_url']}/users/@me", token)["username"] == "bob"
-        assert run("user", "password", "bob", "--password", "correct horse", "--data", data).status == 0
-        with pytest.raises(urllib.error.HTTPError, match="401"):
-            get(f"{world['base_url']}/users/@me", token)
+    for account in (world["admin"], *world["users"]):
+        words = f"{account['email']}  password {account['password']}  token {account['token']}"
+        assert re.search(rf"^  {account['username']} +{re.escape(words)}$", rest, re.MULTILINE)
+    assert f"token {world['bot']['token']}\n" in rest
+    places = f"  guild {world['guild_id']}  channel {world['channel_id']}  voice channel {world['voice_channel_id']}\n"
+    assert rest.endswith(places)

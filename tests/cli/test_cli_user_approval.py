@@ -2,38 +2,35 @@
 
 from __future__ import annotations
 
-import contextlib
 from pathlib import Path
 
 import pytest
-from command_line import Run
+from command_line import Run, stored
 
-from chat.store import pending_registrations
-from chat.store.connections import connect
-from chat.store.data_directory import DataDirectory
+from chat.store import accounts, pending_registrations
+from chat.store.accounts import Account
 from chat.store.pending_registrations import PendingRegistration
 
 
 @pytest.fixture
-def dave(run: Run, data: Path) -> str:
+def dave(data: Path, alice: str) -> str:
     """The id of an account whose registration waits."""
-    account = run("user", "create", "--username", "dave", "--email", "dave@example.com", "--data", data, "--json").json
-    with contextlib.closing(connect(DataDirectory(data).database)) as connection, connection:
-        pending_registrations.insert(connection, PendingRegistration(int(account["id"]), "192.0.2.7", 1))
-    user_id: str = account["id"]
-    return user_id
+    with stored(data) as connection:
+        account = Account(id=5, username="dave", discriminator=5, email="dave@example.com", created_at=1)
+        accounts.insert(connection, account)
+        pending_registrations.insert(connection, PendingRegistration(account.id, "192.0.2.7", 1))
+    return str(account.id)
 
 
 def standing(data: Path, user_id: str) -> PendingRegistration | None:
-    with contextlib.closing(connect(DataDirectory(data).database)) as connection:
+    with stored(data) as connection:
         return pending_registrations.of_user(connection, int(user_id))
 
 
 def test_whoever_waits_is_listed(run: Run, data: Path, dave: str) -> None:
-    run("user", "create", "--username", "erin", "--data", data)
     (listed,) = run("user", "pending", "--data", data, "--json").json
     assert (listed["id"], listed["email"], listed["address"]) == (dave, "dave@example.com", "192.0.2.7")
-    heading, row = run("user", "pending", "--data", data).rows
+    heading, row = run("user", "pending", "--data", data, terminal=True).table
     assert (heading[1], row[1]) == ("username", "dave")
 
 
