@@ -21,7 +21,7 @@ NARROWEST: Final = 24
 SNOWFLAKE_MAXIMUM: Final = (1 << 63) - 1
 
 
-class SnowflakeType(click.ParamType):
+class SnowflakeType(click.ParamType[int]):
     """The id of something: a whole number of 63 bits."""
 
     name = "id"
