@@ -12,6 +12,7 @@ from chat.domain.admin_account_views import AdminAccountViews
 from chat.domain.admin_audit_log import AdminAuditLog
 from chat.domain.admin_audit_reading import AdminAuditReading
 from chat.domain.administered_accounts import AdministeredAccounts
+from chat.domain.administered_applications import AdministeredApplications
 from chat.domain.administered_bans import AdministeredBans
 from chat.domain.administered_credentials import AdministeredCredentials
 from chat.domain.administered_deletions import AdministeredDeletions
@@ -19,6 +20,7 @@ from chat.domain.administered_guild_contents import AdministeredGuildContents
 from chat.domain.administered_guild_members import AdministeredGuildMembers
 from chat.domain.administered_guilds import AdministeredGuilds
 from chat.domain.administered_lists import AdministeredLists
+from chat.domain.administered_messages import AdministeredMessages
 from chat.domain.administered_relationships import AdministeredRelationships
 from chat.domain.blocklists import Blocklists
 from chat.domain.channel_witness import ChannelWitness
@@ -40,12 +42,14 @@ if TYPE_CHECKING:
     from chat.domain.memberships import Memberships
     from chat.domain.messages import Messages
     from chat.domain.vanity_urls import VanityUrls
+    from chat.media.signing import MediaAddresses
 
 
 @attrs.frozen(kw_only=True)
 class GuildParts:
     """The services of guilds that administrative ones stand on."""
 
+    addresses: MediaAddresses
     audit_log: AuditLog
     bans: Bans
     changes: GuildChanges
@@ -119,6 +123,8 @@ def build_administration(
         guild_members=AdministeredGuildMembers(
             database, base.guild_states, guild_parts.memberships, guild_parts.bans, base.rosters, log
         ),
+        messages=AdministeredMessages(database, base.bus, witness, guild_parts.addresses, log),
+        applications=AdministeredApplications(database, log, settings),
         figures=InstanceFigures(
             database,
             clock,

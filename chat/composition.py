@@ -321,6 +321,7 @@ def build_services(base: Foundations) -> Services:
         database, base.guild_states, access, bus, audit_log, base.snowflakes, media, settings, policy
     )
     guild_parts = GuildParts(
+        addresses=addresses,
         audit_log=audit_log,
         bans=bans,
         changes=guild_changes,

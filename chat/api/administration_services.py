@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from chat.domain.admin_audit_log import AdminAuditLog
     from chat.domain.admin_audit_reading import AdminAuditReading
     from chat.domain.administered_accounts import AdministeredAccounts
+    from chat.domain.administered_applications import AdministeredApplications
     from chat.domain.administered_bans import AdministeredBans
     from chat.domain.administered_credentials import AdministeredCredentials
     from chat.domain.administered_deletions import AdministeredDeletions
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from chat.domain.administered_guild_members import AdministeredGuildMembers
     from chat.domain.administered_guilds import AdministeredGuilds
     from chat.domain.administered_lists import AdministeredLists
+    from chat.domain.administered_messages import AdministeredMessages
     from chat.domain.administered_relationships import AdministeredRelationships
     from chat.domain.blocklists import Blocklists
     from chat.domain.instance_figures import InstanceFigures
@@ -53,3 +55,5 @@ class AdministrationServices:
     guild_members: AdministeredGuildMembers
     guild_contents: AdministeredGuildContents
     figures: InstanceFigures
+    messages: AdministeredMessages
+    applications: AdministeredApplications

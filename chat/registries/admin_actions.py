@@ -398,6 +398,24 @@ class AdminAction(enum.StrEnum):
     RELOAD_GUILDS = "reload_guilds"
     """The states of guilds were read from the store again."""
 
+    LIST_CHANNEL_MESSAGES = "list_channel_messages"
+    """Messages of a channel were listed."""
+
+    GET_MESSAGE = "get_message"
+    """A message was looked at."""
+
+    LOOKUP_MESSAGE = "lookup_message"
+    """A message was looked for."""
+
+    DELETE_MESSAGE = "delete_message"
+    """A message was deleted."""
+
+    GET_APPLICATION = "get_application"
+    """An application was looked at."""
+
+    TRANSFER_OWNERSHIP = "transfer_ownership"
+    """An application was given to another owner."""
+
 
 def _row(*metadata: str, target: AdminTarget = AdminTarget.USER) -> AdminActionKind:
     return AdminActionKind(target, frozenset(metadata))
@@ -560,6 +578,20 @@ ADMIN_ACTIONS: Final[Mapping[AdminAction, AdminActionKind]] = MappingProxyType(
         AdminAction.PURGE_GUILD_EMOJI: _row("guild_id", "name", target=AdminTarget.GUILD_EMOJI),
         AdminAction.PURGE_GUILD_STICKER: _row("guild_id", "name", target=AdminTarget.GUILD_STICKER),
         AdminAction.RELOAD_GUILDS: _row("guild_count", "all", target=AdminTarget.GUILD),
+        AdminAction.LIST_CHANNEL_MESSAGES: _row(
+            "channel_id",
+            "limit",
+            "message_count",
+            "around_message_id",
+            "before_message_id",
+            "after_message_id",
+            target=AdminTarget.MESSAGE,
+        ),
+        AdminAction.GET_MESSAGE: _row("channel_id", target=AdminTarget.MESSAGE),
+        AdminAction.LOOKUP_MESSAGE: _row("selector", "found", "channel_id", target=AdminTarget.MESSAGE),
+        AdminAction.DELETE_MESSAGE: _row("channel_id", "author_id", target=AdminTarget.MESSAGE),
+        AdminAction.GET_APPLICATION: _row(target=AdminTarget.APPLICATION),
+        AdminAction.TRANSFER_OWNERSHIP: _row("old_owner_id", "new_owner_id", target=AdminTarget.APPLICATION),
     }
 )
 """The whole registry; every action has its row."""

@@ -15,6 +15,7 @@ from chat.admin.routes import (
     account_search,
     acls,
     api_keys,
+    applications,
     audit_logs,
     blocklists,
     figures,
@@ -22,6 +23,7 @@ from chat.admin.routes import (
     guild_members,
     guilds,
     jobs,
+    messages,
     own_account,
     reports,
 )
@@ -47,6 +49,8 @@ ADMIN_ROUTES: Final[tuple[Routes, ...]] = tuple(
         guild_members,
         guild_contents,
         figures,
+        messages,
+        applications,
         jobs,
         reports,
     )

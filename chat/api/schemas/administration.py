@@ -231,7 +231,7 @@ PASSKEYS: Final = listed(WEBAUTHN_CREDENTIAL)
 
 _ENTRY_SUMMARY: Final = USER_SUMMARY.extended("AuditLogUser", {}, without=("avatar",))
 _ENTRY_GUILD: Final = record({"id": SNOWFLAKE, "name": TEXT})
-_ENTRY_CHANNEL: Final = record(
+ENTRY_CHANNEL: Final = record(
     {"id": SNOWFLAKE, "name": nullable(TEXT), "type": INTEGER, "guild_id": nullable(SNOWFLAKE)}
 )
 AUDIT_LOG_ENTRY: Final = wire_object(
@@ -244,10 +244,10 @@ AUDIT_LOG_ENTRY: Final = wire_object(
         "target_id": TEXT,
         "target_user": nullable(_ENTRY_SUMMARY),
         "target_guild": nullable(_ENTRY_GUILD),
-        "target_channel": nullable(_ENTRY_CHANNEL),
+        "target_channel": nullable(ENTRY_CHANNEL),
         "related_users": mapped(nullable(_ENTRY_SUMMARY), names=SNOWFLAKE),
         "related_guilds": mapped(nullable(_ENTRY_GUILD), names=SNOWFLAKE),
-        "related_channels": mapped(nullable(_ENTRY_CHANNEL), names=SNOWFLAKE),
+        "related_channels": mapped(nullable(ENTRY_CHANNEL), names=SNOWFLAKE),
         "action": TEXT,
         "audit_log_reason": nullable(TEXT),
         "metadata": mapped(TEXT),
