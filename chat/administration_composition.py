@@ -22,6 +22,7 @@ from chat.domain.administered_guilds import AdministeredGuilds
 from chat.domain.administered_lists import AdministeredLists
 from chat.domain.administered_messages import AdministeredMessages
 from chat.domain.administered_relationships import AdministeredRelationships
+from chat.domain.archives import Archives
 from chat.domain.blocklists import Blocklists
 from chat.domain.channel_witness import ChannelWitness
 from chat.domain.instance_figures import InstanceFigures
@@ -30,6 +31,7 @@ from chat.domain.message_shreds import MessageShreds
 from chat.domain.report_reading import ReportReading
 from chat.domain.reports import Reports
 from chat.jobs.runner import Jobs
+from chat.media.archive_files import ArchiveFiles
 
 if TYPE_CHECKING:
     from chat.composition import Credentials, Foundations, Recovery
@@ -39,6 +41,7 @@ if TYPE_CHECKING:
     from chat.domain.expressions import Expressions
     from chat.domain.guild_changes import GuildChanges
     from chat.domain.guild_deletion import GuildDeletion
+    from chat.domain.media_library import MediaLibrary
     from chat.domain.memberships import Memberships
     from chat.domain.messages import Messages
     from chat.domain.vanity_urls import VanityUrls
@@ -66,6 +69,7 @@ def build_administration(
     access: Access,
     messages: Messages,
     guild_parts: GuildParts,
+    media: MediaLibrary,
 ) -> AdministrationServices:
     """Every service behind /v1/admin."""
     database, clock, settings = base.database, base.clock, base.settings
@@ -101,6 +105,17 @@ def build_administration(
         jobs=jobs,
         ledger=JobLedger(database, jobs),
         shreds=MessageShreds(database, clock, base.bus, witness, jobs, log),
+        archives=Archives(
+            database,
+            clock,
+            base.snowflakes,
+            jobs,
+            log,
+            media.storage,
+            ArchiveFiles(base.directory / "archives"),
+            media.addresses,
+            settings,
+        ),
         deletions=AdministeredDeletions(
             database, clock, credentials.mailer, base.account_events, log, views, blocklists, reports, settings
         ),

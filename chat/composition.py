@@ -339,7 +339,7 @@ def build_services(base: Foundations) -> Services:
         captcha=Captcha(settings.captcha, OutgoingHttp(in_threads=base.in_threads)),
         address_bans=base.address_bans,
         address_lookups=base.address_lookups,
-        administration=build_administration(base, credentials, recovery, access, messages, guild_parts),
+        administration=build_administration(base, credentials, recovery, access, messages, guild_parts, media),
         admin_api_keys=AdminApiKeys(database, clock, base.snowflakes, base.mint),
         accounts=Accounts(
             database,

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from chat.domain.administered_lists import AdministeredLists
     from chat.domain.administered_messages import AdministeredMessages
     from chat.domain.administered_relationships import AdministeredRelationships
+    from chat.domain.archives import Archives
     from chat.domain.blocklists import Blocklists
     from chat.domain.instance_figures import InstanceFigures
     from chat.domain.job_ledger import JobLedger
@@ -57,3 +58,4 @@ class AdministrationServices:
     figures: InstanceFigures
     messages: AdministeredMessages
     applications: AdministeredApplications
+    archives: Archives

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator
 from functools import partial
+from pathlib import Path
 from typing import Annotated, Final, Literal
 
 import attrs
@@ -37,13 +38,18 @@ async def stored_file(request: Request, stored: Asset | Attachment, file: File) 
 
     :raises ApiError: NOT_FOUND when it is gone; BAD_REQUEST with status 416.
     """
+    return await file_at(request, request.services.media.storage.path_of(stored.key), file)
+
+
+async def file_at(request: Request, path: Path, file: File) -> Answer:
+    """A file by its path; raises as `stored_file`."""
     answer = _delivery(request, file)
     if answer.status == 304:
         return Answer(304, headers=answer.headers)
     storage = request.services.media.storage
-    if not await storage.has(stored.key):
+    if not await storage.computed(path.is_file):
         raise ApiError("NOT_FOUND")
-    pieces = partial(storage.pieces, stored.key, answer.start, answer.stop)
+    pieces = partial(storage.pieces_of, path, answer.start, answer.stop)
     return Streamed(answer.status, headers=answer.headers, pieces=pieces, length=answer.stop - answer.start)
 
 

@@ -206,6 +206,16 @@ class MediaSettings:
 
 
 @attrs.frozen(kw_only=True)
+class ArchiveSettings:
+    """Archives of accounts and guilds, which administrators order."""
+
+    spare_bytes: int = setting(
+        1_073_741_824, "room on the disk that archives leave free; one that would take more fails",
+        unit="bytes", minimum=0,
+    )  # fmt: skip
+
+
+@attrs.frozen(kw_only=True)
 class PushSettings:
     """Notifications on devices, by way of the push services of their browsers."""
 
@@ -283,6 +293,7 @@ class Settings:
     ip_ban: IpBanSettings = attrs.field(factory=IpBanSettings)
     gateway: GatewaySettings = attrs.field(factory=GatewaySettings)
     media: MediaSettings = attrs.field(factory=MediaSettings)
+    archives: ArchiveSettings = attrs.field(factory=ArchiveSettings)
     push: PushSettings = attrs.field(factory=PushSettings)
     billing: BillingSettings = attrs.field(factory=BillingSettings)
 

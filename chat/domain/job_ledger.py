@@ -53,7 +53,7 @@ class JobLedger:
         def unit(connection: sqlite3.Connection) -> Job:
             return self._orders.cancel_in(connection, job_id)
 
-        return job_object(await self._database.write(unit))
+        return job_object(await self._database.write(unit, self._orders.cancelled))
 
 
 def job_object(job: Job) -> dict[str, Any]:

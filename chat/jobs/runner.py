@@ -116,6 +116,16 @@ class JobRun:
 Handler = Callable[[JobRun], Awaitable[None]]
 
 
+@attrs.frozen
+class Ending:
+    """What is to be done when a job is over, whichever way: for those who keep more about it than its row."""
+
+    note: Callable[[sqlite3.Connection, Job], None]
+    """In the unit that ends the job, with what became of it."""
+    then: Callable[[], None]
+    """After the commit, on the loop's thread."""
+
+
 class Jobs:
     """Takes orders for jobs, and runs them."""
 
@@ -124,12 +134,15 @@ class Jobs:
         self._clock = clock
         self._snowflakes = snowflakes
         self._handlers: dict[JobType, Handler] = {}
+        self._endings: dict[JobType, Ending] = {}
         self._running: set[int] = set()
         self._wake = trio.Event()
 
-    def handle(self, task_type: JobType, handler: Handler) -> None:
+    def handle(self, task_type: JobType, handler: Handler, ending: Ending | None = None) -> None:
         """Who does jobs of this type; said once, when the server is put together."""
         self._handlers[task_type] = handler
+        if ending is not None:
+            self._endings[task_type] = ending
 
     @property
     def handled(self) -> frozenset[JobType]:
@@ -172,7 +185,8 @@ class Jobs:
         self._wake.set()
 
     def cancel_in(self, connection: sqlite3.Connection, job_id: int) -> Job:
-        """In a unit of writing: a job that waits is over, one that runs ends before its next step.
+        """In a unit of writing: a job that waits is over, one that runs ends before its next step; `cancelled` is to
+        follow its commit.
 
         :raises ApiError: NOT_FOUND; CONFLICT for one that is over, and for one that must not be cancelled.
         """
@@ -189,7 +203,22 @@ class Jobs:
         else:
             changed = attrs.evolve(job, cancel_requested=True, changed_at=now)
         jobs.put(connection, changed)
+        self._note_end(connection, changed)
         return changed
+
+    def cancelled(self, job: Job) -> None:
+        """After the commit of `cancel_in`."""
+        self._after_end(job)
+
+    def _note_end(self, connection: sqlite3.Connection, job: Job) -> None:
+        ending = self._endings.get(job.task_type)
+        if ending is not None and job.is_over:
+            ending.note(connection, job)
+
+    def _after_end(self, job: Job | None) -> None:
+        ending = None if job is None else self._endings.get(job.task_type)
+        if job is not None and ending is not None and job.is_over:
+            ending.then()
 
     async def run(self) -> None:
         """Do jobs for ever; those that a server left unfinished first."""
@@ -277,14 +306,18 @@ class Jobs:
         return _completed
 
     async def _finish(self, job: Job, outcome: Callable[[Job, int], Job]) -> None:
-        def unit(connection: sqlite3.Connection) -> None:
+        def unit(connection: sqlite3.Connection) -> Job | None:
             current = jobs.by_id(connection, job.id)
-            if current is not None and current.status is JobStatus.RUNNING:
-                jobs.put(connection, outcome(current, self._clock.now_ms()))
+            if current is None or current.status is not JobStatus.RUNNING:
+                return None
+            changed = outcome(current, self._clock.now_ms())
+            jobs.put(connection, changed)
+            self._note_end(connection, changed)
+            return changed
 
         while True:
             try:
-                await self._database.write(unit)
+                await self._database.write(unit, self._after_end)
             except StorageUnavailable:
                 await trio.sleep(STORE_PAUSE_SECONDS)
             else:

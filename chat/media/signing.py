@@ -38,6 +38,7 @@ class MediaAddresses:
         self._media = f"{origin}/media"
         self._attachments = keys.of("attachment addresses")
         self._external = keys.of("external media")
+        self._archives = keys.of("archive addresses")
         self._clock = clock
 
     def attachment(self, attachment: Attachment) -> str:
@@ -49,13 +50,24 @@ class MediaAddresses:
 
     def seconds_left(self, channel_id: int, attachment_id: int, ex: str | None, hm: str | None) -> int | None:
         """How long an attachment's address holds; None for one that is wrong, has expired, or was made elsewhere."""
-        well_formed = ex is not None and _EXPIRY.fullmatch(ex) is not None
-        expiry = int(ex or "0", 16) if well_formed else 0
+        expiry = _expiry(ex)
         expected = self._attachment_signature(channel_id, attachment_id, expiry)
         if not hmac.compare_digest(expected.encode(), (hm or "").encode()):
             return None
         left = expiry - self._clock.now_ms() // 1000
         return left if left > 0 else None
+
+    def archive(self, archive_id: int, name: str, until_ms: int) -> str:
+        """Where the file of an archive is found until a moment (Unix ms); `name` is what it is to be called."""
+        expiry = until_ms // 1000
+        signature = self._archive_signature(archive_id, expiry)
+        return f"{self._media}/archives/{archive_id}/{quote(name, safe='')}?ex={expiry:x}&hm={signature}"
+
+    def is_of_archive(self, archive_id: int, ex: str | None, hm: str | None) -> bool:
+        """Whether these parts of an archive's address are ours, and hold still."""
+        expiry = _expiry(ex)
+        expected = self._archive_signature(archive_id, expiry)
+        return hmac.compare_digest(expected.encode(), (hm or "").encode()) and self._clock.now_ms() < expiry * 1000
 
     def external(self, url: str) -> str:
         """The address here under which something outside is served."""
@@ -77,8 +89,16 @@ class MediaAddresses:
             self._attachments, f"{channel_id}/{attachment_id}/{expiry}".encode(), hashlib.sha256
         ).hexdigest()
 
+    def _archive_signature(self, archive_id: int, expiry: int) -> str:
+        return hmac.new(self._archives, f"{archive_id}/{expiry}".encode(), hashlib.sha256).hexdigest()
+
     def _external_signature(self, name: str) -> str:
         return _base64url(hmac.new(self._external, name.encode(), hashlib.sha256).digest())
+
+
+def _expiry(ex: str | None) -> int:
+    """The Unix seconds in an address; 0, when everything has expired, for what says none."""
+    return int(ex, 16) if ex is not None and _EXPIRY.fullmatch(ex) is not None else 0
 
 
 def _base64url(data: bytes) -> str:

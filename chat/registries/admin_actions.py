@@ -215,6 +215,9 @@ class AdminAction(enum.StrEnum):
     TRIGGER_USER_ARCHIVE = "trigger_user_archive"
     """An archive of an account was ordered."""
 
+    TRIGGER_GUILD_ARCHIVE = "trigger_guild_archive"
+    """An archive of a guild was ordered."""
+
     LIST_USER_CHANGE_LOG = "list_user_change_log"
     """The changes of an account's name and address were listed."""
 
@@ -486,6 +489,7 @@ ADMIN_ACTIONS: Final[Mapping[AdminAction, AdminActionKind]] = MappingProxyType(
         AdminAction.DISABLE_MFA: _row(),
         AdminAction.CANCEL_BULK_MESSAGE_DELETION: _row(),
         AdminAction.TRIGGER_USER_ARCHIVE: _row("archive_id", "include_attachments"),
+        AdminAction.TRIGGER_GUILD_ARCHIVE: _row("archive_id", "include_attachments", target=AdminTarget.GUILD),
         AdminAction.LIST_USER_CHANGE_LOG: _row("limit", "entry_count", "has_page_token"),
         AdminAction.DELETE_ALL_USER_MESSAGES_DRY_RUN: _row(
             "user_id", "channel_count", "message_count", "dry_run", target=AdminTarget.MESSAGE_DELETION

@@ -50,6 +50,9 @@ class JobType(enum.StrEnum):
     USER_ARCHIVE = "user_archive"
     """Put together what the instance has of an account."""
 
+    GUILD_ARCHIVE = "guild_archive"
+    """Put together what there is in a guild."""
+
     ACCOUNT_ERASURE = "account_erasure"
     """Erase an account whose deadline has come."""
 
@@ -72,6 +75,7 @@ JOB_KINDS: Final[Mapping[JobType, JobKind]] = MappingProxyType(
     {
         JobType.MESSAGE_SHRED: JobKind(max_attempts=1, can_be_cancelled=True),
         JobType.USER_ARCHIVE: JobKind(max_attempts=3, can_be_cancelled=True),
+        JobType.GUILD_ARCHIVE: JobKind(max_attempts=3, can_be_cancelled=True),
         JobType.ACCOUNT_ERASURE: JobKind(max_attempts=20, can_be_cancelled=False),
         JobType.UPDATE_USER_FLAGS: JobKind(max_attempts=3, can_be_cancelled=True),
     }

@@ -18,6 +18,7 @@ from chat.store.connections import connect
 from chat.store.schema import ACCOUNTS, ADMIN_API_KEYS, GUILDS, MESSAGES, OPERATION, RELATIONSHIPS, RETAINED_EVENTS
 from chat.store.schema_account_search import ACCOUNT_SEARCH, ADMIN_AUDIT_SEARCH
 from chat.store.schema_administration import ADMINISTRATION
+from chat.store.schema_archives import ARCHIVES
 from chat.store.schema_audit_log import AUDIT_LOG
 from chat.store.schema_bans import BANS
 from chat.store.schema_calls import CALLS
@@ -229,6 +230,12 @@ def reports_in_full(database: sqlite_utils.Database) -> None:
         database.execute(statement)
 
 
+def archives(database: sqlite_utils.Database) -> None:
+    """Exports of accounts and guilds."""
+    for statement in ARCHIVES:
+        database.execute(statement)
+
+
 MIGRATIONS: Final[Sequence[Migration]] = (
     accounts_guilds_messages,
     relationships,
@@ -260,6 +267,7 @@ MIGRATIONS: Final[Sequence[Migration]] = (
     favorite_memes,
     admin_audit_search,
     reports_in_full,
+    archives,
 )
 """In the order in which they run; the name of the function is the name in the record."""
 

@@ -205,6 +205,7 @@ ROWS: Final = [
         unknown_rule=5,
         unknown=200,
     ),
+    Row("archives", "POST", "/{user_id}/archives", "archive:trigger:user", LOOKUP, {}, unknown_rule=6),
     Row("change-log", "GET", "/{user_id}/change-log", "user:view:contact_log", LOOKUP, unknown_rule=6, unknown=200),
 ]
 """Every operation on one account."""

@@ -19,6 +19,7 @@ from chat.api.fields import Length
 from chat.api.media_answers import (
     PictureQuery,
     Side,
+    file_at,
     held_file,
     picture,
     relayed,
@@ -59,6 +60,14 @@ _NUMBER: Final = re.compile(r"0|[1-9][0-9]{0,18}", re.ASCII)
 _NUMBERED_IMAGE: Final = re.compile(r"([1-9][0-9]{0,18})\.([a-z]{2,5})", re.ASCII)
 _IMAGE: Final = re.compile(r"((?:a_)?[0-9a-z]{1,64})\.([a-z]{2,5})", re.ASCII)
 _DEFAULT_AVATAR: Final = re.compile(r"([0-5])\.png", re.ASCII)
+
+
+@attrs.frozen
+class Signature:
+    """The part of an archive's address that makes it hold: moment of expiry and signature."""
+
+    ex: Annotated[str, Length(0, 64)] | None = None
+    hm: Annotated[str, Length(0, 256)] | None = None
 
 
 @attrs.frozen
@@ -191,6 +200,23 @@ async def get_external(request: Request, signature: str, name: str) -> Answer:
     if url is None:
         raise ApiError("NOT_FOUND")
     return await relayed(request, url)
+
+
+@routes.operation(
+    "GET",
+    "/media/archives/{archive}/{filename}",
+    policy=Policy.URL,
+    bucket=READ,
+    query=Signature,
+    answers=FILE,
+)
+async def get_archive(request: Request, archive: str, filename: str, query: Signature) -> Answer:
+    """An archive, under an address that an administrator was given, as long as that holds (wire facts 7.6)."""
+    services = request.services
+    found = services.administration.archives.downloadable(_number(archive), filename, query.ex, query.hm)
+    etag = f"archive-{found.id}"
+    file = File("application/zip", found.file_size or 0, etag, NOT_KEPT, filename)
+    return await file_at(request, services.administration.archives.path_of(found), file)
 
 
 @routes.operation(

@@ -9,6 +9,7 @@ from chat.api.schemas.authentication import WEBAUTHN_CREDENTIAL
 from chat.api.schemas.shapes import (
     ADDRESS,
     ASSET,
+    BITS,
     BOOLEAN,
     COUNT,
     INTEGER,
@@ -20,6 +21,7 @@ from chat.api.schemas.shapes import (
     TRUE,
     Shape,
     choice,
+    integer,
     listed,
     mapped,
     member_of,
@@ -31,6 +33,7 @@ from chat.api.schemas.shapes import (
 from chat.api.schemas.users import ADMIN_USER
 from chat.registries.acls import Acl
 from chat.registries.admin_actions import AdminTarget
+from chat.registries.archives import ArchiveSubject
 from chat.registries.channel_types import ChannelType
 from chat.registries.jobs import JobStatus, JobType
 from chat.registries.reports import ReportStatus
@@ -99,6 +102,27 @@ JOB: Final = wire_object(
         "result": nullable(OPEN_OBJECT),
     },
 )
+ARCHIVE: Final = wire_object(
+    "Archive",
+    {
+        "archive_id": SNOWFLAKE,
+        "subject_type": member_of(ArchiveSubject),
+        "subject_id": SNOWFLAKE,
+        "requested_by": SNOWFLAKE,
+        "requested_at": TIMESTAMP,
+        "started_at": nullable(TIMESTAMP),
+        "completed_at": nullable(TIMESTAMP),
+        "failed_at": nullable(TIMESTAMP),
+        "file_size": nullable(BITS),
+        "progress_percent": integer(0, 100),
+        "progress_step": nullable(TEXT),
+        "error_message": nullable(TEXT),
+        "download_url_expires_at": nullable(TIMESTAMP),
+        "expires_at": TIMESTAMP,
+    },
+)
+ARCHIVE_ADDRESS: Final = record({"downloadUrl": ADDRESS, "expiresAt": TIMESTAMP})
+
 USERS_FOUND: Final = record({"users": listed(ADMIN_USER), "total": INTEGER})
 USERS: Final = record({"users": listed(ADMIN_USER, maximum=1)})
 

@@ -1,0 +1,15 @@
+"""Archives: what they are about (wire facts 7.6, Archive object)."""
+
+from __future__ import annotations
+
+import enum
+
+
+class ArchiveSubject(enum.StrEnum):
+    """What an archive holds."""
+
+    USER = "user"
+    """What the instance has of an account."""
+
+    GUILD = "guild"
+    """A guild with everything in it."""
