@@ -7,6 +7,7 @@ snowflakes, the rest is text), and `body` and `query` where the declaration name
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Awaitable, Callable, Hashable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
@@ -93,8 +94,14 @@ class Request:
 
     @property
     def audit_log_reason(self) -> str | None:
-        """X-Audit-Log-Reason, trimmed; None when it is absent, empty or too long."""
-        reason = self.headers.get("x-audit-log-reason", "").strip()
+        """X-Audit-Log-Reason, trimmed; None when it is absent, empty or too long.
+
+        Programs send other letters than those of Latin-1 as UTF-8, so bytes that are UTF-8 are read as such.
+        """
+        reason = self.headers.get("x-audit-log-reason", "")
+        with contextlib.suppress(UnicodeDecodeError):
+            reason = reason.encode("latin-1").decode("utf-8")
+        reason = reason.strip()
         return reason if 0 < len(reason) <= AUDIT_LOG_REASON_LENGTH else None
 
     def proof(self, fields: SudoFields) -> SudoProof:

@@ -49,8 +49,13 @@ PAGES: Final[Mapping[str, tuple[str, ...]]] = {
     "sso_callback": ("/sso/callback", "/auth/sso/callback"),
     "invite": ("/invite/<code>",),
     "settings": ("/settings",),
+    "admin": ("/admin",),
+    "admin_sign_in": ("/admin/sign-in",),
 }
 """Each page's template and script have its name; the members of a path are read by the script."""
+
+PLACES: Final[Mapping[str, str]] = {"admin": "/admin/<path:place>"}
+"""Addresses inside a page that its script goes to by itself. Only browsers, which ask for HTML, find them."""
 
 NOT_FOUND: Final = "not_found"
 
@@ -67,7 +72,13 @@ CONTENT_SECURITY_POLICY: Final = "; ".join(
     )
 )
 
-CAPTCHA_PAGES: Final = frozenset({"login", "register", "forgot"})
+NO_INJECTION: Final = f"{CONTENT_SECURITY_POLICY}; require-trusted-types-for 'script'; trusted-types 'none'"
+"""For the administration: its script cannot make markup out of text at all, whatever an account calls itself."""
+
+POLICIES: Final[Mapping[str, str]] = {"admin": NO_INJECTION}
+"""Content security policies of pages that have one of their own."""
+
+CAPTCHA_PAGES: Final = frozenset({"login", "register", "forgot", "admin_sign_in"})
 """Pages with a form that the instance's CAPTCHA service, if there is one, stands before."""
 
 CAPTCHA_SOURCES: Final[Mapping[str, str]] = {
@@ -122,6 +133,8 @@ class Pages:
         for name, paths in PAGES.items():
             for path in paths:
                 self.blueprint.add_url_rule(path, name, self._show, defaults={"page": name})
+        for name, path in PLACES.items():
+            self.blueprint.add_url_rule(path, f"{name}_place", self._show_place, defaults={"page": name})
         self.blueprint.add_url_rule("/static/<digest>/<name>", "asset", self._send_asset)
         self.blueprint.add_url_rule("/settings/totp-qr-code", "totp_qr_code", self._draw_totp, methods=["POST"])
 
@@ -134,12 +147,19 @@ class Pages:
     async def _show(self, page: str, **_: str) -> Response:
         rendered = self._render(page)
         response = _html(rendered)
+        if page in POLICIES:
+            response.headers["Content-Security-Policy"] = POLICIES[page]
         sources = CAPTCHA_SOURCES.get(self._settings.captcha.provider)
         if sources is not None and page in CAPTCHA_PAGES:
             response.headers["Content-Security-Policy"] = with_sources(sources)
         response.set_etag(rendered.tag)
         await response.make_conditional(request)
         return response
+
+    async def _show_place(self, page: str, place: str) -> Response:
+        if not _wants_html(request):
+            raise ApiError("NOT_FOUND")
+        return await self._show(page)
 
     async def _send_asset(self, digest: str, name: str) -> Response:
         asset = self._assets.find(digest, name)

@@ -220,6 +220,9 @@ async def test_a_path_that_names_no_snowflake(app: ChatApp, text: str, code: str
         ("", None),
         ("x" * 512, "x" * 512),
         ("x" * 513, None),
+        ("für Łódź – 🙂".encode().decode("latin-1"), "für Łódź – 🙂"),
+        ("ü" * 512, "ü" * 512),
+        (("ü" * 513).encode().decode("latin-1"), None),
     ],
 )
 async def test_the_audit_log_reason(app: ChatApp, header: str, reason: str | None) -> None:

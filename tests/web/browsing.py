@@ -61,6 +61,8 @@ class Instance:
 
     world: dict[str, Any]
     process: subprocess.Popen[bytes]
+    folder: str
+    """Its data directory."""
 
     @property
     def port(self) -> int:
@@ -144,7 +146,7 @@ def instance(**environment: str) -> Iterator[Instance]:
             assert process.stdout is not None
             line = process.stdout.readline()
             assert line, "the server ended before it could serve"
-            yield Instance(json.loads(line), process)
+            yield Instance(json.loads(line), process, folder)
         finally:
             # Nothing of it is wanted any more: no drain.
             process.kill()

@@ -11,7 +11,7 @@ from playwright.sync_api import Browser, sync_playwright
 
 from tests.web.browsing import CHROMIUM, FLAGS, Instance, Visitor, instance
 
-MakeVisitor = Callable[..., Visitor]
+MakeVisitor = Callable[..., Any]
 
 
 @pytest.fixture(scope="module")
@@ -39,8 +39,8 @@ def visit(chromium: Browser, home: Instance) -> Iterator[MakeVisitor]:
     """Makes visitors; what their pages did wrong fails the test."""
     visitors: list[Visitor] = []
 
-    def make(at: Instance = home, **options: Any) -> Visitor:
-        visitor = Visitor(chromium, at, **options)
+    def make(at: Instance = home, *, kind: type[Visitor] = Visitor, **options: Any) -> Any:
+        visitor = kind(chromium, at, **options)
         visitors.append(visitor)
         return visitor
 

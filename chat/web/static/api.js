@@ -17,9 +17,9 @@ export class ApiError extends Error {
   }
 }
 
-// Sends one request, with `more` headers if any. Gives {status, data, sudo}: `data` is null without a body, `sudo` the
-// token of sudo mode, if any.
-export async function exchange(method, path, { body, token, sudo, more = {} } = {}) {
+// Sends one request, with `more` headers if any; `signal` gives it up. Gives {status, data, sudo}: `data` is null without
+// a body, `sudo` the token of sudo mode, if any.
+export async function exchange(method, path, { body, token, sudo, more = {}, signal } = {}) {
   const headers = new Headers({ Accept: "application/json", ...more });
   if (token) headers.set("Authorization", token);
   if (sudo) headers.set("X-Service-Sudo-Mode-JWT", sudo);
@@ -35,14 +35,15 @@ export async function exchange(method, path, { body, token, sudo, more = {} } = 
       credentials: "omit",
       redirect: "error",
       referrerPolicy: "no-referrer",
-      signal: AbortSignal.timeout(TIMEOUT_MS),
+      signal: signal ? AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]) : AbortSignal.timeout(TIMEOUT_MS),
     });
     const text = await response.text();
-    data = text === "" ? null : JSON.parse(text);
-  } catch {
+    data = text === "" ? null : read(text, response.ok);
+  } catch (error) {
+    if (signal?.aborted) throw error;
     throw new ApiError(0, "NO_ANSWER", "The server could not be reached. Check your connection and try again.");
   }
-  if (!response.ok) throw refusal(response.status, data ?? {});
+  if (!response.ok) throw refusal(response.status, withPatience(data ?? {}, response.headers));
   return { status: response.status, data, sudo: response.headers.get("X-Service-Sudo-Mode-JWT") };
 }
 
@@ -50,8 +51,24 @@ export async function call(method, path, options) {
   return (await exchange(method, path, options)).data;
 }
 
+// What stands before the server may refuse with a page of its own.
+function read(text, isAnswer) {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    if (isAnswer) throw error;
+    return null;
+  }
+}
+
+// How long to wait, in seconds, stands in the body, and in the header, too, when somebody else refuses.
+function withPatience(body, headers) {
+  const told = headers.get("Retry-After");
+  return told === null || "retry_after" in body ? body : { ...body, retry_after: Number(told) || 1 };
+}
+
 function refusal(status, body) {
-  if (status === 429 && body.code === "RATE_LIMITED") {
+  if (status === 429 && (body.code ?? "RATE_LIMITED") === "RATE_LIMITED") {
     return new ApiError(status, body.code, `That was tried too often. Wait ${span(body.retry_after)} and try again.`, body);
   }
   if (status >= 500) {

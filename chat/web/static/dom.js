@@ -13,12 +13,12 @@ export function h(name, attributes = {}, ...children) {
     else if (value === true) element.setAttribute(attribute, "");
     else if (value !== false && value !== null && value !== undefined) element.setAttribute(attribute, value);
   }
-  element.append(...children.flat().filter((child) => child !== null && child !== undefined));
+  element.append(...children.flat(Infinity).filter((child) => child !== null && child !== undefined));
   return element;
 }
 
 export function fill(element, ...children) {
-  element.replaceChildren(...children.flat().filter((child) => child !== null && child !== undefined));
+  element.replaceChildren(...children.flat(Infinity).filter((child) => child !== null && child !== undefined));
 }
 
 // Shows one of the page's steps (`<section data-step>`), hides the others, and moves the reader to its heading.

@@ -125,7 +125,8 @@ function missingFields(form) {
 function problemsOf(form, error, paths) {
   if (error.fields.length === 0) return [{ message: error.message }];
   return error.fields.map(({ path, message }) => {
-    const input = form.elements[paths[path] ?? path];
+    const named = form.elements[paths[path] ?? path] ?? form.elements[path.split(".")[0]];
+    const input = named instanceof RadioNodeList ? named[0] : named;
     return { input: input instanceof HTMLElement && !input.closest("[hidden]") ? input : null, message };
   });
 }

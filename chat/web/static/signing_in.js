@@ -9,8 +9,9 @@ import { passkeysWorkHere, prove } from "./webauthn.js";
 
 const POLL_MS = 3_000;
 
-// `stays()` says whether the session outlives the tab; `done(answer)` is called with the token response, once kept.
-export function signingIn({ stays = () => true, done }) {
+// `stays()` says whether the session outlives the tab; `keeps(answer)` may put it elsewhere than where the pages look for
+// it; `done(answer)` is called with the token response, once kept.
+export function signingIn({ stays = () => true, keeps = (answer) => keep(answer, stays()), done }) {
   let ticket = null;
 
   // `send` makes the request that may sign in; whatever is not one of the two detours is thrown.
@@ -29,7 +30,7 @@ export function signingIn({ stays = () => true, done }) {
   }
 
   async function finish(answer) {
-    keep(answer, stays());
+    keeps(answer);
     await done(answer);
   }
 

@@ -1,6 +1,7 @@
 // Back from the identity provider, with a code to exchange.
 
 import "./page.js";
+import { isOfAdministration, keep as keepAdministrator } from "./admin_token.js";
 import { ApiError, call } from "./api.js";
 import { byId, showStep } from "./dom.js";
 import { signingIn } from "./signing_in.js";
@@ -10,7 +11,8 @@ const answer = new URLSearchParams(location.search);
 history.replaceState(null, "", location.pathname);
 
 const next = endSingleSignOn(answer.get("state"));
-const { attempt } = signingIn({ stays: () => true, done: () => location.replace(next) });
+const done = () => location.replace(next);
+const { attempt } = signingIn(isOfAdministration(next) ? { keeps: keepAdministrator, done } : { done });
 
 function fail(text) {
   byId("failure").textContent = text;

@@ -14,11 +14,16 @@ const WRONG_PROOFS = ["INVALID_PASSWORD", "INVALID_MFA_CODE"];
 let token = null;
 
 // A request that may ask for a proof. Rejects with Cancelled when the person thinks better of it.
-export async function proved(method, path, body = {}) {
+export function proved(method, path, body = {}) {
+  return provedBy((more) => signedInExchange(method, path, { ...more, body: { ...body, ...more.body } }));
+}
+
+// The same around any way of asking: `send({body, sudo})` adds the members of the proof to its body.
+export async function provedBy(send) {
   let proof = {};
   for (;;) {
     try {
-      const answer = await signedInExchange(method, path, { body: { ...body, ...proof }, sudo: token });
+      const answer = await send({ body: proof, sudo: token });
       if (answer.sudo) token = answer.sudo;
       return answer.data;
     } catch (error) {
@@ -74,12 +79,12 @@ async function askForProof(wanted, problem) {
 
 let usePasskey = () => {};
 
-export function prepareProofs() {
+export function prepareProofs(asked = signedIn) {
   onClick(
     byId("proof-passkey"),
     async () => {
       clearErrors(byId("proof-form"));
-      const options = await signedIn("POST", "/v1/users/@me/sudo/webauthn/authentication-options", { body: {} });
+      const options = await asked("POST", "/v1/users/@me/sudo/webauthn/authentication-options", { body: {} });
       const response = await prove(options);
       usePasskey({ mfa_method: "webauthn", webauthn_response: response, webauthn_challenge: options.challenge });
     },

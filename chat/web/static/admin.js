@@ -1,0 +1,65 @@
+// The administration console: who is signed in, what they may see, and the places of the console.
+
+import "./address.js";
+import { register, start } from "./admin_places.js";
+import { enter, may, request, signOut } from "./admin_session.js";
+import { READS } from "./admin_operations.js";
+import { showAccount } from "./admin_account.js";
+import { showAccounts } from "./admin_accounts.js";
+import { showAuditLog, showAuditLogEntry } from "./admin_audit_log.js";
+import { showJob, showJobs } from "./admin_jobs.js";
+import { showKeys } from "./admin_keys.js";
+import { showOverview } from "./admin_overview.js";
+import { ApiError } from "./api.js";
+import { byId, fill, h } from "./dom.js";
+import { prepareProofs } from "./sudo.js";
+import { nameOf } from "./session.js";
+
+// [address, what shows it, the name in the menu (none for places below another), what it reads first]
+const PLACES = [
+  ["/admin", showOverview, "Overview", null],
+  ["/admin/users", showAccounts, "Accounts", READS.accounts],
+  ["/admin/users/{user_id}", showAccount],
+  ["/admin/users/{user_id}/{part}", showAccount],
+  ["/admin/audit-log", showAuditLog, "Audit log", READS.auditLog],
+  ["/admin/audit-log/{log_id}", showAuditLogEntry],
+  ["/admin/jobs", showJobs, "Jobs", READS.jobs],
+  ["/admin/jobs/{job_id}", showJob],
+  ["/admin/keys", showKeys, "API keys", READS.keys],
+];
+
+const STANDS = {
+  MISSING_PERMISSIONS: "This account administers nothing here. Ask somebody who does, or sign in with another account.",
+  ACCESS_DENIED: "This kind of sign-in opens no administration. Sign in with an account that may administer.",
+};
+
+byId("sign-out").addEventListener("click", signOut);
+byId("failed-sign-out").addEventListener("click", signOut);
+
+const menu = byId("menu");
+byId("menu-button").addEventListener("click", () => {
+  const open = menu.classList.toggle("open");
+  byId("menu-button").setAttribute("aria-expanded", String(open));
+});
+
+try {
+  const me = await enter();
+  prepareProofs(request);
+  byId("administrator").textContent = nameOf(me);
+  byId("menu-list").append(
+    ...PLACES.filter(([, , name, read]) => name && (read === null || may(read))).map(([place, , name]) =>
+      h("li", {}, h("a", { href: place }, name)),
+    ),
+  );
+  byId("frame").hidden = false;
+  byId("working").hidden = true;
+  for (const [address, show] of PLACES) register(address, show);
+  await start();
+} catch (error) {
+  if (!(error instanceof ApiError)) throw error;
+  byId("working").hidden = true;
+  fill(byId("failure"), STANDS[error.code] ?? error.message);
+  byId("failed").hidden = false;
+  byId("failed-heading").focus();
+}
+

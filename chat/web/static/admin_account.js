@@ -1,0 +1,229 @@
+// One account: what it is, what is around it, and everything that can be done to it. Each part is read when it is looked
+// at, because reading is recorded, too.
+
+import { ACCOUNT_ACTIONS, isBanned, isBannedForGood } from "./admin_account_actions.js";
+import { partsFor } from "./admin_account_parts.js";
+import { stateTags } from "./admin_accounts.js";
+import { actionButton } from "./admin_dialog.js";
+import { instance } from "./admin_instance_facts.js";
+import { READS } from "./admin_operations.js";
+import { accountLink, accountPlace, card, code, entryPlace, facts, fromOutside, inZone, link, madeAt, muted, tag, tagOf, withDistance } from "./admin_parts.js";
+import { again } from "./admin_places.js";
+import { FLAGS, PREMIUM_FLAGS, PREMIUM_TYPES, bitsOf, deletionReason } from "./admin_registries.js";
+import { ask, holds, may } from "./admin_session.js";
+import { h } from "./dom.js";
+
+const HISTORY = 200;
+const AUTHENTICATORS = { 0: "authenticator app", 2: "passkeys" };
+
+// The account that is looked at, so that going through its parts does not record a reading each time; and whether it is
+// known to be as it is now, because an action has just told.
+let kept = null;
+let isFresh = false;
+
+export async function showAccount({ params, signal }) {
+  const id = params.user_id;
+  const name = params.part ?? "overview";
+  if (kept?.id !== id || (name === "overview" && !isFresh)) kept = await read(id, signal);
+  isFresh = false;
+  if (kept === null) return { title: "No such account", content: h("p", {}, "There is no account with the ID ", code(id), ".") };
+  const user = kept;
+  const facts = await instance();
+  const context = { params: { user_id: id }, user, instance: facts };
+  // Most actions answer the account as it is now, or leave it as it was: no need to read it once more.
+  const then = (answer, action) => {
+    kept = answer?.user ?? answer?.users?.[0] ?? kept;
+    isFresh = !action.reloads;
+    if (action.reloads) kept = null;
+    return again();
+  };
+  const parts = partsFor(context);
+  const part = parts.find((one) => one.name === name);
+  const content = name === "overview" ? await overview(context, then, signal) : part ? await part.show(context, then, signal) : null;
+  return {
+    title: user.global_name ?? user.username,
+    lead: [
+      h("p", { class: "identity" }, h("span", { class: "from-outside" }, tagOf(user)), " ", code(id), " ", stateTags(user)),
+      tabs(id, name, parts),
+    ],
+    content: content ?? h("p", {}, "There is nothing here."),
+  };
+}
+
+async function read(id, signal) {
+  const { users } = await ask(READS.account, { params: { user_id: id }, signal });
+  return users[0] ?? null;
+}
+
+function tabs(id, current, parts) {
+  const item = (name, words) =>
+    h("li", {}, h("a", { href: name === "overview" ? accountPlace(id) : `${accountPlace(id)}/${name}`, "aria-current": name === current ? "page" : null }, words));
+  return h(
+    "nav",
+    { class: "tabs", "aria-label": "Account" },
+    h("ul", {}, item("overview", "Overview"), parts.map((part) => item(part.name, part.words))),
+  );
+}
+
+async function overview(context, then, signal) {
+  const { user } = context;
+  const history = may(READS.auditLog) ? await ask(READS.auditLog, { query: { target_id: user.id, limit: HISTORY }, signal }) : null;
+  const act = (...names) => h("div", { class: "buttons" }, names.map((name) => actionButton(name, ACCOUNT_ACTIONS[name], context, then)));
+  return [
+    h(
+      "div",
+      { class: "cards" },
+      ban(context, then, history?.logs ?? null),
+      deletion(user, act),
+      identity(user, act),
+      signIn(user, act),
+      permissions(user, context, then),
+      marks(user, act),
+      premium(user),
+    ),
+  ];
+}
+
+function redacted(acl) {
+  return h("span", { class: "muted" }, "hidden from you (", code(acl), ")");
+}
+
+function ban(context, then, log) {
+  const { user } = context;
+  const current = isBanned(user) ? (log?.find((entry) => entry.action === "temp_ban" && sameTime(entry.metadata.banned_until, user.temp_banned_until)) ?? null) : null;
+  const whole = { ...context, banEntryId: current?.log_id ?? null };
+  const notes = current ? log.filter((entry) => entry.action === "annotate_ban" && entry.metadata.ban_audit_log_id === current.log_id).reverse() : [];
+  const button = (name) => actionButton(name, ACCOUNT_ACTIONS[name], whole, then);
+  const until = !isBanned(user) ? "not banned" : isBannedForGood(user) ? tag("for good", "off") : withDistance(user.temp_banned_until);
+  return card(
+    "Ban",
+    facts(
+      [isBanned(user) ? "Banned until" : "State", until],
+      current ? ["Banned by", [accountLink(current.admin_user_id, current.admin_user), ", ", link(entryPlace(current.log_id), inZone(current.created_at))]] : null,
+      current && current.metadata.reason && current.metadata.reason !== "null" ? ["Told the holder", fromOutside(current.metadata.reason)] : null,
+      current?.audit_log_reason ? ["Reason", h("span", { class: "reason from-outside" }, current.audit_log_reason)] : null,
+    ),
+    notes.length > 0 ? [h("h3", {}, "Notes"), h("ul", { class: "rows" }, notes.map(note))] : null,
+    h("div", { class: "buttons" }, button("writeNote"), button("ban"), isBanned(user) ? button("annotateBan") : null, button("unban")),
+  );
+}
+
+function note(entry) {
+  return h(
+    "li",
+    {},
+    h(
+      "div",
+      { class: "what" },
+      h("p", { class: "reason from-outside" }, entry.audit_log_reason ?? ""),
+      muted(accountLink(entry.admin_user_id, entry.admin_user), ", ", link(entryPlace(entry.log_id), inZone(entry.created_at))),
+    ),
+  );
+}
+
+function sameTime(one, other) {
+  return new Date(one).getTime() === new Date(other).getTime();
+}
+
+function deletion(user, act) {
+  const pending = user.pending_deletion_at !== null;
+  return card(
+    "Deletion",
+    pending
+      ? facts(
+          ["To be erased", withDistance(user.pending_deletion_at)],
+          ["Reason", user.deletion_reason_code === null ? "" : deletionReason(user.deletion_reason_code)],
+          ["Told the holder", user.deletion_public_reason ? fromOutside(user.deletion_public_reason) : ""],
+          [
+            "Private reason",
+            holds("audit_log:view") ? (user.deletion_audit_log_reason ? h("span", { class: "reason from-outside" }, user.deletion_audit_log_reason) : "") : redacted("audit_log:view"),
+          ],
+          ["Scheduled by", user.deletion_scheduled_by ? accountLink(user.deletion_scheduled_by) : ""],
+          ["Scheduled", user.deletion_scheduled_at ? inZone(user.deletion_scheduled_at) : ""],
+        )
+      : facts(["State", "not scheduled"]),
+    user.pending_bulk_message_deletion_at ? facts(["Its messages, by its own wish", withDistance(user.pending_bulk_message_deletion_at)]) : null,
+    act("scheduleDeletion", "replaceDeletion", "cancelDeletion"),
+  );
+}
+
+function identity(user, act) {
+  const sees = holds("user:view:email");
+  const address = [fromOutside(user.email ?? ""), " ", user.email_verified ? tag("verified") : tag("not verified", "off"), user.email_bounced ? [" ", tag("letters come back", "off")] : null].flat().filter(Boolean);
+  return card(
+    "Who it is",
+    facts(
+      ["Tag", fromOutside(tagOf(user))],
+      ["Display name", user.global_name ? fromOutside(user.global_name) : ""],
+      ["Email", sees ? (user.email === null ? "" : address) : redacted("user:view:email")],
+      ["Date of birth", holds("user:view:dob") ? user.date_of_birth : redacted("user:view:dob")],
+      ["Language", user.locale],
+      ["Made", withDistance(madeAt(user.id))],
+      ["Kind", user.system ? "the system's" : user.bot ? "a bot" : "a person"],
+      ["About", user.bio ? h("span", { class: "reason from-outside" }, user.bio) : ""],
+      ["Pronouns", user.pronouns ? fromOutside(user.pronouns) : ""],
+      ["Accent colour", user.accent_color === null ? "" : code(`#${user.accent_color.toString(16).padStart(6, "0")}`)],
+      ["Avatar", user.avatar ? code(user.avatar) : ""],
+      ["Banner", user.banner ? code(user.banner) : ""],
+    ),
+    act("changeUsername", "changeEmail", "verifyEmail", "sendVerification", "changeDateOfBirth", "clearProfileFields", "setBotStatus", "setSystemStatus"),
+  );
+}
+
+function signIn(user, act) {
+  const sees = holds("user:view:ip");
+  const types = user.authenticator_types.map((type) => AUTHENTICATORS[type] ?? `type ${type}`);
+  return card(
+    "Signing in",
+    facts(
+      ["Authenticator app", user.has_totp ? "set up" : "none"],
+      ["Second factors asked for", types.join(", ") || "none"],
+      ["Last active", user.last_active_at ? withDistance(user.last_active_at) : "never"],
+      ["From", sees ? (user.last_active_ip ? code(user.last_active_ip) : "") : redacted("user:view:ip")],
+      sees ? ["Name of that address", user.last_active_ip_reverse ? fromOutside(user.last_active_ip_reverse) : ""] : null,
+      sees ? ["Place", user.last_active_location ? fromOutside(user.last_active_location) : ""] : null,
+    ),
+    act("sendPasswordReset", "createResetLink", "revokeRecoveryKit", "disableMfa", "terminateSessions"),
+  );
+}
+
+function permissions(user, context, then) {
+  const button = h("div", { class: "buttons" }, actionButton("setAcls", withAcls(ACCOUNT_ACTIONS.setAcls, context.instance), context, then));
+  return card(
+    "Administrative permissions",
+    user.acls.length === 0 ? muted("None: the account administers nothing.") : h("ul", { class: "columns" }, user.acls.map((acl) => h("li", {}, code(acl)))),
+    button,
+  );
+}
+
+// The registry of permissions comes from the server.
+function withAcls(action, { acls }) {
+  return { ...action, fields: (context) => action.fields({ ...context, acls }) };
+}
+
+function marks(user, act) {
+  const list = (bits) => (bits.length === 0 ? "" : h("ul", { class: "plainly" }, bits.map(([, name, words]) => h("li", {}, code(name), " ", h("span", { class: "muted" }, words)))));
+  return card(
+    "Flags and traits",
+    facts(
+      ["Flags", list(bitsOf(user.flags, FLAGS))],
+      ["Premium flags", list(bitsOf(user.premium_flags, PREMIUM_FLAGS))],
+      ["Traits", user.traits.length === 0 ? "" : h("span", { class: "tags" }, user.traits.map((trait) => h("span", { class: "tag from-outside" }, trait)))],
+    ),
+    act("updateFlags", "updatePremiumFlags", "setTraits"),
+  );
+}
+
+function premium(user) {
+  return card(
+    "Premium",
+    facts(
+      ["Type", user.premium_type === null ? "" : (PREMIUM_TYPES.get(user.premium_type) ?? `Type ${user.premium_type}`)],
+      ["Since", user.premium_since ? inZone(user.premium_since) : ""],
+      ["Until", user.premium_until ? withDistance(user.premium_until) : ""],
+      ["Grace ends", user.premium_grace_ends_at ? withDistance(user.premium_grace_ends_at) : ""],
+      ["Lifetime purchase", user.premium_lifetime_sequence === null ? "" : `number ${user.premium_lifetime_sequence}`],
+    ),
+  );
+}
+

@@ -1,0 +1,111 @@
+// Finding accounts: document 002, GET /v1/admin/users.
+
+import { READS } from "./admin_operations.js";
+import { accountPlace, code, count, fromNow, fromOutside, inZone, link, madeAt, muted, pager, table, tag, tagOf } from "./admin_parts.js";
+import { go, look } from "./admin_places.js";
+import { hasFlag } from "./admin_registries.js";
+import { ask, holds } from "./admin_session.js";
+import { fill, h } from "./dom.js";
+
+const LIMIT = 50;
+
+// [selector, words, hint, ACL that it needs besides, longest value, whether it is paged]
+const SELECTORS = [
+  ["q", "Name, address or ID", "Looks through names and what else the index knows.", null, 1_024, true],
+  ["resolve", "Exactly one account", "A tag like alice#0001, an ID, an email address or a subscription.", null, 1_024, false],
+  ["user_id", "IDs", "Up to a hundred, with spaces or commas between them.", null, 4_096, false],
+  ["email", "Email address", "The whole address.", "user:view:email", 320, false],
+  ["last_active_ip", "Last network address", "The whole address; part of one finds nothing.", "user:view:ip", 64, true],
+];
+
+export async function showAccounts({ search, signal }) {
+  const by = search.get("by");
+  const text = search.get("text") ?? "";
+  const offset = Math.max(0, Number.parseInt(search.get("offset") ?? "0", 10) || 0);
+  const selector = SELECTORS.find(([name]) => name === by) ?? null;
+  const results = selector === null ? [muted("Each search is recorded in the audit log, without the words that you look for.")] : await found(selector, text, offset, signal);
+  return { title: "Accounts", content: [form(selector?.[0] ?? "q", text), h("section", { "aria-labelledby": "results" }, results)] };
+}
+
+async function found([name, , , , , paged], text, offset, signal) {
+  const value = name === "user_id" ? text.split(/[\s,]+/).filter((part) => part !== "") : text;
+  const query = { [name]: value, ...(paged ? { limit: LIMIT, offset } : {}) };
+  const { users, total } = await ask(READS.accounts, { query, signal });
+  return [
+    h("h2", { id: "results", class: "results", tabindex: "-1" }, count(total, "account")),
+    accountsTable(users),
+    paged ? pager({ offset, limit: LIMIT, total, go: (to) => look({ by: name, text, offset: to || null }) }) : null,
+  ];
+}
+
+function form(by, text) {
+  const select = h(
+    "select",
+    { id: "search-by", name: "by" },
+    SELECTORS.filter(([, , , acl]) => acl === null || holds(acl)).map(([name, words]) => h("option", { value: name, selected: name === by }, words)),
+  );
+  const input = h("input", {
+    id: "search-text",
+    name: "text",
+    type: "search",
+    value: text,
+    autocomplete: "off",
+    autocapitalize: "none",
+    spellcheck: "false",
+    "aria-describedby": "search-hint",
+  });
+  const hint = h("p", { class: "hint", id: "search-hint" });
+  const adapt = () => {
+    const [, , words, , length] = SELECTORS.find(([name]) => name === select.value);
+    input.maxLength = length;
+    input.required = select.value !== "q";
+    fill(hint, words);
+  };
+  select.addEventListener("change", adapt);
+  adapt();
+  const element = h(
+    "form",
+    { class: "card search", role: "search", "aria-label": "Accounts" },
+    h("div", { class: "field" }, h("label", { for: "search-by" }, "Look by"), select),
+    h("div", { class: "field" }, h("label", { for: "search-text" }, "Look for"), input),
+    h("button", { type: "submit", class: "primary" }, "Search"),
+    hint,
+  );
+  element.addEventListener("submit", (event) => {
+    event.preventDefault();
+    go("/admin/users", { by: select.value, text: input.value.trim() });
+  });
+  return element;
+}
+
+export function accountsTable(users) {
+  return table(
+    "Accounts",
+    [
+      ["Account", (user) => [link(accountPlace(user.id), fromOutside(tagOf(user))), user.global_name ? h("div", { class: "muted from-outside" }, user.global_name) : null]],
+      ["ID", (user) => code(user.id)],
+      ["Email", (user) => (user.email ? fromOutside(user.email) : h("span", { class: "muted" }, "–"))],
+      ["Made", (user) => inZone(madeAt(user.id))],
+      ["Last active", (user) => (user.last_active_at ? fromNow(user.last_active_at) : "–")],
+      ["State", (user) => stateTags(user)],
+    ],
+    users,
+    { empty: "No account fits." },
+  );
+}
+
+// What one has to know of an account at a glance.
+export function stateTags(user) {
+  const tags = [
+    user.bot ? tag("bot") : null,
+    user.system ? tag("system") : null,
+    user.acls.length > 0 ? tag("administrator") : null,
+    user.temp_banned_until ? tag("banned", "off") : null,
+    !user.temp_banned_until && hasFlag(user, "DISABLED") ? tag("disabled", "off") : null,
+    user.pending_deletion_at ? tag("deletion scheduled", "off") : null,
+    hasFlag(user, "DELETED") ? tag("deleted", "off") : null,
+    hasFlag(user, "SPAMMER") ? tag("spammer", "off") : null,
+    hasFlag(user, "ACCOUNT_LIMITED") ? tag("limited", "off") : null,
+  ].filter((one) => one !== null);
+  return tags.length === 0 ? tag("in order") : h("span", { class: "tags" }, tags);
+}

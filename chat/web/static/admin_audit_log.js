@@ -1,0 +1,135 @@
+// What administrators did: searching the audit log, and one entry of it.
+
+import { READS } from "./admin_operations.js";
+import { accountLink, accountPlace, card, code, count, entryPlace, facts, fromOutside, guildPlace, inZone, jobPlace, link, pager, table } from "./admin_parts.js";
+import { go, look } from "./admin_places.js";
+import { ACCOUNT_TARGETS, AUDIT_TARGETS, inWords } from "./admin_registries.js";
+import { ask } from "./admin_session.js";
+import { h } from "./dom.js";
+
+const LIMIT = 50;
+const NAMES = ["q", "admin_user_id", "target_type", "target_id", "sort_by", "sort_order"];
+
+export async function showAuditLog({ search, signal }) {
+  const wanted = Object.fromEntries(NAMES.map((name) => [name, search.get(name) ?? ""]));
+  const offset = Math.max(0, Number.parseInt(search.get("offset") ?? "0", 10) || 0);
+  const { logs, total } = await ask(READS.auditLog, { query: { ...wanted, limit: LIMIT, offset }, signal });
+  return {
+    title: "Audit log",
+    content: [
+      form(wanted),
+      h("h2", { id: "results", class: "results", tabindex: "-1" }, total === 1 ? "1 entry" : `${total.toLocaleString()} entries`),
+      entriesTable(logs),
+      pager({ offset, limit: LIMIT, total, go: (to) => look({ ...wanted, offset: to || null }) }),
+    ],
+  };
+}
+
+function form(wanted) {
+  const input = (name, label, more = {}) =>
+    h(
+      "div",
+      { class: "field" },
+      h("label", { for: `log-${name}` }, label),
+      h("input", { id: `log-${name}`, name, type: "search", value: wanted[name], autocomplete: "off", maxlength: "1024", ...more }),
+    );
+  const select = (name, label, options) =>
+    h(
+      "div",
+      { class: "field" },
+      h("label", { for: `log-${name}` }, label),
+      h("select", { id: `log-${name}`, name }, options.map(([value, words]) => h("option", { value, selected: value === wanted[name] }, words))),
+    );
+  const element = h(
+    "form",
+    { class: "card search", role: "search", "aria-label": "Audit log" },
+    input("q", "Words"),
+    input("admin_user_id", "Administrator (ID)", { inputmode: "numeric", pattern: "[0-9]*" }),
+    select("target_type", "About", [["", "anything"], ...AUDIT_TARGETS.map((name) => [name, inWords(name)])]),
+    input("target_id", "ID of what it is about"),
+    select("sort_by", "Sorted by", [["", "time"], ["relevance", "how well it fits"]]),
+    select("sort_order", "Order", [["", "newest or best first"], ["asc", "the other way round"]]),
+    h("button", { type: "submit", class: "primary" }, "Search"),
+  );
+  element.addEventListener("submit", (event) => {
+    event.preventDefault();
+    go("/admin/audit-log", Object.fromEntries(NAMES.map((name) => [name, element.elements[name].value.trim()])));
+  });
+  return element;
+}
+
+export function entriesTable(entries, { about = true } = {}) {
+  return table(
+    "Audit log",
+    [
+      ["When", (entry) => link(entryPlace(entry.log_id), inZone(entry.created_at))],
+      ["Who", (entry) => accountLink(entry.admin_user_id, entry.admin_user)],
+      ["What", (entry) => h("strong", {}, inWords(entry.action))],
+      ...(about ? [["About", (entry) => target(entry)]] : []),
+      ["Reason and details", (entry) => summary(entry)],
+    ],
+    entries,
+    { empty: "No entry fits." },
+  );
+}
+
+function summary(entry) {
+  const details = Object.entries(entry.metadata);
+  return [
+    entry.audit_log_reason ? h("div", { class: "reason from-outside" }, entry.audit_log_reason) : null,
+    details.length > 0 ? h("details", {}, h("summary", {}, count(details.length, "detail")), metadata(entry)) : null,
+    !entry.audit_log_reason && details.length === 0 ? "–" : null,
+  ].filter((part) => part !== null);
+}
+
+function target(entry) {
+  const { target_type: type, target_id: id } = entry;
+  if (id === "0") return inWords(type);
+  if (ACCOUNT_TARGETS.includes(type)) return accountLink(id, entry.target_user);
+  if (type === "guild") return link(guildPlace(id), entry.target_guild ? fromOutside(entry.target_guild.name) : code(id));
+  return [inWords(type), " ", h("span", { class: "code from-outside" }, id)];
+}
+
+// The details, with links where they name an account, a guild or a job.
+function metadata(entry) {
+  return facts(...Object.entries(entry.metadata).map(([name, value]) => [inWords(name), linked(entry, name, value)]));
+}
+
+function linked(entry, name, value) {
+  if (value in entry.related_users) return accountLink(value, entry.related_users[value]);
+  if (value in entry.related_guilds) return link(guildPlace(value), fromOutside(entry.related_guilds[value]?.name ?? value));
+  if (value in entry.related_channels) return [fromOutside(entry.related_channels[value]?.name ?? "channel"), " ", code(value)];
+  if (name === "job_id") return link(jobPlace(value), code(value));
+  if (name === "ban_audit_log_id") return link(entryPlace(value), code(value));
+  if (/^\d{4}-\d\d-\d\dT\d\d:\d\d/.test(value)) return inZone(value);
+  return fromOutside(value);
+}
+
+export async function showAuditLogEntry({ params, signal }) {
+  const entry = await ask(READS.auditLogEntry, { params, signal });
+  const isAccount = ACCOUNT_TARGETS.includes(entry.target_type) && entry.target_id !== "0";
+  return {
+    title: inWords(entry.action),
+    content: [
+      card(
+        "Entry",
+        facts(
+          ["When", inZone(entry.created_at)],
+          ["Who", accountLink(entry.admin_user_id, entry.admin_user)],
+          ["Action", code(entry.action)],
+          ["About", target(entry)],
+          entry.target_channel ? ["Channel", [fromOutside(entry.target_channel.name ?? "–"), " ", code(entry.target_channel.id)]] : null,
+          ["Reason", entry.audit_log_reason ? h("span", { class: "reason from-outside" }, entry.audit_log_reason) : ""],
+          ["Entry ID", code(entry.log_id)],
+        ),
+      ),
+      card("Details", Object.keys(entry.metadata).length > 0 ? metadata(entry) : h("p", { class: "muted" }, "None.")),
+      h(
+        "p",
+        { class: "buttons" },
+        isAccount ? link(accountPlace(entry.target_id), "To the account") : null,
+        link(`/admin/audit-log#${new URLSearchParams({ target_id: entry.target_id })}`, "Everything about the same"),
+      ),
+    ],
+  };
+}

@@ -1,0 +1,172 @@
+// Background work: the ledger, and one job with its progress as it goes on.
+
+import { actionButton } from "./admin_dialog.js";
+import { READS } from "./admin_operations.js";
+import { OTHER_ACTIONS } from "./admin_other_actions.js";
+import { accountLink, announce, card, code, facts, fromNow, fromOutside, inZone, jobPlace, link, plain, progress, table, tag } from "./admin_parts.js";
+import { go } from "./admin_places.js";
+import { JOB_STATUSES, inWords } from "./admin_registries.js";
+import { ask, may } from "./admin_session.js";
+import { polled } from "./admin_polling.js";
+import { fill, h } from "./dom.js";
+
+const LIMIT = 50;
+const OVER = ["completed", "failed", "cancelled"];
+const OFF = ["failed", "cancelled"];
+
+export const isOver = (job) => OVER.includes(job.status);
+
+export async function showJobs({ search, signal }) {
+  const status = search.get("status") ?? "";
+  const before = search.get("before") ?? "";
+  const read = () => ask(READS.jobs, { query: { status, before, limit: LIMIT }, signal });
+  const first = await read();
+  const place = h("div", {}, jobsTable(first.jobs));
+  // Only the page with what is going on is kept up to date.
+  if (before === "") {
+    polled(
+      first.jobs,
+      async () => (await read()).jobs,
+      (jobs) => place.contains(document.activeElement) || fill(place, jobsTable(jobs)),
+      { signal, isDone: () => false },
+    );
+  }
+  const last = first.jobs.at(-1);
+  return {
+    title: "Jobs",
+    content: [
+      filter(status),
+      h("h2", { id: "results", class: "results", tabindex: "-1" }, status === "" ? "All jobs" : inWords(status)),
+      place,
+      h(
+        "nav",
+        { class: "pager", "aria-label": "Pages" },
+        before === "" ? null : h("button", { type: "button", click: () => go("/admin/jobs", { status }) }, "Newest"),
+        first.jobs.length === LIMIT ? h("button", { type: "button", click: () => go("/admin/jobs", { status, before: last.job_id }) }, "Older") : null,
+      ),
+    ],
+  };
+}
+
+function filter(status) {
+  const select = h(
+    "select",
+    { id: "job-status", name: "status" },
+    [["", "any"], ...JOB_STATUSES.map((one) => [one, inWords(one)])].map(([value, words]) => h("option", { value, selected: value === status }, words)),
+  );
+  select.addEventListener("change", () => go("/admin/jobs", { status: select.value }));
+  return h("div", { class: "card search" }, h("div", { class: "field" }, h("label", { for: "job-status" }, "State"), select));
+}
+
+export function jobsTable(jobs) {
+  return table(
+    "Jobs",
+    [
+      ["Job", (job) => link(jobPlace(job.job_id), inWords(job.task_type))],
+      ["State", (job) => statusTag(job)],
+      ["Progress", (job) => bar(job)],
+      ["Asked for", (job) => [inZone(job.created_at), job.requested_by_user_id ? [" by ", accountLink(job.requested_by_user_id)] : null].flat().filter(Boolean)],
+      ["About", (job) => subject(job)],
+    ],
+    jobs,
+    { empty: "There is no job." },
+  );
+}
+
+function statusTag(job) {
+  return tag(job.cancel_requested && !isOver(job) ? "being cancelled" : job.status, OFF.includes(job.status) ? "off" : "");
+}
+
+function bar(job) {
+  const { progress_current: done, progress_total: total } = job;
+  if (total === null) return done === 0 && isOver(job) ? "–" : `${done.toLocaleString()} done`;
+  return h("span", { class: "progress" }, progress(done, Math.max(total, 1), "Progress"), ` ${done.toLocaleString()} of ${total.toLocaleString()}`);
+}
+
+function subject(job) {
+  const account = /^\/admin\/users\/(\d+)$/.exec(job.context_link ?? "");
+  return account ? accountLink(account[1]) : "–";
+}
+
+export async function showJob({ params, signal }) {
+  const job = await ask(READS.job, { params, signal });
+  return { title: inWords(job.task_type), content: [followed(job, signal)] };
+}
+
+// A job that was just ordered, on the page where it was: as far as the caller may see it.
+export async function orderedJob(jobId, signal) {
+  if (may(READS.job)) return followed(await ask(READS.job, { params: { job_id: jobId }, signal }), signal);
+  if (may(READS.shred)) return followedShred(jobId, signal);
+  return h("p", { class: "note" }, "The job has the ID ", code(jobId), ".");
+}
+
+function followed(job, signal) {
+  const place = h("div", {}, drawn(job, signal));
+  const said = h("p", { class: "unseen", role: "status" });
+  const read = () => ask(READS.job, { params: { job_id: job.job_id }, signal });
+  const show = (now) => {
+    const held = place.contains(document.activeElement) ? document.activeElement.dataset.action : null;
+    fill(place, drawn(now, signal));
+    if (held) (place.querySelector(`[data-action="${held}"]`) ?? place.querySelector("h2")).focus();
+    if (isOver(now)) said.textContent = `The job is ${now.status}.`;
+  };
+  if (!isOver(job)) polled(job, read, show, { signal, isDone: isOver });
+  return h("div", {}, place, said);
+}
+
+function drawn(job, signal) {
+  const then = (changed) => {
+    announce(isOver(changed) ? `The job is ${changed.status}.` : "The job ends before its next step.");
+  };
+  const cancel = isOver(job) || job.cancel_requested ? null : actionButton("cancelJob", OTHER_ACTIONS.cancelJob, { params: { job_id: job.job_id }, job }, then);
+  return card(
+    "Job",
+    facts(
+      ["State", statusTag(job)],
+      ["Progress", bar(job)],
+      ["Says", job.progress_message ? fromOutside(job.progress_message) : ""],
+      job.error_message ? ["Failed with", h("span", { class: "field-error from-outside" }, job.error_message)] : null,
+      ["About", subject(job)],
+      ["Asked for by", accountLink(job.requested_by_user_id)],
+      ["Asked for", inZone(job.created_at)],
+      ["Reason", job.audit_log_reason ? h("span", { class: "reason from-outside" }, job.audit_log_reason) : ""],
+      ["Begun", job.started_at ? inZone(job.started_at) : ""],
+      ["Ended", job.completed_at ? inZone(job.completed_at) : ""],
+      isOver(job) ? null : ["Next step", [inZone(job.run_at), ` (${fromNow(job.run_at)})`]],
+      ["Attempts", `${job.attempts} of ${job.max_attempts}`],
+      ["Job ID", link(jobPlace(job.job_id), code(job.job_id))],
+    ),
+    more("What was asked for", job.payload),
+    more("What came of it", job.result),
+    cancel ? h("div", { class: "buttons" }, cancel) : null,
+  );
+}
+
+function more(words, members) {
+  const entries = Object.entries(members ?? {});
+  if (entries.length === 0) return null;
+  return h("details", {}, h("summary", {}, words), facts(...entries.map(([name, value]) => [inWords(name), h("span", { class: "from-outside" }, plain(value))])));
+}
+
+async function followedShred(jobId, signal) {
+  const read = () => ask(READS.shred, { params: { job_id: jobId }, signal });
+  const place = h("div", {});
+  const show = (state) =>
+    fill(
+      place,
+      card(
+        "Job",
+        facts(
+          ["State", tag(inWords(state.status))],
+          state.total === undefined ? null : ["Progress", `${state.processed} of ${state.total}, ${state.skipped} skipped`],
+          state.error ? ["Failed with", fromOutside(state.error)] : null,
+          ["Job ID", code(jobId)],
+        ),
+      ),
+    );
+  const first = await read();
+  show(first);
+  const isDone = (state) => state.status !== "in_progress";
+  if (!isDone(first)) polled(first, read, show, { signal, isDone });
+  return place;
+}

@@ -1,0 +1,46 @@
+// The administrator's own API keys.
+
+import { actionButton } from "./admin_dialog.js";
+import { READS } from "./admin_operations.js";
+import { OTHER_ACTIONS } from "./admin_other_actions.js";
+import { code, fromOutside, inZone, muted, table, withDistance } from "./admin_parts.js";
+import { again } from "./admin_places.js";
+import { ask } from "./admin_session.js";
+import { h } from "./dom.js";
+
+export async function showKeys({ signal }) {
+  const [keys, { acls }] = await Promise.all([ask(READS.keys, { signal }), ask(READS.acls, { signal })]);
+  const buttons = (key) => {
+    const context = { params: { key_id: key.key_id }, key, acls };
+    return h(
+      "span",
+      { class: "buttons" },
+      actionButton(`changeKey-${key.key_id}`, OTHER_ACTIONS.changeKey, context, again),
+      actionButton(`deleteKey-${key.key_id}`, OTHER_ACTIONS.deleteKey, context, again),
+    );
+  };
+  return {
+    title: "API keys",
+    content: [
+      h(
+        "section",
+        { class: "card" },
+        muted("Keys let programs use the Admin API in your name. You see your own; a key that has expired is left out."),
+        h("div", { class: "buttons" }, actionButton("createKey", OTHER_ACTIONS.createKey, { acls }, again)),
+      ),
+      table(
+        "API keys",
+        [
+          ["Name", (key) => h("strong", {}, fromOutside(key.name))],
+          ["May do", (key) => h("details", {}, h("summary", {}, `${key.acls.length}`, h("span", { class: "unseen" }, " permissions")), h("ul", {}, key.acls.map((acl) => h("li", {}, code(acl)))))],
+          ["Made", (key) => inZone(key.created_at)],
+          ["Last used", (key) => (key.last_used_at ? withDistance(key.last_used_at) : "never")],
+          ["Expires", (key) => (key.expires_at ? withDistance(key.expires_at) : "never")],
+          ["Actions", (key) => buttons(key)],
+        ],
+        keys,
+        { empty: "You have no key." },
+      ),
+    ],
+  };
+}

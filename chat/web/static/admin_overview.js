@@ -1,0 +1,55 @@
+// The first page: who is acting, what goes on, what happened last.
+
+import { entriesTable } from "./admin_audit_log.js";
+import { jobsTable } from "./admin_jobs.js";
+import { READS } from "./admin_operations.js";
+import { card, code, facts, fromOutside, link, muted, tagOf } from "./admin_parts.js";
+import { go } from "./admin_places.js";
+import { administrator, ask, may } from "./admin_session.js";
+import { h } from "./dom.js";
+
+const LATEST = 8;
+
+export async function showOverview({ signal }) {
+  const [jobs, log] = await Promise.all([
+    may(READS.jobs) ? ask(READS.jobs, { query: { limit: LATEST }, signal }) : null,
+    may(READS.auditLog) ? ask(READS.auditLog, { query: { limit: LATEST }, signal }) : null,
+  ]);
+  return {
+    title: "Administration",
+    content: [
+      may(READS.accounts) ? quickSearch() : null,
+      you(),
+      jobs ? card("Jobs", jobsTable(jobs.jobs), h("p", {}, link("/admin/jobs", "All jobs"))) : null,
+      log ? card("Latest in the audit log", entriesTable(log.logs), h("p", {}, link("/admin/audit-log", "The whole audit log"))) : null,
+    ],
+  };
+}
+
+function quickSearch() {
+  const input = h("input", { id: "quick-search", type: "search", name: "text", autocomplete: "off", maxlength: "1024", required: true });
+  const form = h(
+    "form",
+    { class: "card search", role: "search", "aria-label": "Accounts" },
+    h("div", { class: "field" }, h("label", { for: "quick-search" }, "Find an account"), input),
+    h("button", { type: "submit", class: "primary" }, "Search"),
+  );
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    go("/admin/users", { by: "q", text: input.value.trim() });
+  });
+  return form;
+}
+
+function you() {
+  const me = administrator();
+  const all = me.acls.includes("*");
+  return card(
+    "You",
+    facts(["Signed in as", fromOutside(tagOf(me))], ["ID", code(me.id)], ["May do", all ? "everything" : `${me.acls.length} things`]),
+    all
+      ? null
+      : h("details", {}, h("summary", {}, "Your permissions"), h("ul", { class: "columns" }, me.acls.map((acl) => h("li", {}, code(acl))))),
+    muted("Whatever you do here is recorded in the audit log under your name, reading included."),
+  );
+}

@@ -1,0 +1,205 @@
+// What pages of the console are made of. Whatever comes from outside is text: nothing here makes markup.
+
+import { byId, fill, h } from "./dom.js";
+
+// Says what came of something, where it is read out and stays to be seen.
+export function announce(said, kind = "good") {
+  const status = byId("status");
+  status.className = `status ${kind}`;
+  fill(status, said);
+}
+
+export function paragraph(...children) {
+  return h("p", {}, children);
+}
+
+export function muted(...children) {
+  return h("p", { class: "muted" }, children);
+}
+
+export function count(number, thing) {
+  return `${number.toLocaleString()} ${thing}${number === 1 ? "" : "s"}`;
+}
+
+// A moment in the reader's time zone; ISO 8601 in UTC when it is pointed at.
+export function inZone(timestamp) {
+  const moment = new Date(timestamp);
+  return h(
+    "time",
+    { datetime: moment.toISOString(), title: moment.toISOString() },
+    moment.toLocaleString(undefined, { dateStyle: "medium", timeStyle: "short" }),
+  );
+}
+
+const SPANS = [
+  [60, "second"],
+  [60, "minute"],
+  [24, "hour"],
+  [30.44, "day"],
+  [12, "month"],
+  [Infinity, "year"],
+];
+const relative = new Intl.RelativeTimeFormat("en", { numeric: "auto" });
+
+// "in 3 days", "2 hours ago".
+export function fromNow(timestamp) {
+  let span = (new Date(timestamp) - Date.now()) / 1_000;
+  for (const [size, unit] of SPANS) {
+    if (Math.abs(span) < size) return relative.format(Math.trunc(span), unit);
+    span /= size;
+  }
+  return "";
+}
+
+export function withDistance(timestamp) {
+  return [inZone(timestamp), " ", h("span", { class: "muted" }, `(${fromNow(timestamp)})`)];
+}
+
+export function code(text) {
+  return h("code", {}, text);
+}
+
+export function fromOutside(text) {
+  return h("span", { class: "from-outside" }, text);
+}
+
+export function tag(text, kind = "") {
+  return h("span", { class: `tag ${kind}`.trim() }, text);
+}
+
+export function link(place, ...children) {
+  return h("a", { href: place }, children);
+}
+
+export const accountPlace = (id) => `/admin/users/${encodeURIComponent(id)}`;
+export const guildPlace = (id) => `/admin/guilds/${encodeURIComponent(id)}`;
+export const jobPlace = (id) => `/admin/jobs/${encodeURIComponent(id)}`;
+export const entryPlace = (id) => `/admin/audit-log/${encodeURIComponent(id)}`;
+
+// When an account, a guild or a message was made stands in its identifier.
+const EPOCH_MS = 1_420_070_400_000n;
+
+export function madeAt(id) {
+  return new Date(Number((BigInt(id) >> 22n) + EPOCH_MS)).toISOString();
+}
+
+export function tagOf(user) {
+  return `${user.username}#${String(user.discriminator).padStart(4, "0")}`;
+}
+
+// A link to an account: by its name where one is known, else by its identifier.
+export function accountLink(id, user) {
+  if (id === null || id === undefined || id === "0") return "nobody";
+  return link(accountPlace(id), user ? fromOutside(tagOf(user)) : code(id));
+}
+
+// <dl> of [name, value] pairs; null leaves a pair out, an empty value shows a dash.
+export function facts(...pairs) {
+  const rows = pairs.filter((pair) => pair !== null);
+  return h(
+    "dl",
+    { class: "facts-of" },
+    rows.map(([name, value]) => [h("dt", {}, name), h("dd", {}, isEmpty(value) ? h("span", { class: "muted" }, "–") : value)]),
+  );
+}
+
+function isEmpty(value) {
+  return value === null || value === undefined || value === "" || (Array.isArray(value) && value.length === 0);
+}
+
+// A section of a page with a heading of its own.
+export function card(title, ...children) {
+  const id = `card-${title.toLowerCase().replaceAll(/[^a-z]+/g, "-")}`;
+  return h("section", { class: "card", "aria-labelledby": id }, h("h2", { id, tabindex: "-1" }, title), children);
+}
+
+// A table that becomes a list of cards where there is no room. `columns` are [heading, (row) => cell]; roles are spelt
+// out because some browsers forget them with the display.
+export function table(caption, columns, rows, { empty = "None." } = {}) {
+  if (rows.length === 0) return muted(empty);
+  const cell = (row) => ([heading, show]) =>
+    h("td", { role: "cell", "data-heading": heading }, h("span", { class: "value" }, show(row)));
+  return h(
+    "table",
+    { class: "list", role: "table" },
+    h("caption", { class: "unseen" }, caption),
+    h(
+      "thead",
+      { role: "rowgroup" },
+      h("tr", { role: "row" }, columns.map(([heading]) => h("th", { role: "columnheader", scope: "col" }, heading))),
+    ),
+    h("tbody", { role: "rowgroup" }, rows.map((row) => h("tr", { role: "row" }, columns.map(cell(row))))),
+  );
+}
+
+// "Earlier" and "Later" of a list that knows its total; `go(offset)` turns the page.
+export function pager({ offset, limit, total, go }) {
+  if (total <= limit && offset === 0) return null;
+  const last = Math.min(offset + limit, total);
+  return h(
+    "nav",
+    { class: "pager", "aria-label": "Pages" },
+    h("button", { type: "button", disabled: offset === 0, click: () => go(Math.max(0, offset - limit)) }, "Previous"),
+    h("span", { class: "muted" }, `${(total === 0 ? 0 : offset + 1).toLocaleString()}–${last.toLocaleString()} of ${total.toLocaleString()}`),
+    h("button", { type: "button", disabled: last >= total, click: () => go(offset + limit) }, "Next"),
+  );
+}
+
+// A list that is read page by page: `next(cursor)` gives {rows, cursor}, null for the last. `show(rows)` draws them all.
+export function growing(first, show, next) {
+  const place = h("div", {}, show(first.rows));
+  const said = h("span", { class: "muted", role: "status" });
+  let { rows, cursor } = first;
+  const button = h("button", { type: "button" }, "Show more");
+  const row = h("p", { class: "buttons", hidden: cursor === null }, button, said);
+  button.addEventListener("click", async () => {
+    if (button.getAttribute("aria-disabled") === "true") return;
+    button.setAttribute("aria-disabled", "true");
+    try {
+      const more = await next(cursor);
+      rows = [...rows, ...more.rows];
+      cursor = more.cursor;
+      fill(place, show(rows));
+      said.textContent = `${rows.length.toLocaleString()} shown.`;
+      row.hidden = false;
+      button.hidden = cursor === null;
+    } catch (error) {
+      said.textContent = error.message;
+    } finally {
+      button.removeAttribute("aria-disabled");
+    }
+  });
+  return h("div", {}, place, row);
+}
+
+export function progress(done, total, words) {
+  const bar = h("progress", { "aria-label": words, max: total ?? 1 });
+  if (total !== null) bar.value = done;
+  return bar;
+}
+
+// A text that is shown once, with a way to copy it.
+export function oneTimeText(label, text) {
+  const said = h("span", { class: "muted", role: "status" });
+  const copy = h("button", { type: "button" }, "Copy");
+  copy.addEventListener("click", async () => {
+    try {
+      await navigator.clipboard.writeText(text);
+      said.textContent = "Copied.";
+    } catch {
+      said.textContent = "The browser did not allow it: select the text and copy it.";
+    }
+  });
+  return h(
+    "div",
+    { class: "one-time" },
+    h("p", { class: "secret-text code", "aria-label": label, tabindex: "0", role: "group" }, text),
+    h("p", { class: "buttons" }, copy, said),
+  );
+}
+
+// What is told of a value whose kind nobody knows: text as it is, the rest as JSON.
+export function plain(value) {
+  if (value === null || value === undefined) return "";
+  return typeof value === "string" ? value : JSON.stringify(value);
+}

@@ -1,0 +1,50 @@
+// Asking again and again for what changes by itself: soon while it moves, more and more rarely while it does not, and not
+// at all while nobody looks or the place is left.
+
+import { pause } from "./admin_session.js";
+import { ApiError } from "./api.js";
+
+const SHORTEST_MS = 1_000;
+const LONGEST_MS = 15_000;
+const GROWTH = 1.6;
+
+export async function polled(first, read, show, { signal, isDone }) {
+  let text = JSON.stringify(first);
+  let wait = SHORTEST_MS;
+  try {
+    for (;;) {
+      await pause(wait, signal);
+      await seen(signal);
+      let now;
+      try {
+        now = await read();
+      } catch (error) {
+        // What failed once, for want of a network or because it was too often, may work later.
+        if (!(error instanceof ApiError) || (error.status !== 0 && error.status !== 429 && error.status < 500)) throw error;
+        wait = LONGEST_MS;
+        continue;
+      }
+      const changed = JSON.stringify(now);
+      wait = changed === text ? Math.min(wait * GROWTH, LONGEST_MS) : SHORTEST_MS;
+      if (changed !== text) show(now);
+      text = changed;
+      if (isDone(now)) return;
+    }
+  } catch (error) {
+    if (!signal.aborted && !(error instanceof ApiError)) throw error;
+  }
+}
+
+function seen(signal) {
+  if (!document.hidden) return Promise.resolve();
+  return new Promise((resolve, reject) => {
+    const ended = new AbortController();
+    const change = () => {
+      if (document.hidden) return;
+      ended.abort();
+      resolve();
+    };
+    document.addEventListener("visibilitychange", change, { signal: ended.signal });
+    signal.addEventListener("abort", () => (ended.abort(), reject(signal.reason)), { once: true, signal: ended.signal });
+  });
+}

@@ -1,0 +1,400 @@
+"""The administration console in a browser: a whole case of moderation, keys, jobs, and how it looks (issue 6, part 8 and
+Accepted when)."""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+import time
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+from playwright.sync_api import Locator
+
+from chat.registries.jobs import JobStatus, JobType
+from chat.store import jobs
+from chat.store.jobs import Job
+from tests.web.browsing import Instance, Visitor
+from tests.web.conftest import MakeVisitor
+
+MESSAGES: Final = 230
+"""What bob has written: three steps of a job."""
+
+MARKUP: Final = "<img src=x onerror=alert(1)>"
+"""What an account may call itself, and what must stay text."""
+
+
+class Administrator(Visitor):
+    """Somebody at the console."""
+
+    @property
+    def place(self) -> Locator:
+        """What is shown beside the menu."""
+        return self.page.locator("#view")
+
+    @property
+    def dialog(self) -> Locator:
+        """The question in front of the page."""
+        return self.page.get_by_role("dialog")
+
+    def enters(self, person: dict[str, Any]) -> None:
+        """Sign in on the page that the console leads to."""
+        self.fills(email=person["email"], password=person["password"])
+        self.presses("Sign in")
+
+    def opens(self, path: str, heading: str) -> None:
+        """Open an address of the console."""
+        self.goes_to(path)
+        self.sees(heading)
+
+    def sees(self, heading: str) -> None:
+        """Wait for a place by its heading."""
+        self.place.get_by_role("heading", level=1, name=heading, exact=True).wait_for()
+
+    def answers(self, sure: str, **fields: str | bool) -> None:
+        """Fill in fields of the question by their names, and confirm twice as fast as one can."""
+        for name, value in fields.items():
+            control = self.dialog.locator(f'[name="{name.replace("audit_log_reason", "audit-log-reason")}"]').first
+            if isinstance(value, bool):
+                control.set_checked(value)
+            elif control.evaluate("element => element.tagName") == "SELECT":
+                control.select_option(value)
+            else:
+                control.fill(value)
+        self.dialog.get_by_role("button", name=sure, exact=True).dblclick()
+
+    def acts(self, button: str, sure: str, **fields: str | bool) -> None:
+        """Press a button and answer what it asks."""
+        self.place.get_by_role("button", name=button, exact=True).click()
+        self.answers(sure, **fields)
+
+    def reads_fact(self, name: str, text: str | re.Pattern[str]) -> None:
+        """Wait until a list of facts says this of that."""
+        term = self.place.locator("dt").filter(has_text=re.compile(rf"^{re.escape(name)}$"))
+        self.place.locator("dt + dd").and_(term.locator("xpath=following-sibling::dd[1]")).filter(
+            has_text=text
+        ).first.wait_for()
+
+
+@pytest.fixture
+def administrator(visit: MakeVisitor) -> Administrator:
+    """Somebody with a browser, not signed in."""
+    return visit(kind=Administrator, viewport={"width": 1280, "height": 900})
+
+
+def entries(home: Instance, **query: str) -> list[dict[str, Any]]:
+    """What the audit log has, the newest first."""
+    path = "/v1/admin/audit-logs?limit=200&" + "&".join(f"{name}={value}" for name, value in query.items())
+    found: list[dict[str, Any]] = home.call("GET", path, token=home.world["admin"]["token"])["logs"]
+    return found
+
+
+def waiting_job(home: Instance, subject_id: int) -> int:
+    """A job that waits for its time, as one does after a failure."""
+    now = int(time.time() * 1_000)
+    job = Job(
+        id=subject_id + 1,
+        task_type=JobType.MESSAGE_SHRED,
+        subject_id=subject_id,
+        payload={"entries": []},
+        progress_current=40,
+        progress_total=100,
+        run_at=now + 3_600_000,
+        created_at=now,
+        changed_at=now,
+    )
+    connection = sqlite3.connect(Path(home.folder) / "chat.sqlite3", isolation_level=None)
+    try:
+        jobs.insert(connection, job)
+    finally:
+        connection.close()
+    return job.id
+
+
+def test_a_case_of_moderation(administrator: Administrator, home: Instance) -> None:
+    visitor, page = administrator, administrator.page
+    admin, bob, alice = home.world["admin"], home.person("bob"), home.person("alice")
+    home.call("POST", f"/v1/_dev/users/{bob['id']}", {"global_name": MARKUP})
+
+    # Whoever administers nothing is told so; whoever does gets where they wanted to go.
+    visitor.goes_to(f"/admin/users/{bob['id']}")
+    visitor.arrives_at("/admin/sign-in")
+    visitor.enters(alice)
+    visitor.reads("You cannot administer Chat")
+    page.get_by_text("This account administers nothing here.").wait_for()
+    visitor.presses("Sign in with another account")
+    visitor.arrives_at("/admin/sign-in")
+    visitor.enters(admin)
+    visitor.sees("Administration")
+    assert page.evaluate("localStorage.length") == 0
+
+    # Find: the words that are looked for go to the API alone.
+    page.get_by_label("Find an account").fill("bob")
+    visitor.presses("Search")
+    visitor.sees("Accounts")
+    visitor.place.get_by_role("heading", name="1 account", exact=True).wait_for()
+    visitor.place.get_by_role("link", name=re.compile(r"^bob#\d{4}$")).click()
+    visitor.sees(MARKUP)
+    assert page.locator("#view img").count() == 0
+    page.go_back()
+    visitor.sees("Accounts")
+    assert page.get_by_label("Look for").input_value() == "bob"
+    page.go_forward()
+    visitor.sees(MARKUP)
+    assert page.evaluate("document.activeElement.tagName") == "H1"
+
+    # Read.
+    visitor.reads_fact("Email", "bob@example.com")
+    visitor.follows("Sessions")
+    visitor.place.get_by_text("active", exact=True).first.wait_for()
+    visitor.follows("Guilds")
+    visitor.place.get_by_role("link", name="Seeded guild").wait_for()
+    page.go_back()
+    page.go_back()
+    visitor.place.get_by_role("heading", name="Ban", exact=True).wait_for()
+
+    # Warn by a note; an empty one is none.
+    visitor.acts("Write a note", "Write the note")
+    visitor.is_told("Fill in this field.")
+    visitor.answers("Write the note", audit_log_reason="Warned – für Łódź 🙂")
+    visitor.is_told("The note is in the audit log.")
+    [note] = [entry for entry in entries(home, target_id=bob["id"]) if entry["audit_log_reason"]]
+    assert (note["action"], note["audit_log_reason"]) == ("get_user", "Warned – für Łódź 🙂")
+
+    # Ban, and annotate the ban.
+    visitor.acts("Ban", "Ban", duration_hours="other")
+    visitor.is_told("Fill in this field.")
+    visitor.dialog.get_by_label("Hours").fill("8761")
+    visitor.dialog.get_by_role("button", name="Ban", exact=True).click()
+    visitor.dialog.locator(".field-error").wait_for()
+    visitor.dialog.get_by_label("Hours").fill("48")
+    visitor.answers("Ban", reason="Spam in the seeded channel", audit_log_reason="Third time")
+    visitor.is_told("The account is banned until")
+    visitor.reads_fact("Banned until", re.compile(r"\(in (1 day|2 days|47 hours)\)|tomorrow"))
+    assert len([entry for entry in entries(home, target_id=bob["id"]) if entry["action"] == "temp_ban"]) == 1
+    assert "Spam in the seeded channel" in home._newest_mail("temporary_ban", bob["email"])["text"]
+    visitor.acts("Add a note to the ban", "Add the note", note="Wrote to us and apologised")
+    visitor.is_told("The note is added.")
+    visitor.place.get_by_text("Wrote to us and apologised").wait_for()
+
+    # Schedule the deletion, replace it, cancel it.
+    visitor.acts("Schedule the deletion", "Schedule the deletion")
+    visitor.is_told("Fill in this field.")
+    answers = {"reason_code": "3", "public_reason": "You sent spam", "audit_log_reason": "See the case"}
+    visitor.answers("Schedule the deletion", **answers)
+    visitor.is_told("The account is to be erased on")
+    visitor.reads_fact("Private reason", "See the case")
+    visitor.acts("Replace the deletion", "Replace the deletion", days_until_deletion="90", reason_code="17")
+    visitor.is_told("The account is now to be erased on")
+    visitor.reads_fact("Reason", "Ban evasion")
+    # Somebody else was faster: that is told, and nothing is changed.
+    pending = home.call("GET", f"/v1/admin/users/{bob['id']}", token=admin["token"])["users"][0]["pending_deletion_at"]
+    other = {"reason_code": 2, "replace_pending_deletion_at": pending, "days_until_deletion": 120}
+    home.call("PUT", f"/v1/admin/users/{bob['id']}/deletion", other, token=admin["token"])
+    visitor.acts("Cancel the deletion", "Cancel the deletion")
+    visitor.is_told("Somebody else has changed this in the meantime")
+    visitor.dialog.get_by_role("button", name="Cancel", exact=True).click()
+    page.reload()
+    visitor.reads_fact("Reason", "Other")
+    visitor.acts("Cancel the deletion", "Cancel the deletion")
+    visitor.is_told("The deletion is cancelled.")
+
+    # Restore.
+    visitor.acts("Lift the ban", "Lift the ban", public_reason="All is well")
+    visitor.is_told("The ban is lifted.")
+    visitor.place.locator(".identity").get_by_text("in order").wait_for()
+
+    # All of it stands in the audit log.
+    visitor.follows("History")
+    visitor.place.get_by_role("heading", name="What administrators did").wait_for()
+    told = [text.lower().replace(" ", "_") for text in visitor.place.locator("td strong").all_inner_texts()]
+    done = [action for action in reversed(told) if action not in {"get_user", "list_user_sessions", "list_user_guilds"}]
+    assert [action for action in done if "report" not in action] == [
+        "temp_ban",
+        "annotate_ban",
+        "schedule_deletion",
+        "schedule_deletion",
+        "schedule_deletion",
+        "cancel_deletion",
+        "unban",
+    ]
+    visitor.place.get_by_text("Warned – für Łódź 🙂").wait_for()
+    row = visitor.place.get_by_role("row").filter(has_text="Schedule deletion").nth(1)
+    row.get_by_role("link").first.click()
+    visitor.sees("Schedule deletion")
+    visitor.reads_fact("Replaced reason code", "3")
+    visitor.reads_fact("Reason code", "17")
+    visitor.follows("Everything about the same")
+    visitor.sees("Audit log")
+    page.get_by_label("Words").fill("cancel_deletion")
+    visitor.presses("Search")
+    visitor.place.get_by_role("heading", name="1 entry", exact=True).wait_for()
+
+    # No secret and nothing that was looked for stands in an address of a page; the API is asked under its own.
+    shown = [address for address in visitor.addresses if "/v1/" not in address]
+    assert not any("bob" in address.partition("#")[0] for address in shown)
+    assert not any(admin["password"] in address or "cht_" in address for address in visitor.addresses)
+
+
+def test_keys_jobs_and_what_goes_wrong(administrator: Administrator, home: Instance) -> None:
+    visitor, page = administrator, administrator.page
+    admin, carol = home.world["admin"], home.person("carol")
+    visitor.goes_to("/admin/keys")
+    visitor.arrives_at("/admin/sign-in")
+    visitor.enters(admin)
+    visitor.sees("API keys")
+
+    # A key is told once, works, is narrowed, and ends.
+    visitor.acts("Make a key", "Make the key", name="Statistics")
+    visitor.dialog.get_by_text("It is shown this once").wait_for()
+    key = visitor.dialog.get_by_label("Key", exact=True).inner_text()
+    assert home.call("GET", "/v1/admin/acls", token=f"Admin {key}")["acls"]
+    visitor.presses("Done")
+    visitor.place.get_by_text("Statistics").wait_for()
+    assert key not in page.content()
+    visitor.place.get_by_role("row").filter(has_text="Statistics").get_by_role("button", name="Change").click()
+    visitor.dialog.get_by_label("Look through: Permissions of the key").fill("jobs")
+    visitor.dialog.get_by_label("jobs:view").check()
+    visitor.dialog.get_by_role("button", name="Change the key").click()
+    visitor.is_told("The key has 2 permissions.")
+    visitor.place.get_by_role("row").filter(has_text="Statistics").get_by_role("button", name="Delete").click()
+    visitor.confirms("Delete the key")
+    visitor.is_told("The key is deleted.")
+    with pytest.raises(OSError, match="401"):
+        home.call("GET", "/v1/admin/acls", token=f"Admin {key}")
+
+    # All messages of an account: counted, then deleted by a job that is followed to its end.
+    for number in range(MESSAGES):
+        path = f"/v1/channels/{home.world['channel_id']}/messages"
+        home.call("POST", path, {"content": f"spam {number}"}, token=carol["token"])
+    visitor.opens(f"/admin/users/{carol['id']}/messages", "Carol")
+    visitor.acts("Count the messages", "Count")
+    visitor.is_told(f"{MESSAGES} messages in up to")
+    visitor.acts("Delete all messages", "Delete all messages", typed="carl")
+    visitor.is_told("The word is another one.")
+    visitor.answers("Delete all messages", typed="carol")
+    visitor.is_told("The job is queued.")
+    visitor.reads_fact("State", "completed")
+    visitor.reads_fact("Progress", f"{MESSAGES} of {MESSAGES}")
+    assert len([entry for entry in entries(home) if entry["action"] == "delete_all_user_messages"]) == 1
+
+    # A job that waits is cancelled, and the list sees it by itself.
+    job_id = waiting_job(home, int(carol["id"]))
+    visitor.opens("/admin/jobs", "Jobs")
+    visitor.place.get_by_text("40 of 100").wait_for()
+    visitor.place.get_by_role("row").filter(has_text="pending").get_by_role("link", name="Message shred").click()
+    visitor.sees("Message shred")
+    visitor.acts("Cancel the job", "Cancel the job", audit_log_reason="Wrong account")
+    visitor.is_told("The job is cancelled.")
+    visitor.reads_fact("State", "cancelled")
+    job = home.call("GET", f"/v1/admin/jobs/{job_id}", token=admin["token"])
+    assert (job["status"], job["progress_current"]) == (JobStatus.CANCELLED, 40)
+
+    # Too often: reading waits and goes on; a change is left to the person, in words.
+    fault = {"action": "http", "method": "GET", "path": "/v1/admin/jobs", "status": 429, "times": 1, "retry_after": 1}
+    home.call("POST", "/v1/_dev/faults", fault)
+    visitor.follows("Jobs")
+    visitor.sees("Jobs")
+    visitor.opens(f"/admin/users/{carol['id']}", "Carol")
+    path = f"/v1/admin/users/{carol['id']}/traits"
+    fault = {"action": "http", "method": "PUT", "path": path, "status": 429, "times": 1, "retry_after": 7}
+    home.call("POST", "/v1/_dev/faults", fault)
+    visitor.acts("Change the traits", "Change the traits", traits="one\ntwo\none")
+    visitor.is_told("That was tried too often. Wait 7 seconds and try again.")
+    # No network: told, and what was typed is still there.
+    page.context.set_offline(True)
+    visitor.dialog.get_by_role("button", name="Change the traits").click()
+    visitor.is_told("it may or may not be done")
+    page.context.set_offline(False)
+    visitor.dialog.get_by_role("button", name="Change the traits").click()
+    visitor.is_told("The traits are changed.")
+    visitor.reads_fact("Traits", "onetwo")
+    # What the API complains of stands beside the field.
+    visitor.acts("Change the username", "Change the username", username="every one")
+    visitor.dialog.locator(".field:has([name=username]) .field-error").wait_for()
+    assert page.evaluate("document.activeElement.className") == "errors"
+    page.keyboard.press("Escape")
+    visitor.dialog.wait_for(state="hidden")
+    assert page.evaluate("document.activeElement.dataset.action") == "changeUsername"
+    visitor.complaints = [text for text in visitor.complaints if "ERR_INTERNET_DISCONNECTED" not in text]
+
+    # Who may do less sees less, and why.
+    home.call("POST", f"/v1/_dev/users/{carol['id']}", {"acls": ["admin:authenticate", "user:lookup", "user:temp_ban"]})
+    visitor.presses("Sign out")
+    visitor.arrives_at("/admin/sign-in")
+    visitor.enters(carol)
+    visitor.sees("Administration")
+    assert page.locator("#menu-list a").all_inner_texts()[:2] == ["Overview", "Accounts"]
+    assert "Audit log" not in page.locator("#menu-list").inner_text()
+    visitor.opens(f"/admin/users/{admin['id']}", "Admin")
+    visitor.reads_fact("Email", "hidden from you")
+    refused = visitor.place.get_by_role("button", name="Schedule the deletion")
+    assert refused.get_attribute("aria-disabled") == "true"
+    visitor.place.get_by_text("You need the permission user:delete.").wait_for()
+    refused.click(force=True)
+    assert visitor.dialog.count() == 0
+    visitor.opens("/admin/audit-log", "That did not work")
+    visitor.place.get_by_text("You do not have the permission that this asks for.").wait_for()
+    # The sign-in ends while she looks on.
+    home.call("DELETE", f"/v1/admin/users/{carol['id']}/sessions", token=admin["token"])
+    visitor.follows("Accounts")
+    visitor.presses("Search")
+    visitor.arrives_at("/admin/sign-in")
+
+
+PLACES: Final = (
+    ("/admin", "Administration"),
+    ("/admin/users#by=q&text=", "Accounts"),
+    ("/admin/users/{alice}", "Alice"),
+    ("/admin/users/{alice}/sessions", "Alice"),
+    ("/admin/users/{alice}/guilds", "Alice"),
+    ("/admin/users/{alice}/conversations", "Alice"),
+    ("/admin/users/{alice}/relationships", "Alice"),
+    ("/admin/users/{alice}/applications", "Alice"),
+    ("/admin/users/{alice}/messages", "Alice"),
+    ("/admin/users/{alice}/history", "Alice"),
+    ("/admin/audit-log", "Audit log"),
+    ("/admin/jobs", "Jobs"),
+    ("/admin/keys", "API keys"),
+    ("/admin/no-such-place", "There is nothing here"),
+)
+
+WINDOWS: Final[dict[str, dict[str, Any]]] = {
+    "light": {"color_scheme": "light", "viewport": {"width": 1280, "height": 900}},
+    "dark": {"color_scheme": "dark", "viewport": {"width": 1280, "height": 900}},
+    "phone": {"color_scheme": "light", "viewport": {"width": 360, "height": 740}, "reduced_motion": "reduce"},
+}
+
+RULES: Final[dict[str, tuple[str, ...]]] = {"light": (), "dark": ("color-contrast",), "phone": ("target-size",)}
+"""What is looked at in each: everything once, then what the window changes."""
+
+
+def test_every_place_is_accessible_and_fits(visit: MakeVisitor, home: Instance) -> None:
+    alice = home.person("alice")
+    home.call("POST", "/v1/_dev/relationships", {"user_id": alice["id"], "target_user_id": home.person("bob")["id"], "type": 1})
+    token = home.call("POST", "/v1/auth/login", {name: home.world["admin"][name] for name in ("email", "password")})["token"]
+    for window, options in WINDOWS.items():
+        visitor: Administrator = visit(kind=Administrator, **options)
+        visitor.goes_to("/admin/sign-in")
+        visitor.reads("Administration")
+        visitor.page_is_accessible(*RULES[window])
+        visitor.page_fits()
+        visitor.page.evaluate("token => sessionStorage.setItem('administration', token)", token)
+        for path, heading in PLACES:
+            visitor.goes_to("about:blank")
+            visitor.opens(path.replace("{alice}", alice["id"]), heading)
+            visitor.page_is_accessible(*RULES[window])
+            visitor.page_fits()
+        visitor.opens(f"/admin/users/{alice['id']}", "Alice")
+        for button in ("Ban", "Change the permissions", "Schedule the deletion"):
+            visitor.presses(button)
+            visitor.page_is_accessible(*RULES[window])
+            visitor.page_fits()
+            visitor.dialog.get_by_role("button", name="Cancel", exact=True).click()
+        if window == "phone":
+            visitor.presses("Menu")
+            visitor.page_is_accessible(*RULES[window])
+            visitor.follows("Jobs")
+            visitor.sees("Jobs")
+
