@@ -26,13 +26,16 @@ RULES: dict[str, tuple[str, ...]] = {"light": (), "dark": ("color-contrast",), "
 ALIKE = ("/reset", "/recovery", "/verify", "/email-revert", "/authorize-ip", "/auth/sso/callback", "/oauth2/authorize")
 """Pages that show nothing to strangers which others do not show, too: looked at once, measured in each window."""
 
+NOT_FOR_STRANGERS = {"settings", "admin"}
+"""Pages that lead strangers to another one, and have tests of their own."""
+
 MEMBERS = {"<bridge>": "old", "<code>": "none"}
 """What stands for the members of paths."""
 
 
 def addresses() -> list[str]:
     """One of every page."""
-    paths = [page_paths[-1] for name, page_paths in PAGES.items() if name != "settings"]
+    paths = [page_paths[-1] for name, page_paths in PAGES.items() if name not in NOT_FOR_STRANGERS]
     for member, text in MEMBERS.items():
         paths = [path.replace(member, text) for path in paths]
     return [*paths, "/there/is/nothing"]

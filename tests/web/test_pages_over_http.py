@@ -36,10 +36,13 @@ async def test_a_page_is_html_under_a_strict_policy(chat_world: World, path: str
     answer = await asks(chat_world.anyone, path)
     assert answer.status == 200
     assert answer.header("content-type") == "text/html; charset=utf-8"
-    assert answer.header("content-security-policy") == (
+    policy = (
         "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
         "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
     )
+    if path == "/admin":
+        policy += "; require-trusted-types-for 'script'; trusted-types 'none'"
+    assert answer.header("content-security-policy") == policy
     assert answer.header("referrer-policy") == "no-referrer"
     assert answer.header("x-content-type-options") == "nosniff"
     assert answer.header("x-frame-options") == "DENY"
@@ -119,6 +122,19 @@ async def test_nowhere_is_a_page_for_browsers_and_json_for_programs(chat_world: 
     assert (await asks(chat_world.anyone, "/login/", **HTML)).status == 404
 
 
+async def test_browsers_find_the_places_of_the_administration(chat_world: World) -> None:
+    """Programs do not: the Admin API lies below /v1 alone (rule 002.versioning.1)."""
+    console = await asks(chat_world.anyone, "/admin", **HTML)
+    for place in ("/admin/users", "/admin/users/1/history", "/admin/no/such/place"):
+        page = await asks(chat_world.anyone, place, **HTML)
+        assert (page.status, page.body) == (200, console.body)
+        assert page.header("content-security-policy") == console.header("content-security-policy")
+        answer = await asks(chat_world.admin.rest, place, Accept="application/json")
+        assert (answer.status, answer.code) == (404, "NOT_FOUND")
+    assert (await asks(chat_world.anyone, "/admin/", **HTML)).status == 404
+    assert (await asks(chat_world.admin.rest, "/admin/users", "POST", **HTML)).status == 404
+
+
 async def test_the_qr_code_of_a_secret(chat_world: World) -> None:
     alice = chat_world.alice.rest
     answer = await alice.post("/settings/totp-qr-code", {"uri": TOTP})
@@ -189,7 +205,7 @@ async def test_only_pages_with_a_challenge_let_its_provider_in(chat_world: World
     for path in PATHS:
         answer = await asks(chat_world.anyone, path)
         policy = dict(part.split(" ", 1) for part in (answer.header("content-security-policy") or "").split("; "))
-        if path not in {"/login", "/register", "/forgot"}:
+        if path not in {"/login", "/register", "/forgot", "/admin/sign-in"}:
             assert provider not in "".join(policy.values())
             continue
         assert {name: sources for name, sources in policy.items() if provider in sources} == {
