@@ -220,7 +220,7 @@ async def test_a_path_that_names_no_snowflake(app: ChatApp, text: str, code: str
         ("", None),
         ("x" * 512, "x" * 512),
         ("x" * 513, None),
-        ("für Łódź – 🙂".encode().decode("latin-1"), "für Łódź – 🙂"),
+        ("für Łódź: 🙂".encode().decode("latin-1"), "für Łódź: 🙂"),
         ("ü" * 512, "ü" * 512),
         (("ü" * 513).encode().decode("latin-1"), None),
     ],

@@ -1,5 +1,5 @@
-"""The administration console in a browser: a whole case of moderation, keys, jobs, and how it looks (issue 6, part 8 and
-Accepted when)."""
+"""The administration console in a browser: a whole case of moderation, keys, jobs, and how it looks
+(issue 6, part 8 and Accepted when)."""
 
 from __future__ import annotations
 
@@ -157,10 +157,10 @@ def test_a_case_of_moderation(administrator: Administrator, home: Instance) -> N
     # Warn by a note; an empty one is none.
     visitor.acts("Write a note", "Write the note")
     visitor.is_told("Fill in this field.")
-    visitor.answers("Write the note", audit_log_reason="Warned – für Łódź 🙂")
+    visitor.answers("Write the note", audit_log_reason="Warned: für Łódź 🙂")
     visitor.is_told("The note is in the audit log.")
     [note] = [entry for entry in entries(home, target_id=bob["id"]) if entry["audit_log_reason"]]
-    assert (note["action"], note["audit_log_reason"]) == ("get_user", "Warned – für Łódź 🙂")
+    assert (note["action"], note["audit_log_reason"]) == ("get_user", "Warned: für Łódź 🙂")
 
     # Ban, and annotate the ban.
     visitor.acts("Ban", "Ban", duration_hours="other")
@@ -219,7 +219,7 @@ def test_a_case_of_moderation(administrator: Administrator, home: Instance) -> N
         "cancel_deletion",
         "unban",
     ]
-    visitor.place.get_by_text("Warned – für Łódź 🙂").wait_for()
+    visitor.place.get_by_text("Warned: für Łódź 🙂").wait_for()
     row = visitor.place.get_by_role("row").filter(has_text="Schedule deletion").nth(1)
     row.get_by_role("link").first.click()
     visitor.sees("Schedule deletion")
@@ -392,7 +392,9 @@ def test_every_place_is_accessible_and_fits(visit: MakeVisitor, home: Instance) 
     visitor.sees("Administration")
     for path, heading in PLACES:
         address = path.replace("{alice}", alice["id"])
-        page.evaluate("address => { history.pushState(null, '', address); dispatchEvent(new Event('popstate')); }", address)
+        page.evaluate(
+            "address => { history.pushState(null, '', address); dispatchEvent(new Event('popstate')); }", address
+        )
         page.wait_for_function("() => document.querySelector('#view[aria-busy]') === null")
         visitor.sees(heading)
         is_fine(visitor, in_the_dark=path in {"/admin/users/{alice}", "/admin/jobs", "/admin"})
