@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import attrs
 
 from chat.api.administration_services import AdministrationServices
+from chat.domain.account_erasure import AccountErasure
 from chat.domain.account_searches import AccountSearches
 from chat.domain.admin_account_views import AdminAccountViews
 from chat.domain.admin_audit_log import AdminAuditLog
@@ -25,6 +26,7 @@ from chat.domain.administered_relationships import AdministeredRelationships
 from chat.domain.archives import Archives
 from chat.domain.blocklists import Blocklists
 from chat.domain.channel_witness import ChannelWitness
+from chat.domain.guild_succession import GuildSuccession
 from chat.domain.instance_figures import InstanceFigures
 from chat.domain.job_ledger import JobLedger
 from chat.domain.message_shreds import MessageShreds
@@ -39,11 +41,13 @@ if TYPE_CHECKING:
     from chat.domain.audit_log import AuditLog
     from chat.domain.bans import Bans
     from chat.domain.expressions import Expressions
+    from chat.domain.groups import Groups
     from chat.domain.guild_changes import GuildChanges
     from chat.domain.guild_deletion import GuildDeletion
     from chat.domain.media_library import MediaLibrary
     from chat.domain.memberships import Memberships
     from chat.domain.messages import Messages
+    from chat.domain.own_message_deletion import OwnMessageDeletion
     from chat.domain.vanity_urls import VanityUrls
     from chat.media.signing import MediaAddresses
 
@@ -70,6 +74,8 @@ def build_administration(
     messages: Messages,
     guild_parts: GuildParts,
     media: MediaLibrary,
+    groups: Groups,
+    own_messages: OwnMessageDeletion,
 ) -> AdministrationServices:
     """Every service behind /v1/admin."""
     database, clock, settings = base.database, base.clock, base.settings
@@ -118,6 +124,18 @@ def build_administration(
         ),
         deletions=AdministeredDeletions(
             database, clock, credentials.mailer, base.account_events, log, views, blocklists, reports, settings
+        ),
+        erasure=AccountErasure(
+            database,
+            clock,
+            base.bus,
+            jobs,
+            base.account_events,
+            own_messages,
+            GuildSuccession(database, base.guild_states, base.bus, guild_parts.audit_log),
+            guild_parts.memberships,
+            groups,
+            base.relationships,
         ),
         searches=AccountSearches(database, log, views, settings),
         lists=AdministeredLists(

@@ -296,6 +296,14 @@ def build_services(base: Foundations) -> Services:
     groups = Groups(
         database, bus, clock, base.snowflakes, settings, policy, base.private_channels, system_messages, media
     )
+    own_message_deletion = OwnMessageDeletion(
+        database,
+        clock,
+        bus,
+        ChannelWitness(base.guild_states, base.private_channels, base.thread_lookup),
+        credentials.sudo,
+        base.account_events,
+    )
     unfurling = Unfurling(database, clock, media, in_threads=base.in_threads)
     uploads = Uploads(database, clock, base.snowflakes, base.mint, media, messages, settings, base.blocked)
     posts = Posts(access, messages, clock, base.snowflakes, policy, audit_log)
@@ -339,7 +347,9 @@ def build_services(base: Foundations) -> Services:
         captcha=Captcha(settings.captcha, OutgoingHttp(in_threads=base.in_threads)),
         address_bans=base.address_bans,
         address_lookups=base.address_lookups,
-        administration=build_administration(base, credentials, recovery, access, messages, guild_parts, media),
+        administration=build_administration(
+            base, credentials, recovery, access, messages, guild_parts, media, groups, own_message_deletion
+        ),
         admin_api_keys=AdminApiKeys(database, clock, base.snowflakes, base.mint),
         accounts=Accounts(
             database,
@@ -415,14 +425,7 @@ def build_services(base: Foundations) -> Services:
         guild_changes=guild_changes,
         bans=bans,
         authors_messages=authors_messages,
-        own_message_deletion=OwnMessageDeletion(
-            database,
-            clock,
-            bus,
-            ChannelWitness(base.guild_states, base.private_channels, base.thread_lookup),
-            credentials.sudo,
-            base.account_events,
-        ),
+        own_message_deletion=own_message_deletion,
         own_messages=OwnMessages(access, authors_messages, credentials.sudo),
         roles=roles,
         expressions=expressions,

@@ -304,6 +304,7 @@ class Server:
             nursery.start_soon(self.services.calls.run)
             nursery.start_soon(self.services.administration.jobs.run)
             nursery.start_soon(self.services.administration.archives.run)
+            nursery.start_soon(self.services.administration.erasure.run)
             nursery.start_soon(self.services.media.run)
             nursery.start_soon(self.services.link_embeds.run)
             nursery.start_soon(self.services.push_notifications.run)

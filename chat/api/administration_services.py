@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import attrs
 
 if TYPE_CHECKING:
+    from chat.domain.account_erasure import AccountErasure
     from chat.domain.account_searches import AccountSearches
     from chat.domain.admin_account_views import AdminAccountViews
     from chat.domain.admin_audit_log import AdminAuditLog
@@ -46,6 +47,7 @@ class AdministrationServices:
     searches: AccountSearches
     relationships: AdministeredRelationships
     deletions: AdministeredDeletions
+    erasure: AccountErasure
     blocklists: Blocklists
     reports: Reports
     report_reading: ReportReading

@@ -52,15 +52,16 @@ class _Arrival:
 
 
 @attrs.frozen
-class _Departure:
+class GroupDeparture:
     """Somebody is in a group no longer; `after` is what is left of it, None where nobody is left."""
 
+    user_id: int
     before: PrivateChannel
     after: PrivateChannel | None
     removed: Account | None
-    written: WrittenMessage | None
     pinned: list[int] | None
     """What the account still has pinned, where it had pinned the group."""
+    written: WrittenMessage | None = None
 
 
 @attrs.frozen
@@ -229,7 +230,7 @@ class Groups:
         _require_group(access)
         channel_id, message_id = access.channel.id, self._snowflakes()
 
-        def unit(connection: sqlite3.Connection) -> _Departure:
+        def unit(connection: sqlite3.Connection) -> GroupDeparture:
             before = _group(connection, channel_id)
             if before is None or principal.user_id not in before.recipient_ids:
                 raise ApiError("UNKNOWN_CHANNEL")
@@ -237,26 +238,26 @@ class Groups:
                 raise InvalidFormBody.at("user_id", "USER_NOT_IN_CHANNEL")
             if user_id != principal.user_id and before.channel.owner_id != principal.user_id:
                 raise ApiError("MISSING_PERMISSIONS")
-            had_pinned = channel_id in private_channels.pinned(connection, user_id)
-            private_channels.remove_from_group(connection, channel_id, user_id)
-            pinned = private_channels.pinned(connection, user_id) if had_pinned else None
-            removed = accounts.by_id(connection, user_id)
-            successor = private_channels.longest_in_group(connection, channel_id)
-            if successor is None:
-                loose_channels.cut_group_loose(connection, channel_id)
-                return _Departure(before, None, removed, None, pinned)
-            if before.channel.owner_id == user_id:
-                channels.replace(connection, attrs.evolve(before.channel, owner_id=successor))
-            written = None
-            if not silent:
-                author_id = principal.user_id
-                kind = MessageType.RECIPIENT_REMOVE
-                written = self._write(connection, channel_id, author_id, kind, message_id, user_id)
-            return _Departure(before, private_channels.by_id(connection, channel_id), removed, written, pinned)
+            left = _taken_out(connection, before, user_id)
+            if silent or left.after is None:
+                return left
+            author_id, kind = principal.user_id, MessageType.RECIPIENT_REMOVE
+            written = self._write(connection, channel_id, author_id, kind, message_id, user_id)
+            return attrs.evolve(left, after=private_channels.by_id(connection, channel_id), written=written)
 
-        await self._database.write(unit, lambda left: self._announce_departure(left, user_id))
+        await self._database.write(unit, self.announce_departure)
 
-    def _announce_departure(self, left: _Departure, user_id: int) -> None:
+    def depart(self, connection: sqlite3.Connection, channel_id: int, user_id: int) -> GroupDeparture | None:
+        """In a unit of writing: an account that is nobody's any more is in the group no longer; hand the result to
+        `announce_departure` after the commit. None where it is not in it."""
+        before = _group(connection, channel_id)
+        if before is None or user_id not in before.recipient_ids:
+            return None
+        return _taken_out(connection, before, user_id)
+
+    def announce_departure(self, left: GroupDeparture) -> None:
+        """After the commit: the one who left loses the group, and those who stay are told."""
+        user_id = left.user_id
         self._private_channels.publish(EventName.CHANNEL_DELETE, left.before, (user_id,))
         if left.pinned is not None:
             self._private_channels.publish_pinned(user_id, left.pinned)
@@ -393,7 +394,7 @@ class Groups:
         self._require_known(connection, account, user_ids)
 
     def _require_known(self, connection: sqlite3.Connection, account: Account, user_ids: Sequence[int]) -> None:
-        if not account.is_limited:
+        if not account.is_limited_to_known:
             return
         for user_id in user_ids:
             direct = private_channels.between(connection, account.id, user_id)
@@ -468,3 +469,20 @@ def _judged_nicks(
         if named_id != user_id and before.channel.owner_id != user_id:
             raise ApiError("MISSING_PERMISSIONS")
     return dict(nicks)
+
+
+def _taken_out(connection: sqlite3.Connection, before: PrivateChannel, user_id: int) -> GroupDeparture:
+    """In a unit of writing: take an account out of a group that it is in; the group passes on, or goes with the last
+    one."""
+    channel_id = before.channel.id
+    had_pinned = channel_id in private_channels.pinned(connection, user_id)
+    private_channels.remove_from_group(connection, channel_id, user_id)
+    pinned = private_channels.pinned(connection, user_id) if had_pinned else None
+    removed = accounts.by_id(connection, user_id)
+    successor = private_channels.longest_in_group(connection, channel_id)
+    if successor is None:
+        loose_channels.cut_group_loose(connection, channel_id)
+        return GroupDeparture(user_id, before, None, removed, pinned)
+    if before.channel.owner_id == user_id:
+        channels.replace(connection, attrs.evolve(before.channel, owner_id=successor))
+    return GroupDeparture(user_id, before, private_channels.by_id(connection, channel_id), removed, pinned)

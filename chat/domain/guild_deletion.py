@@ -78,8 +78,10 @@ class GuildDeletion:
         bus.subscribe(self)
 
     def accept(self, signal: Signal) -> None:
-        """Look again where a channel, a thread or a group has gone: its messages may have been left behind."""
-        if isinstance(signal, GuildStateChanged):
+        """Look again where a guild, a channel, a thread or a group has gone: its messages may have been left behind."""
+        if isinstance(signal, GuildDeleted):
+            self._wake.set()
+        elif isinstance(signal, GuildStateChanged):
             if signal.deleted:
                 self._wake.set()
         elif isinstance(signal, Event) and signal.name in LEAVING_MESSAGES:
@@ -130,7 +132,6 @@ class GuildDeletion:
         def then(_: list[int]) -> None:
             self._bus.publish(GuildDeleted(guild_id))
             self._guild_states.forget(guild_id)
-            self._wake.set()
 
         found = await self._database.write(unit, then)
         log.info("guild deleted", guild_id=guild_id, members=len(found))

@@ -136,7 +136,7 @@ class OwnMessageDeletion:
             self._wake = trio.Event()
             try:
                 for user_id in accounts.with_bulk_deletion_due(self._database.reader, self._clock.now_ms()):
-                    await self._fulfil(user_id)
+                    await self.fulfil(user_id)
                 pause = self._seconds_to_next()
             except StorageUnavailable:
                 log.warning("messages wait for the store to be deleted")
@@ -148,11 +148,14 @@ class OwnMessageDeletion:
         due = accounts.next_bulk_deletion(self._database.reader)
         return LOOK_SECONDS if due is None else min(LOOK_SECONDS, max(0.001, (due - self._clock.now_ms()) / 1000))
 
-    async def _fulfil(self, user_id: int) -> None:
+    async def fulfil(self, user_id: int, *, at_once: bool = False) -> None:
+        """Delete what the account wants to have deleted, if that is due; `at_once` whether or not, for an account that
+        goes before. Can be broken off and begun again."""
+
         def unit(connection: sqlite3.Connection) -> _Batch:
             account = accounts.by_id(connection, user_id)
             due_at = None if account is None else account.pending_bulk_message_deletion_at
-            if account is None or due_at is None or due_at > self._clock.now_ms():
+            if account is None or due_at is None or not (at_once or due_at <= self._clock.now_ms()):
                 return _Batch()  # cancelled, or put off
             removed = None if account.is_deleted else _remove_some(connection, user_id, snowflake_at(due_at) - 1)
             if removed is not None:

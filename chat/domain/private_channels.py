@@ -150,7 +150,9 @@ class PrivateChannels:
 
         def unit(connection: sqlite3.Connection) -> tuple[PrivateChannel, bool]:
             known = private_channels.between(connection, account.id, recipient_id)
-            if account.is_limited and not (known and private_channels.has_written(connection, known.channel.id)):
+            if account.is_limited_to_known and not (
+                known and private_channels.has_written(connection, known.channel.id)
+            ):
                 raise ApiError("ACCOUNT_LIMITED")
             self._require_writable(connection, account, recipient_id)
             is_new = known is None or bool(private_channels.show(connection, known.channel.id, account.id))

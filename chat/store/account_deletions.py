@@ -23,15 +23,18 @@ class AccountDeletion:
     scheduled_at: int
     erasure_started_at: int | None = None
     """Once it is set, nobody takes the erasure back."""
+    erased_at: int | None = None
+    """When nothing was left of the account; the row stays, to say why."""
 
 
-_COLUMNS: Final = ", ".join(field.name for field in attrs.fields(AccountDeletion))
+_NAMES: Final = tuple(field.name for field in attrs.fields(AccountDeletion))
+_COLUMNS: Final = ", ".join(_NAMES)
 
 
 def put(connection: sqlite3.Connection, deletion: AccountDeletion) -> None:
     """Schedule an erasure, in place of any that is scheduled for the account."""
     connection.execute(
-        f"INSERT OR REPLACE INTO account_deletions ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",  # noqa: S608
+        f"INSERT OR REPLACE INTO account_deletions ({_COLUMNS}) VALUES ({', '.join('?' * len(_NAMES))})",  # noqa: S608
         attrs.astuple(deletion),
     )
 
@@ -65,3 +68,26 @@ def cancel_own(connection: sqlite3.Connection, user_id: int) -> bool:
 def delete(connection: sqlite3.Connection, user_id: int) -> None:
     """Take back whatever is scheduled for the account."""
     connection.execute("DELETE FROM account_deletions WHERE user_id = ?", (user_id,))
+
+
+def due(connection: sqlite3.Connection, now_ms: int, *, begun_too: bool) -> list[AccountDeletion]:
+    """The erasures whose moment has come, the longest overdue first; `begun_too` with those that were begun and not
+    finished."""
+    rows = connection.execute(
+        f"""
+        SELECT {_COLUMNS}
+          FROM account_deletions
+         WHERE erased_at IS NULL AND due_at <= ? AND (? OR erasure_started_at IS NULL)
+         ORDER BY due_at
+        """,  # noqa: S608
+        (now_ms, begun_too),
+    )
+    return [AccountDeletion(*row) for row in rows]
+
+
+def next_due(connection: sqlite3.Connection) -> int | None:
+    """When the next erasure that has not begun is due (Unix milliseconds)."""
+    row = connection.execute(
+        "SELECT min(due_at) FROM account_deletions WHERE erased_at IS NULL AND erasure_started_at IS NULL"
+    ).fetchone()
+    return None if row is None else row[0]

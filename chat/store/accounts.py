@@ -84,6 +84,12 @@ class Account:
         return bool(self.flags & UserFlag.ACCOUNT_LIMITED)
 
     @property
+    def is_limited_to_known(self) -> bool:
+        """Whether it begins no conversation with an account never written with: limited, and not exempt from limits
+        (document 002, PATCH flags)."""
+        return self.is_limited and not self.flags & UserFlag.LIMIT_EXEMPT
+
+    @property
     def is_disabled(self) -> bool:
         """Whether nobody can sign in: banned, or disabled by the holder."""
         return bool(self.flags & UserFlag.DISABLED)
@@ -218,9 +224,10 @@ def replace(connection: sqlite3.Connection, account: Account) -> None:
 
 
 def touch(connection: sqlite3.Connection, user_id: int, active_at: int, address: str) -> None:
-    """Note that the account did something at this moment, from this address."""
+    """Note that the account did something at this moment, from this address; of a deleted one nothing is noted."""
     connection.execute(
-        "UPDATE users SET last_active_at = ?, last_active_ip = ? WHERE id = ?", (active_at, address, user_id)
+        "UPDATE users SET last_active_at = ?, last_active_ip = ? WHERE id = ? AND NOT flags & ?",
+        (active_at, address, user_id, int(UserFlag.DELETED)),
     )
 
 

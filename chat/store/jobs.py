@@ -130,6 +130,14 @@ def unfinished_about(connection: sqlite3.Connection, subject_id: int, task_type:
     return None if row is None else _job(row)
 
 
+def any_waits(connection: sqlite3.Connection, task_type: JobType) -> bool:
+    """Whether a job of this type waits."""
+    row = connection.execute(
+        "SELECT 1 FROM jobs WHERE status = 'pending' AND task_type = ? LIMIT 1", (task_type,)
+    ).fetchone()
+    return row is not None
+
+
 def delete_over(connection: sqlite3.Connection, before_ms: int, limit: int) -> int:
     """Forget up to `limit` jobs that were over before this moment; how many there were."""
     return connection.execute(

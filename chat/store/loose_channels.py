@@ -49,9 +49,16 @@ def sweep(connection: sqlite3.Connection, limit: int) -> bool:
     row = connection.execute(_ONE_LOOSE).fetchone()
     if row is None:
         return False
+    sweep_channel(connection, row[0], limit)
+    return True
+
+
+def sweep_channel(connection: sqlite3.Connection, channel_id: int, limit: int) -> bool:
+    """Delete up to `limit` messages of this loose channel, and the channel once none is left; returns whether there is
+    more to do."""
     deleted = connection.execute(
-        "DELETE FROM messages WHERE id IN (SELECT id FROM messages WHERE channel_id = ? LIMIT ?)", (row[0], limit)
+        "DELETE FROM messages WHERE id IN (SELECT id FROM messages WHERE channel_id = ? LIMIT ?)", (channel_id, limit)
     ).rowcount
     if deleted < limit:
-        connection.execute("DELETE FROM channels WHERE id = ?", (row[0],))
-    return True
+        connection.execute("DELETE FROM channels WHERE id = ?", (channel_id,))
+    return deleted == limit

@@ -24,6 +24,7 @@ from chat.store.schema_bans import BANS
 from chat.store.schema_calls import CALLS
 from chat.store.schema_credentials import CREDENTIALS
 from chat.store.schema_crossposts import CROSSPOSTS
+from chat.store.schema_erasure import ERASURE
 from chat.store.schema_expressions import EXPRESSIONS
 from chat.store.schema_forums import ANNOUNCEMENTS, FORUMS
 from chat.store.schema_jobs import JOBS
@@ -236,6 +237,12 @@ def archives(database: sqlite_utils.Database) -> None:
         database.execute(statement)
 
 
+def account_erasure(database: sqlite_utils.Database) -> None:
+    """When accounts were erased."""
+    for statement in ERASURE:
+        database.execute(statement)
+
+
 MIGRATIONS: Final[Sequence[Migration]] = (
     accounts_guilds_messages,
     relationships,
@@ -268,6 +275,7 @@ MIGRATIONS: Final[Sequence[Migration]] = (
     admin_audit_search,
     reports_in_full,
     archives,
+    account_erasure,
 )
 """In the order in which they run; the name of the function is the name in the record."""
 

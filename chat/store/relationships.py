@@ -40,6 +40,20 @@ def of_user(connection: sqlite3.Connection, user_id: int) -> list[Relationship]:
     return [Relationship(*row) for row in connection.execute(_OF_USER, (user_id,))]
 
 
+def are_there(connection: sqlite3.Connection, user_id: int) -> bool:
+    """Whether the account has anything with another one, or another one with it."""
+    row = connection.execute(
+        """
+        SELECT 1 FROM relationships WHERE user_id = ?1
+         UNION ALL
+        SELECT 1 FROM relationships WHERE target_id = ?1
+         LIMIT 1
+        """,
+        (user_id,),
+    ).fetchone()
+    return row is not None
+
+
 def targets(connection: sqlite3.Connection, user_id: int, type: int) -> tuple[int, ...]:
     """The accounts with which an account has a relationship of this type, ascending."""
     rows = connection.execute(

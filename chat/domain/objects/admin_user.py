@@ -91,7 +91,7 @@ def _deletion(deletion: AccountDeletion | None) -> dict[str, Any]:
         return dict.fromkeys(_DELETION)
     by = deletion.scheduled_by
     values = (
-        iso_timestamp(deletion.due_at),
+        iso_timestamp(deletion.due_at) if deletion.erased_at is None else None,
         deletion.reason_code,
         deletion.public_reason,
         deletion.audit_log_reason,
