@@ -30,12 +30,13 @@ def project(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> pytes
     """Two documents: one with two rules to prove and one pending, one with nothing to prove yet."""
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
     monkeypatch.setattr(sys, "path", [str(ROOT), *sys.path])
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")  # each run would import all of them anew
     folder = pytester.path / "spec_fixtures" / "rules"
     folder.mkdir(parents=True)
     rows = [{"id": "000.a.1"}, {"id": "000.a.2"}, {"id": "000.b.1", "pending": True}]
     (folder / "000.json").write_text(json.dumps(rows))
     (folder / "001.json").write_text(json.dumps([{"id": "001.a.1", "pending": True}]))
-    pytester.makeini("[pytest]\naddopts = -p tests.spec.ledger -p no:cacheprovider\n")
+    pytester.makeini("[pytest]\naddopts = -p xdist -p tests.spec.ledger -p no:cacheprovider\n")
     return pytester
 
 
