@@ -12,7 +12,7 @@ import random
 import secrets
 import signal
 import sys
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from functools import partial
 from pathlib import Path
@@ -362,11 +362,14 @@ class Server:
 
     async def _follow_outside_changes(self) -> None:
         """Carry out what the command line changes beside this server."""
-        clock = self.surroundings.movable_clock
-        sleep = clock.sleep_unmoved if isinstance(clock, SkippingClock) else trio.sleep
         await outside_changes.follow(
-            self.database, self._act, poll_seconds=self.surroundings.outside_poll_seconds, sleep=sleep
+            self.database, self._act, poll_seconds=self.surroundings.outside_poll_seconds, sleep=self.sleep_unmoved
         )
+
+    async def sleep_unmoved(self, seconds: float) -> None:
+        """Sleep in the machine's own time, for what has nothing to do with the clock that development routes move."""
+        clock = self.surroundings.movable_clock
+        await (clock.sleep_unmoved if isinstance(clock, SkippingClock) else trio.sleep)(seconds)
 
     async def _act(self, change: outside_changes.OutsideChange) -> None:
         body = change.body
@@ -422,7 +425,7 @@ async def serve(loaded: Loaded, *, clock: SkippingClock | None, announce: Callab
             ):
                 announce(_addresses(settings, listeners[0].port, server))
                 async with trio.open_nursery() as nursery:
-                    nursery.start_soon(sweep_while_quiet, lambda: len(server.gateway.connections))
+                    nursery.start_soon(sweep_while_quiet, lambda: len(server.gateway.connections), server.sleep_unmoved)
                     await anext(signals)
                     nursery.cancel_scope.cancel()
                 async with trio.open_nursery() as nursery:
@@ -489,10 +492,12 @@ def collecting_in_small_portions() -> Iterator[None]:
         gc.unfreeze()
 
 
-async def sweep_while_quiet(connections: Callable[[], int]) -> None:
+async def sweep_while_quiet(
+    connections: Callable[[], int], sleep: Callable[[float], Awaitable[None]] = trio.sleep
+) -> None:
     """Now and then, while few are connected, collect what was out of sight: cycles that were in use when frozen."""
     while True:
-        await trio.sleep(SWEEP_SECONDS)
+        await sleep(SWEEP_SECONDS)
         if connections() <= QUIET_CONNECTIONS:
             gc.unfreeze()
             gc.collect()

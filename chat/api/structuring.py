@@ -1,6 +1,6 @@
 """From plain values to the attrs class that an operation declares, or to the list of wrong fields.
 
-Cattrs builds one function per class when the routes are compiled; its error groups become paths and codes (wire facts
+Cattrs builds one function per class when it is first needed; its error groups become paths and codes (wire facts
 3.2). Types are strict: `true` is no integer, `1.0` is no integer, text is no list. Unknown members are ignored (design
 7).
 """
@@ -65,9 +65,12 @@ def _holds_list(declared: object) -> bool:
 
 
 def _structure(converter: Converter, declared: type[Any]) -> Structure:
-    hook = converter.get_structure_hook(declared)
+    compiled: list[Callable[[object, object], Any]] = []  # at first use: all together they are half of a server's start
 
     def structure(value: object) -> Any:
+        if not compiled:
+            compiled.append(converter.get_structure_hook(declared))
+        hook = compiled[0]
         try:
             return hook(value, declared)
         except (BaseValidationError, InvalidFormBody, Refusal) as error:

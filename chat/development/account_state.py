@@ -105,6 +105,7 @@ async def change_account(services: DevelopmentServices, user_id: int, change: Ac
         for session in services.development.gateway.table.of_user(user_id):
             session.is_staff = bool(after.flags & UserFlag.STAFF)
         services.development.account_events.changed(before, after)
+        services.own_message_deletion.look_again()
 
     _, account = await services.database.write(write, then)
     locale = user_settings.of_user(services.database.reader, user_id).get("locale")

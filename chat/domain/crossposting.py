@@ -58,7 +58,7 @@ ATTEMPTS: Final = 5
 RETRY_MS: Final = 30_000
 """How long a delivery that failed waits, times the failures; after ATTEMPTS of them it is given up."""
 
-LOOK_SECONDS: Final = 60.0
+LOOK_SECONDS: Final = 900.0
 """How often it looks by itself, for messages that go without anybody being told."""
 
 STORE_SECONDS: Final = 10.0

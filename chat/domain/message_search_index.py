@@ -93,7 +93,7 @@ class MessageSearchIndex:
                 log.warning("the index of messages waits for the store")
             with trio.move_on_after(LOOK_SECONDS):
                 await self._changed.wait()
-            await trio.sleep(BEHIND_SECONDS)
+                await trio.sleep(BEHIND_SECONDS)
 
     async def _follow(self) -> int:
         # Looks first, because a write costs a commit even where it changes nothing.

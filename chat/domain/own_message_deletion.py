@@ -36,8 +36,8 @@ DELAY_MS: Final = 24 * 3_600_000
 BATCH_MESSAGES: Final = 100
 """Messages that one transaction deletes, and that one event names."""
 
-LOOK_SECONDS: Final = 60.0
-"""How long it does not look at most: an account's moment can be set by others too."""
+LOOK_SECONDS: Final = 3_600.0
+"""How long it does not look at most; whoever sets an account's moment says so."""
 
 RETRY_SECONDS: Final = 10.0
 """How long a store that fails is left alone."""
@@ -129,6 +129,10 @@ class OwnMessageDeletion:
         return after
 
     # Fulfilling
+
+    def look_again(self) -> None:
+        """Somebody else changed what is due."""
+        self._wake.set()
 
     async def run(self) -> None:
         """Delete what is due, until cancelled."""

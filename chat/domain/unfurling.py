@@ -38,7 +38,7 @@ NOTHING_MS: Final = 300_000
 OEMBED_BYTES: Final = 65_536
 OEMBED_ACCEPTED: Final = "application/json+oembed, application/json"
 
-SWEEP_SECONDS: Final = 600.0
+SWEEP_SECONDS: Final = 3_600.0
 
 log: Final = structlog.get_logger("chat.media")
 

@@ -66,6 +66,7 @@ class ImageWorkers:
         self._in_processes = in_processes
         self._places = trio.CapacityLimiter(AT_A_TIME)
         self._resting: list[_Worker] = []
+        self._somebody_rests = trio.Event()
 
     async def render(self, source: Path, target: Path, rendition: Rendition) -> bool:
         """Write a rendition of `source` into `target`; returns whether it moves.
@@ -84,10 +85,13 @@ class ImageWorkers:
         """End processes that have rested for a while, and at the end all of them."""
         try:
             while True:
+                await self._somebody_rests.wait()
                 await trio.sleep(IDLE_SECONDS)
                 until = trio.current_time() - IDLE_SECONDS
                 tired = [worker for worker in self._resting if worker.resting_since <= until]
                 self._resting = [worker for worker in self._resting if worker not in tired]
+                if not self._resting:
+                    self._somebody_rests = trio.Event()
                 for worker in tired:
                     await _end(worker)
         finally:
@@ -139,6 +143,7 @@ class ImageWorkers:
             if rests:
                 worker.resting_since = trio.current_time()
                 self._resting.append(worker)
+                self._somebody_rests.set()
             else:
                 await _end(worker)
 

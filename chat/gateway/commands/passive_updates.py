@@ -34,6 +34,7 @@ class PassiveUpdates:
         """Since the last round: for each large guild the channels with a new message."""
         self._spoken: set[int] = set()
         """Since the last round: the large guilds where somebody joined, changed or left voice."""
+        self._something = trio.Event()
         bus.subscribe(self)
 
     def accept(self, signal: Signal) -> None:
@@ -42,18 +43,23 @@ class PassiveUpdates:
             case Event(name=EventName.MESSAGE_CREATE, audience=ToChannel(guild_id, channel_id)):
                 if self._is_large(guild_id):
                     self._written.setdefault(guild_id, set()).add(channel_id)
+                    self._something.set()
             case Event(name=EventName.VOICE_STATE_UPDATE, audience=ToChannel(guild_id)):
                 if self._is_large(guild_id):
                     self._spoken.add(guild_id)
+                    self._something.set()
 
     def backlog(self) -> int:
         """Nothing that anybody waits for."""
         return 0
 
     async def run(self) -> None:
-        """Send a round every 30,000 ms; runs until cancelled."""
+        """Send a round every 30,000 ms, where there is something to tell; runs until cancelled."""
+        began = trio.current_time()
         while True:
-            await trio.sleep(UPDATE_SECONDS)
+            await self._something.wait()
+            await trio.sleep(UPDATE_SECONDS - (trio.current_time() - began) % UPDATE_SECONDS)
+            self._something = trio.Event()
             written, self._written = self._written, {}
             spoken, self._spoken = self._spoken, set()
             for guild_id in {**written, **dict.fromkeys(spoken)}:
