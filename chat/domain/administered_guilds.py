@@ -27,7 +27,7 @@ from chat.errors import ApiError, InvalidFormBody
 from chat.registries.acls import Acl
 from chat.registries.admin_actions import AdminAction
 from chat.registries.guild_features import GuildFeature
-from chat.registries.guild_values import VerificationLevel
+from chat.registries.guild_values import NsfwLevel, VerificationLevel
 from chat.snowflake import MAXIMUM
 from chat.store import accounts, guild_listing, guilds
 from chat.store.database import Database
@@ -95,7 +95,14 @@ class GuildWishes:
         if self.cleared is not None:
             yield AdminAction.CLEAR_GUILD_FIELDS, {"fields": self.cleared}
         if self.settings:
-            yield AdminAction.UPDATE_SETTINGS, {name: getattr(after, name) for name in self.settings}
+            yield AdminAction.UPDATE_SETTINGS, {name: _stored(after, name) for name in self.settings}
+
+
+def _stored(guild: Guild, setting: str) -> Any:
+    """What a setting has become; `nsfw_level` is an older way to say `nsfw`, and is not stored itself."""
+    if setting == "nsfw_level":
+        return int(NsfwLevel.AGE_RESTRICTED if guild.nsfw else NsfwLevel.SAFE)
+    return getattr(guild, setting)
 
 
 def features_metadata(added: Collection[str], removed: Collection[str], after: Guild) -> dict[str, Any]:

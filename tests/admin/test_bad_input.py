@@ -4,7 +4,7 @@ failure of ours, and nothing in the audit log."""
 from __future__ import annotations
 
 import json
-from typing import Final
+from typing import Any, Final
 
 import attrs
 from trio.testing import MockClock
@@ -98,6 +98,9 @@ TEXTS: Final = (
 )
 """What a parameter of a query or a member of a path may be; percent-encoded."""
 
+OBJECTS: Final = frozenset({"settings"})
+"""Fields that are objects, of which unknown members are ignored."""
+
 JSON_HEADERS: Final = {"Content-Type": "application/json"}
 
 
@@ -110,6 +113,7 @@ class Walk:
         self._newest = 0
         self.wrong: list[str] = []
         self.asked = 0
+        self.shapes: set[tuple[str, type[Any] | None]] = set()
 
     async def ask(self, operation: AdminOperation, path: str, body: bytes | None, *, never: bool = False) -> None:
         """One request. `never` is whether it has to be refused as a bad one."""
@@ -149,14 +153,16 @@ async def walked(walk: Walk, world: World, operation: AdminOperation) -> None:
             await walk.ask(operation, with_query(path, field.name, *map(str, range(300))), good)
     if operation.body is None:
         return
-    for raw in BODIES:
-        await walk.ask(operation, path, raw)
+    if (operation.method, operation.body) not in walk.shapes:  # blocklists differ in their values alone
+        for raw in BODIES:
+            await walk.ask(operation, path, raw)
+    walk.shapes.add((operation.method, operation.body))
     for field in attrs.fields(operation.body):
         rest = {name: value for name, value in sample.items() if name != field.name}
         others = "".join(f", {json.dumps(name)}: {json.dumps(value)}" for name, value in rest.items())
         for token in (*NEVER, *PERHAPS):
             body = f"{{{json.dumps(field.name)}: {token}{others}}}".encode()
-            await walk.ask(operation, path, body, never=token in NEVER)
+            await walk.ask(operation, path, body, never=token in NEVER and field.name not in OBJECTS)
 
 
 async def test_nothing_bad_gets_further_than_a_refusal(
