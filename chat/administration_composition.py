@@ -17,6 +17,7 @@ from chat.domain.administered_applications import AdministeredApplications
 from chat.domain.administered_bans import AdministeredBans
 from chat.domain.administered_credentials import AdministeredCredentials
 from chat.domain.administered_deletions import AdministeredDeletions
+from chat.domain.administered_discovery import AdministeredDiscovery
 from chat.domain.administered_guild_contents import AdministeredGuildContents
 from chat.domain.administered_guild_members import AdministeredGuildMembers
 from chat.domain.administered_guilds import AdministeredGuilds
@@ -107,6 +108,7 @@ def build_administration(
         ),
         blocklists=blocklists,
         reports=reports,
+        discovery=AdministeredDiscovery(database, base.guild_states, clock, log, guild_parts.changes),
         report_reading=ReportReading(database, log, settings),
         jobs=jobs,
         ledger=JobLedger(database, jobs),

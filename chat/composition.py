@@ -56,6 +56,7 @@ from chat.domain.channel_witness import ChannelWitness
 from chat.domain.channels import Channels
 from chat.domain.crossposting import Crossposting
 from chat.domain.discovery import Discovery
+from chat.domain.discovery_applications import DiscoveryApplications
 from chat.domain.email_addresses import EmailAddresses
 from chat.domain.email_change import EmailChanges
 from chat.domain.email_replacement import EmailReplacements
@@ -418,6 +419,7 @@ def build_services(base: Foundations) -> Services:
         guild_channels=GuildChannels(
             database, base.guild_states, access, bus, audit_log, base.snowflakes, settings, policy, voice_regions
         ),
+        discovery_applications=DiscoveryApplications(database, access, clock, policy, guild_changes, settings),
         guild_discovery=GuildDiscovery(database, base.guild_states, access, memberships, base.presences.online_count),
         voice_regions=voice_regions,
         permission_overwrites=PermissionOverwrites(database, base.guild_states, access, bus, audit_log),

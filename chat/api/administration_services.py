@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from chat.domain.administered_bans import AdministeredBans
     from chat.domain.administered_credentials import AdministeredCredentials
     from chat.domain.administered_deletions import AdministeredDeletions
+    from chat.domain.administered_discovery import AdministeredDiscovery
     from chat.domain.administered_guild_contents import AdministeredGuildContents
     from chat.domain.administered_guild_members import AdministeredGuildMembers
     from chat.domain.administered_guilds import AdministeredGuilds
@@ -49,6 +50,7 @@ class AdministrationServices:
     deletions: AdministeredDeletions
     erasure: AccountErasure
     blocklists: Blocklists
+    discovery: AdministeredDiscovery
     reports: Reports
     report_reading: ReportReading
     jobs: Jobs

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from chat.domain.channels import Channels
     from chat.domain.crossposting import Crossposting
     from chat.domain.discovery import Discovery
+    from chat.domain.discovery_applications import DiscoveryApplications
     from chat.domain.email_change import EmailChanges
     from chat.domain.email_replacement import EmailReplacements
     from chat.domain.email_revert import EmailReverts
@@ -173,6 +174,7 @@ class Services:
     temporary_members: TemporaryMembers
     inactive_members: InactiveMembers
     calls: Calls
+    discovery_applications: DiscoveryApplications
     guild_discovery: GuildDiscovery
     voice_regions: VoiceRegions
     member_searches: MemberSearches

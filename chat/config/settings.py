@@ -171,6 +171,14 @@ class ContentPolicySettings:
 
 
 @attrs.frozen(kw_only=True)
+class DiscoverySettings:
+    """Guilds that anybody may find."""
+
+    enabled: bool = setting(True, "guilds may apply to be found by anybody")
+    minimum_members: int = setting(10, "members that a guild needs to apply", minimum=1)
+
+
+@attrs.frozen(kw_only=True)
 class VoiceSettings:
     """Voice channels."""
 
@@ -285,6 +293,7 @@ class Settings:
     limits: Limits = attrs.field(factory=Limits)
     reverse_dns: ReverseDnsSettings = attrs.field(factory=ReverseDnsSettings)
     content_policy: ContentPolicySettings = attrs.field(factory=ContentPolicySettings)
+    discovery: DiscoverySettings = attrs.field(factory=DiscoverySettings)
     voice: VoiceSettings = attrs.field(factory=VoiceSettings)
     mail: MailSettings = attrs.field(factory=MailSettings)
     sso: SsoSettings = attrs.field(factory=SsoSettings)

@@ -8,18 +8,36 @@ import sqlite3
 from collections.abc import Callable
 from typing import Any
 
+import attrs
+
 from chat.auth.principal import Principal
 from chat.domain.access import Access
 from chat.domain.guild_states import GuildStates
 from chat.domain.invites import CLOSING_FEATURES
 from chat.domain.memberships import Memberships
 from chat.domain.objects.guilds import partial_guild_object
+from chat.domain.phrase_matcher import comparable_text
 from chat.errors import ApiError
+from chat.registries.discovery import CATEGORY_NAMES, DiscoveryCategory
 from chat.registries.guild_features import UNAVAILABLE_GUILD_FEATURES, GuildFeature
 from chat.registries.join_sources import JoinSource
-from chat.store import guilds
+from chat.store import discovery_applications, guilds
 from chat.store.database import Database
+from chat.store.discovery_applications import DiscoveryApplication
 from chat.store.guilds import Guild
+
+
+@attrs.frozen
+class Found:
+    """A guild that is present in discovery, with what it says of itself; None of one that never applied."""
+
+    guild: Guild
+    application: DiscoveryApplication | None
+
+
+def categories() -> list[dict[str, Any]]:
+    """What guilds can be about."""
+    return [{"id": int(category), "name": name} for category, name in CATEGORY_NAMES.items()]
 
 
 class GuildDiscovery:
@@ -39,17 +57,29 @@ class GuildDiscovery:
         self._memberships = memberships
         self._online_count = online_count
 
-    async def listed(self, *, limit: int, offset: int) -> dict[str, Any]:
-        """A page of the guilds that are present in discovery, the largest first, and how many there are in all."""
+    async def listed(
+        self, *, limit: int, offset: int, category: DiscoveryCategory | None = None, text: str | None = None
+    ) -> dict[str, Any]:
+        """A page of the guilds that are present in discovery, the largest first, and how many there are in all: those
+        of a category, or that have a text in their name or in what they say of themselves."""
+        sought = comparable_text(text or "").strip()
 
-        def query(connection: sqlite3.Connection) -> tuple[list[Guild], int]:
+        def fits(found: Found) -> bool:
+            said = found.application
+            if category is not None and (said is None or said.category != category):
+                return False
+            return sought in comparable_text(f"{found.guild.name}\n{said.description if said else ''}")
+
+        def query(connection: sqlite3.Connection) -> tuple[list[Found], int]:
             present = guilds.with_feature(
                 connection, GuildFeature.DISCOVERABLE, but_none_of=sorted(UNAVAILABLE_GUILD_FEATURES)
             )
-            return present[offset : offset + limit], len(present)
+            said = (Found(guild, discovery_applications.find(connection, guild.id)) for guild in present)
+            fitting = [found for found in said if fits(found)]
+            return fitting[offset : offset + limit], len(fitting)
 
         page, total = await self._database.read(query)
-        return {"guilds": [self._object(guild) for guild in page], "total": total}
+        return {"guilds": [self._object(found) for found in page], "total": total}
 
     async def join(self, principal: Principal, guild_id: int, address: str | None) -> None:
         """Become a member of a guild that is present in discovery; nothing happens to whoever is one.
@@ -67,9 +97,12 @@ class GuildDiscovery:
             raise ApiError("INVITES_DISABLED")
         await self._memberships.join(principal.account, guild_id, JoinSource.DISCOVERY, address=address)
 
-    def _object(self, guild: Guild) -> dict[str, Any]:
+    def _object(self, found: Found) -> dict[str, Any]:
+        guild, said = found.guild, found.application
         return {
             **partial_guild_object(guild),
+            "description": None if said is None else said.description,
+            "category_id": None if said is None else said.category,
             "verification_level": guild.verification_level,
             "member_count": guild.member_count,
             "online_count": self._online_count(guild.id),

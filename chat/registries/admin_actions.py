@@ -335,6 +335,18 @@ class AdminAction(enum.StrEnum):
     LIST_REPORTS = "list_reports"
     """Reports were listed."""
 
+    LIST_DISCOVERY_APPLICATIONS = "list_discovery_applications"
+    """Applications for public discovery were listed."""
+
+    APPROVE_DISCOVERY = "approve_discovery"
+    """A guild was taken into public discovery."""
+
+    REJECT_DISCOVERY = "reject_discovery"
+    """A guild's application for public discovery was turned down."""
+
+    REMOVE_FROM_DISCOVERY = "remove_from_discovery"
+    """A guild was taken out of public discovery."""
+
     SEARCH_GUILDS = "search_guilds"
     """Guilds were searched."""
 
@@ -535,6 +547,12 @@ ADMIN_ACTIONS: Final[Mapping[AdminAction, AdminActionKind]] = MappingProxyType(
         AdminAction.RESOLVE_REPORT: _row("public_comment", "notified", target=AdminTarget.REPORT),
         AdminAction.GET_REPORT: _row("found", target=AdminTarget.REPORT),
         AdminAction.LIST_REPORTS: _row("status", "limit", "result_count", target=AdminTarget.REPORT),
+        AdminAction.LIST_DISCOVERY_APPLICATIONS: _row(
+            "status", "limit", "offset", "result_count", target=AdminTarget.GUILD
+        ),
+        AdminAction.APPROVE_DISCOVERY: _row("reason", target=AdminTarget.GUILD),
+        AdminAction.REJECT_DISCOVERY: _row("reason", target=AdminTarget.GUILD),
+        AdminAction.REMOVE_FROM_DISCOVERY: _row("reason", target=AdminTarget.GUILD),
         AdminAction.SEARCH_GUILDS: _row(
             "has_query", "limit", "offset", "result_count", "total", target=AdminTarget.GUILD
         ),

@@ -24,6 +24,7 @@ from chat.store.schema_bans import BANS
 from chat.store.schema_calls import CALLS
 from chat.store.schema_credentials import CREDENTIALS
 from chat.store.schema_crossposts import CROSSPOSTS
+from chat.store.schema_discovery import DISCOVERY_APPLICATIONS
 from chat.store.schema_erasure import ERASURE
 from chat.store.schema_expressions import EXPRESSIONS
 from chat.store.schema_forums import ANNOUNCEMENTS, FORUMS
@@ -243,6 +244,12 @@ def account_erasure(database: sqlite_utils.Database) -> None:
         database.execute(statement)
 
 
+def discovery_applications(database: sqlite_utils.Database) -> None:
+    """Guilds apply for public discovery."""
+    for statement in DISCOVERY_APPLICATIONS:
+        database.execute(statement)
+
+
 MIGRATIONS: Final[Sequence[Migration]] = (
     accounts_guilds_messages,
     relationships,
@@ -276,6 +283,7 @@ MIGRATIONS: Final[Sequence[Migration]] = (
     reports_in_full,
     archives,
     account_erasure,
+    discovery_applications,
 )
 """In the order in which they run; the name of the function is the name in the record."""
 

@@ -27,6 +27,7 @@ from chat.api.schemas.shapes import (
 from chat.api.schemas.users import PARTIAL_USER
 from chat.registries.audit_actions import AuditAction
 from chat.registries.channel_types import ChannelType
+from chat.registries.discovery import DiscoveryCategory, DiscoveryStatus
 from chat.registries.guild_values import (
     DefaultMessageNotifications,
     GuildExplicitContentFilter,
@@ -97,7 +98,28 @@ LISTED_GUILD: Final = GUILD.extended(
 
 DISCOVERED_GUILD: Final = PARTIAL_GUILD.extended(
     "DiscoveredGuild",
-    {"verification_level": member_of(VerificationLevel), "member_count": COUNT, "online_count": COUNT},
+    {
+        "verification_level": member_of(VerificationLevel),
+        "member_count": COUNT,
+        "online_count": COUNT,
+        "description": nullable(TEXT),
+        "category_id": nullable(member_of(DiscoveryCategory)),
+    },
+)
+
+DISCOVERY_CATEGORY: Final = wire_object("DiscoveryCategory", {"id": member_of(DiscoveryCategory), "name": TEXT})
+
+DISCOVERY_APPLICATION: Final = wire_object(
+    "DiscoveryApplication",
+    {
+        "guild_id": SNOWFLAKE,
+        "status": member_of(DiscoveryStatus),
+        "category_id": member_of(DiscoveryCategory),
+        "description": TEXT,
+        "applied_at": TIMESTAMP,
+        "reviewed_at": nullable(TIMESTAMP),
+        "review_reason": nullable(TEXT),
+    },
 )
 
 ROLE: Final = wire_object(

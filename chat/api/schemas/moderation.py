@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from chat.api.schemas.administration import USER_SUMMARY
+from chat.api.schemas.administration import ADMIN_GUILD, USER_SUMMARY
+from chat.api.schemas.guilds import DISCOVERY_APPLICATION
 from chat.api.schemas.shapes import (
     BOOLEAN,
     COUNT,
@@ -62,3 +63,9 @@ REPORT: Final = wire_object(
     },
 )
 REPORTS_FOUND: Final = record({"reports": listed(REPORT), "total": COUNT})
+
+REVIEWED_APPLICATION: Final = DISCOVERY_APPLICATION.extended(
+    "ReviewedDiscoveryApplication",
+    {"guild": nullable(ADMIN_GUILD), "applied_by": nullable(USER_SUMMARY), "reviewed_by": nullable(USER_SUMMARY)},
+)
+DISCOVERY_APPLICATIONS: Final = record({"applications": listed(REVIEWED_APPLICATION), "total": COUNT})

@@ -1,0 +1,71 @@
+"""Public discovery: what guilds are about, and how an application for being found stands (wire facts, appendix A)."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Final
+
+
+class DiscoveryCategory(enum.IntEnum):
+    """What a guild is about."""
+
+    GAMING = 0
+    """Games."""
+
+    MUSIC = 1
+    """Music."""
+
+    ENTERTAINMENT = 2
+    """What entertains and has no category of its own."""
+
+    EDUCATION = 3
+    """Learning and teaching."""
+
+    SCIENCE_AND_TECHNOLOGY = 4
+    """Science and technology."""
+
+    CONTENT_CREATOR = 5
+    """Somebody who makes something, and those who follow it."""
+
+    ANIME_AND_MANGA = 6
+    """Anime and manga."""
+
+    MOVIES_AND_TV = 7
+    """Films and series."""
+
+    OTHER = 8
+    """Anything else."""
+
+
+CATEGORY_NAMES: Final[Mapping[DiscoveryCategory, str]] = MappingProxyType(
+    {
+        DiscoveryCategory.GAMING: "Gaming",
+        DiscoveryCategory.MUSIC: "Music",
+        DiscoveryCategory.ENTERTAINMENT: "Entertainment",
+        DiscoveryCategory.EDUCATION: "Education",
+        DiscoveryCategory.SCIENCE_AND_TECHNOLOGY: "Science & Technology",
+        DiscoveryCategory.CONTENT_CREATOR: "Content Creator",
+        DiscoveryCategory.ANIME_AND_MANGA: "Anime & Manga",
+        DiscoveryCategory.MOVIES_AND_TV: "Movies & TV",
+        DiscoveryCategory.OTHER: "Other",
+    }
+)
+"""What people are shown, in the order in which they are shown it."""
+
+
+class DiscoveryStatus(enum.StrEnum):
+    """How an application stands."""
+
+    PENDING = "pending"
+    """Nobody has decided on it."""
+
+    APPROVED = "approved"
+    """The guild was taken into discovery."""
+
+    REJECTED = "rejected"
+    """It was not; it may apply again."""
+
+    REMOVED = "removed"
+    """It was, and was taken out again; it may apply again."""
