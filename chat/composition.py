@@ -312,7 +312,9 @@ def build_services(base: Foundations) -> Services:
     push = _push(base)
     message_search_index = MessageSearchIndex(database, bus, enabled=settings.search == "on")
     vanity_urls = VanityUrls(database, base.guild_states, access, bus, audit_log, clock, settings, policy)
-    guild_deletion = GuildDeletion(database, base.guild_states, access, bus, audit_log, policy, credentials.sudo)
+    guild_deletion = GuildDeletion(
+        database, base.guild_states, access, bus, audit_log, policy, credentials.sudo, crossposting.look_again
+    )
     guild_changes = GuildChanges(
         database,
         base.guild_states,

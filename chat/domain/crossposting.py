@@ -59,7 +59,7 @@ RETRY_MS: Final = 30_000
 """How long a delivery that failed waits, times the failures; after ATTEMPTS of them it is given up."""
 
 LOOK_SECONDS: Final = 900.0
-"""How often it looks by itself, for messages that go without anybody being told."""
+"""How often it looks by itself; whatever takes messages away says so."""
 
 STORE_SECONDS: Final = 10.0
 """How long a store that fails is left alone."""

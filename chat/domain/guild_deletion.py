@@ -66,7 +66,10 @@ class GuildDeletion:
         audit_log: AuditLog,
         policy: InstancePolicy,
         sudo: SudoMode,
+        messages_gone: Callable[[], None],
     ) -> None:
+        """`messages_gone` is told when messages went that no event names."""
+        self._messages_gone = messages_gone
         self._database = database
         self._guild_states = guild_states
         self._access = access
@@ -203,6 +206,7 @@ class GuildDeletion:
             self._wake = trio.Event()
             try:
                 while await self._database.write(lambda connection: loose_channels.sweep(connection, MESSAGES_AT_ONCE)):
+                    self._messages_gone()
                     await trio.lowlevel.checkpoint()
             except StorageUnavailable:
                 log.warning("deleted guilds wait for the store")
