@@ -23,11 +23,13 @@ from chat.domain.administered_guild_members import AdministeredGuildMembers
 from chat.domain.administered_guilds import AdministeredGuilds
 from chat.domain.administered_lists import AdministeredLists
 from chat.domain.administered_messages import AdministeredMessages
+from chat.domain.administered_registrations import AdministeredRegistrations
 from chat.domain.administered_relationships import AdministeredRelationships
 from chat.domain.archives import Archives
 from chat.domain.blocklists import Blocklists
 from chat.domain.channel_witness import ChannelWitness
 from chat.domain.guild_succession import GuildSuccession
+from chat.domain.instance_configuration import InstanceConfiguration
 from chat.domain.instance_figures import InstanceFigures
 from chat.domain.job_ledger import JobLedger
 from chat.domain.message_shreds import MessageShreds
@@ -45,6 +47,7 @@ if TYPE_CHECKING:
     from chat.domain.groups import Groups
     from chat.domain.guild_changes import GuildChanges
     from chat.domain.guild_deletion import GuildDeletion
+    from chat.domain.instance_setup import InstanceSetup
     from chat.domain.media_library import MediaLibrary
     from chat.domain.memberships import Memberships
     from chat.domain.messages import Messages
@@ -64,6 +67,7 @@ class GuildParts:
     deletion: GuildDeletion
     expressions: Expressions
     memberships: Memberships
+    setup: InstanceSetup
     vanity_urls: VanityUrls
 
 
@@ -160,6 +164,8 @@ def build_administration(
         ),
         messages=AdministeredMessages(database, base.bus, witness, guild_parts.addresses, log),
         applications=AdministeredApplications(database, log, settings),
+        configuration=InstanceConfiguration(database, base.overrides, guild_parts.setup, base.account_events, log),
+        registrations=AdministeredRegistrations(database, clock, log),
         figures=InstanceFigures(
             database,
             clock,

@@ -34,6 +34,7 @@ from chat.auth.webauthn_options import RelyingParty
 from chat.bus.bus import Bus
 from chat.clock import Clock
 from chat.config import Settings
+from chat.config.overrides import Overrides
 from chat.domain.access import Access
 from chat.domain.account_closing import AccountClosing
 from chat.domain.account_events import AccountEvents
@@ -78,6 +79,7 @@ from chat.domain.guilds import Guilds
 from chat.domain.inactive_members import InactiveMembers
 from chat.domain.instance_figures import GatewayFigures
 from chat.domain.instance_policy import InstancePolicy
+from chat.domain.instance_setup import InstanceSetup
 from chat.domain.invites import Invites
 from chat.domain.ip_authorization import IpAuthorization
 from chat.domain.link_embeds import LinkEmbeds
@@ -193,6 +195,8 @@ class Foundations:
     thread_lookup: ThreadLookup
     directory: Path
     """The data directory: uploads lie below it."""
+    overrides: Overrides
+    """What the operator chooses at run time, over `settings`."""
     gateway_figures: Callable[[], GatewayFigures]
     sessions_in: Callable[[int], int]
     """What the gateway has in hand, and how many sessions hear a guild."""
@@ -331,6 +335,7 @@ def build_services(base: Foundations) -> Services:
     expressions = Expressions(
         database, base.guild_states, access, bus, audit_log, base.snowflakes, media, settings, policy
     )
+    setup = InstanceSetup(database)
     guild_parts = GuildParts(
         addresses=addresses,
         audit_log=audit_log,
@@ -339,6 +344,7 @@ def build_services(base: Foundations) -> Services:
         deletion=guild_deletion,
         expressions=expressions,
         memberships=memberships,
+        setup=setup,
         vanity_urls=vanity_urls,
     )
     return Services(
@@ -353,6 +359,7 @@ def build_services(base: Foundations) -> Services:
         administration=build_administration(
             base, credentials, recovery, access, messages, guild_parts, media, groups, own_message_deletion
         ),
+        instance_setup=setup,
         admin_api_keys=AdminApiKeys(database, clock, base.snowflakes, base.mint),
         accounts=Accounts(
             database,
@@ -464,7 +471,9 @@ def build_services(base: Foundations) -> Services:
         ),
         oauth2_tokens=OAuth2Tokens(database, clock, base.snowflakes, base.mint, clients),
         oauth2_identity=OAuth2Identity(database, clock, clients),
-        discovery=Discovery(settings, credentials.mailer, push.vapid.public_key if settings.push.enabled else None),
+        discovery=Discovery(
+            base.overrides, credentials.mailer, push.vapid.public_key if settings.push.enabled else None, setup
+        ),
         push_subscriptions=push.subscriptions,
         push_notifications=push.notifications,
         openapi=PublishedDocument([*ROUTES, *ADMIN_ROUTES], settings.public_url, in_threads=base.in_threads),

@@ -41,6 +41,7 @@ from chat.bus.bus import Bus, CredentialsRevoked
 from chat.clock import Clock, MovableClock, SkippingClock, SystemClock
 from chat.composition import Foundations, build_services
 from chat.config import Loaded, Settings
+from chat.config.overrides import Overrides, accepted
 from chat.domain import guild_administration
 from chat.domain.account_states import AccountStates, find_partial_user, is_animated
 from chat.domain.active_calls import ActiveCalls
@@ -62,7 +63,7 @@ from chat.gateway.listener import Listener, Port, connections_maximum, open_list
 from chat.gateway.retention import at_rest, revived
 from chat.gateway.subscriptions import Subscriptions
 from chat.snowflake import SERVER_WORKER, SnowflakeGenerator
-from chat.store import accounts, outside_changes, retained_sessions
+from chat.store import accounts, chosen_settings, outside_changes, retained_sessions
 from chat.store import private_channels as private_channels_store
 from chat.store.data_directory import DataDirectory
 from chat.store.database import SWITCH_INTERVAL_SECONDS, Database, open_database
@@ -126,9 +127,12 @@ class Server:
 
     def __init__(self, surroundings: Surroundings) -> None:
         self.surroundings = surroundings
-        settings, database, clock = surroundings.settings, surroundings.database, surroundings.clock
+        database, clock = surroundings.database, surroundings.clock
+        settings = attrs.evolve(surroundings.settings)  # of this server alone: they change while it runs
         chance = surroundings.chance
         self.settings = settings
+        self.overrides = Overrides(settings)
+        self.take_up_chosen_settings()
         self.database = database
         self.clock = clock
         self.bus = bus = Bus()
@@ -233,6 +237,7 @@ class Server:
             private_channels=private_channels,
             thread_lookup=thread_lookup,
             directory=surroundings.directory,
+            overrides=self.overrides,
             gateway_figures=self.gateway.figures,
             sessions_in=self.gateway.sessions_in,
             in_threads=surroundings.work_in_threads,
@@ -270,9 +275,13 @@ class Server:
                 relationships=self.relationships,
                 gateway=self.gateway,
                 http_faults=faults,
-                forget=(self.rosters.forget,),
+                forget=(self.rosters.forget, self.take_up_chosen_settings, self.services.instance_setup.forget),
             ),
         )
+
+    def take_up_chosen_settings(self) -> None:
+        """Put in force what the store says of settings chosen at run time."""
+        self.overrides.put(accepted(chosen_settings.every(self.surroundings.database.reader)))
 
     # Coming and going
 

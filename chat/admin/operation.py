@@ -49,12 +49,16 @@ class AdminRoutes(Routes):
         acls: Sequence[Acl | tuple[Acl, ...]],
         audit: AdminAction | None,
         bucket: Bucket,
+        first_run: bool = False,
         precondition: Callable[[Request], None] | None = None,
         body: type[Any] | None = None,
         query: type[Any] | None = None,
         answers: Answers | None = None,
     ) -> Callable[[H], H]:
-        """Declare the decorated coroutine function as the operation `method path`; see `Routes.operation`."""
+        """Declare the decorated coroutine function as the operation `method path`; see `Routes.operation`.
+
+        `first_run` opens it to the first account while the instance is not set up (`chat.domain.instance_setup`).
+        """
 
         def declare(handler: H) -> H:
             self.operations.append(
@@ -66,6 +70,7 @@ class AdminRoutes(Routes):
                     acls=[frozenset(acl) if isinstance(acl, tuple) else frozenset({acl}) for acl in acls],
                     audit=audit,
                     bucket=bucket,
+                    first_run=first_run,
                     precondition=precondition,
                     body=body,
                     query=query,

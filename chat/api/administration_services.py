@@ -23,9 +23,11 @@ if TYPE_CHECKING:
     from chat.domain.administered_guilds import AdministeredGuilds
     from chat.domain.administered_lists import AdministeredLists
     from chat.domain.administered_messages import AdministeredMessages
+    from chat.domain.administered_registrations import AdministeredRegistrations
     from chat.domain.administered_relationships import AdministeredRelationships
     from chat.domain.archives import Archives
     from chat.domain.blocklists import Blocklists
+    from chat.domain.instance_configuration import InstanceConfiguration
     from chat.domain.instance_figures import InstanceFigures
     from chat.domain.job_ledger import JobLedger
     from chat.domain.message_shreds import MessageShreds
@@ -60,6 +62,8 @@ class AdministrationServices:
     guild_members: AdministeredGuildMembers
     guild_contents: AdministeredGuildContents
     figures: InstanceFigures
+    configuration: InstanceConfiguration
+    registrations: AdministeredRegistrations
     messages: AdministeredMessages
     applications: AdministeredApplications
     archives: Archives

@@ -211,6 +211,8 @@ class Endpoint:
 
     def _admit(self, credential: Credential | None, caller: Principal | None) -> None:
         operation = self.operation
+        if operation.first_run and caller is not None and self._services.instance_setup.is_open_to(caller):
+            return
         admit(
             operation.policy,
             credential,

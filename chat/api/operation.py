@@ -162,6 +162,8 @@ class Operation:
     bots_refused_with: str | None = None
     acls: Acls = ()
     """Of each set the caller holds at least one; for Policy.ADMIN."""
+    first_run: bool = False
+    """Under Policy.ADMIN: whether it is open to the first account while the instance is not set up (wire facts 7.1)."""
     precondition: Callable[[Request], None] | None = None
     body: type[Any] | None = None
     form: type[Any] | None = None

@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from chat.domain.guild_discovery import GuildDiscovery
     from chat.domain.guilds import Guilds
     from chat.domain.inactive_members import InactiveMembers
+    from chat.domain.instance_setup import InstanceSetup
     from chat.domain.invites import Invites
     from chat.domain.ip_authorization import IpAuthorization
     from chat.domain.link_embeds import LinkEmbeds
@@ -115,6 +116,7 @@ class Services:
     captcha: Captcha
     address_bans: AddressBans
     administration: AdministrationServices
+    instance_setup: InstanceSetup
     address_lookups: AddressLookups
     admin_api_keys: AdminApiKeys
     accounts: Accounts

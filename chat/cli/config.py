@@ -22,20 +22,29 @@ def config() -> None:
 @click.option("--dev", is_flag=True, help="The settings of `chat dev`.")
 @json_option
 def show(data: Path, config_file: Path | None, dev: bool, as_json: bool) -> None:
-    """Every setting with its value, origin and meaning."""
+    """Every setting with its value, origin and meaning.
+
+    What is chosen in the instance configuration, while a server runs, counts more than file and environment.
+    """
     from chat.config.loading import SETTINGS, load_settings
+    from chat.config.overrides import ORIGIN, accepted, effective
+    from chat.store.chosen_settings import in_file
+    from chat.store.data_directory import DataDirectory
 
     loaded = load_settings(data, config_file, os.environ, development=dev)
+    chosen = accepted(in_file(DataDirectory(data).database))
+    in_force = effective(loaded.settings, chosen)
     shown: list[dict[str, object]] = []
     for name, setting in SETTINGS.items():
-        value = setting.of(loaded.settings)
+        value = setting.of(in_force)
+        is_chosen = name in chosen or value != setting.of(loaded.settings)
         if setting.declaration.secret and value is not None:
             value = "(secret)"
         shown.append(
             {
                 "name": name,
                 "value": value,
-                "origin": loaded.origins[name],
+                "origin": ORIGIN if is_chosen else loaded.origins[name],
                 "unit": setting.declaration.unit,
                 "expected": setting.expected,
                 "help": setting.declaration.help,

@@ -9,7 +9,9 @@ import attrs
 import orjson
 
 from chat.config import Limits, Settings
+from chat.config.overrides import Overrides
 from chat.config.settings import CaptchaSettings
+from chat.domain.instance_setup import InstanceSetup
 from chat.domain.objects.users import PREMIUM_TRAIT
 from chat.mail.mailer import Mailer
 
@@ -25,20 +27,36 @@ _PREMIUM_SUFFIX: Final = "_premium"
 
 
 class Discovery:
-    """Both documents, made once from the settings. `push_key` is what browsers subscribe with, if they may."""
+    """Both documents, made from the settings. `push_key` is what browsers subscribe with, if they may."""
 
-    def __init__(self, settings: Settings, mailer: Mailer, push_key: str | None) -> None:
+    def __init__(self, overrides: Overrides, mailer: Mailer, push_key: str | None, setup: InstanceSetup) -> None:
+        settings = overrides.settings
+        self._settings = settings
+        self._mailer = mailer
+        self._push_key = push_key
+        self._setup = setup
         self._origin: Final = settings.public_url
         self.gateway_url: Final = self._origin.replace("http", "ws", 1) + "/gateway"
         """The address of the gateway, without a query string: clients append their own."""
-        self.document: Final = self._document(settings, mailer, push_key)
-        """The answer to GET /.well-known/chat; not to be changed."""
+        self._made: dict[bool, dict[str, Any]] = {}
+        overrides.when_changed(self._made.clear)
         self.gateway_bot: Final = {
             "url": self.gateway_url,
             "shards": SHARDS,
             "session_start_limit": SESSION_STARTS,
         }
         """The answer to GET /v1/gateway/bot; not to be changed."""
+
+    @property
+    def document(self) -> dict[str, Any]:
+        """The answer to GET /.well-known/chat; not to be changed."""
+        configured = self._setup.is_configured
+        made = self._made.get(configured)
+        if made is None:
+            made = self._document(self._settings, self._mailer, self._push_key)
+            made["app_public"]["setup"]["configured"] = configured
+            self._made[configured] = made
+        return made
 
     def _document(self, settings: Settings, mailer: Mailer, push_key: str | None) -> dict[str, Any]:
         sso = settings.sso

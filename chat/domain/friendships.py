@@ -75,7 +75,7 @@ class Friendships:
         self._clock = clock
         self._relationships = relationships
         self._account_events = account_events
-        self._most = settings.limits.max_relationships
+        self._settings = settings
 
     def of_account(self, principal: Principal) -> list[dict[str, Any]]:
         """The caller's relationships, in order of the others' ids."""
@@ -260,14 +260,17 @@ class Friendships:
 
     def _require_room(self, connection: sqlite3.Connection, user_id: int) -> None:
         """Raise MAX_FRIENDS unless the account may have another friend, block or request of its own."""
-        if relationships.count_of_types(connection, user_id, *CHOSEN) >= self._most:
-            raise ApiError("MAX_FRIENDS", members={"max_relationships": self._most})
+        if relationships.count_of_types(connection, user_id, *CHOSEN) >= self._settings.limits.max_relationships:
+            raise ApiError("MAX_FRIENDS", members={"max_relationships": self._settings.limits.max_relationships})
 
     def _require_ear(self, connection: sqlite3.Connection, user_id: int) -> None:
         """Raise MAX_FRIENDS unless the account may be asked by another one, and agree."""
         self._require_room(connection, user_id)
-        if relationships.count_of_types(connection, user_id, RelationshipType.INCOMING_REQUEST) >= self._most:
-            raise ApiError("MAX_FRIENDS", members={"max_relationships": self._most})
+        if (
+            relationships.count_of_types(connection, user_id, RelationshipType.INCOMING_REQUEST)
+            >= self._settings.limits.max_relationships
+        ):
+            raise ApiError("MAX_FRIENDS", members={"max_relationships": self._settings.limits.max_relationships})
 
 
 def _present(connection: sqlite3.Connection, user_id: int) -> Account:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Any
 
 import attrs
 
@@ -53,7 +53,7 @@ class GroupInvites:
         self._bus = bus
         self._clock = clock
         self._is_online = is_online
-        self._most: Final = settings.limits.max_guild_invites
+        self._settings = settings
 
     async def create(
         self, access: PrivateChannelAccess, wanted: Invite, *, unique: bool, new_code: Callable[[], str]
@@ -71,7 +71,7 @@ class GroupInvites:
             if similar is not None:
                 return _Made(similar, is_new=False)
             invites.delete_dead_of_channel(connection, wanted.channel_id, wanted.created_at)
-            if invites.count_of_channel(connection, wanted.channel_id) >= self._most:
+            if invites.count_of_channel(connection, wanted.channel_id) >= self._settings.limits.max_guild_invites:
                 raise ApiError("MAX_INVITES")
             return _Made(wanted, is_new=True) if invites.insert(connection, wanted) else None
 

@@ -94,8 +94,7 @@ class Groups:
         self._private_channels = private_channels
         self._system_messages = system_messages
         self._media = media
-        self._max_recipients = settings.limits.max_group_dm_recipients
-        self._max_groups = settings.limits.max_group_dms
+        self._settings = settings
 
     # Making
 
@@ -114,7 +113,7 @@ class Groups:
             raise InvalidFormBody.at("recipients", "DUPLICATE_RECIPIENTS_NOT_ALLOWED")
         if account.id in recipient_ids:
             raise InvalidFormBody.at("recipients", "CANNOT_ADD_YOURSELF_TO_GROUP_DM")
-        if len(recipient_ids) + 1 > self._max_recipients:
+        if len(recipient_ids) + 1 > self._settings.limits.max_group_dm_recipients:
             raise self._too_many()
         channel_id, now = self._snowflakes(), self._clock.now_ms()
         message_ids = [self._snowflakes() for _ in recipient_ids]
@@ -200,7 +199,7 @@ class Groups:
             if user_id in private.recipient_ids:
                 return _Arrival(None)
             joined = admitted(connection)
-            if len(private.recipient_ids) >= self._max_recipients:
+            if len(private.recipient_ids) >= self._settings.limits.max_group_dm_recipients:
                 raise self._too_many()
             self._require_room_for_group(connection, user_id)
             private_channels.add_to_group(connection, channel_id, user_id, now)
@@ -402,11 +401,13 @@ class Groups:
                 raise ApiError("ACCOUNT_LIMITED")
 
     def _require_room_for_group(self, connection: sqlite3.Connection, user_id: int) -> None:
-        if private_channels.count_groups(connection, user_id) >= self._max_groups:
-            raise ApiError("MAX_GROUP_DMS", members={"max_group_dms": self._max_groups})
+        if private_channels.count_groups(connection, user_id) >= self._settings.limits.max_group_dms:
+            raise ApiError("MAX_GROUP_DMS", members={"max_group_dms": self._settings.limits.max_group_dms})
 
     def _too_many(self) -> ApiError:
-        return ApiError("MAX_GROUP_DM_RECIPIENTS", members={"max_recipients": self._max_recipients})
+        return ApiError(
+            "MAX_GROUP_DM_RECIPIENTS", members={"max_recipients": self._settings.limits.max_group_dm_recipients}
+        )
 
     def _write(
         self,

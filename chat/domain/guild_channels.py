@@ -88,7 +88,7 @@ class GuildChannels:
         self._bus = bus
         self._audit_log = audit_log
         self._snowflakes = snowflakes
-        self._limits = settings.limits
+        self._settings = settings
         self._policy = policy
         self._regions = regions
 
@@ -109,7 +109,7 @@ class GuildChannels:
         """
         access = self._access.guild(principal, guild_id, MANAGE_CHANNELS)
         state = access.state
-        columns, errors = stored_fields(kind, fields, state.guild.features, self._limits)
+        columns, errors = stored_fields(kind, fields, state.guild.features, self._settings.limits)
         if kind in THREAD_ONLY_CHANNEL_TYPES and fields.keys() & FORUM_FIELDS:
             errors += forum_errors(fields, {emoji.id for emoji in state.expressions(EMOJIS)})
         if errors:
@@ -118,12 +118,12 @@ class GuildChannels:
         self._regions.require(state.guild.features, columns.get("rtc_region"))
         own = overwrites_of_body(principal, access.permissions, state, (), overwrites)
         if kind is ChannelType.GUILD_VOICE:
-            columns = {**voice_defaults(self._limits), **columns}
+            columns = {**voice_defaults(self._settings.limits), **columns}
         channel_id = self._snowflakes()
 
         def unit(connection: sqlite3.Connection) -> _Written:
             present = _channels(connection, guild_id)
-            if len(present) >= self._limits.max_guild_channels:
+            if len(present) >= self._settings.limits.max_guild_channels:
                 raise ApiError("MAX_GUILD_CHANNELS")
             parent = self._parent(present, kind, columns.get("parent_id"))
             siblings = [channel for channel in present.values() if channel.parent_id == columns.get("parent_id")]
@@ -179,7 +179,7 @@ class GuildChannels:
         state, known = access.state, access.channel
         guild_id = state.id
         kind = _converted(known, fields)
-        columns, errors = stored_fields(kind, fields, state.guild.features, self._limits)
+        columns, errors = stored_fields(kind, fields, state.guild.features, self._settings.limits)
         if kind in THREAD_ONLY_CHANNEL_TYPES and fields.keys() & FORUM_FIELDS:
             errors += forum_errors(fields, {emoji.id for emoji in state.expressions(EMOJIS)})
         if errors:
@@ -327,7 +327,7 @@ class GuildChannels:
         if parent.type != ChannelType.GUILD_CATEGORY:
             raise InvalidFormBody.at("parent_id", "PARENT_MUST_BE_CATEGORY")
         held = sum(channel.parent_id == parent_id for channel in present.values())
-        if held >= self._limits.max_channels_per_category:
+        if held >= self._settings.limits.max_channels_per_category:
             raise ApiError("MAX_CATEGORY_CHANNELS")
         return parent
 

@@ -14,14 +14,17 @@ class InstancePolicy:
     """The instance's policy, as its settings say, and its blocklists."""
 
     def __init__(self, settings: Settings, blocked: BlockedValues) -> None:
-        self.single_community = settings.single_community_enabled
-        """Whether nobody may create guilds."""
-        self._community_guild_id = settings.single_community_guild_id
+        self._settings = settings
         self._blocked = blocked
+
+    @property
+    def single_community(self) -> bool:
+        """Whether nobody may create guilds."""
+        return self._settings.single_community_enabled
 
     def protects(self, guild_id: int) -> bool:
         """Whether this guild is the instance's one community, which nobody leaves or deletes."""
-        return self.single_community and guild_id == self._community_guild_id
+        return self.single_community and guild_id == self._settings.single_community_guild_id
 
     def require_unblocked(self, text: str) -> None:
         """Raise CONTENT_BLOCKED for text that holds a blocked phrase, in any letter case, or leads to what is

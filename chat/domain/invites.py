@@ -118,7 +118,7 @@ class Invites:
         self._bus = bus
         self._clock = clock
         self._randomness = randomness
-        self._max_invites = settings.limits.max_guild_invites
+        self._settings = settings
         self._online_count = online_count
         self._is_connected = is_connected
         self._audit_log = audit_log
@@ -151,7 +151,10 @@ class Invites:
                 if similar is not None:
                     return _Made(similar)
             invites.delete_dead(connection, guild.id, wanted.created_at)
-            if invites.count_of_guild(connection, guild.id, except_code=guild.vanity_url_code) >= self._max_invites:
+            if (
+                invites.count_of_guild(connection, guild.id, except_code=guild.vanity_url_code)
+                >= self._settings.limits.max_guild_invites
+            ):
                 raise ApiError("MAX_INVITES")
             if not invites.insert(connection, wanted):
                 return None

@@ -109,7 +109,7 @@ class MemberChanges:
         self._audit_log = audit_log
         self._policy = policy
         self._images = images
-        self._bio_length = settings.limits.max_bio_length
+        self._settings = settings
 
     async def change(
         self,
@@ -157,7 +157,7 @@ class MemberChanges:
         sent = {name: fields[name] for name in ACCOUNT_IMAGES.keys() & fields.keys()}
         columns = self._columns({name: value for name, value in fields.items() if name not in sent})
         bio = columns.get("bio")
-        if bio is not None and len(bio) > self._bio_length:
+        if bio is not None and len(bio) > self._settings.limits.max_bio_length:
             raise InvalidFormBody.at("bio", "CONTENT_EXCEEDS_MAX_LENGTH")
         pictures = await self._images.judged(principal.account, sent, member_images(guild_id))
         columns |= pictures.columns()

@@ -89,6 +89,9 @@ class AdminTarget(enum.StrEnum):
     PROFILE_SUBSTRING = "profile_substring"
     """A text in profiles."""
 
+    INSTANCE = "instance"
+    """The instance itself: its policy and its limits. The facts have no word for it."""
+
 
 @attrs.frozen
 class AdminActionKind:
@@ -431,6 +434,27 @@ class AdminAction(enum.StrEnum):
     TRANSFER_OWNERSHIP = "transfer_ownership"
     """An application was given to another owner."""
 
+    GET_INSTANCE_CONFIG = "get_instance_config"
+    """The policy of the instance was read."""
+
+    UPDATE_INSTANCE_CONFIG = "update_instance_config"
+    """The policy of the instance was changed."""
+
+    GET_LIMIT_CONFIG = "get_limit_config"
+    """The limits of the instance were read."""
+
+    UPDATE_LIMIT_CONFIG = "update_limit_config"
+    """Limits of the instance were changed."""
+
+    LIST_REGISTRATIONS = "list_registrations"
+    """Registrations that wait were listed."""
+
+    APPROVE_REGISTRATION = "approve_registration"
+    """A registration was approved."""
+
+    REJECT_REGISTRATION = "reject_registration"
+    """A registration was turned down."""
+
 
 def _row(*metadata: str, target: AdminTarget = AdminTarget.USER) -> AdminActionKind:
     return AdminActionKind(target, frozenset(metadata))
@@ -614,6 +638,21 @@ ADMIN_ACTIONS: Final[Mapping[AdminAction, AdminActionKind]] = MappingProxyType(
         AdminAction.DELETE_MESSAGE: _row("channel_id", "author_id", target=AdminTarget.MESSAGE),
         AdminAction.GET_APPLICATION: _row(target=AdminTarget.APPLICATION),
         AdminAction.TRANSFER_OWNERSHIP: _row("old_owner_id", "new_owner_id", target=AdminTarget.APPLICATION),
+        AdminAction.GET_INSTANCE_CONFIG: _row(target=AdminTarget.INSTANCE),
+        AdminAction.UPDATE_INSTANCE_CONFIG: _row(
+            "registration",
+            "email_verification_required",
+            "single_community_enabled",
+            "single_community_guild_id",
+            "direct_messages_disabled",
+            "reset",
+            target=AdminTarget.INSTANCE,
+        ),
+        AdminAction.GET_LIMIT_CONFIG: _row(target=AdminTarget.INSTANCE),
+        AdminAction.UPDATE_LIMIT_CONFIG: _row("limits", "reset", target=AdminTarget.INSTANCE),
+        AdminAction.LIST_REGISTRATIONS: _row("result_count"),
+        AdminAction.APPROVE_REGISTRATION: _row(),
+        AdminAction.REJECT_REGISTRATION: _row(),
     }
 )
 """The whole registry; every action has its row."""

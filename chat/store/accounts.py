@@ -138,6 +138,12 @@ def by_email_key(connection: sqlite3.Connection, email: str) -> Account | None:
     return _account(connection.execute(_BY_EMAIL_KEY, (email_key(email),)).fetchone())
 
 
+def first_person(connection: sqlite3.Connection) -> int | None:
+    """The oldest account that is neither a bot's nor the instance's own."""
+    row = connection.execute("SELECT id FROM users WHERE NOT bot AND NOT system ORDER BY id LIMIT 1").fetchone()
+    return None if row is None else row[0]
+
+
 def by_tag(connection: sqlite3.Connection, username: str, discriminator: int) -> Account | None:
     """The account with this username, in any letter case, and this discriminator."""
     return _account(connection.execute(_BY_TAG, (username_key(username), discriminator)).fetchone())

@@ -28,6 +28,7 @@ from chat.store.schema_discovery import DISCOVERY_APPLICATIONS
 from chat.store.schema_erasure import ERASURE
 from chat.store.schema_expressions import EXPRESSIONS
 from chat.store.schema_forums import ANNOUNCEMENTS, FORUMS
+from chat.store.schema_instance_configuration import INSTANCE_CONFIGURATION
 from chat.store.schema_jobs import JOBS
 from chat.store.schema_media import MEDIA
 from chat.store.schema_members import MEMBERS
@@ -250,6 +251,12 @@ def discovery_applications(database: sqlite_utils.Database) -> None:
         database.execute(statement)
 
 
+def instance_configuration(database: sqlite_utils.Database) -> None:
+    """Settings chosen while the server runs, and whether the instance is set up."""
+    for statement in INSTANCE_CONFIGURATION:
+        database.execute(statement)
+
+
 MIGRATIONS: Final[Sequence[Migration]] = (
     accounts_guilds_messages,
     relationships,
@@ -284,6 +291,7 @@ MIGRATIONS: Final[Sequence[Migration]] = (
     archives,
     account_erasure,
     discovery_applications,
+    instance_configuration,
 )
 """In the order in which they run; the name of the function is the name in the record."""
 

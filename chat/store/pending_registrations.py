@@ -39,10 +39,13 @@ def of_user(connection: sqlite3.Connection, user_id: int) -> PendingRegistration
     return None if row is None else PendingRegistration(*row)
 
 
-def waiting(connection: sqlite3.Connection) -> list[PendingRegistration]:
-    """The registrations that nobody has decided on, the oldest first."""
+def waiting(connection: sqlite3.Connection, limit: int = -1) -> list[PendingRegistration]:
+    """The registrations that nobody has decided on, the oldest first; at most `limit` unless that is negative."""
     rows = connection.execute(
-        f"SELECT {_COLUMNS} FROM pending_registrations WHERE rejected_at IS NULL ORDER BY created_at, user_id"  # noqa: S608
+        f"""
+        SELECT {_COLUMNS} FROM pending_registrations WHERE rejected_at IS NULL ORDER BY created_at, user_id LIMIT ?
+        """,  # noqa: S608
+        (limit,),
     )
     return [PendingRegistration(*row) for row in rows]
 

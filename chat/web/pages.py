@@ -128,7 +128,7 @@ class Pages:
         self._settings: Final = settings
         self._database: Final = database
         self._clock: Final = clock
-        self._rendered: Final[dict[str, Rendered]] = {}
+        self._rendered: Final[dict[tuple[str, str], Rendered]] = {}
         self.blueprint: Final = Blueprint("pages", __name__)
         for name, paths in PAGES.items():
             for path in paths:
@@ -188,12 +188,13 @@ class Pages:
         return Response(draw(uri), headers=headers)
 
     def _render(self, page: str) -> Rendered:
-        rendered = self._rendered.get(page)
+        registration = self._settings.registration  # may be another one with the next request
+        rendered = self._rendered.get((page, registration))
         if rendered is None:
             template = self._environment.get_template(f"{page}.html")
-            content = template.render(page=page).encode("utf-8")
+            content = template.render(page=page, registration=registration).encode("utf-8")
             rendered = Rendered(content, hashlib.sha256(content).hexdigest()[:32])
-            self._rendered[page] = rendered
+            self._rendered[page, registration] = rendered
         return rendered
 
     @cached_property
@@ -217,7 +218,6 @@ class Pages:
             public_url=settings.public_url,
             relying_party=settings.relying_party_id,
             sign_in=settings.sign_in,
-            registration=settings.registration,
             has_mail=settings.mail.mode != "off",
             sso=settings.sso if settings.sso.is_on else None,
             captcha=settings.captcha if settings.captcha.provider != "none" else None,

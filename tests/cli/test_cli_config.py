@@ -8,6 +8,10 @@ import pytest
 from command_line import Run
 
 from chat.config.loading import SETTINGS
+from chat.store import chosen_settings
+from chat.store.connections import connect
+from chat.store.data_directory import DataDirectory
+from chat.store.migrations import prepare
 
 
 def test_every_setting_is_shown_with_value_origin_and_meaning(
@@ -43,6 +47,23 @@ def test_programs_get_json(run: Run, data: Path) -> None:
 def test_the_settings_of_chat_dev_are_shown_on_request(run: Run, data: Path) -> None:
     rows = run("config", "show", "--data", data, "--dev").rows
     assert ["mail.mode", "keep", "chat dev"] in [row[:3] for row in rows]
+
+
+def test_what_is_chosen_while_a_server_runs_counts_most(run: Run, data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CHAT_REGISTRATION", "approval")
+    data.mkdir()
+    database = DataDirectory(data).database
+    prepare(database, durable=False)
+    connection = connect(database)
+    chosen_settings.replace(connection, {"registration": "closed", "limits.max_guilds": 3, "port": 1, "gone": 2})
+    connection.close()
+    shown = {row[0]: row[1:3] for row in run("config", "show", "--data", data).rows}
+    assert shown["registration"] == ["closed", "instance configuration"]
+    assert shown["limits.max_guilds"] == shown["limits.max_guilds_premium"] == ["3", "instance configuration"]
+    assert shown["port"] == ["8080", "default"]
+    database.write_bytes(b"no database")
+    shown = {row[0]: row[1:3] for row in run("config", "show", "--data", data).rows}
+    assert shown["registration"] == ["approval", "environment CHAT_REGISTRATION"]
 
 
 def test_a_secret_is_not_shown(run: Run, data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
