@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, Literal
 
 import attrs
+import trio
 
 from chat.auth.tokens import id_hash
 from chat.clock import iso_timestamp
@@ -47,6 +48,9 @@ REDACTED: Final = "[redacted]"
 
 RECIPIENTS_MAXIMUM: Final = 100
 GROUPS_MAXIMUM: Final = 500
+
+SESSIONS_IN_ONE_GO: Final = 500
+"""Sign-ins of a list that are put together before others have their turn."""
 
 CATEGORIES: Final[Mapping[str, RelationshipType]] = {
     "friend": RelationshipType.FRIEND,
@@ -225,11 +229,13 @@ class AdministeredLists:
         if findings.located_none:
             raise ApiError("SERVICE_UNAVAILABLE")
         agents = await self._user_agents.of_all(session.user_agent for session, _ in rows)
-        return [
-            _session_object(session, ended_at)
-            | _origin(session, findings.of(session.address), agents[session.user_agent or None])
-            for session, ended_at in rows
-        ]
+        listed = []
+        for number, (session, ended_at) in enumerate(rows):
+            if number % SESSIONS_IN_ONE_GO == 0:  # there may be very many of one account
+                await trio.lowlevel.checkpoint()
+            origin = _origin(session, findings.of(session.address), agents[session.user_agent or None])
+            listed.append(_session_object(session, ended_at) | origin)
+        return listed
 
     async def change_log(self, acting: Acting, user_id: int, limit: int, page_token: int | None) -> dict[str, Any]:
         """A page of what addresses and tags the account has had, newest first; an unknown account has none."""

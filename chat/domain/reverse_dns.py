@@ -22,6 +22,9 @@ from chat.config.name_servers import host_and_port
 if TYPE_CHECKING:
     from dns.asyncresolver import Resolver
 
+ADDRESSES_IN_ONE_GO: Final = 500
+"""Addresses that are looked at before others have their turn."""
+
 DAY_SECONDS: Final = 86_400.0
 
 NAME_KEPT_SECONDS: Final = DAY_SECONDS
@@ -80,8 +83,12 @@ class ReverseDns:
         Takes as long as it takes: the caller sets a deadline. Cancelled, what was found so far is kept for the next.
         """
         found: dict[str, str] = {}
-        public = filter(is_public, dict.fromkeys(addresses))
-        unknown = [address for address in public if not self._remembered(address, found)]
+        unknown = []
+        for number, address in enumerate(dict.fromkeys(addresses)):
+            if number % ADDRESSES_IN_ONE_GO == 0:
+                await trio.lowlevel.checkpoint()
+            if is_public(address) and not self._remembered(address, found):
+                unknown.append(address)
         left = iter(unknown)
         async with trio.open_nursery() as nursery:
             for _ in range(min(len(unknown), QUESTIONS_AT_A_TIME)):
