@@ -85,7 +85,7 @@ def _looked_through(steps: list[_Step]) -> Iterator[Problem]:
 
 def _steps(directory: DataDirectory, config_file: Path | None, stack: contextlib.ExitStack) -> list[_Step]:
     from chat.clock import SystemClock
-    from chat.media.file_check import missing_files, unowned_files
+    from chat.media.file_check import missing_archives, missing_files, unowned_archives, unowned_files
     from chat.store import consistency
     from chat.store.connections import connect
 
@@ -110,6 +110,8 @@ def _steps(directory: DataDirectory, config_file: Path | None, stack: contextlib
             _Step(COUNTS, "counts", lambda: consistency.wrong_counts(connection)),
             _Step(FILES, "files", lambda: missing_files(connection, consistency.stored_files(connection), uploads)),
             _Step(FILES, "files without an owner", lambda: unowned_files(connection, uploads, now_ms)),
+            _Step(FILES, "archives", lambda: missing_archives(connection, directory.archives)),
+            _Step(FILES, "archives without an owner", lambda: unowned_archives(connection, directory.archives, now_ms)),
         ]
     return steps
 

@@ -38,6 +38,9 @@ COMMANDS: Final[Mapping[str, str]] = {
     "mail": "chat.cli.mail:mail",
     "config": "chat.cli.config:config",
     "check": "chat.cli.check:check",
+    "backup": "chat.cli.backup:backup",
+    "restore": "chat.cli.restore:restore",
+    "export-user": "chat.cli.export_user:export_user",
     "openapi": "chat.cli.openapi:openapi",
     "bench": "chat.cli.bench:bench",
 }

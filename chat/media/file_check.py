@@ -10,9 +10,10 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Final
 
+from chat.media.archive_files import ArchiveFiles
 from chat.media.storage import MediaStorage, stored_keys
 from chat.snowflake import snowflake_at
-from chat.store import attachments
+from chat.store import archives, attachments
 from chat.store.consistency import StoredFile, few
 
 UNDER_WAY_MS: Final = 3_600_000
@@ -29,6 +30,33 @@ def missing_files(connection: sqlite3.Connection, files: Iterable[StoredFile], u
 def unowned_files(connection: sqlite3.Connection, uploads: Path, now_ms: int) -> Iterator[str]:
     """Files that no row speaks of."""
     return few(f"{key} belongs to nothing" for key in _unowned(connection, uploads, now_ms))
+
+
+def missing_archives(connection: sqlite3.Connection, directory: Path) -> Iterator[str]:
+    """Archives that rows speak of and that are gone, or shorter or longer than they were."""
+    return few(_of_archives(connection, ArchiveFiles(directory)))
+
+
+def unowned_archives(connection: sqlite3.Connection, directory: Path, now_ms: int) -> Iterator[str]:
+    """Archives, and parts of such, that no row speaks of."""
+    found = [file for file in ArchiveFiles(directory).found() if file.archive_id < snowflake_at(now_ms - UNDER_WAY_MS)]
+    whole = archives.with_file(connection, {file.archive_id for file in found})
+    unfinished = archives.unfinished(connection, {file.archive_id for file in found})
+    return few(
+        f"archives/{file.path.name} belongs to nothing"
+        for file in sorted(found, key=lambda file: file.path)
+        if file.archive_id not in (whole if file.is_whole else unfinished) and file.path.exists()
+    )
+
+
+def _of_archives(connection: sqlite3.Connection, files: ArchiveFiles) -> Iterator[str]:
+    for archive_id, size in archives.files(connection):
+        found = files.size(archive_id)
+        if found is None:
+            if archives.with_file(connection, [archive_id]):
+                yield f"archives/{archive_id}.zip is missing"
+        elif found != size:
+            yield f"archives/{archive_id}.zip has {found} bytes instead of {size}"
 
 
 def _of_rows(connection: sqlite3.Connection, files: Iterable[StoredFile], uploads: Path) -> Iterator[str]:

@@ -3,6 +3,7 @@
 chat.sqlite3    the database (with its -wal and -shm beside it)
 chat.toml       settings, written by the operator
 uploads/        uploaded files
+archives/       archives of accounts and guilds
 signing.key     secret of this instance, mode 0600
 lock            held by the process that owns the directory
 """
@@ -46,6 +47,11 @@ class DataDirectory:
     def uploads(self) -> Path:
         """Where uploaded files lie."""
         return self.path / "uploads"
+
+    @property
+    def archives(self) -> Path:
+        """Where archives of accounts and guilds lie."""
+        return self.path / "archives"
 
     def create(self) -> None:
         """Make the directory (for its owner only) unless it is there. Raises OperatorError where that is impossible."""

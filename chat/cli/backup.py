@@ -1,0 +1,209 @@
+"""`chat backup`: everything of an instance in one file, while its server runs."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import io
+import json
+import os
+import shutil
+import sqlite3
+import tarfile
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO, Final, cast
+
+import click
+
+from chat import __version__
+from chat.cli import backup_format
+from chat.cli.backup_format import DigestingReader
+from chat.cli.options import FILE, data_option, json_option, print_object
+from chat.errors import OperatorError
+
+if TYPE_CHECKING:
+    from chat.cli.progress import Tell
+    from chat.store.data_directory import DataDirectory
+
+STAGE_PREFIX: Final = ".backup-"
+"""Of a directory in the data directory, in which files are kept from going while they are copied."""
+
+TURNS: Final = 20
+"""How often the database is copied again because files of the last copy went meanwhile; each turn takes less time."""
+
+
+@click.command()
+@data_option
+@click.argument("file", type=FILE)
+@json_option
+def backup(data: Path, file: Path, as_json: bool) -> None:
+    """Write everything of an instance to a file.
+
+    Database, uploads, archives, signing key and settings as they are at one moment, whether or not a server runs.
+    `chat restore` makes an instance of it again. Keep FILE as you keep the data directory: it holds all its secrets.
+    """
+    from chat.cli.new_file import new_file
+    from chat.cli.progress import progress_bar
+    from chat.store.data_directory import DataDirectory
+
+    directory = DataDirectory(data)
+    directory.require()
+    directory.signing_key()
+    with new_file(file) as draft, progress_bar() as tell, _stage(directory) as stage:
+        try:
+            missing = _hold(directory, stage, tell)
+        except sqlite3.Error as error:
+            raise OperatorError(f"cannot copy the database {directory.database}: {error}") from error
+        count = _write(stage, draft, tell)
+        size = draft.stat().st_size
+    if missing:
+        click.echo(f"chat: {missing} files were missing before (see `chat check`)", err=True)
+    print_object({"file": str(file), "size": size, "files": count}, as_json=as_json)
+
+
+@contextlib.contextmanager
+def _stage(directory: DataDirectory) -> Iterator[Path]:
+    """A directory of this backup alone; what backups that were broken off left behind goes, too."""
+    try:
+        for left in directory.path.glob(f"{STAGE_PREFIX}*"):
+            with contextlib.suppress(BlockingIOError), _locked(left):
+                shutil.rmtree(left, ignore_errors=True)
+        stage = Path(tempfile.mkdtemp(prefix=STAGE_PREFIX, dir=directory.path))
+    except OSError as error:
+        raise OperatorError(f"cannot write in the data directory {directory.path}: {error.strerror}") from error
+    try:
+        with _locked(stage):
+            yield stage
+    finally:
+        shutil.rmtree(stage, ignore_errors=True)
+
+
+@contextlib.contextmanager
+def _locked(path: Path) -> Iterator[None]:
+    descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def _hold(directory: DataDirectory, stage: Path, tell: Tell) -> int:
+    """Copy the database, and link the files that it speaks of, so that they stay; returns how many are not there.
+
+    A file may go between the copy and the link, because what it belonged to was deleted. The next copy does not speak
+    of it any more; one that is missing again has been missing all the time.
+    """
+    from chat.store.snapshot import take_snapshot
+
+    missing: set[str] = set()
+    for _ in range(TURNS):
+        copy = stage / backup_format.DATABASE
+        copy.unlink(missing_ok=True)
+        take_snapshot(directory.database, copy, lambda percent: tell("Copying the database", percent))
+        tell("Holding files", 0)
+        gone = {name for name in _files_of(copy) if not _linked(directory.path / name, stage / name)}
+        if gone <= missing:
+            for name in (backup_format.SIGNING_KEY, backup_format.SETTINGS):
+                _linked(directory.path / name, stage / name)
+            return len(gone)
+        missing = gone
+    raise OperatorError("files go faster than they can be backed up: try again")
+
+
+def _files_of(copy: Path) -> Iterator[str]:
+    """The paths below the data directory of the files that a copy of the database speaks of."""
+    from chat.media.storage import MediaStorage
+    from chat.store import archives
+    from chat.store.connections import connect
+    from chat.store.consistency import stored_files
+    from chat.store.migrations import is_current
+
+    with contextlib.closing(connect(copy, read_only=True)) as connection:
+        if not is_current(connection):
+            raise OperatorError("the database is of an older version of this program: start a server on it once")
+        uploads = MediaStorage(Path("uploads"), in_threads=False)
+        for file in stored_files(connection):
+            yield str(uploads.path_of(file.key))
+        for archive_id, _ in archives.files(connection):
+            yield f"archives/{archive_id}.zip"
+
+
+def _linked(source: Path, target: Path) -> bool:
+    """Give a file a second name, or copy it where files can have one only; False when it is not there."""
+    if target.exists():
+        return True
+    target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    try:
+        os.link(source, target)
+    except FileNotFoundError:
+        return False
+    except OSError:
+        try:
+            shutil.copyfile(source, target)
+        except FileNotFoundError:
+            return False
+    return True
+
+
+def _names(stage: Path) -> Iterator[str]:
+    """What goes into the backup, in order; files of earlier copies of the database that are no longer wanted do not."""
+    for name in (backup_format.DATABASE, backup_format.SIGNING_KEY, backup_format.SETTINGS):
+        if (stage / name).exists():
+            yield name
+    for name in _files_of(stage / backup_format.DATABASE):
+        if (stage / name).exists():
+            yield name
+
+
+def _write(stage: Path, draft: Path, tell: Tell) -> int:
+    """Write the tar file; how many files it has."""
+    total = sum((stage / name).stat().st_size for name in _names(stage))
+    now = time.time()
+    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+    with (
+        os.fdopen(descriptor, "wb") as stream,
+        tarfile.open(fileobj=stream, mode="w|", format=tarfile.PAX_FORMAT) as tar,
+        tempfile.TemporaryFile(dir=stage) as checksums,
+    ):
+
+        def add(name: str, content: BinaryIO, size: int) -> None:
+            reader = DigestingReader(content)
+            member = tarfile.TarInfo(name)
+            member.size, member.mtime, member.mode = size, int(now), 0o600
+            tar.addfile(member, cast(BinaryIO, reader))
+            checksums.write(reader.line(name))
+
+        description = _description(now, total)
+        add(backup_format.DESCRIPTION, io.BytesIO(description), len(description))
+        count = done = 0
+        for name in _names(stage):
+            with (stage / name).open("rb") as content:
+                size = os.fstat(content.fileno()).st_size
+                add(name, content, size)
+            count += 1
+            done += size
+            tell("Writing", 100.0 * done / max(1, total))
+        size = checksums.tell()
+        checksums.seek(0)
+        member = tarfile.TarInfo(backup_format.CHECKSUMS)
+        member.size, member.mtime, member.mode = size, int(now), 0o600
+        tar.addfile(member, checksums)
+    return count
+
+
+def _description(now: float, total: int) -> bytes:
+    from chat.clock import iso_timestamp
+    from chat.store.migrations import MIGRATIONS
+
+    members = {
+        "format": backup_format.FORMAT,
+        "version": __version__,
+        "schema": len(MIGRATIONS),
+        "created_at": iso_timestamp(int(now * 1_000)),
+        "bytes": total,
+    }
+    return json.dumps(members, indent=2).encode() + b"\n"
