@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 def export_user(data: Path, name: str, file: Path, include_attachments: bool, as_json: bool) -> None:
     """Write what there is of an account to a file.
 
-    FILE becomes a ZIP file like the archives of administrators. ID is an id, a username, a tag (alice#0001) or a mail address. A server may run meanwhile.
+    FILE becomes a ZIP file like the archives of administrators.
+    ID is an id, a username, a tag (alice#0001) or a mail address. A server may run meanwhile.
     """
     from chat.cli.administration import administer
     from chat.cli.new_file import new_file

@@ -37,7 +37,8 @@ BROKEN: Final = "is no whole backup"
 def restore(file: Path, data: Path, as_json: bool) -> None:
     """Make a data directory out of a backup.
 
-    FILE is what `chat backup` has written. The directory must be empty, or not there. It gets its contents only when all of FILE was found to be whole.
+    FILE is what `chat backup` has written.
+    The directory must be empty, or not there. It gets its contents only when all of FILE was found to be whole.
     """
     from chat.cli.progress import progress_bar
     from chat.store.data_directory import DataDirectory
