@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import attrs
 
 from chat.api.administration_services import AdministrationServices
+from chat.auth.typed_codes import TypedCodes
 from chat.domain.account_erasure import AccountErasure
 from chat.domain.account_searches import AccountSearches
 from chat.domain.admin_account_views import AdminAccountViews
@@ -33,6 +34,7 @@ from chat.domain.instance_configuration import InstanceConfiguration
 from chat.domain.instance_figures import InstanceFigures
 from chat.domain.job_ledger import JobLedger
 from chat.domain.message_shreds import MessageShreds
+from chat.domain.outside_reports import OutsideReports
 from chat.domain.report_reading import ReportReading
 from chat.domain.reports import Reports
 from chat.jobs.runner import Jobs
@@ -113,6 +115,16 @@ def build_administration(
         blocklists=blocklists,
         reports=reports,
         discovery=AdministeredDiscovery(database, base.guild_states, clock, log, guild_parts.changes),
+        outside_reports=OutsideReports(
+            database,
+            clock,
+            base.snowflakes,
+            base.mint,
+            TypedCodes(base.keys, base.chance),
+            messages,
+            credentials.mailer,
+            settings,
+        ),
         report_reading=ReportReading(database, log, settings),
         jobs=jobs,
         ledger=JobLedger(database, jobs),

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from chat.domain.instance_figures import InstanceFigures
     from chat.domain.job_ledger import JobLedger
     from chat.domain.message_shreds import MessageShreds
+    from chat.domain.outside_reports import OutsideReports
     from chat.domain.report_reading import ReportReading
     from chat.domain.reports import Reports
     from chat.jobs.runner import Jobs
@@ -55,6 +56,7 @@ class AdministrationServices:
     discovery: AdministeredDiscovery
     reports: Reports
     report_reading: ReportReading
+    outside_reports: OutsideReports
     jobs: Jobs
     ledger: JobLedger
     shreds: MessageShreds

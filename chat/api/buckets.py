@@ -81,6 +81,7 @@ RELATIONSHIP_CHANGE: Final = Bucket("relationships:change", 40, MINUTE)
 NOTES: Final = Bucket("user:notes", 60, MINUTE)
 NOTE_CHANGE: Final = Bucket("user:notes:change", 40, MINUTE)
 REPORT_CREATE: Final = Bucket("report:create", 10, MINUTE)
+REPORT_OUTSIDE: Final = Bucket("report:outside", 10, MINUTE)
 PRIVATE_CHANNELS: Final = Bucket("user:channels", 60, MINUTE)
 PRIVATE_CHANNEL_OPEN: Final = Bucket("user:channels:open", 20, MINUTE)
 PRIVATE_CHANNEL_PIN: Final = Bucket("user:channels:pin", 40, 10_000)
@@ -169,6 +170,10 @@ KITS_OF_NAME: Final = Bucket("handler:recovery:name", 5, 15 * MINUTE)
 KITS_OF_ADDRESS: Final = Bucket("handler:recovery:address", 10, 30 * MINUTE)
 CODES_TO_EMAIL: Final = Bucket("handler:email_change:email", 3, 15 * MINUTE)
 """Codes to one address, whoever says that it is theirs: nobody's mailbox is filled through this."""
+
+REPORT_CODES_TO_EMAIL: Final = Bucket("handler:report:email", 3, 15 * MINUTE)
+REPORT_CODES_TRIED: Final = Bucket("handler:report:code", 10, 15 * MINUTE)
+"""Codes tried for one address, right or wrong, whoever tries them."""
 
 USERNAME_CHANGES: Final = Bucket("handler:username:change", 5, 3 * HOUR)
 """Beyond it 400 with USERNAME_CHANGED_TOO_MANY_TIMES instead of 429."""

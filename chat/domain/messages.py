@@ -155,6 +155,16 @@ class Messages:
             raise ApiError("UNKNOWN_MESSAGE")
         return stored.wire(stored.messages[0], self._addresses, floor)
 
+    async def as_anybody(self, channel_id: int, message_id: int) -> dict[str, Any]:
+        """One message as nobody in particular would see it, whoever may.
+
+        :raises ApiError: UNKNOWN_MESSAGE.
+        """
+        stored = await self._database.read(functools.partial(one_message, channel_id, message_id))
+        if stored is None:
+            raise ApiError("UNKNOWN_MESSAGE")
+        return stored.wire(stored.messages[0], self._addresses)
+
     async def delete(self, principal: Principal, channel_id: int, message_id: int, reason: str | None = None) -> None:
         """Delete a message: `MessageDeletion.delete`."""
         await self._deletion.delete(principal, channel_id, message_id, reason)

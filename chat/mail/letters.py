@@ -158,6 +158,17 @@ def deletion_cancelled(recipient: str, *, service_name: str, public_url: str) ->
     return Mail(recipient, letter, MailKind.DELETION_CANCELLED)
 
 
+def report_code(recipient: str, *, service_name: str, code: str) -> Mail:
+    """Asks somebody who wants to report something without an account whether the address is theirs."""
+    letter = Letter(
+        subject=f"Your code for a report to {service_name}",
+        paragraphs=(f"Somebody, hopefully you, wants to report something to {service_name}. The code for it:",),
+        code=code,
+        closing=("It works for ten minutes.", "If it was not you, do nothing."),
+    )
+    return Mail(recipient, letter, MailKind.REPORT_CODE, code)
+
+
 def report_resolved(recipient: str, *, service_name: str, comment: str | None) -> Mail:
     """Thanks somebody for a report that was dealt with."""
     letter = Letter(

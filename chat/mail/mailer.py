@@ -39,6 +39,8 @@ class MailKind(enum.StrEnum):
     DELETION_NOTICE = "deletion_notice"
     DELETION_CANCELLED = "deletion_cancelled"
     REPORT_RESOLVED = "report_resolved"
+    REPORT_CODE = "report_code"
+    """Ours, beyond the contract's list."""
 
 
 @attrs.frozen

@@ -2,20 +2,29 @@
 
 from __future__ import annotations
 
+import re
 from typing import Annotated, Final
 
 import attrs
 
 from chat.api import buckets
-from chat.api.fields import Length, Snowflake
+from chat.api.fields import Length, Pattern, Snowflake
 from chat.api.operation import Policy, Request, Routes
 from chat.api.schemas.administration import REPORTED
+from chat.api.schemas.shapes import NOTHING, TEXT, record
+from chat.domain import account_rules
+from chat.domain.outside_reports import ReportedThing, Reporter
 from chat.domain.reports import NewReport
-from chat.registries.reports import ReportCategory
+from chat.registries.reports import ReportCategory, ReportKind
+from chat.store.accounts import email_key
 
 routes = Routes()
 
 INFO_LENGTH: Final = 1_000
+NAME_LENGTH: Final = 160
+LINK_LENGTH: Final = 512
+CODE_LENGTH: Final = 64
+COUNTRY: Final = re.compile("[A-Z]{2}")
 
 
 @attrs.frozen(kw_only=True)
@@ -94,3 +103,86 @@ async def report_message(request: Request, body: ReportMessage) -> object:
 async def report_guild(request: Request, body: ReportGuild) -> object:
     """Report a guild."""
     return await request.services.administration.reports.report_guild(request.principal, body.guild_id, body.new())
+
+
+# Without an account
+
+
+@attrs.frozen(kw_only=True)
+class SendReportCode:
+    """The body of POST /v1/reports/dsa/email/send."""
+
+    email: Annotated[str, Length(1, 254)]
+
+
+@attrs.frozen(kw_only=True)
+class VerifyReportCode(SendReportCode):
+    """The body of POST /v1/reports/dsa/email/verify."""
+
+    code: Annotated[str, Length(1, CODE_LENGTH)] = attrs.field(repr=False)
+
+
+@attrs.frozen(kw_only=True)
+class ReportFromOutside(Reported):
+    """The body of POST /v1/reports/dsa: what is reported, named in one of the ways that its kind has."""
+
+    ticket: Annotated[str, Length(1, CODE_LENGTH)] = attrs.field(repr=False)
+    kind: ReportKind
+    reporter_full_legal_name: Annotated[str, Length(1, NAME_LENGTH)]
+    reporter_country_of_residence: Annotated[str, Pattern(COUNTRY)]
+    user_id: Snowflake | None = None
+    user_tag: Annotated[str, Length(1, LINK_LENGTH)] | None = None
+    guild_id: Snowflake | None = None
+    invite_code: Annotated[str, Length(1, LINK_LENGTH)] | None = None
+    channel_id: Snowflake | None = None
+    message_id: Snowflake | None = None
+    message_link: Annotated[str, Length(1, LINK_LENGTH)] | None = None
+
+    def thing(self) -> ReportedThing:
+        """What is reported."""
+        names = (field.name for field in attrs.fields(ReportedThing))
+        return ReportedThing(**{name: getattr(self, name) for name in names})
+
+
+@routes.operation(
+    "POST",
+    "/v1/reports/dsa/email/send",
+    policy=Policy.NONE,
+    bucket=buckets.REPORT_OUTSIDE,
+    body=SendReportCode,
+    answers=NOTHING,
+)
+async def send_report_code(request: Request, body: SendReportCode) -> None:
+    """Mail a code to the address of somebody who wants to report something without an account."""
+    email = account_rules.email(body.email)
+    request.limit(buckets.REPORT_CODES_TO_EMAIL, email_key(email))
+    await request.services.administration.outside_reports.send_code(email)
+
+
+@routes.operation(
+    "POST",
+    "/v1/reports/dsa/email/verify",
+    policy=Policy.NONE,
+    bucket=buckets.REPORT_OUTSIDE,
+    body=VerifyReportCode,
+    answers=record({"ticket": TEXT}),
+)
+async def verify_report_code(request: Request, body: VerifyReportCode) -> object:
+    """Take the code; the ticket is good for one report."""
+    email = account_rules.email(body.email)
+    request.limit(buckets.REPORT_CODES_TRIED, email_key(email))
+    return {"ticket": await request.services.administration.outside_reports.verify(email, body.code)}
+
+
+@routes.operation(
+    "POST",
+    "/v1/reports/dsa",
+    policy=Policy.NONE,
+    bucket=buckets.REPORT_OUTSIDE,
+    body=ReportFromOutside,
+    answers=REPORTED,
+)
+async def report_from_outside(request: Request, body: ReportFromOutside) -> object:
+    """Report something without an account."""
+    reporter = Reporter(name=body.reporter_full_legal_name, country=body.reporter_country_of_residence)
+    return await request.services.administration.outside_reports.report(body.ticket, reporter, body.thing(), body.new())
