@@ -97,11 +97,6 @@ async def test_ten_thousand_of_everything(tmp_path: Path) -> None:
                 took = time.perf_counter() - before
                 nursery.cancel_scope.cancel()
             await others.rest.aclose()
-            print(
-                path,
-                f"{took * 1000:.0f} ms, {others.answers} others, longest {others.longest * 1000:.0f} ms",
-                len(answer.body),
-            )
             # A loop that stood still all the while would have answered one of them, or none.
             assert took < 0.2 or others.answers >= 3, path
             return answer.expect(200)
