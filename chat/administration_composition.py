@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import attrs
 
 from chat.api.administration_services import AdministrationServices
+from chat.auth.outgoing_http import OutgoingHttp
 from chat.auth.typed_codes import TypedCodes
 from chat.domain.account_erasure import AccountErasure
 from chat.domain.account_searches import AccountSearches
@@ -27,6 +28,8 @@ from chat.domain.administered_messages import AdministeredMessages
 from chat.domain.administered_registrations import AdministeredRegistrations
 from chat.domain.administered_relationships import AdministeredRelationships
 from chat.domain.archives import Archives
+from chat.domain.billing import Billing
+from chat.domain.billing_service import BillingService
 from chat.domain.blocklists import Blocklists
 from chat.domain.channel_witness import ChannelWitness
 from chat.domain.guild_succession import GuildSuccession
@@ -37,6 +40,8 @@ from chat.domain.message_shreds import MessageShreds
 from chat.domain.outside_reports import OutsideReports
 from chat.domain.report_reading import ReportReading
 from chat.domain.reports import Reports
+from chat.domain.store_purchases import StorePurchases
+from chat.domain.subscription_cancellations import SubscriptionCancellations
 from chat.jobs.runner import Jobs
 from chat.media.archive_files import ArchiveFiles
 
@@ -94,6 +99,7 @@ def build_administration(
         database, clock, base.snowflakes, access, base.guild_states, messages, credentials.mailer, log, settings
     )
     jobs = Jobs(database, clock, base.snowflakes)
+    billing = _billing(base)
     witness = ChannelWitness(base.guild_states, base.private_channels, base.thread_lookup)
     return AdministrationServices(
         log=log,
@@ -141,7 +147,16 @@ def build_administration(
             settings,
         ),
         deletions=AdministeredDeletions(
-            database, clock, credentials.mailer, base.account_events, log, views, blocklists, reports, settings
+            database,
+            clock,
+            credentials.mailer,
+            base.account_events,
+            log,
+            views,
+            blocklists,
+            reports,
+            SubscriptionCancellations(database, billing, jobs),
+            settings,
         ),
         erasure=AccountErasure(
             database,
@@ -155,6 +170,7 @@ def build_administration(
             groups,
             base.relationships,
         ),
+        purchases=StorePurchases(database, clock, base.snowflakes, billing, base.account_events, log),
         searches=AccountSearches(database, log, views, settings),
         lists=AdministeredLists(
             database, log, views, base.address_lookups, base.user_agents, base.presences.online_count
@@ -193,3 +209,10 @@ def build_administration(
         guild_contents=AdministeredGuildContents(database, guild_parts.audit_log, guild_parts.expressions, log),
         bans=AdministeredBans(database, clock, credentials.mailer, base.account_events, log, views, settings),
     )
+
+
+def _billing(base: Foundations) -> Billing | None:
+    """The store service; a self-hosted instance has none."""
+    if base.settings.self_hosted or base.settings.billing.store_url is None:
+        return None
+    return BillingService(base.settings.billing, OutgoingHttp(in_threads=base.in_threads))

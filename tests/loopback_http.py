@@ -33,6 +33,11 @@ class Asked:
     query: str
     headers: dict[str, str]
     form: dict[str, str]
+    body: bytes
+
+    def json(self) -> Any:
+        """The body, which is JSON."""
+        return json.loads(self.body)
 
 
 class LoopbackHttp:
@@ -91,6 +96,6 @@ class LoopbackHttp:
 
 def _asked(request: h11.Request, body: bytes) -> Asked:
     parts = urlsplit(request.target.decode())
-    form = {name: values[0] for name, values in parse_qs(body.decode(), keep_blank_values=True).items()}
+    form = {name: values[0] for name, values in parse_qs(body.decode("latin-1"), keep_blank_values=True).items()}
     headers = {name.decode(): value.decode() for name, value in request.headers}
-    return Asked(request.method.decode(), parts.path, parts.query, headers, form)
+    return Asked(request.method.decode(), parts.path, parts.query, headers, form, body)

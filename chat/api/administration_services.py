@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from chat.domain.outside_reports import OutsideReports
     from chat.domain.report_reading import ReportReading
     from chat.domain.reports import Reports
+    from chat.domain.store_purchases import StorePurchases
     from chat.jobs.runner import Jobs
 
 
@@ -52,6 +53,7 @@ class AdministrationServices:
     relationships: AdministeredRelationships
     deletions: AdministeredDeletions
     erasure: AccountErasure
+    purchases: StorePurchases
     blocklists: Blocklists
     discovery: AdministeredDiscovery
     reports: Reports

@@ -1,4 +1,4 @@
-"""Requests to services that the operator has named: an OpenID Connect provider, a CAPTCHA service.
+"""Requests to services that the operator has named: an OpenID Connect provider, a CAPTCHA service, a store service.
 
 What such a service answers is as untrusted as what a client sends, and it may be slow or gone. So everything has a
 bound: connections at a time, seconds as a whole, bytes of an answer. No redirect is followed, nothing is compressed, no
@@ -99,16 +99,21 @@ class OutgoingHttp:
 
     async def get(self, url: str, headers: Mapping[str, str] | None = None) -> Reply:
         """GET; see `_exchange`."""
-        return await self._exchange("GET", url, None, headers)
+        return await self._exchange("GET", url, {}, headers)
 
     async def post_form(self, url: str, form: Mapping[str, str], headers: Mapping[str, str] | None = None) -> Reply:
         """POST a form; see `_exchange`."""
-        return await self._exchange("POST", url, form, headers)
+        return await self._exchange("POST", url, {"data": form}, headers)
+
+    async def post_json(self, url: str, body: object, headers: Mapping[str, str] | None = None) -> Reply:
+        """POST a value as JSON; see `_exchange`."""
+        kind = {"Content-Type": "application/json", **(headers or {})}
+        return await self._exchange("POST", url, {"content": orjson.dumps(body)}, kind)
 
     async def _exchange(
-        self, method: str, url: str, form: Mapping[str, str] | None, headers: Mapping[str, str] | None
+        self, method: str, url: str, body: Mapping[str, Any], headers: Mapping[str, str] | None
     ) -> Reply:
-        """One exchange within all bounds.
+        """One exchange within all bounds. `body` is what is sent, under the name by which httpx takes it.
 
         :raises ApiError: SERVICE_UNAVAILABLE when no answer comes in time, for a server's own failure (5xx) and with
             too many others under way; BAD_GATEWAY for an answer that is too long, encoded, or not HTTP at all, and for
@@ -122,18 +127,18 @@ class OutgoingHttp:
         if waiting.cancelled_caught:
             raise unavailable()
         try:
-            return await self._within_time(method, url, form, headers)
+            return await self._within_time(method, url, body, headers)
         finally:
             self._places.release()
 
     async def _within_time(
-        self, method: str, url: str, form: Mapping[str, str] | None, headers: Mapping[str, str] | None
+        self, method: str, url: str, body: Mapping[str, Any], headers: Mapping[str, str] | None
     ) -> Reply:
         httpx, context = await self._tools()
         try:
             with trio.fail_after(REQUEST_SECONDS):
                 async with httpx.AsyncClient(verify=context, trust_env=False, timeout=REQUEST_SECONDS) as client:
-                    reply = await _answer(client, method, url, form, headers)
+                    reply = await _answer(client, method, url, body, headers)
         except (httpx.RemoteProtocolError, httpx.InvalidURL, httpx.UnsupportedProtocol) as error:
             log.warning("a service does not speak HTTP", url=url, problem=str(error))
             raise unusable() from error
@@ -162,11 +167,11 @@ async def _answer(
     client: httpx.AsyncClient,
     method: str,
     url: str,
-    form: Mapping[str, str] | None,
+    body: Mapping[str, Any],
     headers: Mapping[str, str] | None,
 ) -> Reply:
     sent = {"Accept": "application/json", "Accept-Encoding": "identity", "User-Agent": "chat", **(headers or {})}
-    async with client.stream(method, url, data=form, headers=sent, follow_redirects=False) as response:
+    async with client.stream(method, url, headers=sent, follow_redirects=False, **body) as response:
         if response.headers.get("content-encoding", "identity").lower() != "identity":
             log.warning("a service encodes its answer unasked", url=url)
             raise unusable()

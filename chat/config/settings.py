@@ -242,6 +242,7 @@ class BillingSettings:
     """Purchases; only where self_hosted is false."""
 
     store_url: str | None = setting(None, "the store service", accepts=_is_url, form="an http or https address")
+    store_token: str | None = setting(None, "what the store service knows this instance by", secret=True)
 
 
 @attrs.frozen(kw_only=True)

@@ -23,6 +23,7 @@ from chat.domain.administered_accounts import found
 from chat.domain.blocklists import Blocklists
 from chat.domain.own_message_deletion import without_wish
 from chat.domain.reports import Reports
+from chat.domain.subscription_cancellations import SubscriptionCancellations
 from chat.errors import ApiError
 from chat.mail import letters
 from chat.mail.mailer import Mailer, MailKind
@@ -73,6 +74,7 @@ class AdministeredDeletions:
         views: AdminAccountViews,
         blocklists: Blocklists,
         reports: Reports,
+        cancellations: SubscriptionCancellations,
         settings: Settings,
     ) -> None:
         self._database = database
@@ -83,10 +85,12 @@ class AdministeredDeletions:
         self._views = views
         self._blocklists = blocklists
         self._reports = reports
+        self._cancellations = cancellations
         self._settings = settings
 
     async def schedule(self, acting: Acting, user_id: int, wish: DeletionWish) -> dict[str, Any]:
-        """Schedule the erasure of the account; every sign-in and every access token of it ends now.
+        """Schedule the erasure of the account; every sign-in and every access token of it ends now, and what it pays
+        for by the period soon after.
 
         :raises ApiError: UNKNOWN_USER; CONFLICT while another deletion is pending that `wish` does not name, and once
             the erasure has begun.
@@ -114,6 +118,7 @@ class AdministeredDeletions:
             oauth2_grants.delete_of_user(connection, user_id)
             tickets.delete_of_user(connection, user_id)
             email_tokens.delete_of_user(connection, str(MailKind.PASSWORD_RESET), user_id)
+            self._cancellations.order_in(connection, acting, user_id)
             metadata = self._metadata(connection, account, deletion, wish, pending)
             self._log.record(connection, acting, AdminAction.SCHEDULE_DELETION, user_id, metadata)
             return account
@@ -121,6 +126,7 @@ class AdministeredDeletions:
         def then(account: Account) -> None:
             self._events.signed_out(user_id)
             self._events.changed(account, account)
+            self._cancellations.ordered()
 
         account = await self._database.write(unit, then)
         log.info("account deletion scheduled", user_id=user_id, by=acting.user_id, reason=int(wish.reason))

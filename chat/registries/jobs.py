@@ -56,6 +56,9 @@ class JobType(enum.StrEnum):
     ACCOUNT_ERASURE = "account_erasure"
     """Erase an account whose deadline has come."""
 
+    SUBSCRIPTION_CANCELLATION = "subscription_cancellation"
+    """End what an account pays for by the period, and pay the last of it back."""
+
     UPDATE_USER_FLAGS = "update_user_flags"
     """Set and clear flags of many accounts."""
 
@@ -77,6 +80,7 @@ JOB_KINDS: Final[Mapping[JobType, JobKind]] = MappingProxyType(
         JobType.USER_ARCHIVE: JobKind(max_attempts=3, can_be_cancelled=True),
         JobType.GUILD_ARCHIVE: JobKind(max_attempts=3, can_be_cancelled=True),
         JobType.ACCOUNT_ERASURE: JobKind(max_attempts=20, can_be_cancelled=False),
+        JobType.SUBSCRIPTION_CANCELLATION: JobKind(max_attempts=12, can_be_cancelled=True),
         JobType.UPDATE_USER_FLAGS: JobKind(max_attempts=3, can_be_cancelled=True),
     }
 )

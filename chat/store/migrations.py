@@ -43,6 +43,7 @@ from chat.store.schema_reading import READING
 from chat.store.schema_recovery import RECOVERY
 from chat.store.schema_reports import REPORTS_IN_FULL
 from chat.store.schema_search import MESSAGE_SEARCH
+from chat.store.schema_store_purchases import STORE_PURCHASES
 from chat.store.schema_threads import THREADS
 from chat.store.schema_uploads import UPLOADS
 from chat.store.schema_webhooks import WEBHOOKS
@@ -257,6 +258,12 @@ def instance_configuration(database: sqlite_utils.Database) -> None:
         database.execute(statement)
 
 
+def store_purchases(database: sqlite_utils.Database) -> None:
+    """What people buy in app stores."""
+    for statement in STORE_PURCHASES:
+        database.execute(statement)
+
+
 MIGRATIONS: Final[Sequence[Migration]] = (
     accounts_guilds_messages,
     relationships,
@@ -292,6 +299,7 @@ MIGRATIONS: Final[Sequence[Migration]] = (
     account_erasure,
     discovery_applications,
     instance_configuration,
+    store_purchases,
 )
 """In the order in which they run; the name of the function is the name in the record."""
 

@@ -38,6 +38,8 @@ class Row:
     unknown: int = 404
     username_instance: bool = False
     """Whether the operation is only there where people sign in with a username."""
+    hosted_instance: bool = False
+    """Whether it is only there on an instance that is not self-hosted."""
 
     @property
     def rules(self) -> list[str]:
@@ -139,6 +141,24 @@ ROWS: Final = [
         {"add_flags": [2]},
         unknown_rule=9,
     ),
+    Row(
+        "store-purchases",
+        "GET",
+        "/{user_id}/store-purchases",
+        "user:lookup",
+        LOOKUP,
+        unknown_rule=5,
+        hosted_instance=True,
+    ),
+    Row(
+        "store-refresh",
+        "POST",
+        "/{user_id}/store-purchases/refresh",
+        "user:update:flags",
+        MODIFY,
+        unknown_rule=7,
+        hosted_instance=True,
+    ),
     Row("ban", "PUT", "/{user_id}/ban", "user:temp_ban", MODIFY, {"duration_hours": 1}, unknown_rule=12),
     Row("unban", "DELETE", "/{user_id}/ban", "user:temp_ban", MODIFY, {}, unknown_rule=9),
     Row(
@@ -214,12 +234,14 @@ OF_OTHER_AREAS: Final = {"/v1/admin/users/{user_id}/avatar-block"}
 """What names an account in its path and belongs elsewhere (document 002, Conventions 6)."""
 
 USERNAME_SETTINGS: Final = pytest.mark.chat_settings(sign_in="username")
+HOSTED_SETTINGS: Final = pytest.mark.chat_settings(self_hosted=False)
 
 
 def cases(*, rules: bool = False, unknown: bool = False) -> list[Any]:
     found = []
     for row in ROWS:
         marks = [USERNAME_SETTINGS] if row.username_instance else []
+        marks += [HOSTED_SETTINGS] if row.hosted_instance else []
         if rules:
             marks.append(pytest.mark.rule(*row.rules))
         if unknown:
