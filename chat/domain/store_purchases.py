@@ -99,7 +99,7 @@ class StorePurchases:
             before = found(connection, user_id)
             had = _of_user(connection, user_id)
             room = LINKS_MAXIMUM - len(had)
-            for key, link in links.items():
+            for key, link in links.items() if not before.is_deleted else ():  # an erased account has nothing any more
                 known = store_purchases.by_token(connection, *key)
                 changed = self._applied(user_id, known, link, readings[key], read_at)
                 if changed is not None and (known is not None or room > 0):

@@ -81,7 +81,12 @@ def delete_credentials(connection: sqlite3.Connection, user_id: int) -> None:
 
 
 def delete_own_rows(connection: sqlite3.Connection, user_id: int, limit: int = AT_ONCE) -> bool:
-    """Delete up to `limit` rows of the account; whether there may be more."""
+    """Delete up to `limit` rows of the account; whether there may be more. What was paid for in app stores stays in the
+    books, and is nobody's."""
+    connection.execute(
+        "UPDATE store_purchases SET user_id = NULL, account_token = NULL, gift_code = NULL WHERE user_id = ?",
+        (user_id,),
+    )
     left = limit
     for rows in OWN_ROWS:
         key = ", ".join(rows.key)

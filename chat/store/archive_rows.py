@@ -50,6 +50,7 @@ TRUTHS: Final = frozenset(
     {
         "animated",
         "archived",
+        "auto_renew",
         "bot",
         "bot_public",
         "bot_require_code_grant",
@@ -69,6 +70,7 @@ TRUTHS: Final = frozenset(
         "nsfw",
         "passkey_second_factor",
         "share_voice_activity",
+        "superseded",
         "system",
         "temporary",
     }

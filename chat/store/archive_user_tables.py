@@ -121,6 +121,16 @@ USER_TABLES: Final = (
         """,
     ),
     Table(
+        name="account/store_purchases",
+        title="Purchases in app stores",
+        query="""
+        SELECT id AS _key, id, provider, kind, slot, environment, app_id, product_id, base_plan_id,
+               latest_transaction_id, ownership_type, state, expires_at, grace_ends_at, auto_renew, started_at,
+               purchased_at, revoked_at, revocation_reason, superseded, bound_at, created_at
+          FROM store_purchases WHERE user_id = :subject AND id > :after
+        """,
+    ),
+    Table(
         name="account/administrative_actions",
         title="What the account did as an administrator",
         query="""
