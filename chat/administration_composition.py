@@ -171,7 +171,7 @@ def build_administration(
             base.relationships,
         ),
         purchases=StorePurchases(database, clock, base.snowflakes, billing, base.account_events, log),
-        searches=AccountSearches(database, log, views, settings),
+        searches=AccountSearches(database, log, views, billing, settings),
         lists=AdministeredLists(
             database, log, views, base.address_lookups, base.user_agents, base.presences.online_count
         ),

@@ -12,6 +12,7 @@ import attrs
 from chat.config import Settings
 from chat.domain.admin_account_views import AdminAccountViews
 from chat.domain.admin_audit_log import NO_TARGET, Acting, AdminAuditLog
+from chat.domain.billing import Billing
 from chat.errors import ApiError
 from chat.registries.acls import Acl
 from chat.registries.admin_actions import AdminAction
@@ -51,17 +52,26 @@ class _Found:
 class AccountSearches:
     """Searches accounts."""
 
-    def __init__(self, database: Database, log: AdminAuditLog, views: AdminAccountViews, settings: Settings) -> None:
+    def __init__(
+        self,
+        database: Database,
+        log: AdminAuditLog,
+        views: AdminAccountViews,
+        billing: Billing | None,
+        settings: Settings,
+    ) -> None:
         self._database = database
         self._log = log
         self._views = views
+        self._billing = billing
         self._is_on = settings.search == "on"
 
     async def search(self, acting: Acting, selection: Selection) -> dict[str, Any]:
         """The accounts that fit, as Admin user objects, and how many there are in all.
 
         :raises ApiError: MISSING_ACL for a selector that asks for what the administrator may not see,
-            FEATURE_TEMPORARILY_DISABLED for words where nothing is searched by words.
+            FEATURE_TEMPORARILY_DISABLED for words where nothing is searched by words, STORE_BILLING_UNAVAILABLE for a
+            subscription of which nobody can be asked.
         """
         found = await self._found(acting, selection)
         users = await self._views.of_all(acting, found.accounts)
@@ -75,7 +85,7 @@ class AccountSearches:
         if wanted.resolve is not None:
             if "@" in wanted.resolve:
                 _require(acting, Acl.USER_VIEW_EMAIL)
-            return _one("resolve", self._resolved(wanted.resolve.strip()))
+            return _one("resolve", await self._resolved(wanted.resolve.strip()))
         if wanted.email is not None:
             _require(acting, Acl.USER_VIEW_EMAIL)
             address = wanted.email.strip()
@@ -105,16 +115,22 @@ class AccountSearches:
             metadata["user_id"] = user_ids[0]
         return _Found("user_id", known, len(known), metadata)
 
-    def _resolved(self, text: str) -> Account | None:
+    async def _resolved(self, text: str) -> Account | None:
         """The account that a text of any kind names. What has none of the known shapes is a subscription of a payment
-        processor, of which a self-hosted instance has none."""
+        processor, of which a self-hosted instance has none.
+
+        :raises ApiError: STORE_BILLING_UNAVAILABLE where the processor cannot be asked.
+        """
         reader = self._database.reader
         tag = _TAG.fullmatch(text)
         if tag is not None:
             return accounts.by_tag(reader, tag[1], int(tag[2]))
         if _DIGITS.fullmatch(text):
             return _by_number(reader, text)
-        return accounts.by_email_key(reader, text) if "@" in text else None
+        if "@" in text:
+            return accounts.by_email_key(reader, text)
+        owner_id = await self._billing.owner(text) if text and self._billing is not None else None
+        return None if owner_id is None else accounts.by_id(reader, owner_id)
 
 
 def _matching(connection: sqlite3.Connection, text: str, wanted: Selection) -> tuple[list[Account], int]:

@@ -90,6 +90,10 @@ class Billing(Protocol):
         """What the account has at the payment processor; None where it has nothing that runs."""
         ...
 
+    async def owner(self, subscription_id: str) -> int | None:
+        """The account that has, or had, this subscription at the payment processor; None where nobody has."""
+        ...
+
     async def cancel(self, subscription_id: str) -> None:
         """End a subscription now, without proration. One that has ended stays as it is."""
         ...

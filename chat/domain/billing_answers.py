@@ -4,12 +4,14 @@ Unreadable, and nothing of it is used."""
 from __future__ import annotations
 
 import enum
+import re
 from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, Final, TypeVar
 
 from chat.domain.billing import ProcessorSubscription, PurchaseLink, PurchaseReading
 from chat.registries.store_purchases import PurchaseEnvironment, PurchaseKind, PurchaseState, StoreProvider
+from chat.snowflake import MAXIMUM as SNOWFLAKE_MAXIMUM
 
 E = TypeVar("E", bound=enum.Enum)
 
@@ -19,6 +21,8 @@ TOKEN_LENGTH: Final = 4_096
 LINKS_MAXIMUM: Final = 200
 """Purchases of one account. A renewal is the same purchase, so that nobody comes near it."""
 
+
+_ACCOUNT_ID: Final = re.compile(r"[0-9]{1,20}", re.ASCII)
 
 LATEST_MS: Final = 253_402_300_799_999
 """The end of the year 9999, behind which there are no timestamps."""
@@ -136,6 +140,16 @@ def reading_of(answer: object) -> PurchaseReading:
         acknowledged=members.truth("acknowledged"),
         last_event_at=members.moment("last_event_at"),
     )
+
+
+def owner_of(answer: object) -> int | None:
+    """`{"account_id": "…" or null}`."""
+    found = _Members(answer, "subscription").optional_text("account_id")
+    if found is None:
+        return None
+    if not _ACCOUNT_ID.fullmatch(found) or int(found) > SNOWFLAKE_MAXIMUM:
+        raise Unreadable("subscription.account_id")
+    return int(found)
 
 
 def subscription_of(answer: object) -> ProcessorSubscription | None:

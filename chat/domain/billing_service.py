@@ -22,6 +22,10 @@ otherwise.
          {"subscription": {"id", "latest_invoice": {"charge_id" or null} or null} or null}
          What runs for the account at the payment processor.
 
+    GET  /subscriptions/{id}
+         {"account_id": "..." or null}
+         Whose it is, or was. 404 {"code": "UNKNOWN_SUBSCRIPTION"}: there is none of that id.
+
     POST /subscriptions/{id}/cancel  {"prorate": false}
          Ends it now. Asked twice it is the same. 404 {"code": "UNKNOWN_SUBSCRIPTION"}: there is none any more.
 
@@ -44,7 +48,7 @@ import structlog
 from chat.auth.outgoing_http import OutgoingHttp, Reply
 from chat.config.settings import BillingSettings
 from chat.domain.billing import BillingUnavailable, ProcessorSubscription, PurchaseLink, PurchaseReading
-from chat.domain.billing_answers import Unreadable, links_of, reading_of, subscription_of
+from chat.domain.billing_answers import Unreadable, links_of, owner_of, reading_of, subscription_of
 from chat.errors import ApiError
 
 T = TypeVar("T")
@@ -88,15 +92,20 @@ class BillingService:
         """See `Billing.subscription`."""
         return self._read(await self._get(f"/accounts/{user_id}/subscription"), subscription_of)
 
+    async def owner(self, subscription_id: str) -> int | None:
+        """See `Billing.owner`."""
+        reply = await self._get(f"/subscriptions/{_segment(subscription_id)}")
+        return None if _is_unknown(reply, "UNKNOWN_SUBSCRIPTION") else self._read(reply, owner_of)
+
     async def cancel(self, subscription_id: str) -> None:
         """See `Billing.cancel`."""
-        path = f"/subscriptions/{quote(subscription_id, safe='')}/cancel"
+        path = f"/subscriptions/{_segment(subscription_id)}/cancel"
         reply = await self._post(path, {"prorate": False}, key=f"cancel-{subscription_id}")
         self._require_done(reply, "UNKNOWN_SUBSCRIPTION")
 
     async def refund(self, charge_id: str) -> None:
         """See `Billing.refund`."""
-        path = f"/charges/{quote(charge_id, safe='')}/refund"
+        path = f"/charges/{_segment(charge_id)}/refund"
         reply = await self._post(path, {"reason": "fraudulent"}, key=f"refund-{charge_id}")
         self._require_done(reply, "UNKNOWN_CHARGE")
 
@@ -127,6 +136,11 @@ class BillingService:
         if not 200 <= reply.status < 300 and not _is_unknown(reply, unknown):
             log.error("the store service does not do what it is asked", status=reply.status)
             raise BillingUnavailable
+
+
+def _segment(identifier: str) -> str:
+    """One segment of a path, whatever the identifier is made of: no `..` leads elsewhere."""
+    return quote(identifier, safe="").replace(".", "%2E")
 
 
 def _is_unknown(reply: Reply, code: str) -> bool:

@@ -13,6 +13,7 @@ TOKEN: Final = "the store service knows us by this"
 Fault = Callable[[Asked], Awaitable[Answer | None]]
 
 UNKNOWN_PURCHASE: Final = Answer(404, {"code": "UNKNOWN_PURCHASE"})
+UNKNOWN_SUBSCRIPTION: Final = Answer(404, {"code": "UNKNOWN_SUBSCRIPTION"})
 
 
 def link(name: str, *, provider: str = "store_a", kind: str = "subscription", **members: Any) -> dict[str, Any]:
@@ -53,6 +54,8 @@ class StoreService(LoopbackHttp):
         """By purchase token; what is not there the store does not know."""
         self.subscriptions: dict[str, Any] = {}
         """By account, at the payment processor."""
+        self.owners: dict[str, str] = {}
+        """By subscription, those that have ended too."""
         self.cancelled: list[str] = []
         self.refunded: list[str] = []
         self.faults: dict[str, Fault] = {}
@@ -86,6 +89,9 @@ class StoreService(LoopbackHttp):
                 return UNKNOWN_PURCHASE if found_standing is None else Answer(200, found_standing)
             case "GET", ["billing", "accounts", user_id, "subscription"]:
                 return Answer(200, {"subscription": self.subscriptions.get(user_id)})
+            case "GET", ["billing", "subscriptions", subscription_id]:
+                owner = self.owners.get(unquote(subscription_id))
+                return UNKNOWN_SUBSCRIPTION if owner is None else Answer(200, {"account_id": owner})
             case "POST", ["billing", "subscriptions", subscription_id, "cancel"]:
                 return self._end(unquote(subscription_id), asked)
             case "POST", ["billing", "charges", charge_id, "refund"]:
@@ -99,7 +105,7 @@ class StoreService(LoopbackHttp):
         of = [user_id for user_id, found in self.subscriptions.items() if found and found["id"] == subscription_id]
         for user_id in of:
             self.subscriptions[user_id] = None
-        return Answer(200, {}) if of else Answer(404, {"code": "UNKNOWN_SUBSCRIPTION"})
+        return Answer(200, {}) if of else UNKNOWN_SUBSCRIPTION
 
     def _refund(self, charge_id: str, asked: Asked) -> Answer:
         if asked.json() != {"reason": "fraudulent"} or "idempotency-key" not in asked.headers:

@@ -1,4 +1,5 @@
-"""What an account pays for by the period ends when its deletion is scheduled (document 002, PUT deletion)."""
+"""What an account pays for by the period: whose it is, and that it ends when the account's deletion is scheduled
+(document 002)."""
 
 from __future__ import annotations
 
@@ -177,3 +178,31 @@ async def test_a_server_that_dies_just_after_the_commit_goes_on_with_it(ask: Ask
 async def test_on_a_self_hosted_instance_nobody_pays(ask: Asking) -> None:
     await schedule(ask)
     assert cancellations(ask) == []
+
+
+@pytest.mark.rule("002.list-users.23")
+async def test_an_account_is_found_by_its_subscription(ask: Asking, service: StoreService) -> None:
+    world = ask.world
+    service.owners = {"sub_1": world.carol.id, "../x?y=1": world.bob.id, "sub_gone": "1234567890"}
+
+    async def resolved(text: str) -> list[str]:
+        answer = (await world.admin.rest.get("/v1/admin/users", {"resolve": text})).expect(200)
+        assert answer["total"] == len(answer["users"])
+        return [user["id"] for user in answer["users"]]
+
+    assert await resolved(" sub_1 ") == [world.carol.id]
+    assert await resolved("../x?y=1") == [world.bob.id]
+    for nobody in ("sub_2", "sub_gone", "..", "."):
+        assert await resolved(nobody) == [], nobody
+    asked = len(service.requests)
+    assert await resolved(world.bob.id) == [world.bob.id]
+    assert await resolved("carol@example.com") == [world.carol.id]
+    assert await resolved("nobody#0001") == []
+    assert len(service.requests) == asked
+
+    entries = len(ask.entries("search_users"))
+    for fault in (says(500, {}), says(404, b"no such page"), says(200, {"account_id": "carol"}), says(200, [])):
+        service.faults = {"/billing/subscriptions": fault}
+        refused = await world.admin.rest.get("/v1/admin/users", {"resolve": "sub_1"})
+        assert (refused.status, refused.code) == (503, "STORE_BILLING_UNAVAILABLE")
+    assert len(ask.entries("search_users")) == entries
