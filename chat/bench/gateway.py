@@ -34,7 +34,7 @@ class Plan:
     latency_seconds: float = 10.0
 
 
-QUICK: Final = Plan(sessions=(20,), rounds=1, seconds=0.3, latency_seconds=0.3)
+QUICK: Final = Plan(sessions=(20,), rounds=1, seconds=0.05, latency_seconds=0.1)
 
 
 @attrs.frozen

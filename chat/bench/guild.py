@@ -54,7 +54,7 @@ class Plan:
     operations: int = 9
 
 
-QUICK: Final = Plan(members=(300,), channels=60, sessions=10, operations=2)
+QUICK: Final = Plan(members=(300,), channels=60, sessions=10, operations=1)
 
 
 def run(plan: Plan) -> Report:

@@ -32,7 +32,7 @@ class Plan:
     growth: message_growth.Plan = attrs.field(factory=message_growth.Plan)
 
 
-QUICK: Final = Plan(rounds=1, seconds=0.3, growth=message_growth.QUICK)
+QUICK: Final = Plan(rounds=1, seconds=0.05, growth=message_growth.QUICK)
 
 
 @attrs.frozen

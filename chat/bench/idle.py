@@ -29,7 +29,7 @@ class Plan:
     seconds: float = 120.0
 
 
-QUICK: Final = Plan(connections=20, seconds=0.5)
+QUICK: Final = Plan(connections=20, seconds=0.2)
 
 
 def run(plan: Plan) -> Report:

@@ -32,6 +32,9 @@ HEARTBEAT_SECONDS: Final = 30.0
 QUIET_SECONDS: Final = 0.5
 EVENTS_PER_TURN: Final = 128
 HTTP_CLIENTS: Final = 8
+PATIENCE_SECONDS: Final = 20.0
+"""How long a phase may take in which nothing is delivered."""
+
 SETTLING_SECONDS: Final = 10.0
 """How long what is under way at the end of a phase may take."""
 
@@ -61,6 +64,7 @@ class Phase:
     window: int = 0
     rate: float = 0.0
     warm_up_seconds: float = 0.3
+    """No longer than the phase itself."""
 
 
 class LoadGenerator:
@@ -130,11 +134,13 @@ class LoadGenerator:
         if phase.window or phase.rate:
             self._open_http()
         began = time.monotonic()
-        self._run_until(began + phase.warm_up_seconds, phase, began)
+        self._run_until(began + min(phase.warm_up_seconds, phase.seconds), phase, began)
         self._watch.latencies.clear()
         delivered, received_bytes, acknowledged = self.delivered, self.received_bytes, self._watch.acknowledged
         at, own, servers = time.monotonic(), time.process_time(), cpu_seconds(self._specification.pid)
         self._run_until(at + phase.seconds, phase, began)
+        while phase.window and self.delivered == delivered and time.monotonic() - at < PATIENCE_SECONDS:
+            self._run_until(time.monotonic() + phase.seconds, phase, began)
         seconds, own = time.monotonic() - at, time.process_time() - own
         servers = cpu_seconds(self._specification.pid) - servers
         delivered, received_bytes = self.delivered - delivered, self.received_bytes - received_bytes

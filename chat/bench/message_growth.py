@@ -43,7 +43,7 @@ class Plan:
     sessions: int = 1_000
 
 
-QUICK: Final = Plan(messages=(300,), rounds=1, seconds=0.3, sessions=10)
+QUICK: Final = Plan(messages=(300,), rounds=1, seconds=0.05, sessions=10)
 
 
 def figures(load: Process, plan: Plan, notes: list[str]) -> Iterator[Figure]:
