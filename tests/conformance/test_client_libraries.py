@@ -10,7 +10,6 @@ are not among them:
 - disnake 2.12.2: insists on `colors` of roles, which this family does not send.
 - interactions.py 5.16.0, from which Interfluxer was made: insists on `summary` of applications and on
   `resume_gateway_url` in Ready, and asks for the gateway's address at GET /gateway.
-- py-cord: has the same name as discord.py, from which it came, and so cannot stand beside it.
 - Eris 0.18.0: asks over HTTPS only, on no other port than 443.
 - Oceanic 1.15.0: identifies with `Bot` before the token, and insists on `application` and `resume_gateway_url` in Ready
   and on `colors` of roles, which this family does not send.
@@ -20,12 +19,13 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from pathlib import Path
 
 import pytest
+import trio
 
-from tests.conformance.clients.installed import HERE, node, node_libraries, python_libraries
+from tests.conformance.clients.installed import HERE, node, node_libraries, py_cord, python_libraries
 from tests.conformance.clients.talk import Abilities, converse
 from tests.durability.server_process import ServerProcess, running
 
@@ -35,6 +35,7 @@ PYTHON = {
     "fluxerpy3_py": Abilities(knows_guilds=False, replies=False, resumes=False),
     "interfluxer_py": Abilities(knows_guilds=False),
     "nextcord_py": Abilities(),
+    "py_cord": Abilities(),
 }
 NODE = {
     "discordjs_core": Abilities(),
@@ -48,18 +49,42 @@ async def server(tmp_path: Path) -> AsyncIterator[ServerProcess]:
         yield process
 
 
-@pytest.mark.parametrize("script", sorted(PYTHON))
-async def test_a_bot_in_python(server: ServerProcess, script: str) -> None:
-    path = os.pathsep.join([str(python_libraries()), str(HERE)])
-    environment = {**os.environ, "PYTHONPATH": path}
-    await converse(server, [sys.executable, str(HERE / f"{script}.py")], environment, PYTHON[script])
+Command = tuple[list[str], Mapping[str, str], Abilities]
 
 
-@pytest.mark.parametrize("script", sorted(NODE))
-async def test_a_bot_on_node(server: ServerProcess, script: str, tmp_path: Path) -> None:
+async def converse_at_once(server: ServerProcess, commands: Mapping[str, Command]) -> None:
+    """All conversations side by side, since each waits more than it works; the first that fails is named."""
+
+    async def hold(script: str, command: Command) -> None:
+        try:
+            await converse(server, *command)
+        except Exception as error:
+            error.add_note(f"in the conversation of {script}")
+            raise
+
+    async with trio.open_nursery() as nursery:
+        for script, command in commands.items():
+            nursery.start_soon(hold, script, command)
+
+
+async def test_bots_in_python(server: ServerProcess) -> None:
+    libraries = [str(python_libraries()), str(HERE)]
+    folders = {"py_cord": [str(py_cord()), *libraries]}
+
+    def command(script: str, abilities: Abilities) -> Command:
+        path = os.pathsep.join(folders.get(script, libraries))
+        return [sys.executable, str(HERE / f"{script}.py")], {**os.environ, "PYTHONPATH": path}, abilities
+
+    await converse_at_once(server, {script: command(script, abilities) for script, abilities in PYTHON.items()})
+
+
+async def test_bots_on_node(server: ServerProcess, tmp_path: Path) -> None:
     # Modules are looked for beside the script that asks for them.
     (tmp_path / "node_modules").symlink_to(node_libraries() / "node_modules")
-    for name in ("reports.mjs", f"{script}.mjs"):
-        (tmp_path / name).write_text((HERE / name).read_text())
-    command = [str(node()), "--no-warnings", str(tmp_path / f"{script}.mjs")]
-    await converse(server, command, os.environ, NODE[script])
+    for name in ("reports", *NODE):
+        (tmp_path / f"{name}.mjs").write_text((HERE / f"{name}.mjs").read_text())
+
+    def command(script: str, abilities: Abilities) -> Command:
+        return [str(node()), "--no-warnings", str(tmp_path / f"{script}.mjs")], os.environ, abilities
+
+    await converse_at_once(server, {script: command(script, abilities) for script, abilities in NODE.items()})

@@ -7,7 +7,7 @@ the others.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from types import ModuleType
 from typing import Any
 
@@ -25,30 +25,46 @@ def with_what_is_missing(payload: Any) -> Any:
             data["members"] = [member for member in data["members"] if "username" in member["user"]]
         case {"t": "MESSAGE_REACTION_ADD", "d": data}:
             data["type"] = 0
-    for member in members_in(payload):
+    for member in filter(is_member, objects_in(payload)):
         member["flags"] = 0
     return payload
 
 
-def members_in(value: Any) -> Iterator[dict[str, Any]]:
-    """Everything that is a membership."""
+def objects_in(value: Any) -> Iterator[dict[str, Any]]:
+    """Every object, however deep."""
     if isinstance(value, dict):
-        if "joined_at" in value and "roles" in value and "channels" not in value:
-            yield value
+        yield value
         value = list(value.values())
     if isinstance(value, list):
         for each in value:
-            yield from members_in(each)
+            yield from objects_in(each)
 
 
-def hold(library: ModuleType, decoder: str = "_from_json") -> None:
-    """Hold the conversation; `decoder` is the name of the library's function for reading JSON."""
+def is_member(value: dict[str, Any]) -> bool:
+    """Whether this is a membership."""
+    return "joined_at" in value and "roles" in value and "channels" not in value
+
+
+def hold(
+    library: ModuleType,
+    decoder: str = "_from_json",
+    add: Callable[[Any], None] = lambda payload: None,
+    **options: Any,
+) -> None:
+    """Hold the conversation; `decoder` is the name of the library's function for reading JSON, `add` adds to what it
+    has read what this library alone insists on; `options` are of its client."""
     decode = getattr(library.utils, decoder)
-    setattr(library.utils, decoder, lambda text: with_what_is_missing(decode(text)))
+
+    def read(text: str) -> Any:
+        payload = with_what_is_missing(decode(text))
+        add(payload)
+        return payload
+
+    setattr(library.utils, decoder, read)
     intents = library.Intents.default()
     intents.message_content = True
     intents.members = True
-    client = library.Client(intents=intents)
+    client = library.Client(intents=intents, **options)
     own: list[Any] = []
 
     @client.event

@@ -21,6 +21,7 @@ import pytest
 HERE: Final = Path(__file__).parent
 CACHE: Final = HERE.parents[2] / ".pytest_cache"
 PYTHON_LIST: Final = HERE / "requirements.txt"
+PY_CORD_LIST: Final = HERE / "requirements-py-cord.txt"
 NODE_LISTS: Final = (HERE / "package.json", HERE / "package-lock.json")
 INSTALL_SECONDS: Final = 300
 REQUIRED: Final = "TESTS_REQUIRE_CLIENTS"
@@ -35,12 +36,20 @@ def node() -> Path:
 
 def python_libraries() -> Path:
     """The folder of the Python libraries, for PYTHONPATH."""
+    return _installed_by_pip("python", PYTHON_LIST)
 
+
+def py_cord() -> Path:
+    """The folder of the one library that cannot stand beside the others, for PYTHONPATH before theirs."""
+    return _installed_by_pip("py-cord", PY_CORD_LIST)
+
+
+def _installed_by_pip(name: str, requirements: Path) -> Path:
     def install(folder: Path) -> None:
         options = ["--quiet", "--disable-pip-version-check", "--no-deps", "--target", str(folder)]
-        _run([sys.executable, "-m", "pip", "install", *options, "--requirement", str(PYTHON_LIST)], HERE)
+        _run([sys.executable, "-m", "pip", "install", *options, "--requirement", str(requirements)], HERE)
 
-    return _installed("python", (PYTHON_LIST,), install)
+    return _installed(name, (requirements,), install)
 
 
 def node_libraries() -> Path:

@@ -95,12 +95,13 @@ async def bot_process(command: Sequence[str], environment: Mapping[str, str]) ->
 
 
 class Alice:
-    """The person that the bot talks with."""
+    """The person that the bot talks with, in the guild of this conversation."""
 
-    def __init__(self, server: ServerProcess) -> None:
-        self.rest: RestClient = server.alice
-        self.channel_id = server.channel_id
-        self.bot_id: str = server.world["bot"]["user_id"]
+    def __init__(self, rest: RestClient, world: Mapping[str, Any]) -> None:
+        self.rest = rest
+        self.world = world
+        self.channel_id: str = world["channel_id"]
+        self.bot_id: str = world["bot"]["user_id"]
         self._path = f"/v1/channels/{self.channel_id}/messages"
 
     async def says(self, content: str) -> str:
@@ -138,27 +139,53 @@ class Alice:
 async def converse(
     server: ServerProcess, command: Sequence[str], environment: Mapping[str, str], abilities: Abilities
 ) -> None:
-    """Connect, Ready, receive, send, edit, react, delete, fetch; lose the socket, resume, and go."""
-    alice = Alice(server)
-    with trio.fail_after(SCRIPT_SECONDS):
-        async with bot_process([*command, json.dumps(server.world)], environment) as bot:
-            await _meet(server, alice, bot, abilities)
-            await _write(alice, bot, abilities)
-            await _hear(alice, bot)
-            await _fetch(server, alice, bot)
-            await _lose_the_socket(alice, bot, abilities)
-            await alice.says("bye")
-            assert await bot.ended() == 0, bot.reports
-        # A session outlives its socket for a while; what counts is that the socket is gone.
-        while await alice.sessions_of_bot():  # noqa: ASYNC110 - the server tells nobody
-            await trio.sleep(0.05)
+    """Connect, Ready, receive, send, edit, react, delete, fetch; lose the socket, resume, and go.
+
+    It has a guild and a bot of its own: several conversations on one server do not hear each other.
+    """
+    rest = RestClient(server.route, server.token_of("alice"))
+    try:
+        alice = Alice(rest, await _own_world(rest, server.world))
+        with trio.fail_after(SCRIPT_SECONDS):
+            async with bot_process([*command, json.dumps(alice.world)], environment) as bot:
+                await _meet(alice, bot, abilities)
+                await _write(alice, bot, abilities)
+                await _hear(alice, bot)
+                await _fetch(alice, bot)
+                await _lose_the_socket(alice, bot, abilities)
+                await alice.says("bye")
+                assert await bot.ended() == 0, bot.reports
+            # A session outlives its socket for a while; what counts is that the socket is gone.
+            while await alice.sessions_of_bot():  # noqa: ASYNC110 - the server tells nobody
+                await trio.sleep(0.05)
+    finally:
+        await rest.aclose()
 
 
-async def _meet(server: ServerProcess, alice: Alice, bot: BotProcess, abilities: Abilities) -> None:
+async def _own_world(rest: RestClient, world: Mapping[str, Any]) -> dict[str, Any]:
+    """What `chat dev --json` printed, with another guild, its channels, and another bot in it."""
+    guild_id = (await rest.post("/v1/guilds", {"name": "A conversation"})).expect(200)["id"]
+    application = (await rest.post("/v1/oauth2/applications", {"name": "A client library"})).expect(200)
+    bot = application["bot"]
+    others = [user["id"] for user in world["users"][1:]]
+    members = {user_id: {} for user_id in (*others, bot["id"])}
+    (await rest.post(f"/v1/_dev/guilds/{guild_id}", {"members": members})).expect(200)
+    channels = (await rest.get(f"/v1/guilds/{guild_id}/channels")).expect(200)
+    text, voice = (next(channel["id"] for channel in channels if channel["type"] == kind) for kind in (0, 2))
+    return {
+        **world,
+        "bot": {**world["bot"], "application_id": application["id"], "user_id": bot["id"], "token": bot["token"]},
+        "guild_id": guild_id,
+        "channel_id": text,
+        "voice_channel_id": voice,
+    }
+
+
+async def _meet(alice: Alice, bot: BotProcess, abilities: Abilities) -> None:
     ready = await bot.said("ready")
     assert ready["user_id"] == alice.bot_id
     if abilities.knows_guilds:
-        assert ready["guilds"] == [server.world["guild_id"]]
+        assert ready["guilds"] == [alice.world["guild_id"]]
     assert len(await alice.sessions_of_bot()) == 1
 
 
@@ -197,8 +224,8 @@ async def _hear(alice: Alice, bot: BotProcess) -> None:
         pass  # libraries hear of their own deletions too
 
 
-async def _fetch(server: ServerProcess, alice: Alice, bot: BotProcess) -> None:
-    world = server.world
+async def _fetch(alice: Alice, bot: BotProcess) -> None:
+    world = alice.world
     await alice.says("fetch")
     fetched = await bot.said("fetch")
     assert fetched["guild"] == (await alice.rest.get(f"/v1/guilds/{world['guild_id']}")).expect(200)["name"]
