@@ -322,6 +322,7 @@ FORMS = {
     "an origin such as https://chat.example": st.integers(1, 65_535).map("https://chat.example:{}".format),
     "an http or https address": st.text(string.ascii_lowercase, min_size=1).map("http://chat.example/{}".format),
     "a mailto: or https: address": st.text(string.ascii_lowercase, min_size=1).map("mailto:{}@chat.example".format),
+    "addresses, each with a port if it is not 53": st.integers(1, 65_535).map("9.9.9.9:{}".format),
     "a mail address": st.text(string.ascii_lowercase, min_size=1).map("{}@chat.example".format),
 }
 TEXTS = st.text('a0é漢🙂 "\\{[]},:.').map("x{}".format)

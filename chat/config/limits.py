@@ -77,6 +77,11 @@ class Limits:
     max_favorite_memes_premium: int = _count(500, "the same with premium", follows="max_favorite_memes")
     max_bio_length: int = _count(320, "an account's bio", unit="characters", minimum=1)
 
+    feature_custom_discriminator: int = _count(0, "above zero: an account may choose its discriminator")
+    feature_custom_discriminator_premium: int = _count(
+        1, "the same with premium", follows="feature_custom_discriminator"
+    )
+
     avatar_max_size: int = _bytes(10 * MEBIBYTE, "an avatar, icon or banner")
     attachment_max_size: int = _bytes(25 * MEBIBYTE, "one attached file")
     attachment_max_size_premium: int = _bytes(500 * MEBIBYTE, "the same with premium", follows="attachment_max_size")

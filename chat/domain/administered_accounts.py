@@ -21,6 +21,7 @@ from chat.domain.account_events import AccountEvents
 from chat.domain.account_history import note_changes
 from chat.domain.admin_account_views import AdminAccountViews
 from chat.domain.admin_audit_log import Acting, AdminAuditLog
+from chat.domain.limits import limits_of
 from chat.domain.usernames import DISCRIMINATORS, Usernames
 from chat.errors import ApiError, InvalidFormBody, StorageUnavailable
 from chat.registries.acls import ACLS, Acl
@@ -150,7 +151,7 @@ class AdministeredAccounts:
             if wanted not in {None, 0} and not account.bot:
                 raise InvalidFormBody.at("discriminator", "DISCRIMINATOR_NOT_SUPPORTED_ON_INSTANCE")
             wanted = None
-        elif self._settings.premium_mode != "everyone":
+        elif not self._may_choose(account):
             wanted = None  # only who may choose a discriminator is given the one that is named
         if wanted is not None and wanted not in DISCRIMINATORS:
             raise InvalidFormBody.at("discriminator", "DISCRIMINATOR_OUT_OF_RANGE")
@@ -160,6 +161,12 @@ class AdministeredAccounts:
             if refused.errors[0].code == "USERNAME_ALREADY_TAKEN":
                 raise
             raise ApiError("TAG_ALREADY_TAKEN") from None
+
+    def _may_choose(self, account: Account) -> bool:
+        """Whether the account may have a discriminator of its choice (document 002, PATCH username)."""
+        if self._settings.self_hosted and self._settings.premium_mode == "everyone":
+            return True
+        return limits_of(self._settings, account, self._clock.now_ms()).feature_custom_discriminator > 0
 
     async def change_email(self, acting: Acting, user_id: int, email: str) -> dict[str, Any]:
         """Give the account another address, unverified; nobody is written to, and another account may have it too.

@@ -86,6 +86,23 @@ async def test_a_discriminator_by_lot_elsewhere(ask: Asking, autojump_clock: Moc
     before = await ask.shown()
     user = await ask.user("PATCH", "/username", {"username": "robert", "discriminator": "0042"})
     assert user["discriminator"] != 42 or before["discriminator"] == 42
+    # Where the limit resolves above zero for the target, which by default it does with premium.
+    await ask.set(premium_type=1)
+    user = await ask.user("PATCH", "/username", {"username": "robert", "discriminator": "0042"})
+    assert user["discriminator"] == 42
+
+
+@pytest.mark.rule("002.username.9")
+@pytest.mark.chat_settings(
+    self_hosted=False, **{"limits.feature_custom_discriminator": 0, "limits.feature_custom_discriminator_premium": 0}
+)
+async def test_a_discriminator_by_lot_on_an_instance_of_many(ask: Asking, autojump_clock: MockClock) -> None:
+    await ask.set(premium_type=1)
+    numbers = set()
+    for number in ("0042", "0043"):
+        user = await ask.user("PATCH", "/username", {"username": f"robert_{number}", "discriminator": number})
+        numbers.add((number, user["discriminator"]))
+    assert numbers != {("0042", 42), ("0043", 43)}
 
 
 @pytest.mark.rule("002.username.15")
