@@ -31,6 +31,7 @@ from chat.domain.archives import Archives
 from chat.domain.billing import Billing
 from chat.domain.billing_service import BillingService
 from chat.domain.blocklists import Blocklists
+from chat.domain.bulk_jobs import BulkJobs
 from chat.domain.channel_witness import ChannelWitness
 from chat.domain.guild_succession import GuildSuccession
 from chat.domain.instance_configuration import InstanceConfiguration
@@ -101,6 +102,32 @@ def build_administration(
     jobs = Jobs(database, clock, base.snowflakes)
     billing = _billing(base)
     witness = ChannelWitness(base.guild_states, base.private_channels, base.thread_lookup)
+    deletions = AdministeredDeletions(
+        database,
+        clock,
+        credentials.mailer,
+        base.account_events,
+        log,
+        views,
+        blocklists,
+        reports,
+        SubscriptionCancellations(database, billing, jobs),
+        settings,
+    )
+    guilds = AdministeredGuilds(
+        database,
+        base.guild_states,
+        base.bus,
+        log,
+        guild_parts.changes,
+        guild_parts.deletion,
+        guild_parts.vanity_urls,
+        base.rosters,
+        base.presences.online_count,
+    )
+    guild_members = AdministeredGuildMembers(
+        database, base.guild_states, guild_parts.memberships, guild_parts.bans, base.rosters, log
+    )
     return AdministrationServices(
         log=log,
         audit_reading=AdminAuditReading(database),
@@ -134,6 +161,7 @@ def build_administration(
         report_reading=ReportReading(database, log, settings),
         jobs=jobs,
         ledger=JobLedger(database, jobs),
+        bulk_jobs=BulkJobs(database, jobs, log, accounts, deletions, guilds, guild_members),
         shreds=MessageShreds(database, clock, base.bus, witness, jobs, log),
         archives=Archives(
             database,
@@ -146,18 +174,7 @@ def build_administration(
             media.addresses,
             settings,
         ),
-        deletions=AdministeredDeletions(
-            database,
-            clock,
-            credentials.mailer,
-            base.account_events,
-            log,
-            views,
-            blocklists,
-            reports,
-            SubscriptionCancellations(database, billing, jobs),
-            settings,
-        ),
+        deletions=deletions,
         erasure=AccountErasure(
             database,
             clock,
@@ -176,20 +193,8 @@ def build_administration(
             database, log, views, base.address_lookups, base.user_agents, base.presences.online_count
         ),
         relationships=AdministeredRelationships(database, base.relationships, log),
-        guilds=AdministeredGuilds(
-            database,
-            base.guild_states,
-            base.bus,
-            log,
-            guild_parts.changes,
-            guild_parts.deletion,
-            guild_parts.vanity_urls,
-            base.rosters,
-            base.presences.online_count,
-        ),
-        guild_members=AdministeredGuildMembers(
-            database, base.guild_states, guild_parts.memberships, guild_parts.bans, base.rosters, log
-        ),
+        guilds=guilds,
+        guild_members=guild_members,
         messages=AdministeredMessages(database, base.bus, witness, guild_parts.addresses, log),
         applications=AdministeredApplications(database, log, settings),
         configuration=InstanceConfiguration(database, base.overrides, guild_parts.setup, base.account_events, log),

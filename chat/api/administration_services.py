@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from chat.domain.administered_relationships import AdministeredRelationships
     from chat.domain.archives import Archives
     from chat.domain.blocklists import Blocklists
+    from chat.domain.bulk_jobs import BulkJobs
     from chat.domain.instance_configuration import InstanceConfiguration
     from chat.domain.instance_figures import InstanceFigures
     from chat.domain.job_ledger import JobLedger
@@ -61,6 +62,7 @@ class AdministrationServices:
     outside_reports: OutsideReports
     jobs: Jobs
     ledger: JobLedger
+    bulk_jobs: BulkJobs
     shreds: MessageShreds
     guilds: AdministeredGuilds
     guild_members: AdministeredGuildMembers

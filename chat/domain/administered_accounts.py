@@ -286,12 +286,28 @@ class AdministeredAccounts:
 
         :raises ApiError: UNKNOWN_USER.
         """
+        return await self._views.of(acting, await self.put_flags(acting, user_id, add, remove))
+
+    async def put_flags(
+        self,
+        acting: Acting,
+        user_id: int,
+        add: Collection[int],
+        remove: Collection[int],
+        also: Callable[[sqlite3.Connection], None] | None = None,
+    ) -> Account:
+        """As `update_flags`, without a look at the account as others see it. `also` is done in the same unit.
+
+        :raises ApiError: UNKNOWN_USER.
+        """
 
         def edit(connection: sqlite3.Connection, before: Account) -> tuple[Account, Mapping[str, Any]]:
+            if also is not None:
+                also(connection)
             after = attrs.evolve(before, flags=changed_bits(before.flags, add, remove) & FLAGS_MASK)
             return after, _flags_metadata(add, remove, after.flags)
 
-        return await self.change(acting, user_id, AdminAction.UPDATE_FLAGS, edit)
+        return await self._changed(acting, user_id, AdminAction.UPDATE_FLAGS, edit)
 
     async def update_premium_flags(
         self, acting: Acting, user_id: int, add: Collection[int], remove: Collection[int]

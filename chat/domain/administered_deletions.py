@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 import attrs
@@ -89,8 +89,23 @@ class AdministeredDeletions:
         self._settings = settings
 
     async def schedule(self, acting: Acting, user_id: int, wish: DeletionWish) -> dict[str, Any]:
+        """As `put` and `enforce`; the account as it is then.
+
+        :raises ApiError: as `put`.
+        """
+        account = await self.put(acting, user_id, wish)
+        await self.enforce(acting, account, wish.reason)
+        return await self._views.of(acting, account)
+
+    async def put(
+        self,
+        acting: Acting,
+        user_id: int,
+        wish: DeletionWish,
+        also: Callable[[sqlite3.Connection], None] | None = None,
+    ) -> Account:
         """Schedule the erasure of the account; every sign-in and every access token of it ends now, and what it pays
-        for by the period soon after.
+        for by the period soon after. `also` is done in the same unit.
 
         :raises ApiError: UNKNOWN_USER; CONFLICT while another deletion is pending that `wish` does not name, and once
             the erasure has begun.
@@ -121,6 +136,8 @@ class AdministeredDeletions:
             self._cancellations.order_in(connection, acting, user_id)
             metadata = self._metadata(connection, account, deletion, wish, pending)
             self._log.record(connection, acting, AdminAction.SCHEDULE_DELETION, user_id, metadata)
+            if also is not None:
+                also(connection)
             return account
 
         def then(account: Account) -> None:
@@ -130,8 +147,7 @@ class AdministeredDeletions:
 
         account = await self._database.write(unit, then)
         log.info("account deletion scheduled", user_id=user_id, by=acting.user_id, reason=int(wish.reason))
-        await self._enforce(acting, account, wish.reason)
-        return await self._views.of(acting, account)
+        return account
 
     def _metadata(
         self,
@@ -165,7 +181,7 @@ class AdministeredDeletions:
             metadata |= {f"replaced_{name}": value for name, value in _described(replaced).items()}
         return metadata
 
-    async def _enforce(self, acting: Acting, account: Account, reason: DeletionReason) -> None:
+    async def enforce(self, acting: Acting, account: Account, reason: DeletionReason) -> None:
         """What follows from misconduct, each part as well as can be; a failure is logged, and the schedule stands."""
         if reason is not DeletionReason.USER_REQUESTED and account.email is not None:
             with _best_effort("the address of a deleted account was not blocked", account):

@@ -7,6 +7,7 @@ an administrator would add), permissions do not: the administrator need not be a
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Callable
 from typing import Any
 
 from chat.domain.admin_audit_log import Acting, AdminAuditLog
@@ -77,6 +78,26 @@ class AdministeredGuildMembers:
 
         :raises ApiError: UNKNOWN_GUILD, UNKNOWN_USER, USER_BANNED_FROM_GUILD, MAX_GUILDS, MAX_GUILD_MEMBERS.
         """
+        if not await self.put(acting, guild_id, user_id):
+            await self._log.note(acting, AdminAction.FORCE_ADD_MEMBER, user_id, {"guild_id": guild_id})
+        account = accounts.by_id(self._database.reader, user_id)
+        state = self._known(guild_id)
+        member = state.member(user_id)
+        if account is None or member is None:  # and left again
+            raise ApiError("UNKNOWN_MEMBER")
+        return admin_guild_member(state.member_object(member, None), member, account, state.guild.owner_id)
+
+    async def put(
+        self,
+        acting: Acting,
+        guild_id: int,
+        user_id: int,
+        also: Callable[[sqlite3.Connection], None] | None = None,
+    ) -> bool:
+        """As `add`, but False, and nothing happens, for a member. `also` is done in the same unit.
+
+        :raises ApiError: as `add`.
+        """
         self._known(guild_id)
         account = accounts.by_id(self._database.reader, user_id)
         if account is None or account.is_deleted:
@@ -87,15 +108,11 @@ class AdministeredGuildMembers:
             if present is None or present.is_deleted:
                 raise ApiError("UNKNOWN_USER")
             self._record(connection, acting, AdminAction.FORCE_ADD_MEMBER, guild_id, user_id)
+            if also is not None:
+                also(connection)
             return None
 
-        if not await self._memberships.join(account, guild_id, JoinSource.ADMIN_FORCE_ADD, first=first):
-            await self._log.note(acting, AdminAction.FORCE_ADD_MEMBER, user_id, {"guild_id": guild_id})
-        state = self._known(guild_id)
-        member = state.member(user_id)
-        if member is None:  # and left again
-            raise ApiError("UNKNOWN_MEMBER")
-        return admin_guild_member(state.member_object(member, None), member, account, state.guild.owner_id)
+        return await self._memberships.join(account, guild_id, JoinSource.ADMIN_FORCE_ADD, first=first)
 
     async def kick(self, acting: Acting, guild_id: int, user_id: int) -> None:
         """Remove a member, who may come back.

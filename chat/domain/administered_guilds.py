@@ -179,8 +179,14 @@ class AdministeredGuilds:
         await self._log.note(acting, AdminAction.GET_GUILD, guild_id)
         return self._details(state)
 
-    async def change(self, acting: Acting, guild_id: int, wishes: GuildWishes) -> dict[str, Any]:
-        """Change everything that is named, or nothing; the guild as `get` shows it.
+    async def change(
+        self,
+        acting: Acting,
+        guild_id: int,
+        wishes: GuildWishes,
+        also: Callable[[sqlite3.Connection], None] | None = None,
+    ) -> dict[str, Any]:
+        """Change everything that is named, or nothing; the guild as `get` shows it. `also` is done in the same unit.
 
         Features are added before others are removed. There is an entry in the administrative log for each kind of
         change that is named.
@@ -199,6 +205,8 @@ class AdministeredGuilds:
             changed = self._changes.write(connection, guild_id, judged, Actor(acting.user_id), further)
             for action, metadata in wishes.entries(changed.before, changed.after):
                 self._log.record(connection, acting, action, guild_id, metadata)
+            if also is not None:
+                also(connection)
             return changed
 
         await self._database.write(unit, self._changes.announce)

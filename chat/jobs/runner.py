@@ -89,21 +89,8 @@ class JobRun:
         """
 
         def whole(connection: sqlite3.Connection) -> Job:
-            current = jobs.by_id(connection, self.job.id)
-            if current is None or current.status is not JobStatus.RUNNING or current.cancel_requested:
-                raise _JobCancelled
-            progress = unit(connection)
-            changed = attrs.evolve(
-                current,
-                state=current.state if progress.state is None else progress.state,
-                progress_current=current.progress_current if progress.current is None else progress.current,
-                progress_total=current.progress_total if progress.total is None else progress.total,
-                progress_message=current.progress_message if progress.message is None else progress.message,
-                result=current.result if progress.result is None else progress.result,
-                changed_at=self._clock.now_ms(),
-            )
-            jobs.put(connection, changed)
-            return changed
+            current = self._going_on(connection)
+            return self._advanced(connection, current, unit(connection))
 
         def after(job: Job) -> None:
             self.job = job
@@ -111,6 +98,39 @@ class JobRun:
                 then()
 
         await self._database.write(whole, after)
+
+    def advance_in(self, connection: sqlite3.Connection, progress: Progress) -> None:
+        """In a unit of writing that somebody else makes: what else it does and the word of its progress are one
+        transaction, a step of this job; `caught_up` is to follow its commit.
+
+        As in `step`, the unit ends here, undone, once somebody has asked for the end of the job.
+        """
+        self._advanced(connection, self._going_on(connection), progress)
+
+    def caught_up(self) -> None:
+        """After the commit of `advance_in`: `job` is what is stored."""
+        job = jobs.by_id(self._database.reader, self.job.id)
+        if job is not None:
+            self.job = job
+
+    def _going_on(self, connection: sqlite3.Connection) -> Job:
+        current = jobs.by_id(connection, self.job.id)
+        if current is None or current.status is not JobStatus.RUNNING or current.cancel_requested:
+            raise _JobCancelled
+        return current
+
+    def _advanced(self, connection: sqlite3.Connection, current: Job, progress: Progress) -> Job:
+        changed = attrs.evolve(
+            current,
+            state=current.state if progress.state is None else progress.state,
+            progress_current=current.progress_current if progress.current is None else progress.current,
+            progress_total=current.progress_total if progress.total is None else progress.total,
+            progress_message=current.progress_message if progress.message is None else progress.message,
+            result=current.result if progress.result is None else progress.result,
+            changed_at=self._clock.now_ms(),
+        )
+        jobs.put(connection, changed)
+        return changed
 
 
 Handler = Callable[[JobRun], Awaitable[None]]

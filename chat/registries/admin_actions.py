@@ -233,6 +233,18 @@ class AdminAction(enum.StrEnum):
     QUEUE_MESSAGE_SHRED = "queue_message_shred"
     """The deletion of listed messages was ordered."""
 
+    BULK_UPDATE_USER_FLAGS = "bulk_update_user_flags"
+    """One change of flags was ordered for many accounts."""
+
+    BULK_UPDATE_GUILD_FEATURES = "bulk_update_guild_features"
+    """One change of features was ordered for many guilds."""
+
+    BULK_ADD_GUILD_MEMBERS = "bulk_add_guild_members"
+    """Many accounts were ordered into a guild."""
+
+    BULK_SCHEDULE_DELETION = "bulk_schedule_deletion"
+    """The erasure of many accounts was ordered to be scheduled."""
+
     BAN_EMAIL = "ban_email"
     """A mail address was blocked."""
 
@@ -535,6 +547,14 @@ ADMIN_ACTIONS: Final[Mapping[AdminAction, AdminActionKind]] = MappingProxyType(
         ),
         AdminAction.QUEUE_MESSAGE_SHRED: _row(
             "user_id", "job_id", "requested_entries", target=AdminTarget.MESSAGE_SHRED
+        ),
+        AdminAction.BULK_UPDATE_USER_FLAGS: _row("job_id", "user_count", "add_flags", "remove_flags"),
+        AdminAction.BULK_UPDATE_GUILD_FEATURES: _row(
+            "job_id", "guild_count", "add_features", "remove_features", target=AdminTarget.GUILD
+        ),
+        AdminAction.BULK_ADD_GUILD_MEMBERS: _row("job_id", "user_count", target=AdminTarget.GUILD),
+        AdminAction.BULK_SCHEDULE_DELETION: _row(
+            "job_id", "user_count", "reason_code", "public_reason", "days", "notify_user"
         ),
         AdminAction.BAN_EMAIL: _row("reason", target=AdminTarget.EMAIL),
         AdminAction.CHECK_EMAIL_BAN: _row("banned", target=AdminTarget.EMAIL),

@@ -62,6 +62,15 @@ class JobType(enum.StrEnum):
     UPDATE_USER_FLAGS = "update_user_flags"
     """Set and clear flags of many accounts."""
 
+    UPDATE_GUILD_FEATURES = "update_guild_features"
+    """Give features to many guilds, and take others away."""
+
+    ADD_GUILD_MEMBERS = "add_guild_members"
+    """Make many accounts members of a guild."""
+
+    SCHEDULE_USER_DELETIONS = "schedule_user_deletions"
+    """Schedule the erasure of many accounts."""
+
 
 @attrs.frozen
 class JobKind:
@@ -82,6 +91,9 @@ JOB_KINDS: Final[Mapping[JobType, JobKind]] = MappingProxyType(
         JobType.ACCOUNT_ERASURE: JobKind(max_attempts=20, can_be_cancelled=False),
         JobType.SUBSCRIPTION_CANCELLATION: JobKind(max_attempts=12, can_be_cancelled=True),
         JobType.UPDATE_USER_FLAGS: JobKind(max_attempts=3, can_be_cancelled=True),
+        JobType.UPDATE_GUILD_FEATURES: JobKind(max_attempts=3, can_be_cancelled=True),
+        JobType.ADD_GUILD_MEMBERS: JobKind(max_attempts=3, can_be_cancelled=True),
+        JobType.SCHEDULE_USER_DELETIONS: JobKind(max_attempts=3, can_be_cancelled=True),
     }
 )
 """Every kind. A shred that failed is not tried again (document 002, POST message-shreds); an erasure has to be."""

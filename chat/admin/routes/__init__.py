@@ -20,6 +20,7 @@ from chat.admin.routes import (
     archives,
     audit_logs,
     blocklists,
+    bulk_jobs,
     discovery,
     figures,
     guild_contents,
@@ -60,6 +61,7 @@ ADMIN_ROUTES: Final[tuple[Routes, ...]] = tuple(
         messages,
         applications,
         jobs,
+        bulk_jobs,
         reports,
     )
 )
