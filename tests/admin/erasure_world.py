@@ -147,6 +147,7 @@ def fill(connection: sqlite3.Connection, world: World, message_id: int) -> None:
         "backup_codes": (alice, 1, b"1", None),
         "bans": (bobs_guild, alice, alice, name, 1, None, ADDRESS),
         "blocklists": ("email", EMAIL, None, alice, 1),
+        "discovery_applications": (guild, 0, "words", "pending", alice, 1, alice, 1, None),
         "dismissed_mentions": (alice, message_id),
         "email_tokens": (b"1", "verification", alice, EMAIL, 1, 9 * 10**12, EMAIL, None),
         "ended_auth_sessions": (b"1", alice, 1, 1, ADDRESS, name, name, name, 1),
