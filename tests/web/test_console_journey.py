@@ -9,10 +9,20 @@ import time
 from pathlib import Path
 from typing import Any, Final
 
+import attrs
 import pytest
 from playwright.sync_api import Locator
 
+from chat.admin.operation import AdminOperation
+from chat.admin.routes import ADMIN_ROUTES
+from chat.registries.admin_actions import AdminTarget
+from chat.registries.blocklists import Blocklist
+from chat.registries.deletion_reasons import MINIMUM_DAYS, MINIMUM_DAYS_ON_REQUEST, DeletionReason
+from chat.registries.guild_features import GuildFeature
+from chat.registries.guild_values import DisabledOperation
 from chat.registries.jobs import JobStatus, JobType
+from chat.registries.reports import RESOLVED_BY_DELETION, ReportCategory, ReportKind
+from chat.registries.user_flags import PremiumFlag, PremiumType, UserFlag
 from chat.store import jobs
 from chat.store.jobs import Job
 from tests.web.browsing import Instance, Visitor
@@ -356,6 +366,17 @@ PLACES: Final = (
     ("/admin/audit-log", "Audit log"),
     ("/admin/jobs", "Jobs"),
     ("/admin/keys", "API keys"),
+    ("/admin/guilds", "Guilds"),
+    ("/admin/guilds/{guild}", "Seeded guild"),
+    ("/admin/guilds/{guild}/members", "Seeded guild"),
+    ("/admin/guilds/{guild}/emojis", "Seeded guild"),
+    ("/admin/guilds/{guild}/audit-log", "Seeded guild"),
+    ("/admin/messages", "Messages"),
+    ("/admin/reports", "Reports"),
+    ("/admin/discovery", "Discovery"),
+    ("/admin/blocklists", "Blocklists"),
+    ("/admin/archives", "Archives"),
+    ("/admin/instance", "Instance"),
     ("/admin/no-such-place", "There is nothing here"),
     ("/admin", "Administration"),
 )
@@ -391,7 +412,7 @@ def test_every_place_is_accessible_and_fits(visit: MakeVisitor, home: Instance) 
     visitor.enters(home.world["admin"])
     visitor.sees("Administration")
     for path, heading in PLACES:
-        address = path.replace("{alice}", alice["id"])
+        address = path.replace("{alice}", alice["id"]).replace("{guild}", home.world["guild_id"])
         page.evaluate(
             "address => { history.pushState(null, '', address); dispatchEvent(new Event('popstate')); }", address
         )
@@ -409,3 +430,104 @@ def test_every_place_is_accessible_and_fits(visit: MakeVisitor, home: Instance) 
     visitor.follows("Jobs")
     visitor.sees("Jobs")
     assert page.get_by_role("link", name="Audit log").count() == 0  # the menu is closed again
+
+
+# The tables of the console, held against what the server declares
+
+ASK: Final = """async () => {
+  const folder = document.querySelector('script[src]').src.replace(/[^/]+$/, '');
+  const load = (name) => import(folder + name);
+  const { READS, BLOCKLISTS } = await load('admin_operations.js');
+  const { ACCOUNT_ACTIONS } = await load('admin_account_actions.js');
+  const { GUILD_ACTIONS } = await load('admin_guild_actions.js');
+  const { OTHER_ACTIONS } = await load('admin_other_actions.js');
+  const { membersOf } = await load('admin_fields.js');
+  const registries = await load('admin_registries.js');
+  const { instance } = await load('admin_instance_facts.js');
+  const { ask, administrator } = await load('admin_session.js');
+  const user = administrator();
+  const guild = (await ask(READS.guilds, {})).guilds[0];
+  const whole = (await ask(READS.guild, { params: { guild_id: guild.id } })).guild;
+  const { acls } = await instance();
+  const context = { user: { ...user, pending_deletion_at: '2030-01-01T00:00:00.000Z' }, me: user, guild: whole, acls,
+    key: { name: 'k', acls: [] }, banEntryId: '1', category: 'friend', value: 'v', userId: null, policy: {}, limits: {},
+    instance: await instance() };
+  const row = ([name, action]) => ({ name, ...action, fields: undefined,
+    members: (action.fields?.(context) ?? []).flatMap(membersOf) });
+  const plain = (value) => JSON.parse(JSON.stringify(value));
+  return plain({
+    reads: Object.values(READS),
+    accounts: Object.entries(ACCOUNT_ACTIONS).map(row),
+    others: [...Object.entries(GUILD_ACTIONS), ...Object.entries(OTHER_ACTIONS)].map(row),
+    blocklists: BLOCKLISTS.map(([name]) => name),
+    registries: { ...registries, PREMIUM_TYPES: [...registries.PREMIUM_TYPES.keys()] },
+  });
+}"""
+
+BODY_MEMBERS_ELSEWHERE: Final[dict[tuple[str, str], set[str]]] = {
+    ("PATCH", "/v1/admin/guilds/{guild_id}"): {"nsfw_level", "settings"},
+}
+"""Members that say again what another one says."""
+
+
+def declared() -> dict[tuple[str, str], AdminOperation]:
+    """Every administrative operation."""
+    operations = [operation for routes in ADMIN_ROUTES for operation in routes.operations]
+    return {(one.method, one.path): one for one in operations if isinstance(one, AdminOperation)}
+
+
+def test_the_console_offers_what_the_server_declares(administrator: Administrator, home: Instance) -> None:
+    administrator.goes_to("/admin")
+    administrator.reads("Administration")
+    administrator.enters(home.world["admin"])
+    administrator.sees("Administration")
+    tables = administrator.page.evaluate(ASK)
+    operations = declared()
+
+    # Every operation on accounts is offered, and all that is offered is there, for whom it is declared.
+    offered: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    for row in [*tables["reads"], *tables["accounts"], *tables["others"]]:
+        offered.setdefault((row["method"], row["path"]), []).append(row)
+    assert [key for key in offered if key not in operations] == []
+    accounts = {key for key in operations if key[1] == "/v1/admin/users" or key[1].startswith("/v1/admin/users/")}
+    assert accounts - offered.keys() == set()
+    for key, rows in offered.items():
+        wanted = [set(map(str, entry)) for entry in operations[key].acls or ()]
+        asked = [[{entry} if isinstance(entry, str) else set(entry) for entry in row["acls"]] for row in rows]
+        if len(wanted) == 1 and len(rows) > 1:
+            assert set().union(*(names for row in asked for names in row)) == wanted[0], key
+        else:
+            assert all(row == wanted for row in asked), key
+
+    # What is asked for are the members of the body, or of the query.
+    for key, rows in offered.items():
+        rows = [row for row in rows if "members" in row]
+        if not rows or key[0] == "GET":
+            continue
+        operation = operations[key]
+        shape = operation.query if rows[0].get("query") else operation.body
+        members = {name for row in rows for name in row["members"] if name not in row.get("inPath", ())}
+        known = set() if shape is None else {field.name for field in attrs.fields(shape)}
+        assert members == known - BODY_MEMBERS_ELSEWHERE.get(key, set()), key
+
+    # The words for numbers are the server's.
+    registries = tables["registries"]
+    for name, flags in (
+        ("FLAGS", UserFlag),
+        ("PREMIUM_FLAGS", PremiumFlag),
+        ("DISABLED_OPERATIONS", DisabledOperation),
+    ):
+        assert [row[:2] for row in registries[name]] == [[one.bit_length() - 1, one.name] for one in flags], name
+    reasons = [(row[0], row[1], len(row) > 3) for row in registries["DELETION_REASONS"]]
+    assert reasons == [(one.value, one.name, one in RESOLVED_BY_DELETION) for one in DeletionReason]
+    assert registries["PREMIUM_TYPES"] == list(map(int, PremiumType))
+    assert registries["GUILD_FEATURES"] == list(map(str, GuildFeature))
+    assert registries["AUDIT_TARGETS"] == list(map(str, AdminTarget))
+    assert registries["JOB_STATUSES"] == list(map(str, JobStatus))
+    assert registries["REPORT_KINDS"] == list(map(str, ReportKind))
+    assert registries["REPORT_CATEGORIES"] == list(map(str, ReportCategory))
+    assert tables["blocklists"] == list(map(str, Blocklist))
+    assert (registries["DAYS_MINIMUM"], registries["DAYS_MINIMUM_ON_REQUEST"]) == (
+        MINIMUM_DAYS,
+        MINIMUM_DAYS_ON_REQUEST,
+    )

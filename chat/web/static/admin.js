@@ -3,29 +3,47 @@
 import "./address.js";
 import { register, start } from "./admin_places.js";
 import { enter, may, request, signOut } from "./admin_session.js";
-import { READS } from "./admin_operations.js";
+import { BLOCKLISTS, READS, blocklistRead } from "./admin_operations.js";
 import { showAccount } from "./admin_account.js";
 import { showAccounts } from "./admin_accounts.js";
+import { showArchives } from "./admin_archives.js";
 import { showAuditLog, showAuditLogEntry } from "./admin_audit_log.js";
+import { showBlocklist } from "./admin_blocklists.js";
+import { showDiscovery } from "./admin_discovery.js";
+import { showGuild, showGuilds } from "./admin_guilds.js";
+import { showInstance } from "./admin_instance.js";
 import { showJob, showJobs } from "./admin_jobs.js";
 import { showKeys } from "./admin_keys.js";
+import { showMessages } from "./admin_messages.js";
 import { showOverview } from "./admin_overview.js";
+import { showReport, showReports } from "./admin_reports.js";
 import { ApiError } from "./api.js";
 import { byId, fill, h } from "./dom.js";
 import { prepareProofs } from "./sudo.js";
 import { nameOf } from "./session.js";
 
-// [address, what shows it, the name in the menu (none for places below another), what it reads first]
+// [address, what shows it, the name in the menu (none for places below another), what may be read there: one will do]
 const PLACES = [
-  ["/admin", showOverview, "Overview", null],
+  ["/admin", showOverview, "Overview"],
   ["/admin/users", showAccounts, "Accounts", READS.accounts],
   ["/admin/users/{user_id}", showAccount],
   ["/admin/users/{user_id}/{part}", showAccount],
+  ["/admin/guilds", showGuilds, "Guilds", READS.guilds],
+  ["/admin/guilds/{guild_id}", showGuild],
+  ["/admin/guilds/{guild_id}/{part}", showGuild],
+  ["/admin/messages", showMessages, "Messages", READS.message],
+  ["/admin/reports", showReports, "Reports", READS.reports],
+  ["/admin/reports/{report_id}", showReport],
+  ["/admin/discovery", showDiscovery, "Discovery", READS.discovery],
+  ["/admin/blocklists", showBlocklist, "Blocklists", ...BLOCKLISTS.map(([list]) => READS[blocklistRead(list)])],
+  ["/admin/blocklists/{list}", showBlocklist],
   ["/admin/audit-log", showAuditLog, "Audit log", READS.auditLog],
   ["/admin/audit-log/{log_id}", showAuditLogEntry],
   ["/admin/jobs", showJobs, "Jobs", READS.jobs],
   ["/admin/jobs/{job_id}", showJob],
+  ["/admin/archives", showArchives, "Archives", READS.archives],
   ["/admin/keys", showKeys, "API keys", READS.keys],
+  ["/admin/instance", showInstance, "Instance", READS.figures],
 ];
 
 const STANDS = {
@@ -47,7 +65,7 @@ try {
   prepareProofs(request);
   byId("administrator").textContent = nameOf(me);
   byId("menu-list").append(
-    ...PLACES.filter(([, , name, read]) => name && (read === null || may(read))).map(([place, , name]) =>
+    ...PLACES.filter(([, , name, ...reads]) => name && (reads.length === 0 || reads.some(may))).map(([place, , name]) =>
       h("li", {}, h("a", { href: place }, name)),
     ),
   );

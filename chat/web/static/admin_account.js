@@ -166,7 +166,7 @@ function identity(user, act) {
       ["Avatar", user.avatar ? code(user.avatar) : ""],
       ["Banner", user.banner ? code(user.banner) : ""],
     ),
-    act("changeUsername", "changeEmail", "verifyEmail", "sendVerification", "changeDateOfBirth", "clearProfileFields", "setBotStatus", "setSystemStatus"),
+    act("changeUsername", "changeEmail", "verifyEmail", "sendVerification", "changeDateOfBirth", "clearProfileFields", "blockAvatar", "setBotStatus", "setSystemStatus"),
   );
 }
 

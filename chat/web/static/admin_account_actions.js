@@ -12,6 +12,7 @@
 //   done(c, data)   what is said afterwards
 //   result(data)    what is shown afterwards and only once
 //   typed(c)        a word that has to be typed first, where nothing can be taken back
+//   query, inPath, bodiless   whether the fields go into the query, which of them into the path, and that there is no body
 
 import { count, inZone, oneTimeText, paragraph } from "./admin_parts.js";
 import {
@@ -164,6 +165,18 @@ export const ACCOUNT_ACTIONS = {
     ],
     button: "Clear",
     done: () => "The profile is cleared of these.",
+  },
+  blockAvatar: {
+    label: "Block the avatar",
+    acls: ["ban:avatar_hash:add"],
+    method: "POST",
+    path: `${ACCOUNT}/avatar-block`,
+    shown: ({ user }) => user.avatar !== null,
+    text: () => "The image goes onto the blocklist of avatars: nobody can show it any more, this account included.",
+    button: "Block the avatar",
+    danger: true,
+    reloads: true,
+    done: () => "The avatar is blocked.",
   },
   setBotStatus: {
     label: "Set whether it is a bot",
@@ -500,6 +513,19 @@ export const ACCOUNT_ACTIONS = {
     button: "Remove",
     danger: true,
     done: () => "The relationship is removed.",
+  },
+
+  transferApplication: {
+    label: "Give it to another owner",
+    acls: ["application:transfer_ownership"],
+    method: "POST",
+    path: "/v1/admin/applications/{application_id}/transfer-ownership",
+    place: "row",
+    text: ({ application }) => `“${application.name}” and its bot belong to the other account from then on.`,
+    fields: () => [{ kind: "text", name: "new_owner_id", label: "ID of the new owner", max: 20, inputmode: "numeric", required: true }],
+    button: "Give it away",
+    danger: true,
+    done: () => "The application has another owner.",
   },
 
   // What it wrote

@@ -2,10 +2,12 @@
 
 import { ACCOUNT_ACTIONS } from "./admin_account_actions.js";
 import { entriesTable } from "./admin_audit_log.js";
+import { archivesOf } from "./admin_archives.js";
 import { actionButton } from "./admin_dialog.js";
 import { orderedJob } from "./admin_jobs.js";
 import { READS } from "./admin_operations.js";
 import { accountLink, card, code, count, facts, fromOutside, growing, guildPlace, inZone, link, muted, table, tag, withDistance } from "./admin_parts.js";
+import { again } from "./admin_places.js";
 import { RELATIONSHIPS, inWords } from "./admin_registries.js";
 import { ask, may } from "./admin_session.js";
 import { fill, h } from "./dom.js";
@@ -26,6 +28,7 @@ const PARTS = [
   ["relationships", "Relationships", READS.relationships, relationships],
   ["applications", "Applications", READS.applications, applications],
   ["messages", "Messages", null, messages],
+  ["archives", "Archives", READS.archives, archives],
   ["purchases", "Purchases", READS.purchases, purchases, ({ instance }) => instance.hasPurchases],
   ["changes", "Changes", READS.changeLog, changes],
   ["history", "History", READS.auditLog, history],
@@ -159,10 +162,14 @@ async function relationships(context, then, signal) {
   ];
 }
 
-async function applications(context, _, signal) {
+async function applications(context, then, signal) {
   const { applications: found } = await ask(READS.applications, { params: context.params, signal });
   if (found.length === 0) return card("Applications", muted("The account has made no application."));
   const bot = (one) => ({ username: one.bot_username, discriminator: one.bot_discriminator });
+  const transfer = (one) => {
+    const whole = { ...context, application: one, params: { application_id: one.id } };
+    return actionButton(`transferApplication-${one.id}`, ACCOUNT_ACTIONS.transferApplication, whole, then);
+  };
   return found.map((one) =>
     h(
       "section",
@@ -178,6 +185,7 @@ async function applications(context, _, signal) {
         ["Sends people back to", one.oauth2_redirect_uris.length === 0 ? "" : h("ul", { class: "plainly" }, one.oauth2_redirect_uris.map((uri) => h("li", {}, fromOutside(uri))))],
         ["Version", String(one.version)],
       ),
+      h("div", { class: "buttons" }, transfer(one)),
     ),
   );
 }
@@ -214,6 +222,13 @@ async function messages(context, then, signal) {
       row,
     ),
     job,
+  ];
+}
+
+async function archives(context, _, signal) {
+  return [
+    h("div", { class: "buttons above" }, actionButton("buildArchive", ACCOUNT_ACTIONS.buildArchive, context, () => again())),
+    card("Archives", await archivesOf({ subject_type: "user", subject_id: context.user.id }, signal)),
   ];
 }
 

@@ -90,10 +90,15 @@ export function perform(action, context) {
         return;
       }
       const members = Object.assign({}, ...fields.map((field) => field.members()));
+      const params = { ...whole.params };
+      for (const name of action.inPath ?? []) {
+        params[name] = members[name];
+        delete members[name];
+      }
       busy = true;
       try {
         const data = await ask(action, {
-          params: whole.params,
+          params,
           ...(action.query ? { query: members } : hasBody(action) ? { body: members } : {}),
           reason: reason?.querySelector("textarea").value,
         });
@@ -123,7 +128,7 @@ function problemsOf(form, fields, typed) {
 }
 
 function hasBody(action) {
-  return action.fields !== undefined;
+  return action.fields !== undefined && !action.bodiless;
 }
 
 // What the API's sentences leave open on this page.

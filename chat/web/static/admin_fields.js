@@ -1,14 +1,17 @@
 // The fields of an action: each kind makes its controls and tells what they say, as members of the request.
 //
-//   text, area, number   {name, label, hint?, value?, required?, max?, min?, type?, inputmode?}
+//   text, area, number   {name, label, hint?, value?, required?, max?, min?, type?, inputmode?, clears?}
 //   choice               {name, label, options: [[value, words]], value?, number?, other?: {label, min, max}}
 //   switch               {name, label, value, hint?}                  a boolean
 //   checks               {name, label, options: [{value, label, hint?, locked?, code?}], value, filter?, least?}   a list
-//   lines                {name, label, value, hint?}                  a list, one entry a line
+//   lines                {name, label, value, hint?, lazy?}           a list, one entry a line; lazy: none is not sent
 //   bits                 {names: [add, remove], label, table, value, text?}   what is to be set and what cleared
+//   mask                 {name, label, table, value}                  all bits as one number
+//   difference           {names: [add, remove], label, options, value}   what is to be added to a list, and taken away
 //   messages             {name, label, hint?}                         a list of {channel_id, message_id}
 //   fixed                {name, label, value, words}                  sent as it is, and told
 //
+// With `changed` a field is sent only when it says something else than before; with `clears`, null when it was emptied.
 // A made field is {element, members(), problems?()}; `members` gives {} for what was left empty, `problems` what is wrong. Every control has the name of its
 // member, so that the API's complaints find it.
 
@@ -19,7 +22,14 @@ let made = 0;
 
 export function makeField(field) {
   made += 1;
-  return KINDS[field.kind](field, `field-${made}`);
+  const whole = KINDS[field.kind](field, `field-${made}`);
+  if (!field.changed) return whole;
+  const before = JSON.stringify(whole.members());
+  const members = () => {
+    const now = whole.members();
+    return JSON.stringify(now) === before ? {} : now;
+  };
+  return { ...whole, members };
 }
 
 // The members that a field sends: what tests hold against the bodies that the server declares.
@@ -54,7 +64,8 @@ function text(field, id) {
     autocapitalize: "none",
     spellcheck: "false",
   });
-  return { element: labelled(field, id, control), members: () => present(field.name, trimmed(control)) };
+  const members = () => (field.clears && trimmed(control) === "" ? { [field.name]: null } : present(field.name, trimmed(control)));
+  return { element: labelled(field, id, control), members };
 }
 
 function area(field, id) {
@@ -139,6 +150,26 @@ function bits(field, id) {
   return { element: group({ ...field, filter: rows.length > 12 }, id, boxes), members };
 }
 
+function mask(field, id) {
+  const set = new Set(bitsOf(field.value, field.table).map(([position]) => position));
+  const boxes = field.table.map(([position, name, words], index) =>
+    box({ value: position, label: name, hint: words, code: true }, `${id}-${index}`, set.has(position), field.name),
+  );
+  const members = () => ({ [field.name]: boxes.reduce((sum, { control, value }) => sum + (control.checked ? 2 ** value : 0), 0) });
+  return { element: group(field, id, boxes), members };
+}
+
+function difference(field, id) {
+  const options = [...field.options, ...field.value.filter((value) => !field.options.includes(value))];
+  const boxes = options.map((value, index) => box({ value, label: value, code: true }, `${id}-${index}`, field.value.includes(value), field.names[0]));
+  const members = () => {
+    const added = boxes.filter(({ control, value }) => control.checked && !field.value.includes(value));
+    const removed = boxes.filter(({ control, value }) => !control.checked && field.value.includes(value));
+    return { [field.names[0]]: added.map(({ value }) => value), [field.names[1]]: removed.map(({ value }) => value) };
+  };
+  return { element: group({ ...field, filter: true }, id, boxes), members };
+}
+
 function box({ value, label, hint, locked, code }, id, checked, name) {
   const control = h("input", { id, name, type: "checkbox", checked, disabled: Boolean(locked) });
   const note = [hint, locked].filter(Boolean).join(", ");
@@ -172,8 +203,8 @@ function group(field, id, boxes) {
 function lines(field, id) {
   const control = h("textarea", { id, name: field.name, rows: "5" });
   control.value = field.value.join("\n");
-  const members = () => ({ [field.name]: linesOf(control.value) });
-  return { element: labelled({ ...field, required: true }, id, control), members };
+  const members = () => (field.lazy && control.value.trim() === "" ? {} : { [field.name]: linesOf(control.value) });
+  return { element: labelled({ ...field, required: !field.lazy }, id, control), members };
 }
 
 function linesOf(value) {
@@ -200,4 +231,4 @@ function fixed(field) {
   return { element, members: () => ({ [field.name]: field.value }) };
 }
 
-const KINDS = { text, area, number, choice, switch: toggle, checks, bits, lines, messages, fixed };
+const KINDS = { text, area, number, choice, switch: toggle, checks, bits, mask, difference, lines, messages, fixed };

@@ -4,6 +4,9 @@
 // the operations that the server declares.
 
 const ACCOUNT = "/v1/admin/users/{user_id}";
+const GUILD = "/v1/admin/guilds/{guild_id}";
+const ARCHIVE = "/v1/admin/archives/{subject_type}/{subject_id}/{archive_id}";
+const ANY_ARCHIVE = ["archive:view_all", "archive:trigger:user", "archive:trigger:guild"];
 
 function read(path, ...acls) {
   return { method: "GET", path, acls };
@@ -31,4 +34,43 @@ export const READS = {
   jobs: read("/v1/admin/jobs", "jobs:view"),
   job: read("/v1/admin/jobs/{job_id}", "jobs:view"),
   shred: read("/v1/admin/messages/shreds/{job_id}", "message:shred"),
+  archives: read("/v1/admin/archives", ANY_ARCHIVE),
+  archive: read(ARCHIVE, ANY_ARCHIVE),
+  archiveAddress: read(`${ARCHIVE}/download`, ANY_ARCHIVE),
+
+  guilds: read("/v1/admin/guilds", "guild:lookup"),
+  guild: read(GUILD, "guild:lookup"),
+  guildMembers: read(`${GUILD}/members`, "guild:list:members"),
+  guildAuditLog: read(`${GUILD}/audit-logs`, "guild:audit_log:view"),
+  guildEmojis: read(`${GUILD}/emojis`, ["guild:lookup", "asset:purge"]),
+  guildStickers: read(`${GUILD}/stickers`, ["guild:lookup", "asset:purge"]),
+
+  reports: read("/v1/admin/reports", "report:view"),
+  report: read("/v1/admin/reports/{report_id}", "report:view"),
+  figures: read("/v1/admin/instance/figures", ["instance:config:view", "gateway:memory_stats"]),
+  gateway: read("/v1/admin/gateway", "gateway:memory_stats"),
+  gatewayGuilds: read("/v1/admin/gateway/guilds", "gateway:memory_stats"),
+
+  discovery: read("/v1/admin/discovery/applications", "discovery:review"),
+
+  message: read("/v1/admin/messages", "message:lookup"),
+  messages: read("/v1/admin/channels/{channel_id}/messages", "message:lookup"),
 };
+
+// The blocklists: [name, what stands on it, what one entry is].
+export const BLOCKLISTS = [
+  ["email", "Email addresses", "Email address"],
+  ["ip", "Networks", "Address or network"],
+  ["phrase", "Phrases", "Phrase"],
+  ["url", "Pages", "Address of a page"],
+  ["url_domain", "Domains of pages", "Domain"],
+  ["file_sha", "Files", "SHA-256 of the file"],
+  ["avatar_hash", "Avatars", "Hash of the image"],
+  ["profile_substring", "Texts in profiles", "Text"],
+];
+
+for (const [name] of BLOCKLISTS) READS[blocklistRead(name)] = read(`/v1/admin/blocklists/${name}`, `ban:${name}:check`);
+
+export function blocklistRead(name) {
+  return `blocklist_${name}`;
+}

@@ -1,6 +1,7 @@
 // The first page: who is acting, what goes on, what happened last.
 
 import { entriesTable } from "./admin_audit_log.js";
+import { figuresCard } from "./admin_instance.js";
 import { jobsTable } from "./admin_jobs.js";
 import { READS } from "./admin_operations.js";
 import { card, code, facts, fromOutside, link, muted, tagOf } from "./admin_parts.js";
@@ -19,6 +20,7 @@ export async function showOverview({ signal }) {
     title: "Administration",
     content: [
       may(READS.accounts) ? quickSearch() : null,
+      may(READS.figures) ? await figuresCard(signal) : null,
       you(),
       jobs ? card("Jobs", jobsTable(jobs.jobs), h("p", {}, link("/admin/jobs", "All jobs"))) : null,
       log ? card("Latest in the audit log", entriesTable(log.logs), h("p", {}, link("/admin/audit-log", "The whole audit log"))) : null,

@@ -8,9 +8,9 @@ const SHORTEST_MS = 1_000;
 const LONGEST_MS = 15_000;
 const GROWTH = 1.6;
 
-export async function polled(first, read, show, { signal, isDone }) {
+export async function polled(first, read, show, { signal, isDone, shortest = SHORTEST_MS }) {
   let text = JSON.stringify(first);
-  let wait = SHORTEST_MS;
+  let wait = shortest;
   try {
     for (;;) {
       await pause(wait, signal);
@@ -25,7 +25,7 @@ export async function polled(first, read, show, { signal, isDone }) {
         continue;
       }
       const changed = JSON.stringify(now);
-      wait = changed === text ? Math.min(wait * GROWTH, LONGEST_MS) : SHORTEST_MS;
+      wait = changed === text ? Math.min(wait * GROWTH, LONGEST_MS) : shortest;
       if (changed !== text) show(now);
       text = changed;
       if (isDone(now)) return;

@@ -86,6 +86,75 @@ export const RELATIONSHIPS = [
   ["blocked", "blocked", "Blocked by this account"],
 ];
 
+export const GUILD_FEATURES = [
+  "ANIMATED_ICON",
+  "ANIMATED_BANNER",
+  "BANNER",
+  "INVITE_SPLASH",
+  "ANNOUNCEMENT_CHANNELS_DISABLED",
+  "AUDIO_BITRATE_128_KBPS",
+  "AUDIO_BITRATE_256_KBPS",
+  "AUDIO_BITRATE_384_KBPS",
+  "CLONE_EMOJI_ENABLED",
+  "CLONE_STICKER_ENABLED",
+  "CLONE_EMOJI_DISABLED",
+  "CLONE_STICKER_DISABLED",
+  "DETACHED_BANNER",
+  "INVITES_DISABLED",
+  "TEXT_CHANNEL_FLEXIBLE_NAMES",
+  "HIDE_OWNER_CROWN",
+  "RAID_DETECTED",
+  "MORE_EMOJI",
+  "MORE_STICKERS",
+  "LARGE_GUILD_OVERRIDE",
+  "UNLIMITED_EMOJI",
+  "UNLIMITED_STICKERS",
+  "EXPRESSION_PURGE_ALLOWED",
+  "VANITY_URL",
+  "DISCOVERABLE",
+  "PARTNERED",
+  "VERIFIED",
+  "VISIONARY",
+  "VIP_VOICE",
+  "VOICE_E2EE",
+  "UNAVAILABLE_FOR_EVERYONE",
+  "UNAVAILABLE_FOR_EVERYONE_BUT_STAFF",
+  "UNAVAILABLE_HIDDEN",
+  "VERY_LARGE_GUILD",
+];
+
+// Bits of a guild's `disabled_operations`.
+export const DISABLED_OPERATIONS = [
+  [0, "PUSH_NOTIFICATIONS", "No push notifications"],
+  [1, "EVERYONE_MENTIONS", "No mentions of everyone"],
+  [2, "TYPING_EVENTS", "Nobody is seen typing"],
+  [3, "INSTANT_INVITES", "No invites"],
+  [4, "SEND_MESSAGE", "No messages"],
+  [5, "REACTIONS", "No reactions"],
+  [6, "MEMBER_LIST_UPDATES", "The member list stands still"],
+];
+
+export const VERIFICATION_LEVELS = ["Nothing", "A verified address", "An account that is not new", "A member who is not new", "4"];
+
+export const REPORT_KINDS = ["user", "message", "guild"];
+
+export const REPORT_CATEGORIES = [
+  "spam",
+  "harassment",
+  "hate_speech",
+  "violence",
+  "sexual_content",
+  "child_safety",
+  "underage_user",
+  "self_harm",
+  "scam",
+  "malware",
+  "impersonation",
+  "privacy_violation",
+  "illegal_activity",
+  "other",
+];
+
 export const JOB_STATUSES = ["pending", "running", "completed", "failed", "cancelled"];
 
 export const AUDIT_TARGETS = [

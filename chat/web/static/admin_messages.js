@@ -1,0 +1,83 @@
+// Looking single messages up: by a link, by an identifier, by a file; and what was said around them.
+
+import { actionButton } from "./admin_dialog.js";
+import { READS } from "./admin_operations.js";
+import { OTHER_ACTIONS } from "./admin_other_actions.js";
+import { accountLink, card, code, facts, fromOutside, inZone, muted, table } from "./admin_parts.js";
+import { again, go } from "./admin_places.js";
+import { ask } from "./admin_session.js";
+import { fill, h } from "./dom.js";
+
+const AROUND = 20;
+
+const SELECTORS = [
+  ["link", "Link to a message or a file"],
+  ["message_id", "ID of the message"],
+  ["attachment_id", "ID of a file"],
+];
+
+export async function showMessages({ search, signal }) {
+  const [name] = SELECTORS.find(([one]) => search.has(one)) ?? [null];
+  const found = name === null ? null : (await ask(READS.message, { query: { [name]: search.get(name) }, signal })).messages;
+  return {
+    title: "Messages",
+    content: [
+      form(name ?? "link", name === null ? "" : search.get(name)),
+      found === null
+        ? muted("Each lookup is recorded in the audit log.")
+        : found.length === 0
+          ? muted("There is no such message.")
+          : found.map((one) => shown(one, signal)),
+    ],
+  };
+}
+
+function form(by, value) {
+  const select = h("select", { id: "message-by", name: "by" }, SELECTORS.map(([name, words]) => h("option", { value: name, selected: name === by }, words)));
+  const input = h("input", { id: "message-text", name: "text", type: "search", value, maxlength: "2048", autocomplete: "off", required: true });
+  const element = h(
+    "form",
+    { class: "card search", role: "search", "aria-label": "Messages" },
+    h("div", { class: "field" }, h("label", { for: "message-by" }, "Look by"), select),
+    h("div", { class: "field" }, h("label", { for: "message-text" }, "Look for"), input),
+    h("button", { type: "submit", class: "primary" }, "Look up"),
+  );
+  element.addEventListener("submit", (event) => {
+    event.preventDefault();
+    go("/admin/messages", { [select.value]: input.value.trim() });
+  });
+  return element;
+}
+
+const author = (message) => (message.author ? accountLink(message.author.id, message.author.username ? message.author : null) : "–");
+const words = (message) => h("span", { class: "reason from-outside" }, message.content || "–");
+
+function shown({ channel, message }, signal) {
+  const around = h("div", {});
+  const button = h("button", { type: "button" }, "Show what was said around it");
+  button.addEventListener("click", async () => {
+    const { messages } = await ask(READS.messages, { params: { channel_id: channel.id }, query: { around: message.id, limit: AROUND }, signal });
+    const columns = [
+      ["When", (one) => inZone(one.timestamp)],
+      ["By", author],
+      ["Says", (one) => (one.id === message.id ? h("strong", {}, words(one)) : words(one))],
+    ];
+    fill(around, h("h3", {}, "Around it"), table("Around the message", columns, [...messages].reverse()));
+  });
+  const context = { params: { channel_id: channel.id, message_id: message.id } };
+  const files = (message.attachments ?? []).map((file) => h("li", {}, fromOutside(file.filename)));
+  return card(
+    "Message",
+    facts(
+      ["By", author(message)],
+      ["Says", words(message)],
+      files.length > 0 ? ["Files", h("ul", { class: "plainly" }, files)] : null,
+      ["Sent", inZone(message.timestamp)],
+      message.edited_timestamp ? ["Edited", inZone(message.edited_timestamp)] : null,
+      ["Channel", [channel.name ? fromOutside(channel.name) : "a conversation", " ", code(channel.id)]],
+      ["Message ID", code(message.id)],
+    ),
+    h("div", { class: "buttons" }, button, actionButton("deleteMessage", OTHER_ACTIONS.deleteMessage, context, again)),
+    around,
+  );
+}
