@@ -43,7 +43,7 @@ const PLACES = [
   ["/admin/jobs/{job_id}", showJob],
   ["/admin/archives", showArchives, "Archives", READS.archives],
   ["/admin/keys", showKeys, "API keys", READS.keys],
-  ["/admin/instance", showInstance, "Instance", READS.figures],
+  ["/admin/instance", showInstance, "Instance", READS.figures, READS.policy, READS.limits],
 ];
 
 const STANDS = {

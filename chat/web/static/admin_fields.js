@@ -9,6 +9,7 @@
 //   mask                 {name, label, table, value}                  all bits as one number
 //   difference           {names: [add, remove], label, options, value}   what is to be added to a list, and taken away
 //   messages             {name, label, hint?}                         a list of {channel_id, message_id}
+//   numbers              {name, label, value, defaults, hint}         {name: number}; an emptied one is null: the default
 //   fixed                {name, label, value, words}                  sent as it is, and told
 //
 // With `changed` a field is sent only when it says something else than before; with `clears`, null when it was emptied.
@@ -181,7 +182,7 @@ function box({ value, label, hint, locked, code }, id, checked, name) {
 // Many boxes scroll by themselves and can be looked through.
 function group(field, id, boxes) {
   const list = h("div", { class: "checks", id: `${id}-list` }, boxes.map(({ element }) => element));
-  const parts = [h("legend", {}, field.label)];
+  const parts = [h("legend", {}, field.label), field.hint ? h("p", { class: "hint" }, field.hint) : null];
   if (field.filter) {
     const said = h("span", { class: "unseen", role: "status" });
     const filter = h("input", { id: `${id}-filter`, type: "search", placeholder: "Look for …", "aria-label": `Look through: ${field.label}`, autocomplete: "off" });
@@ -205,6 +206,21 @@ function lines(field, id) {
   control.value = field.value.join("\n");
   const members = () => (field.lazy && control.value.trim() === "" ? {} : { [field.name]: linesOf(control.value) });
   return { element: labelled({ ...field, required: !field.lazy }, id, control), members };
+}
+
+function numbers(field, id) {
+  const rows = Object.entries(field.defaults).map(([name, preset], index) => {
+    const own = field.value[name] ?? "";
+    const control = numberInput(`${id}-${index}`, { name: `${field.name}.${name}`, value: own, min: 0 });
+    control.placeholder = String(preset);
+    return { name, own: String(own), control, element: h("div", { class: "field number" }, h("label", { for: control.id, class: "code" }, name), control) };
+  });
+  const members = () => {
+    const changed = rows.filter(({ own, control }) => control.value.trim() !== own);
+    return { [field.name]: Object.fromEntries(changed.map(({ name, control }) => [name, control.value.trim() === "" ? null : Number(control.value)])) };
+  };
+  const boxes = rows.map(({ name, element }) => ({ element, words: name }));
+  return { element: group({ ...field, filter: true }, id, boxes), members };
 }
 
 function linesOf(value) {
@@ -231,4 +247,4 @@ function fixed(field) {
   return { element, members: () => ({ [field.name]: field.value }) };
 }
 
-const KINDS = { text, area, number, choice, switch: toggle, checks, bits, mask, difference, lines, messages, fixed };
+const KINDS = { text, area, number, choice, switch: toggle, checks, bits, mask, difference, lines, messages, numbers, fixed };

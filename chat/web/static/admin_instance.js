@@ -1,10 +1,10 @@
-// The instance in figures, and its gateway.
+// The instance: its figures, what it lets people do, who waits to be let in, and its gateway.
 
 import { size } from "./admin_archives.js";
 import { actionButton } from "./admin_dialog.js";
 import { READS } from "./admin_operations.js";
 import { OTHER_ACTIONS } from "./admin_other_actions.js";
-import { card, facts, fromOutside, guildPlace, inZone, link, table } from "./admin_parts.js";
+import { accountLink, card, code, facts, fromOutside, guildPlace, inZone, link, table, tag } from "./admin_parts.js";
 import { again } from "./admin_places.js";
 import { polled } from "./admin_polling.js";
 import { ask, may } from "./admin_session.js";
@@ -16,7 +16,67 @@ const EVERY_MS = 5_000;
 export async function showInstance({ signal }) {
   const figures = may(READS.figures) ? await figuresCard(signal) : null;
   const gateway = may(READS.gateway) ? await gatewayCards(signal) : null;
-  return { title: "Instance", content: [figures, gateway] };
+  const registrations = may(READS.registrations) ? await registrationsCard(signal) : null;
+  const policy = may(READS.policy) ? await policyCard(signal) : null;
+  const limits = may(READS.limits) ? await limitsCard(signal) : null;
+  return { title: "Instance", content: [figures, registrations, policy, limits, gateway] };
+}
+
+async function registrationsCard(signal) {
+  const { registrations } = await ask(READS.registrations, { signal });
+  const act = (name, { user }) =>
+    actionButton(`${name}-${user.id}`, OTHER_ACTIONS[name], { params: { user_id: user.id }, name: user.username }, again);
+  return card(
+    "Registrations that wait",
+    table(
+      "Registrations that wait",
+      [
+        ["Account", (one) => accountLink(one.user.id, one.user)],
+        ["Email", (one) => (one.email ? fromOutside(one.email) : "–")],
+        ["From", (one) => (one.client_ip ? code(one.client_ip) : "–")],
+        ["Since", (one) => inZone(one.registered_at)],
+        ["Actions", (one) => h("span", { class: "buttons" }, act("approveRegistration", one), act("rejectRegistration", one))],
+      ],
+      registrations,
+      { empty: "Nobody waits." },
+    ),
+  );
+}
+
+const REGISTRATION = { open: "anybody may make an account", approval: "an administrator approves each account", closed: "nobody may make an account" };
+
+async function policyCard(signal) {
+  const policy = await ask(READS.policy, { signal });
+  const { config, overridden, setup } = policy;
+  const chosen = (name, words) => [words, overridden.includes(name) ? [" ", tag("chosen here")] : null];
+  return card(
+    "Policy",
+    facts(
+      setup.configured ? null : ["Setup", tag("not completed", "off")],
+      ["New accounts", chosen("registration", REGISTRATION[config.registration])],
+      ["Verified address", chosen("email_verification_required", config.email_verification_required ? "needed" : "not needed")],
+      ["One community", chosen("single_community_enabled", config.single_community_enabled ? "yes" : "no")],
+      config.single_community_guild_id ? ["Its guild", link(guildPlace(config.single_community_guild_id), code(config.single_community_guild_id))] : null,
+      ["Direct messages", chosen("direct_messages_disabled", config.direct_messages_disabled ? "switched off" : "possible")],
+    ),
+    h("div", { class: "buttons" }, actionButton("changePolicy", OTHER_ACTIONS.changePolicy, { policy }, again)),
+  );
+}
+
+async function limitsCard(signal) {
+  const limits = await ask(READS.limits, { signal });
+  const rows = Object.entries(limits.limits);
+  return card(
+    "Limits",
+    h("p", {}, limits.overridden.length === 0 ? "All are what the settings say." : `${limits.overridden.length} of ${rows.length} are chosen here.`),
+    h(
+      "details",
+      {},
+      h("summary", {}, "All limits"),
+      facts(...rows.map(([name, value]) => [code(name), [value.toLocaleString(), limits.overridden.includes(name) ? [" ", tag("chosen here")] : null]])),
+    ),
+    h("div", { class: "buttons" }, actionButton("changeLimits", OTHER_ACTIONS.changeLimits, { limits }, again)),
+  );
 }
 
 // The figures as they are now, and as they become.

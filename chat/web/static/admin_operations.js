@@ -48,6 +48,9 @@ export const READS = {
   reports: read("/v1/admin/reports", "report:view"),
   report: read("/v1/admin/reports/{report_id}", "report:view"),
   figures: read("/v1/admin/instance/figures", ["instance:config:view", "gateway:memory_stats"]),
+  policy: read("/v1/admin/instance/config", "instance:config:view"),
+  limits: read("/v1/admin/instance/limit-config", "instance:limit_config:view"),
+  registrations: read("/v1/admin/registrations", "user:lookup"),
   gateway: read("/v1/admin/gateway", "gateway:memory_stats"),
   gatewayGuilds: read("/v1/admin/gateway/guilds", "gateway:memory_stats"),
 
@@ -55,6 +58,9 @@ export const READS = {
 
   message: read("/v1/admin/messages", "message:lookup"),
   messages: read("/v1/admin/channels/{channel_id}/messages", "message:lookup"),
+  messageOfChannel: read("/v1/admin/channels/{channel_id}/messages/{message_id}", "message:lookup"),
+  applicationsOfOwner: read("/v1/admin/applications", "application:list:by_owner"),
+  application: read("/v1/admin/applications/{application_id}", "application:lookup"),
 };
 
 // The blocklists: [name, what stands on it, what one entry is].

@@ -182,6 +182,7 @@ export const AUDIT_TARGETS = [
   "file_sha",
   "avatar_hash",
   "profile_substring",
+  "instance",
 ];
 
 // Targets of the audit log whose identifier is an account's.
