@@ -454,9 +454,9 @@ ASK: Final = """async () => {
   const whole = (await ask(READS.guild, { params: { guild_id: guild.id } })).guild;
   const { acls } = await instance();
   const context = { user: { ...user, pending_deletion_at: '2030-01-01T00:00:00.000Z' }, me: user, guild: whole, acls,
-    key: { name: 'k', acls: [] }, banEntryId: '1', category: 'friend', value: 'v', userId: null, 
+    key: { name: 'k', acls: [] }, banEntryId: '1', category: 'friend', value: 'v', userId: null,
     policy: { ...(await ask(READS.policy)), overridden: ['registration'], setup: { configured: false } },
-    limits: { ...(await ask(READS.limits)), overridden: ['guilds'] },
+    limits: await ask(READS.limits),
     instance: await instance() };
   const row = ([name, action]) => ({ name, ...action, fields: undefined,
     members: (action.fields?.(context) ?? []).flatMap(membersOf) });

@@ -9,7 +9,7 @@
 //   mask                 {name, label, table, value}                  all bits as one number
 //   difference           {names: [add, remove], label, options, value}   what is to be added to a list, and taken away
 //   messages             {name, label, hint?}                         a list of {channel_id, message_id}
-//   numbers              {name, label, value, defaults, hint}         {name: number}; an emptied one is null: the default
+//   numbers              {names: [chosen, reset], label, value, defaults, hint}   {name: number}, and those that were emptied
 //   fixed                {name, label, value, words}                  sent as it is, and told
 //
 // With `changed` a field is sent only when it says something else than before; with `clears`, null when it was emptied.
@@ -211,13 +211,15 @@ function lines(field, id) {
 function numbers(field, id) {
   const rows = Object.entries(field.defaults).map(([name, preset], index) => {
     const own = field.value[name] ?? "";
-    const control = numberInput(`${id}-${index}`, { name: `${field.name}.${name}`, value: own, min: 0 });
+    const control = numberInput(`${id}-${index}`, { name: `${field.names[0]}.${name}`, value: own, min: 0 });
     control.placeholder = String(preset);
     return { name, own: String(own), control, element: h("div", { class: "field number" }, h("label", { for: control.id, class: "code" }, name), control) };
   });
   const members = () => {
-    const changed = rows.filter(({ own, control }) => control.value.trim() !== own);
-    return { [field.name]: Object.fromEntries(changed.map(({ name, control }) => [name, control.value.trim() === "" ? null : Number(control.value)])) };
+    const [chosen, reset] = field.names;
+    const changed = rows.map(({ name, own, control }) => [name, control.value.trim(), own]).filter(([, value, own]) => value !== own);
+    const set = changed.filter(([, value]) => value !== "").map(([name, value]) => [name, Number(value)]);
+    return { [chosen]: Object.fromEntries(set), [reset]: changed.filter(([, value]) => value === "").map(([name]) => name) };
   };
   const boxes = rows.map(({ name, element }) => ({ element, words: name }));
   return { element: group({ ...field, filter: true }, id, boxes), members };

@@ -109,15 +109,12 @@ export const OTHER_ACTIONS = {
     fields: ({ limits: { limits, defaults, overridden } }) => [
       {
         kind: "numbers",
-        name: "limits",
+        names: ["limits", "reset"],
         label: "Limits",
         value: Object.fromEntries(overridden.map((name) => [name, limits[name]])),
         defaults,
         hint: "Left empty, a limit is what the settings say.",
       },
-      ...(overridden.length === 0
-        ? []
-        : [{ kind: "checks", name: "reset", label: "To be again as the settings say", options: overridden.map((name) => ({ value: name, label: name, code: true })), value: [], changed: true }]),
     ],
     button: "Change the limits",
     danger: true,
