@@ -43,6 +43,7 @@ from chat.domain.report_reading import ReportReading
 from chat.domain.reports import Reports
 from chat.domain.store_purchases import StorePurchases
 from chat.domain.subscription_cancellations import SubscriptionCancellations
+from chat.domain.system_dms import SystemDms
 from chat.jobs.runner import Jobs
 from chat.media.archive_files import ArchiveFiles
 
@@ -60,6 +61,7 @@ if TYPE_CHECKING:
     from chat.domain.memberships import Memberships
     from chat.domain.messages import Messages
     from chat.domain.own_message_deletion import OwnMessageDeletion
+    from chat.domain.system_messages import SystemMessages
     from chat.domain.vanity_urls import VanityUrls
     from chat.media.signing import MediaAddresses
 
@@ -76,6 +78,7 @@ class GuildParts:
     expressions: Expressions
     memberships: Memberships
     setup: InstanceSetup
+    system_messages: SystemMessages
     vanity_urls: VanityUrls
 
 
@@ -199,6 +202,18 @@ def build_administration(
         applications=AdministeredApplications(database, log, settings),
         configuration=InstanceConfiguration(database, base.overrides, guild_parts.setup, base.account_events, log),
         registrations=AdministeredRegistrations(database, clock, log),
+        system_dms=SystemDms(
+            database,
+            clock,
+            base.bus,
+            base.snowflakes,
+            credentials.usernames,
+            base.private_channels,
+            guild_parts.system_messages,
+            jobs,
+            log,
+            settings,
+        ),
         figures=InstanceFigures(
             database,
             clock,

@@ -345,6 +345,7 @@ def build_services(base: Foundations) -> Services:
         expressions=expressions,
         memberships=memberships,
         setup=setup,
+        system_messages=system_messages,
         vanity_urls=vanity_urls,
     )
     return Services(

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from chat.domain.report_reading import ReportReading
     from chat.domain.reports import Reports
     from chat.domain.store_purchases import StorePurchases
+    from chat.domain.system_dms import SystemDms
     from chat.jobs.runner import Jobs
 
 
@@ -68,6 +69,7 @@ class AdministrationServices:
     guild_members: AdministeredGuildMembers
     guild_contents: AdministeredGuildContents
     figures: InstanceFigures
+    system_dms: SystemDms
     configuration: InstanceConfiguration
     registrations: AdministeredRegistrations
     messages: AdministeredMessages

@@ -467,6 +467,9 @@ class AdminAction(enum.StrEnum):
     REJECT_REGISTRATION = "reject_registration"
     """A registration was turned down."""
 
+    SEND_SYSTEM_DM = "send_system_dm"
+    """A message from the instance to accounts was ordered."""
+
 
 def _row(*metadata: str, target: AdminTarget = AdminTarget.USER) -> AdminActionKind:
     return AdminActionKind(target, frozenset(metadata))
@@ -673,6 +676,9 @@ ADMIN_ACTIONS: Final[Mapping[AdminAction, AdminActionKind]] = MappingProxyType(
         AdminAction.LIST_REGISTRATIONS: _row("result_count"),
         AdminAction.APPROVE_REGISTRATION: _row(),
         AdminAction.REJECT_REGISTRATION: _row(),
+        AdminAction.SEND_SYSTEM_DM: _row(
+            "job_id", "requested_count", "everyone", "user_id", target=AdminTarget.SYSTEM_DM
+        ),
     }
 )
 """The whole registry; every action has its row."""

@@ -71,6 +71,9 @@ class JobType(enum.StrEnum):
     SCHEDULE_USER_DELETIONS = "schedule_user_deletions"
     """Schedule the erasure of many accounts."""
 
+    SYSTEM_DM = "system_dm"
+    """Write to accounts in the name of the instance."""
+
 
 @attrs.frozen
 class JobKind:
@@ -94,6 +97,7 @@ JOB_KINDS: Final[Mapping[JobType, JobKind]] = MappingProxyType(
         JobType.UPDATE_GUILD_FEATURES: JobKind(max_attempts=3, can_be_cancelled=True),
         JobType.ADD_GUILD_MEMBERS: JobKind(max_attempts=3, can_be_cancelled=True),
         JobType.SCHEDULE_USER_DELETIONS: JobKind(max_attempts=3, can_be_cancelled=True),
+        JobType.SYSTEM_DM: JobKind(max_attempts=3, can_be_cancelled=True),
     }
 )
 """Every kind. A shred that failed is not tried again (document 002, POST message-shreds); an erasure has to be."""

@@ -144,6 +144,30 @@ def first_person(connection: sqlite3.Connection) -> int | None:
     return None if row is None else row[0]
 
 
+_PEOPLE: Final = f"NOT bot AND NOT system AND NOT flags & {int(UserFlag.DELETED)}"
+
+
+def newest_person(connection: sqlite3.Connection) -> int:
+    """The newest account of a person that is not deleted; 0 where there is none."""
+    row = connection.execute(f"SELECT id FROM users WHERE {_PEOPLE} ORDER BY id DESC LIMIT 1").fetchone()  # noqa: S608
+    return 0 if row is None else int(row[0])
+
+
+def count_people(connection: sqlite3.Connection) -> int:
+    """How many accounts of people there are that are not deleted; looks at every account."""
+    (count,) = connection.execute(f"SELECT count(*) FROM users WHERE {_PEOPLE}").fetchone()  # noqa: S608
+    return int(count)
+
+
+def people_between(connection: sqlite3.Connection, after: int, last: int, limit: int) -> list[int]:
+    """Accounts of people that are not deleted, with ids above `after` and up to `last`, ascending."""
+    rows = connection.execute(
+        f"SELECT id FROM users WHERE id > ? AND id <= ? AND {_PEOPLE} ORDER BY id LIMIT ?",  # noqa: S608
+        (after, last, limit),
+    )
+    return [user_id for (user_id,) in rows]
+
+
 def by_tag(connection: sqlite3.Connection, username: str, discriminator: int) -> Account | None:
     """The account with this username, in any letter case, and this discriminator."""
     return _account(connection.execute(_BY_TAG, (username_key(username), discriminator)).fetchone())

@@ -31,6 +31,7 @@ from chat.admin.routes import (
     messages,
     own_account,
     reports,
+    system_dms,
 )
 from chat.api.operation import Routes
 
@@ -57,6 +58,7 @@ ADMIN_ROUTES: Final[tuple[Routes, ...]] = tuple(
         guild_members,
         guild_contents,
         figures,
+        system_dms,
         instance,
         messages,
         applications,
