@@ -273,7 +273,8 @@ def build_services(base: Foundations) -> Services:
         Enrolments(database, credentials.factors).has_factor,
     )
     policy = InstancePolicy(settings, base.blocked)
-    authors_messages = AuthorsMessages(database, access, base.guild_states, base.thread_lookup, bus)
+    witness = ChannelWitness(base.guild_states, base.private_channels, base.thread_lookup)
+    authors_messages = AuthorsMessages(database, access, witness, bus)
     audit_log = AuditLog(database, access, bus, clock, base.snowflakes)
     roles = Roles(database, base.guild_states, access, bus, audit_log, base.snowflakes, settings, policy)
     clients = OAuth2Clients(settings)
@@ -296,19 +297,12 @@ def build_services(base: Foundations) -> Services:
     )
     system_messages = SystemMessages(access, base.private_channels, bus, base.snowflakes, addresses)
     archiving = ThreadArchiving(database, bus, clock)
-    crossposting = Crossposting(database, base.guild_states, bus, clock, base.snowflakes, addresses)
+    crossposting = Crossposting(database, witness, bus, clock, base.snowflakes, addresses)
     threads = Threads(database, access, base.thread_lookup, bus, clock, policy, system_messages, audit_log, addresses)
     groups = Groups(
         database, bus, clock, base.snowflakes, settings, policy, base.private_channels, system_messages, media
     )
-    own_message_deletion = OwnMessageDeletion(
-        database,
-        clock,
-        bus,
-        ChannelWitness(base.guild_states, base.private_channels, base.thread_lookup),
-        credentials.sudo,
-        base.account_events,
-    )
+    own_message_deletion = OwnMessageDeletion(database, clock, bus, witness, credentials.sudo, base.account_events)
     unfurling = Unfurling(database, clock, media, in_threads=base.in_threads)
     uploads = Uploads(database, clock, base.snowflakes, base.mint, media, messages, settings, base.blocked)
     posts = Posts(access, messages, clock, base.snowflakes, policy, audit_log)

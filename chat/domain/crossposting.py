@@ -18,8 +18,8 @@ import trio
 from chat.bus.audience import ToChannel
 from chat.bus.bus import Bus, Event, Signal
 from chat.clock import Clock
-from chat.domain.access import GuildChannelAccess
-from chat.domain.guild_states import GuildStates, Member
+from chat.domain.channel_witness import ChannelWitness
+from chat.domain.due_work import RETRY_SECONDS, DueWork
 from chat.domain.message_events import message_created, message_updated
 from chat.domain.message_reading import StoredMessages, with_context
 from chat.domain.objects.addresses import Addresses
@@ -58,12 +58,6 @@ ATTEMPTS: Final = 5
 RETRY_MS: Final = 30_000
 """How long a delivery that failed waits, times the failures; after ATTEMPTS of them it is given up."""
 
-LOOK_SECONDS: Final = 900.0
-"""How often it looks by itself; whatever takes messages away says so."""
-
-STORE_SECONDS: Final = 10.0
-"""How long a store that fails is left alone."""
-
 CHANGES: Final = frozenset({EventName.MESSAGE_UPDATE, EventName.MESSAGE_DELETE, EventName.MESSAGE_DELETE_BULK})
 
 log: Final = structlog.get_logger("chat.announcements")
@@ -83,30 +77,28 @@ class _Copied:
     is_new: bool
 
 
-class Crossposting:
+class Crossposting(DueWork):
     """Makes deliveries in the background. Hears the bus."""
+
+    NAME = "published messages"
+    LOOK_SECONDS = 900.0
 
     def __init__(
         self,
         database: Database,
-        guild_states: GuildStates,
+        witness: ChannelWitness,
         bus: Bus,
         clock: Clock,
         snowflakes: SnowflakeGenerator,
         addresses: Addresses,
     ) -> None:
+        super().__init__(clock)
         self._database = database
-        self._guild_states = guild_states
+        self._witness = witness
         self._bus = bus
-        self._clock = clock
         self._snowflakes = snowflakes
         self._addresses = addresses
-        self._wake = trio.Event()
         bus.subscribe(self)
-
-    def look_again(self) -> None:
-        """There is something to be delivered."""
-        self._wake.set()
 
     def accept(self, signal: Signal) -> None:
         """Look again where a published message may have changed or gone."""
@@ -120,23 +112,12 @@ class Crossposting:
         """Nobody waits for this."""
         return 0
 
-    async def run(self) -> None:
-        """Deliver what is due, until cancelled."""
-        while True:
-            self._wake = trio.Event()
-            try:
-                while await self._deliver_some():
-                    await trio.lowlevel.checkpoint()
-                pause = self._seconds_to_next()
-            except StorageUnavailable:
-                log.warning("published messages wait for the store")
-                pause = STORE_SECONDS
-            with trio.move_on_after(pause):
-                await self._wake.wait()
+    async def _work(self) -> None:
+        while await self._deliver_some():
+            await trio.lowlevel.checkpoint()
 
-    def _seconds_to_next(self) -> float:
-        due = crossposts.next_due(self._database.reader)
-        return LOOK_SECONDS if due is None else min(LOOK_SECONDS, max(0.001, (due - self._clock.now_ms()) / 1000))
+    def _next_due(self) -> int | None:
+        return crossposts.next_due(self._database.reader)
 
     async def _deliver_some(self) -> int:
         due = crossposts.due(self._database.reader, self._clock.now_ms(), AT_ONCE)
@@ -150,7 +131,7 @@ class Crossposting:
             await self._deliver_or_put_off(delivery)
         except StorageUnavailable:
             log.warning("a published message waits for the store")
-            await trio.sleep(STORE_SECONDS)
+            await trio.sleep(RETRY_SECONDS)
 
     async def _deliver_or_put_off(self, delivery: Delivery) -> None:
         try:
@@ -276,13 +257,9 @@ class Crossposting:
 
     def _tell(self, copied: _Copied) -> None:
         message = copied.message
-        guild_id = self._guild_states.guild_of_channel(message.channel_id)
-        state = None if guild_id is None else self._guild_states.get(guild_id)
-        channel = None if state is None else state.channels.get(message.channel_id)
-        if state is None or channel is None:
+        access = self._witness.of(message.channel_id)
+        if access is None:
             return
-        stand_in = Member(guild_id=state.id, user_id=message.author_id, joined_at=0)
-        access = GuildChannelAccess(message.author_id, channel, 0, state, stand_in)
         wire = copied.stored.wire(message, self._addresses)
         if copied.is_new:
             access.note_message(message.id)

@@ -21,10 +21,11 @@ from chat.bus.bus import Bus
 from chat.clock import Clock
 from chat.domain.account_events import AccountEvents
 from chat.domain.channel_witness import ChannelWitness
+from chat.domain.due_work import DueWork
 from chat.domain.message_removal import Removed, announce_removed, remove_messages
 from chat.domain.objects.users import pending_deletion
 from chat.domain.sudo import SudoMode, SudoProof
-from chat.errors import ApiError, StorageUnavailable
+from chat.errors import ApiError
 from chat.snowflake import snowflake_at
 from chat.store import accounts, messages
 from chat.store.accounts import Account
@@ -35,12 +36,6 @@ DELAY_MS: Final = 24 * 3_600_000
 
 BATCH_MESSAGES: Final = 100
 """Messages that one transaction deletes, and that one event names."""
-
-LOOK_SECONDS: Final = 3_600.0
-"""How long it does not look at most; whoever sets an account's moment says so."""
-
-RETRY_SECONDS: Final = 10.0
-"""How long a store that fails is left alone."""
 
 log: Final = structlog.get_logger("chat.messages")
 
@@ -54,8 +49,11 @@ class _Batch:
     after: Account | None = None
 
 
-class OwnMessageDeletion:
+class OwnMessageDeletion(DueWork):
     """Takes the wish, and fulfils it."""
+
+    NAME = "messages to be deleted"
+    LOOK_SECONDS = 3_600.0
 
     def __init__(
         self,
@@ -66,13 +64,12 @@ class OwnMessageDeletion:
         sudo: SudoMode,
         account_events: AccountEvents,
     ) -> None:
+        super().__init__(clock)
         self._database = database
-        self._clock = clock
         self._bus = bus
         self._witness = witness
         self._sudo = sudo
         self._account_events = account_events
-        self._wake = trio.Event()
 
     async def schedule(self, principal: Principal, proof: SudoProof) -> dict[str, Any]:
         """Have everything deleted that the caller has written by then, DELAY_MS from now; a second wish takes the place
@@ -123,34 +120,19 @@ class OwnMessageDeletion:
 
         def then(changed: tuple[Account, Account]) -> None:
             self._account_events.changed(*changed)
-            self._wake.set()
+            self.look_again()
 
         _, after = await self._database.write(unit, then)
         return after
 
     # Fulfilling
 
-    def look_again(self) -> None:
-        """Somebody else changed what is due."""
-        self._wake.set()
+    async def _work(self) -> None:
+        for user_id in accounts.with_bulk_deletion_due(self._database.reader, self._clock.now_ms()):
+            await self.fulfil(user_id)
 
-    async def run(self) -> None:
-        """Delete what is due, until cancelled."""
-        while True:
-            self._wake = trio.Event()
-            try:
-                for user_id in accounts.with_bulk_deletion_due(self._database.reader, self._clock.now_ms()):
-                    await self.fulfil(user_id)
-                pause = self._seconds_to_next()
-            except StorageUnavailable:
-                log.warning("messages wait for the store to be deleted")
-                pause = RETRY_SECONDS
-            with trio.move_on_after(pause):
-                await self._wake.wait()
-
-    def _seconds_to_next(self) -> float:
-        due = accounts.next_bulk_deletion(self._database.reader)
-        return LOOK_SECONDS if due is None else min(LOOK_SECONDS, max(0.001, (due - self._clock.now_ms()) / 1000))
+    def _next_due(self) -> int | None:
+        return accounts.next_bulk_deletion(self._database.reader)
 
     async def fulfil(self, user_id: int, *, at_once: bool = False) -> None:
         """Delete what the account wants to have deleted, if that is due; `at_once` whether or not, for an account that

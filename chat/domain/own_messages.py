@@ -13,11 +13,10 @@ from typing import Final
 
 from chat.auth.principal import Principal
 from chat.bus.bus import Bus
-from chat.domain.access import Access, ChannelAccess, GuildChannelAccess
-from chat.domain.guild_states import GuildStates, Member
+from chat.domain.access import Access, ChannelAccess
+from chat.domain.channel_witness import ChannelWitness
 from chat.domain.message_removal import Removed, announce_removed, remove_messages
 from chat.domain.sudo import SudoMode, SudoProof
-from chat.domain.thread_access import ThreadLookup
 from chat.store import messages
 from chat.store.database import Database
 
@@ -28,13 +27,10 @@ BATCH_MESSAGES: Final = 100
 class AuthorsMessages:
     """Deletes messages by their author."""
 
-    def __init__(
-        self, database: Database, access: Access, guild_states: GuildStates, lookup: ThreadLookup, bus: Bus
-    ) -> None:
+    def __init__(self, database: Database, access: Access, witness: ChannelWitness, bus: Bus) -> None:
         self._database = database
         self._access = access
-        self._guild_states = guild_states
-        self._lookup = lookup
+        self._witness = witness
         self._bus = bus
 
     async def delete_all(self, guild_id: int, author_id: int, *, since_id: int = 0) -> int:
@@ -48,9 +44,10 @@ class AuthorsMessages:
             return None if batch is None else remove_messages(connection, *batch)
 
         def then(removed: Removed | None) -> None:
-            witness = None if removed is None else self._witness(guild_id, removed.channel_id)
-            if removed is not None and witness is not None:
-                announce_removed(self._bus, witness, removed)
+            # Whoever the author is and may see does not matter: the events go to those who see the channel.
+            access = None if removed is None else self._witness.of(removed.channel_id)
+            if removed is not None and access is not None:
+                announce_removed(self._bus, access, removed)
 
         while (removed := await self._database.write(unit, then)) is not None:
             deleted += len(removed.message_ids)
@@ -83,18 +80,6 @@ class AuthorsMessages:
             deleted += len((await self._database.write(unit, then)).message_ids)
             since_id = message_ids[-1] + 1
         return deleted
-
-    def _witness(self, guild_id: int, channel_id: int) -> ChannelAccess | None:
-        """The channel or thread in the eyes of the guild's owner: whoever the author is and may see does not matter,
-        for the events go to those who see the channel."""
-        state = self._guild_states.get(guild_id)
-        if state is None:
-            return None
-        witness = Member(guild_id, state.guild.owner_id, 0)
-        channel = state.channels.get(channel_id)
-        if channel is None:
-            return self._lookup.find(state, witness, channel_id)
-        return GuildChannelAccess(witness.user_id, channel, 0, state, witness)
 
 
 class OwnMessages:

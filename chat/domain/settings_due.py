@@ -11,14 +11,13 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 import attrs
-import structlog
 import trio
 
 from chat.bus.bus import Bus, SavedPresenceChanged
 from chat.clock import Clock
+from chat.domain.due_work import DueWork
 from chat.domain.guild_folders import settings_changed
 from chat.domain.objects.user_settings import user_settings_object
-from chat.errors import StorageUnavailable
 from chat.protocol.custom_status import parse_timestamp
 from chat.store import settings_due, user_settings
 from chat.store.database import Database
@@ -31,14 +30,6 @@ AFTERWARDS: Final = "online"
 
 CHANGES_AT_ONCE: Final = 100
 """Settings that one transaction changes at most."""
-
-LONGEST_WAIT_SECONDS: Final = 3_600.0
-"""The time of day may be set anew while we wait for a moment far ahead."""
-
-RETRY_SECONDS: Final = 10.0
-"""How long a store that fails is left alone."""
-
-log: Final = structlog.get_logger("chat.settings")
 
 
 @attrs.frozen
@@ -57,38 +48,23 @@ def note_moments(connection: sqlite3.Connection, user_id: int, stored: Mapping[s
     settings_due.put(connection, user_id, CUSTOM_STATUS, parse_timestamp(custom_status.get("expires_at")))
 
 
-class SettingsDue:
+class SettingsDue(DueWork):
     """Changes settings in the background."""
 
+    NAME = "settings"
+    LOOK_SECONDS = 3_600.0
+
     def __init__(self, database: Database, bus: Bus, clock: Clock) -> None:
+        super().__init__(clock)
         self._database = database
         self._bus = bus
-        self._clock = clock
-        self._wake = trio.Event()
 
-    def look_again(self) -> None:
-        """After a commit: a setting may change sooner than any did before."""
-        self._wake.set()
+    async def _work(self) -> None:
+        while await self._change_some() == CHANGES_AT_ONCE:
+            await trio.lowlevel.checkpoint()
 
-    async def run(self) -> None:
-        """Change settings when they are due, until cancelled."""
-        while True:
-            self._wake = trio.Event()
-            try:
-                while await self._change_some() == CHANGES_AT_ONCE:
-                    await trio.lowlevel.checkpoint()
-                pause = self._seconds_to_next()
-            except StorageUnavailable:
-                log.warning("settings wait for the store to be changed")
-                pause = RETRY_SECONDS
-            with trio.move_on_after(pause):
-                await self._wake.wait()
-
-    def _seconds_to_next(self) -> float:
-        due = settings_due.next_due(self._database.reader)
-        if due is None:
-            return LONGEST_WAIT_SECONDS
-        return min(LONGEST_WAIT_SECONDS, max(0.001, (due - self._clock.now_ms()) / 1000))
+    def _next_due(self) -> int | None:
+        return settings_due.next_due(self._database.reader)
 
     async def _change_some(self) -> int:
         """Returns how many were due."""

@@ -9,14 +9,13 @@ from __future__ import annotations
 import sqlite3
 from typing import Final
 
-import structlog
 import trio
 
 from chat.bus.bus import Bus
 from chat.clock import Clock
+from chat.domain.due_work import DueWork
 from chat.domain.thread_events import KnownThread, known_thread, thread_updated
 from chat.domain.thread_writing import archived
-from chat.errors import StorageUnavailable
 from chat.registries.channel_types import ChannelFlag
 from chat.store import threads
 from chat.store.database import Database
@@ -27,46 +26,25 @@ PINNED: Final = ChannelFlag.PINNED.value
 THREADS_AT_ONCE: Final = 100
 """Threads that one transaction archives at most."""
 
-LOOK_SECONDS: Final = 1_800.0
-"""How long it does not look at most: less than the shortest time after which a thread archives itself, so that nobody
-has to tell of new ones."""
 
-RETRY_SECONDS: Final = 10.0
-"""How long a store that fails is left alone."""
-
-log: Final = structlog.get_logger("chat.threads")
-
-
-class ThreadArchiving:
+class ThreadArchiving(DueWork):
     """Archives threads in the background."""
 
+    NAME = "threads to be archived"
+    LOOK_SECONDS = 1_800.0
+    """Less than the shortest time after which a thread archives itself, so that nobody has to tell of new ones."""
+
     def __init__(self, database: Database, bus: Bus, clock: Clock) -> None:
+        super().__init__(clock)
         self._database = database
         self._bus = bus
-        self._clock = clock
-        self._wake = trio.Event()
 
-    def look_again(self) -> None:
-        """A thread archives itself sooner than it was going to."""
-        self._wake.set()
+    async def _work(self) -> None:
+        while len(await self._archive_some()) == THREADS_AT_ONCE:
+            await trio.lowlevel.checkpoint()
 
-    async def run(self) -> None:
-        """Archive threads when they are due, until cancelled."""
-        while True:
-            self._wake = trio.Event()
-            try:
-                while len(await self._archive_some()) == THREADS_AT_ONCE:
-                    await trio.lowlevel.checkpoint()
-                pause = self._seconds_to_next()
-            except StorageUnavailable:
-                log.warning("threads wait for the store to be archived")
-                pause = RETRY_SECONDS
-            with trio.move_on_after(pause):
-                await self._wake.wait()
-
-    def _seconds_to_next(self) -> float:
-        due = threads.next_due(self._database.reader)
-        return LOOK_SECONDS if due is None else min(LOOK_SECONDS, max(0.001, (due - self._clock.now_ms()) / 1000))
+    def _next_due(self) -> int | None:
+        return threads.next_due(self._database.reader)
 
     async def _archive_some(self) -> list[KnownThread | None]:
         now = self._clock.now_ms()
