@@ -4,7 +4,7 @@ failure of ours, and nothing in the audit log."""
 from __future__ import annotations
 
 import json
-from typing import Any, Final
+from typing import Final
 
 import attrs
 from trio.testing import MockClock
@@ -16,17 +16,7 @@ from tests.admin.samples import body_of, operations, path_of
 
 NEWER: Final = "SELECT id, action FROM admin_audit_log WHERE id > ? ORDER BY id"
 
-NO_JSON: Final = (
-    "NaN",
-    "-Infinity",
-    "1e400",
-    '"\\ud800"',
-    '"\\udfff\\ud800"',
-    "[" * 2_000 + "]" * 2_000,
-    "'a'",
-    "01",
-    "",
-)
+NO_JSON: Final = ("NaN", "1e400", '"\\ud800"', "[" * 2_000 + "]" * 2_000, "")
 """What stands for no value at all."""
 
 DEEP: Final = "[" * 200 + "]" * 200
@@ -113,7 +103,13 @@ class Walk:
         self._newest = 0
         self.wrong: list[str] = []
         self.asked = 0
-        self.shapes: set[tuple[str, type[Any] | None]] = set()
+        self._seen: set[object] = set()
+
+    def is_new(self, part: object) -> bool:
+        """Whether this part of a declaration has not been walked yet."""
+        is_new = part not in self._seen
+        self._seen.add(part)
+        return is_new
 
     async def ask(self, operation: AdminOperation, path: str, body: bytes | None, *, never: bool = False) -> None:
         """One request. `never` is whether it has to be refused as a bad one."""
@@ -137,15 +133,15 @@ def with_query(path: str, name: str, *values: str) -> str:
 
 
 async def walked(walk: Walk, world: World, operation: AdminOperation) -> None:
-    """Everything bad about one operation."""
+    """Everything bad about one operation; what it shares with another one, and is read before either, only once."""
     path, sample = path_of(operation, world), body_of(operation)
     good = None if sample is ... else json.dumps(sample).encode()
     for member in operation.path_members:
-        for text in TEXTS:
+        for text in TEXTS if walk.is_new(member) else TEXTS[:3]:
             bad = operation.path.replace("{" + member + "}", text or "%20")
             bad = path_of(attrs.evolve(operation, path=bad), world)
             await walk.ask(operation, bad, good)
-    if operation.query is not None:
+    if operation.query is not None and walk.is_new(operation.query):
         for field in attrs.fields(operation.query):
             for text in TEXTS:
                 await walk.ask(operation, with_query(path, field.name, text), good)
@@ -153,14 +149,13 @@ async def walked(walk: Walk, world: World, operation: AdminOperation) -> None:
             await walk.ask(operation, with_query(path, field.name, *map(str, range(300))), good)
     if operation.body is None:
         return
-    if (operation.method, operation.body) not in walk.shapes:  # blocklists differ in their values alone
-        for raw in BODIES:
-            await walk.ask(operation, path, raw)
-    walk.shapes.add((operation.method, operation.body))
+    is_new = walk.is_new(operation.body)  # those of blocklists differ in their values alone
+    for raw in BODIES if is_new else ():
+        await walk.ask(operation, path, raw)
     for field in attrs.fields(operation.body):
         rest = {name: value for name, value in sample.items() if name != field.name}
         others = "".join(f", {json.dumps(name)}: {json.dumps(value)}" for name, value in rest.items())
-        for token in (*NEVER, *PERHAPS):
+        for token in (*NEVER, *PERHAPS) if is_new else PERHAPS:
             body = f"{{{json.dumps(field.name)}: {token}{others}}}".encode()
             await walk.ask(operation, path, body, never=token in NEVER and field.name not in OBJECTS)
 
