@@ -76,6 +76,7 @@ from chat.domain.guild_deletion import GuildDeletion
 from chat.domain.guild_discovery import GuildDiscovery
 from chat.domain.guild_states import GuildStates
 from chat.domain.guilds import Guilds
+from chat.domain.handoffs import Handoffs
 from chat.domain.inactive_members import InactiveMembers
 from chat.domain.instance_figures import GatewayFigures
 from chat.domain.instance_policy import InstancePolicy
@@ -381,6 +382,7 @@ def build_services(base: Foundations) -> Services:
         authentication=credentials.authentication,
         login_completion=credentials.login_completion,
         passkey_bridge=credentials.passkey_bridge,
+        handoffs=Handoffs(database, clock, base.chance, credentials.authentication, credentials.sign_ins),
         ip_authorization=credentials.ip_authorization,
         single_sign_on=_single_sign_on(base, credentials),
         pending_registrations=PendingRegistrations(database, clock),

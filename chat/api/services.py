@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from chat.domain.guild_deletion import GuildDeletion
     from chat.domain.guild_discovery import GuildDiscovery
     from chat.domain.guilds import Guilds
+    from chat.domain.handoffs import Handoffs
     from chat.domain.inactive_members import InactiveMembers
     from chat.domain.instance_setup import InstanceSetup
     from chat.domain.invites import Invites
@@ -135,6 +136,7 @@ class Services:
     authentication: Authentication
     login_completion: LoginCompletion
     passkey_bridge: PasskeyBridge
+    handoffs: Handoffs
     ip_authorization: IpAuthorization
     single_sign_on: SingleSignOn
     pending_registrations: PendingRegistrations

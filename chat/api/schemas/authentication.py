@@ -76,6 +76,22 @@ AUTH_SESSION: Final = wire_object(
 
 PASSKEY_BRIDGE: Final = wire_object("PasskeyBridge", {"bridge_id": TEXT, "url": ADDRESS, "expires_at": TIMESTAMP})
 
+HANDOFF_STARTED: Final = record({"code": TEXT, "expires_at": TIMESTAMP})
+HANDOFF_INFO: Final = wire_object(
+    "HandoffInfo",
+    {
+        "client_os": nullable(TEXT),
+        "client_platform": nullable(TEXT),
+        "user_agent": nullable(TEXT),
+        "masked_ip": nullable(TEXT),
+        "expires_at": TIMESTAMP,
+    },
+)
+HANDOFF_STATUS: Final = either(
+    record({"status": choice("pending")}),
+    SIGNED_IN.extended("SignedInByHandoff", {"status": choice("completed")}),
+)
+
 SSO_STATUS: Final = wire_object(
     "SingleSignOnStatus",
     {"enabled": BOOLEAN, "enforced": BOOLEAN, "display_name": nullable(TEXT), "redirect_uri": nullable(ADDRESS)},
