@@ -298,6 +298,8 @@ class Server:
             refuse=self.address_bans.refuse,
         )
         await self.address_bans.load()
+        if not self.services.instance_setup.is_configured:
+            logger.warning("not set up: no account may administer, the first one may make itself the administrator")
         async with http.running(), self.gateway.running(), trio.open_nursery() as nursery:
             await self._adopt_retained()
             await self.services.media.begin()

@@ -114,16 +114,19 @@ def administer(data: Path, command: Callable[[Instance], Awaitable[T]], *, creat
 @contextlib.asynccontextmanager
 async def _opened(directory: DataDirectory, settings: Settings, clock: Clock) -> AsyncIterator[Instance]:
     from chat.auth.passwords import Passwords
+    from chat.config.overrides import accepted, effective
     from chat.domain.admin_audit_log import AdminAuditLog
     from chat.domain.administration import Administration
     from chat.domain.usernames import Usernames
     from chat.snowflake import SnowflakeGenerator
+    from chat.store import chosen_settings
     from chat.store.database import open_database
 
     chance = secrets.SystemRandom()
     worker = FIRST_WORKER + os.getpid() % (1024 - FIRST_WORKER)
     snowflakes = SnowflakeGenerator(clock, worker)
     async with open_database(directory.database, inline=True) as database:
+        settings = effective(settings, accepted(chosen_settings.every(database.reader)))
         audit_log = AdminAuditLog(database, snowflakes)
         yield Instance(
             settings=settings,

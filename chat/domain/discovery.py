@@ -54,7 +54,8 @@ class Discovery:
         made = self._made.get(configured)
         if made is None:
             made = self._document(self._settings, self._mailer, self._push_key)
-            made["app_public"]["setup"]["configured"] = configured
+            admin_url = None if configured else made["endpoints"]["admin"]
+            made["app_public"]["setup"] = {"configured": configured, "admin_url": admin_url}
             self._made[configured] = made
         return made
 
@@ -148,7 +149,6 @@ def _app_public(settings: Settings) -> dict[str, Any]:
             "favicon_url": None,
             "theme_color": None,
         },
-        "setup": {"configured": True, "admin_url": None},
         "legal": {"terms_url": None, "privacy_url": None},
         "registration": {"collect_date_of_birth": False},
     }

@@ -209,7 +209,8 @@ async def test_the_first_account_sets_the_instance_up_and_nobody_after_it(
             return found
 
         (anna_id, anna), (_, boris) = await registered("anna"), await registered("boris")
-        assert not configured(await stranger.get("/.well-known/chat"))
+        public = (await stranger.get("/.well-known/chat")).expect(200)
+        assert public["app_public"]["setup"] == {"configured": False, "admin_url": public["endpoints"]["admin"]}
         assert code(await stranger.get(CONFIG)) == (401, "UNAUTHORIZED")
         for method in ("GET", "PATCH"):
             assert code(await boris.request(method, CONFIG, json={})) == (403, "MISSING_PERMISSIONS")

@@ -12,7 +12,7 @@ from command_line import CATEGORY, CHANNEL, GUILD, PASSWORD, Outcome, Run, store
 
 from chat.registries.blocklists import Blocklist
 from chat.registries.jobs import JobType
-from chat.store import blocklists, jobs, outside_changes
+from chat.store import blocklists, chosen_settings, jobs, outside_changes
 from chat.store.data_directory import DataDirectory
 from chat.store.jobs import Job
 
@@ -126,6 +126,9 @@ def test_invites_are_made_listed_and_deleted(chat: Callable[..., Outcome], data:
     assert len(chat("invite", "list", GUILD, terminal=True).table) == 3
     full = chat("invite", "create", CHANNEL)
     assert (full.status, full.err) == (1, f"chat: guild {GUILD} has 2 invites, which is the most it may have\n")
+    with stored(data) as connection:  # chosen while a server ran
+        chosen_settings.replace(connection, {"limits.max_guild_invites": 1})
+    assert "has 1 invites" in chat("invite", "create", CHANNEL).err
     assert chat("invite", "delete", made["code"]).json["code"] == made["code"]
     gone = chat("invite", "delete", made["code"])
     assert (gone.status, gone.err) == (1, f"chat: there is no invite {made['code']} into a guild\n")
