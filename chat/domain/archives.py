@@ -243,9 +243,12 @@ class Archives:
     async def _built(self, run: JobRun, archive: Archive) -> int:
         """Make the file of the archive, or go on with it; its bytes."""
         at_work, archive_id = self._storage.computed, archive.id
-        size = await at_work(self._files.size, archive_id)
-        if size is not None:
-            return size  # a server ended before it could say so
+        if run.job.state:
+            size = await at_work(self._files.size, archive_id)
+            if size is not None:
+                return size  # a server ended before it could say so
+        else:
+            await at_work(self._files.delete, archive_id)  # of an earlier life of a development server
         wish = Wish(
             kind=archive.subject_type,
             subject_id=archive.subject_id,

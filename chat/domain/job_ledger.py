@@ -75,10 +75,18 @@ def job_object(job: Job) -> dict[str, Any]:
         "max_attempts": JOB_KINDS[job.task_type].max_attempts,
         "run_at": iso_timestamp(job.run_at),
         "cancel_requested": job.cancel_requested,
-        "context_link": None if job.subject_id is None else f"/admin/users/{job.subject_id}",
+        "context_link": _context_link(job),
         "payload": {name: _shown(value) for name, value in job.payload.items()},
         "result": job.result,
     }
+
+
+def _context_link(job: Job) -> str | None:
+    """The page of the console about the account or guild that the job is about."""
+    if job.subject_id is not None:
+        return f"/admin/users/{job.subject_id}"
+    guild_id = job.payload.get("guild_id")
+    return None if guild_id is None else f"/admin/guilds/{guild_id}"
 
 
 def _timestamp(moment: int | None) -> str | None:

@@ -98,7 +98,7 @@ async def live_a_little(world: World) -> dict[str, str]:
 
 
 @pytest.mark.rule("002.partial-objects.4", "002.archives.3", "002.archives.4", "002.archives.5")
-@pytest.mark.rule("002.archives.7", "002.archives.8")
+@pytest.mark.rule("002.archives.6", "002.archives.7", "002.archives.8")
 async def test_an_archive_of_an_account(
     chat_server: ChatServer, chat_world: World, autojump_clock: MockClock, tmp_path: Path
 ) -> None:
@@ -152,8 +152,15 @@ async def test_an_archive_of_an_account(
     assert "path" not in attachment
     assert not [name for name in archive.namelist() if name.startswith(("attachments/", "images/"))]
     everything = b"".join(archive.read(name) for name in archive.namelist())
-    hashes = chat_server.database.reader.execute("SELECT password_hash FROM users WHERE id = ?", (world.bob.id,))
-    for secret in (world.bob.token, hashes.fetchone()[0], "nobody else's business"):
+    secrets = chat_server.database.reader.execute(
+        """
+        SELECT password_hash, hex(token_hash), lower(hex(token_hash))
+          FROM users JOIN auth_sessions ON user_id = users.id
+         WHERE users.id = ?
+        """,
+        (world.bob.id,),
+    )
+    for secret in (*secrets.fetchone(), world.bob.token, "nobody else's business"):
         assert secret.encode() not in everything
     index = read(archive, "index.json")
     assert (index["subject_id"], index["include_attachments"], index["missing_files"]) == (world.bob.id, False, 0)
@@ -266,6 +273,8 @@ async def test_an_archive_of_a_guild(chat_server: ChatServer, chat_world: World,
     (await alice.post(f"/v1/guilds/{world.guild_id}/emojis", emoji)).expect(200)
     path = f"/v1/admin/guilds/{world.guild_id}/archives"
     ordered = (await admin.post(path, {"include_attachments": True})).expect(200)
+    [job] = (await admin.get("/v1/admin/jobs?task_type=guild_archive")).expect(200)["jobs"]
+    assert job["context_link"] == f"/admin/guilds/{world.guild_id}"
     [entry] = audit_log(chat_server)
     assert (entry.action, entry.target_type, entry.target_id) == ("trigger_guild_archive", "guild", world.guild_id)
     assert entry.metadata == {"archive_id": ordered["archive_id"], "include_attachments": "true"}
