@@ -29,7 +29,7 @@ async def ping(folder: Path, command: Sequence[str], environment: Mapping[str, s
             list(command), cwd=folder, env=dict(environment), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL
         )
         try:
-            alice = Alice(server)
+            alice = Alice(server.alice, server.world)
             with trio.fail_after(SECONDS):
                 while not await alice.sessions_of_bot():
                     assert bot.returncode is None, "the bot ended"

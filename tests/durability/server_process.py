@@ -6,7 +6,6 @@ import json
 import os
 import signal
 import subprocess
-import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -16,6 +15,7 @@ import trio
 
 from chat.testing import GatewayClient, RestClient
 from chat.testing.connecting import TcpRoute
+from tests.durability.prepared import PreparedProcess, started
 
 START_SECONDS = 60
 """A machine under load takes its time."""
@@ -24,7 +24,7 @@ START_SECONDS = 60
 class ServerProcess:
     """A running `chat dev` on a data directory, and the world it announced."""
 
-    def __init__(self, process: trio.Process, world: dict[str, Any]) -> None:
+    def __init__(self, process: PreparedProcess | trio.Process, world: dict[str, Any]) -> None:
         self.process = process
         self.world = world
         self.route = TcpRoute.of(world["base_url"])
@@ -52,14 +52,14 @@ class ServerProcess:
 
 @asynccontextmanager
 async def running(
-    data: Path, *, log: int | IO[bytes] = subprocess.DEVNULL, **environment: str
+    data: Path, *, log: int | IO[bytes] = subprocess.DEVNULL, prepared: bool = True, **environment: str
 ) -> AsyncIterator[ServerProcess]:
-    """Start the server, its log going to `log`; whatever is left of it at the end of the block is killed."""
-    process = await trio.lowlevel.open_process(
-        [sys.executable, "-m", "chat", "dev", "--data", str(data), "--port", "0", "--json"],
-        stdout=subprocess.PIPE,
-        stderr=log,
-        env={**os.environ, **environment},
+    """Start the server, its log going to `log`; whatever is left of it at the end of the block is killed.
+
+    `prepared=False` starts the program from nothing, for tests that look at the process itself.
+    """
+    process = await started(
+        ["dev", "--data", str(data), "--port", "0", "--json"], {**os.environ, **environment}, log=log, prepared=prepared
     )
     try:
         assert process.stdout is not None

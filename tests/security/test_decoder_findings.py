@@ -88,7 +88,7 @@ async def test_f11_virtual_time_stands_still_while_the_server_works(
 
 async def test_f12_a_bomb_is_not_unpacked(tmp_path: Path) -> None:
     packed = bomb()
-    async with running(tmp_path) as server, trio.open_nursery() as nursery:
+    async with running(tmp_path, prepared=False) as server, trio.open_nursery() as nursery:
         witness = await server.connect(nursery, heartbeats=False)
         before = memory(server, "VmHWM")
         for _ in range(SOCKETS):
@@ -104,7 +104,7 @@ async def test_f12_a_bomb_is_not_unpacked(tmp_path: Path) -> None:
 
 async def test_f13_a_window_of_128_mib_is_refused_before_it_is_reserved(tmp_path: Path) -> None:
     frame = greedy_frame()
-    async with running(tmp_path) as server, trio.open_nursery() as nursery:
+    async with running(tmp_path, prepared=False) as server, trio.open_nursery() as nursery:
         before = memory(server, "VmPeak")
         for _ in range(SOCKETS):
             client = await server.connect(nursery, compressed=True, heartbeats=False)
@@ -115,7 +115,7 @@ async def test_f13_a_window_of_128_mib_is_refused_before_it_is_reserved(tmp_path
 
 
 async def test_f14_a_compressed_connection_costs_little_memory(tmp_path: Path) -> None:
-    async with running(tmp_path) as server, trio.open_nursery() as nursery:
+    async with running(tmp_path, prepared=False) as server, trio.open_nursery() as nursery:
         token = server.world["bot"]["token"]  # a bot is not bound to a hundred sessions
 
         async def join(count: int) -> list[GatewayClient]:
