@@ -22,6 +22,8 @@ from chat.testing.world import World
 from tests.admin.test_archives import downloaded, live_a_little, over, place
 from tests.api.surfaces import form, post_form
 
+pytestmark = pytest.mark.chat_settings(**{"archives.spare_bytes": 0})
+
 MESSAGES: Final = 12
 
 

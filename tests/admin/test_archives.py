@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import json
 import sqlite3
@@ -15,12 +16,15 @@ import trio
 from trio.testing import MockClock
 
 from chat.jobs.runner import AT_ONCE, JobRun
+from chat.media.zip_writing import ZipPosition, ZipWriter
 from chat.registries.jobs import JobType
 from chat.testing.rest_client import Response, RestClient
 from chat.testing.server import ChatServer
 from chat.testing.world import World
 from tests.admin.audit import audit_log
 from tests.api.surfaces import data_uri, fetch, form, png, post_form
+
+pytestmark = pytest.mark.chat_settings(**{"archives.spare_bytes": 0})
 
 DAY: Final = 86_400_000
 UNKNOWN: Final = "1234567890"
@@ -48,13 +52,13 @@ def place(archive: dict[str, Any]) -> str:
     return f"/v1/admin/archives/{archive['subject_type']}/{archive['subject_id']}/{archive['archive_id']}"
 
 
-async def over(client: RestClient, archive: dict[str, Any]) -> dict[str, Any]:
-    """The archive once nobody works on it any more."""
+async def over(client: RestClient, archive: dict[str, Any], *, pause: float = 0.05) -> dict[str, Any]:
+    """The archive once nobody works on it any more, looked at with pauses of so many seconds."""
     while True:
         found: dict[str, Any] = (await client.get(place(archive))).expect(200)["archive"]
         if found["completed_at"] is not None or found["failed_at"] is not None:
             return found
-        await trio.sleep(0.05)
+        await trio.sleep(pause)
 
 
 async def downloaded(client: RestClient, archive: dict[str, Any]) -> zipfile.ZipFile:
@@ -425,3 +429,45 @@ async def test_archives_that_are_cancelled_and_subjects_that_go(
     assert 0 < found["progress_percent"] < 100
     await trio.sleep(1)
     assert list((tmp_path / "archives").iterdir()) == []
+
+
+async def test_a_disk_that_fails_for_a_while(
+    chat_server: ChatServer,
+    chat_world: World,
+    autojump_clock: MockClock,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A fault that may pass is tried again from the step where it came; a full disk is none, and the third is the
+    last."""
+    world, admin = chat_world, chat_world.admin.rest
+    save, faults = ZipWriter.save, [errno.EIO, errno.EIO]
+    moments: list[float] = []
+
+    def failing(self: ZipWriter) -> ZipPosition:
+        if faults:
+            moments.append(trio.current_time())
+            raise OSError(faults.pop(0), "the disk says no")
+        return save(self)
+
+    monkeypatch.setattr(ZipWriter, "save", failing)
+    path = f"/v1/admin/users/{world.bob.id}/archives"
+
+    async def outcome() -> tuple[dict[str, Any], dict[str, Any]]:
+        archive = await over(admin, (await admin.post(path, {})).expect(200), pause=10.0)
+        [job, *_] = (await admin.get("/v1/admin/jobs?limit=1")).expect(200)["jobs"]
+        return archive, job
+
+    archive, job = await outcome()
+    assert (archive["error_message"], archive["progress_percent"], job["attempts"]) == (None, 100, 2)
+    assert (await downloaded(admin, archive)).testzip() is None
+    assert moments[1] - moments[0] >= 30
+
+    faults += [errno.ENOSPC]
+    archive, job = await outcome()
+    assert (archive["error_message"], job["status"], job["attempts"]) == ("The disk has no room left.", "failed", 1)
+    faults += [errno.EIO] * 3
+    archive, job = await outcome()
+    assert (archive["error_message"], job["status"], job["attempts"]) == ("OSError", "failed", 3)
+    await trio.sleep(1)
+    assert len(list((tmp_path / "archives").iterdir())) == 1

@@ -29,7 +29,7 @@ PAUSE_SECONDS = 0.03
 
 
 async def test_an_archive_outlives_its_servers(tmp_path: Path) -> None:
-    async with running(tmp_path) as server:
+    async with running(tmp_path, CHAT_ARCHIVES__SPARE_BYTES="0") as server:
         admin = RestClient(server.route, token=server.world["admin"]["token"])
         write_much(tmp_path, server)
         place = await ordered(server, admin)
@@ -38,7 +38,7 @@ async def test_an_archive_outlives_its_servers(tmp_path: Path) -> None:
         await admin.aclose()
     assert percent < 100
     assert not list((tmp_path / "archives").glob("*.zip"))
-    async with running(tmp_path) as server:
+    async with running(tmp_path, CHAT_ARCHIVES__SPARE_BYTES="0") as server:
         admin = RestClient(server.route, token=server.world["admin"]["token"])
         archive = await read(admin, place)
         while archive["completed_at"] is None:
