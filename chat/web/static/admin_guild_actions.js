@@ -1,7 +1,7 @@
 // What an administrator can do to a guild; the rows are those of admin_account_actions.js. One operation changes a guild,
 // and each of its fields asks for a permission of its own.
 
-import { DISABLED_OPERATIONS, GUILD_FEATURES } from "./admin_registries.js";
+import { DISABLED_OPERATIONS, GUILD_FEATURES, VERIFICATION_LEVELS } from "./admin_registries.js";
 
 const GUILD = "/v1/admin/guilds/{guild_id}";
 
@@ -74,7 +74,7 @@ export const GUILD_ACTIONS = {
     label: "Change the settings",
     text: () => "Only what you change is sent.",
     fields: ({ guild }) => [
-      choice("verification_level", "Asked of members", guild.verification_level, ["nothing", "a verified address", "an account that is not new", "a membership that is not new", "level 4"]),
+      choice("verification_level", "Asked of members", guild.verification_level, VERIFICATION_LEVELS),
       choice("mfa_level", "Second factor for moderation", guild.mfa_level, ["not needed", "needed"]),
       choice("explicit_content_filter", "Filter of explicit content", guild.explicit_content_filter, ["nobody", "members without roles", "everybody"]),
       choice("default_message_notifications", "Notifications", guild.default_message_notifications, ["every message", "mentions only"]),

@@ -8,7 +8,7 @@ import { GUILD_ACTIONS } from "./admin_guild_actions.js";
 import { READS } from "./admin_operations.js";
 import { accountLink, card, code, count, facts, fromOutside, growing, guildPlace, inZone, link, madeAt, muted, pager, plain, table, tag, withDistance } from "./admin_parts.js";
 import { again, go, look } from "./admin_places.js";
-import { DISABLED_OPERATIONS, bitsOf, inWords } from "./admin_registries.js";
+import { DISABLED_OPERATIONS, VERIFICATION_LEVELS, bitsOf, inWords } from "./admin_registries.js";
 import { ask, may } from "./admin_session.js";
 import { h } from "./dom.js";
 
@@ -111,10 +111,17 @@ function overview(context) {
   const act = (...names) =>
     h("div", { class: "buttons" }, names.map((name) => actionButton(name, GUILD_ACTIONS[name], context, name === "deleteGuild" ? gone : again)));
   const channels = (type) => guild.channels.filter((channel) => channel.parent_id === type);
-  const channelRow = (channel) => [
-    h("li", {}, fromOutside(channel.name ?? "without a name"), " ", code(channel.id), " ", h("span", { class: "muted" }, `type ${channel.type}${channel.nsfw ? ", not for children" : ""}`)),
-    channels(channel.id).length > 0 ? h("li", {}, h("ul", {}, channels(channel.id).map(channelRow))) : null,
-  ];
+  const channelRow = (channel) =>
+    h(
+      "li",
+      {},
+      fromOutside(channel.name ?? "without a name"),
+      " ",
+      code(channel.id),
+      " ",
+      h("span", { class: "muted" }, `type ${channel.type}${channel.nsfw ? ", not for children" : ""}`),
+      channels(channel.id).length > 0 ? h("ul", {}, channels(channel.id).map(channelRow)) : null,
+    );
   return h(
     "div",
     { class: "cards" },
@@ -135,7 +142,7 @@ function overview(context) {
     card(
       "Settings",
       facts(
-        ["Asked of members", String(guild.verification_level)],
+        ["Asked of members", VERIFICATION_LEVELS[guild.verification_level] ?? `level ${guild.verification_level}`],
         ["Second factor for moderation", guild.mfa_level === 0 ? "not needed" : "needed"],
         ["Not for children", guild.nsfw ? "yes" : "no"],
         ["Content warning", guild.content_warning_level === 0 ? "" : [`level ${guild.content_warning_level}: `, fromOutside(guild.content_warning_text ?? "")]],

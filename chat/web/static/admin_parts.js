@@ -31,24 +31,22 @@ export function inZone(timestamp) {
   );
 }
 
+// [unit, its seconds, up to how many of it are counted]
 const SPANS = [
-  [60, "second"],
-  [60, "minute"],
-  [24, "hour"],
-  [30.44, "day"],
-  [12, "month"],
-  [Infinity, "year"],
+  ["second", 1, 60],
+  ["minute", 60, 60],
+  ["hour", 3_600, 48],
+  ["day", 86_400, 90],
+  ["month", 2_629_800, 24],
+  ["year", 31_557_600, Infinity],
 ];
-const relative = new Intl.RelativeTimeFormat("en", { numeric: "auto" });
+const relative = new Intl.RelativeTimeFormat("en");
 
 // "in 3 days", "2 hours ago".
 export function fromNow(timestamp) {
-  let span = (new Date(timestamp) - Date.now()) / 1_000;
-  for (const [size, unit] of SPANS) {
-    if (Math.abs(span) < size) return relative.format(Math.trunc(span), unit);
-    span /= size;
-  }
-  return "";
+  const seconds = (new Date(timestamp) - Date.now()) / 1_000;
+  const [unit, size] = SPANS.find(([, one, most]) => Math.abs(seconds) < one * most);
+  return relative.format(Math.round(seconds / size), unit);
 }
 
 export function withDistance(timestamp) {

@@ -134,7 +134,7 @@ export const DISABLED_OPERATIONS = [
   [6, "MEMBER_LIST_UPDATES", "The member list stands still"],
 ];
 
-export const VERIFICATION_LEVELS = ["Nothing", "A verified address", "An account that is not new", "A member who is not new", "4"];
+export const VERIFICATION_LEVELS = ["nothing", "a verified address", "an account that is not new", "a membership that is not new", "level 4"];
 
 export const REPORT_KINDS = ["user", "message", "guild"];
 

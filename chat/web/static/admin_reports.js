@@ -107,9 +107,21 @@ export async function showReport({ params, signal }) {
         ),
         pending ? h("div", { class: "buttons" }, actionButton("resolveReport", OTHER_ACTIONS.resolveReport, { params }, again)) : null,
       ),
-      message
-        ? card("The message as it was", facts(...Object.entries(message).map(([name, value]) => [inWords(name), h("span", { class: "reason from-outside" }, plain(value))])))
-        : null,
+      message ? evidence(message) : null,
     ],
   };
+}
+
+// The message as it was when it was reported: what matters first, then all of it.
+function evidence(message) {
+  const told = ([name, value]) => [inWords(name), h("span", { class: "reason from-outside" }, plain(value))];
+  return card(
+    "The message as it was",
+    facts(
+      ["By", message.author ? accountLink(message.author.id, message.author) : ""],
+      ["Says", message.content ? h("span", { class: "reason from-outside" }, message.content) : ""],
+      ["Sent", message.timestamp ? inZone(message.timestamp) : ""],
+    ),
+    h("details", {}, h("summary", {}, "All of it"), facts(...Object.entries(message).map(told))),
+  );
 }
