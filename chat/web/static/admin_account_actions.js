@@ -52,7 +52,7 @@ const DURATIONS = [
   ["0", "For good"],
 ];
 
-const deletionFields = (c) => [
+export const deletionFields = (c) => [
   {
     kind: "choice",
     name: "reason_code",

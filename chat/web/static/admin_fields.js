@@ -4,7 +4,7 @@
 //   choice               {name, label, options: [[value, words]], value?, number?, other?: {label, min, max}}
 //   switch               {name, label, value, hint?}                  a boolean
 //   checks               {name, label, options: [{value, label, hint?, locked?, code?}], value, filter?, least?}   a list
-//   lines                {name, label, value, hint?, lazy?}           a list, one entry a line; lazy: none is not sent
+//   lines                {name, label, value, hint?, lazy?, required?}   a list, one entry a line; lazy: none is not sent
 //   bits                 {names: [add, remove], label, table, value, text?}   what is to be set and what cleared
 //   mask                 {name, label, table, value}                  all bits as one number
 //   difference           {names: [add, remove], label, options, value}   what is to be added to a list, and taken away
@@ -202,7 +202,7 @@ function group(field, id, boxes) {
 }
 
 function lines(field, id) {
-  const control = h("textarea", { id, name: field.name, rows: "5" });
+  const control = h("textarea", { id, name: field.name, rows: "5", required: field.required });
   control.value = field.value.join("\n");
   const members = () => (field.lazy && control.value.trim() === "" ? {} : { [field.name]: linesOf(control.value) });
   return { element: labelled({ ...field, required: !field.lazy }, id, control), members };

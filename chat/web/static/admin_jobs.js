@@ -5,12 +5,13 @@ import { READS } from "./admin_operations.js";
 import { OTHER_ACTIONS } from "./admin_other_actions.js";
 import { accountLink, announce, card, code, facts, fromNow, fromOutside, inZone, jobPlace, link, plain, progress, table, tag } from "./admin_parts.js";
 import { go } from "./admin_places.js";
-import { JOB_STATUSES, inWords } from "./admin_registries.js";
+import { JOB_STATUSES, JOB_TYPES, inWords } from "./admin_registries.js";
 import { ask, may } from "./admin_session.js";
 import { polled } from "./admin_polling.js";
 import { fill, h } from "./dom.js";
 
 const LIMIT = 50;
+const BULK = ["bulkFlags", "bulkFeatures", "bulkMembers", "bulkDeletions", "systemMessage"];
 const OVER = ["completed", "failed", "cancelled"];
 const OFF = ["failed", "cancelled"];
 
@@ -18,8 +19,9 @@ export const isOver = (job) => OVER.includes(job.status);
 
 export async function showJobs({ search, signal }) {
   const status = search.get("status") ?? "";
+  const type = search.get("task_type") ?? "";
   const before = search.get("before") ?? "";
-  const read = () => ask(READS.jobs, { query: { status, before, limit: LIMIT }, signal });
+  const read = () => ask(READS.jobs, { query: { status, task_type: type, before, limit: LIMIT }, signal });
   const first = await read();
   const place = h("div", {}, jobsTable(first.jobs));
   // Only the page with what is going on is kept up to date.
@@ -35,27 +37,42 @@ export async function showJobs({ search, signal }) {
   return {
     title: "Jobs",
     content: [
-      filter(status),
+      filter(status, type),
+      ordering(),
       h("h2", { id: "results", class: "results", tabindex: "-1" }, status === "" ? "All jobs" : inWords(status)),
       place,
       h(
         "nav",
         { class: "pager", "aria-label": "Pages" },
-        before === "" ? null : h("button", { type: "button", click: () => go("/admin/jobs", { status }) }, "Newest"),
-        first.jobs.length === LIMIT ? h("button", { type: "button", click: () => go("/admin/jobs", { status, before: last.job_id }) }, "Older") : null,
+        before === "" ? null : h("button", { type: "button", click: () => go("/admin/jobs", { status, task_type: type }) }, "Newest"),
+        first.jobs.length === LIMIT ? h("button", { type: "button", click: () => go("/admin/jobs", { status, task_type: type, before: last.job_id }) }, "Older") : null,
       ),
     ],
   };
 }
 
-function filter(status) {
-  const select = h(
-    "select",
-    { id: "job-status", name: "status" },
-    [["", "any"], ...JOB_STATUSES.map((one) => [one, inWords(one)])].map(([value, words]) => h("option", { value, selected: value === status }, words)),
+function filter(status, type) {
+  const select = (id, label, value, options) => {
+    const element = h(
+      "select",
+      { id },
+      [["", "any"], ...options.map((one) => [one, inWords(one)])].map(([one, words]) => h("option", { value: one, selected: one === value }, words)),
+    );
+    return [element, h("div", { class: "field" }, h("label", { for: id }, label), element)];
+  };
+  const [states, stateField] = select("job-status", "State", status, JOB_STATUSES);
+  const [types, typeField] = select("job-type", "Kind", type, JOB_TYPES);
+  const change = () => go("/admin/jobs", { status: states.value, task_type: types.value });
+  for (const element of [states, types]) element.addEventListener("change", change);
+  return h("div", { class: "card search" }, stateField, typeField);
+}
+
+// Work for many accounts or guilds at once, as far as the caller may order it.
+function ordering() {
+  const buttons = BULK.filter((name) => may(OTHER_ACTIONS[name])).map((name) =>
+    actionButton(name, OTHER_ACTIONS[name], {}, (job) => go(jobPlace(job.job_id))),
   );
-  select.addEventListener("change", () => go("/admin/jobs", { status: select.value }));
-  return h("div", { class: "card search" }, h("div", { class: "field" }, h("label", { for: "job-status" }, "State"), select));
+  return buttons.length === 0 ? null : h("details", { class: "card" }, h("summary", {}, "Order work for many at once"), h("div", { class: "buttons" }, buttons));
 }
 
 export function jobsTable(jobs) {

@@ -1,7 +1,9 @@
 // What an administrator can change besides accounts; the rows are those of admin_account_actions.js.
 
+import { deletionFields } from "./admin_account_actions.js";
 import { BLOCKLISTS } from "./admin_operations.js";
 import { count, inZone, oneTimeText, paragraph } from "./admin_parts.js";
+import { FLAGS, GUILD_FEATURES } from "./admin_registries.js";
 import { holds } from "./admin_session.js";
 
 const keyAcls = (acls, value) => ({
@@ -16,6 +18,26 @@ const keyAcls = (acls, value) => ({
     locked: holds(acl) ? "" : "you do not have it yourself",
   })),
   value,
+  filter: true,
+});
+
+const ids = (name, label) => ({ kind: "lines", name, label, value: [], required: true, hint: "IDs, one a line; a thousand at most." });
+
+const flagList = (name, label) => ({
+  kind: "checks",
+  name,
+  label,
+  options: FLAGS.map(([position, flag, words]) => ({ value: String(1n << BigInt(position)), label: flag, hint: words, code: true })),
+  value: [],
+  filter: true,
+});
+
+const featureList = (name, label) => ({
+  kind: "checks",
+  name,
+  label,
+  options: GUILD_FEATURES.map((feature) => ({ value: feature, label: feature, code: true })),
+  value: [],
   filter: true,
 });
 
@@ -138,6 +160,66 @@ export const OTHER_ACTIONS = {
     button: "Turn down",
     danger: true,
     done: () => "The registration is turned down.",
+  },
+  bulkFlags: {
+    label: "Change the flags of many accounts",
+    acls: ["bulk:update:user_flags"],
+    method: "POST",
+    path: "/v1/admin/bulk-jobs/update-user-flags",
+    text: () => "A job sets and clears the flags, one account after the other. What is to be both set and cleared ends cleared.",
+    fields: () => [ids("user_ids", "Accounts"), flagList("add_flags", "Flags to be set"), flagList("remove_flags", "Flags to be cleared")],
+    button: "Order the job",
+    danger: true,
+    done: () => "The job is queued.",
+  },
+  bulkFeatures: {
+    label: "Change the features of many guilds",
+    acls: ["bulk:update:guild_features"],
+    method: "POST",
+    path: "/v1/admin/bulk-jobs/update-guild-features",
+    text: () => "A job gives the features and takes others away, one guild after the other.",
+    fields: () => [ids("guild_ids", "Guilds"), featureList("add_features", "Features to be given"), featureList("remove_features", "Features to be taken away")],
+    button: "Order the job",
+    danger: true,
+    done: () => "The job is queued.",
+  },
+  bulkMembers: {
+    label: "Add many members to a guild",
+    acls: ["bulk:add:guild_members"],
+    method: "POST",
+    path: "/v1/admin/bulk-jobs/add-guild-members",
+    text: () => "A job makes the accounts members, whether or not they want to.",
+    fields: () => [{ kind: "text", name: "guild_id", label: "ID of the guild", max: 20, inputmode: "numeric", required: true }, ids("user_ids", "Accounts")],
+    button: "Order the job",
+    danger: true,
+    done: () => "The job is queued.",
+  },
+  bulkDeletions: {
+    label: "Schedule the deletion of many accounts",
+    acls: ["bulk:delete:users"],
+    method: "POST",
+    path: "/v1/admin/bulk-jobs/schedule-user-deletions",
+    text: () => "A job schedules the deletions, one account after the other. Each can be taken back on the page of its account.",
+    fields: () => [ids("user_ids", "Accounts"), ...deletionFields({ user: { deletion_reason_code: null, deletion_public_reason: null } })],
+    typed: () => "delete",
+    button: "Order the job",
+    danger: true,
+    done: () => "The job is queued.",
+  },
+  systemMessage: {
+    label: "Write in the instance's name",
+    acls: ["system_dm:send"],
+    method: "POST",
+    path: "/v1/admin/system-dms",
+    text: () => "A job writes the message to these accounts, or to everybody, in the name of the instance.",
+    fields: () => [
+      { kind: "area", name: "content", label: "Message", required: true },
+      { kind: "lines", name: "user_ids", label: "To these accounts", value: [], lazy: true, hint: "IDs, one a line." },
+      { kind: "switch", name: "everyone", label: "To everybody instead", value: false },
+    ],
+    button: "Send",
+    danger: true,
+    done: () => "The job is queued.",
   },
   resolveReport: {
     label: "Resolve",

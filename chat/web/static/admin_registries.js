@@ -155,6 +155,19 @@ export const REPORT_CATEGORIES = [
   "other",
 ];
 
+export const JOB_TYPES = [
+  "message_shred",
+  "user_archive",
+  "guild_archive",
+  "account_erasure",
+  "subscription_cancellation",
+  "update_user_flags",
+  "update_guild_features",
+  "add_guild_members",
+  "schedule_user_deletions",
+  "system_dm",
+];
+
 export const JOB_STATUSES = ["pending", "running", "completed", "failed", "cancelled"];
 
 export const AUDIT_TARGETS = [
