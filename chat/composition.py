@@ -304,7 +304,7 @@ def build_services(base: Foundations) -> Services:
         database, bus, clock, base.snowflakes, settings, policy, base.private_channels, system_messages, media
     )
     own_message_deletion = OwnMessageDeletion(database, clock, bus, witness, credentials.sudo, base.account_events)
-    unfurling = Unfurling(database, clock, media, in_threads=base.in_threads)
+    unfurling = Unfurling(database, clock, media, base.blocked, in_threads=base.in_threads)
     uploads = Uploads(database, clock, base.snowflakes, base.mint, media, messages, settings, base.blocked)
     posts = Posts(access, messages, clock, base.snowflakes, policy, audit_log)
     voice_regions = VoiceRegions(settings, access)

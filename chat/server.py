@@ -174,6 +174,7 @@ class Server:
             partial_user_of=partial_user_of,
             are_acquainted=partial(are_acquainted, database),
             is_animated=partial(is_animated, database),
+            blocks_text=blocked.blocks_text,
         )
         bus.subscribe(presences)
         self.rosters = rosters = Rosters(database, bus)

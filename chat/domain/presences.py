@@ -64,6 +64,7 @@ class Presences:
         partial_user_of: Callable[[int], dict[str, Any]],
         are_acquainted: Callable[[int, int], bool] | None = None,
         is_animated: Callable[[int], bool] = lambda emoji_id: False,
+        blocks_text: Callable[[str], bool] = lambda text: False,
     ) -> None:
         self._bus = bus
         self._clock = clock
@@ -71,6 +72,7 @@ class Presences:
         self._partial_user_of = partial_user_of
         self._are_acquainted = are_acquainted or (lambda one_id, other_id: other_id in friends_of(one_id))
         self._is_animated = is_animated
+        self._blocks_text = blocks_text
         self._accounts: dict[int, AccountSessions] = {}
         self._published: dict[int, AccountPresence] = {}
         """Accounts that are not offline."""
@@ -166,6 +168,8 @@ class Presences:
 
     def _object(self, user: Mapping[str, Any], presence: AccountPresence) -> dict[str, Any]:
         custom_status = presence.custom_status
+        if custom_status is not None and custom_status.text and self._blocks_text(custom_status.text):
+            custom_status = None
         emoji_id = None if custom_status is None else custom_status.emoji_id
         animated = emoji_id is not None and self._is_animated(emoji_id)
         return {

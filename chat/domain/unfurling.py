@@ -12,6 +12,7 @@ import structlog
 import trio
 
 from chat.clock import Clock
+from chat.domain.blocked_values import BlockedValues
 from chat.domain.media_library import MediaLibrary
 from chat.errors import StorageUnavailable
 from chat.media.image_header import HEADER_BYTES
@@ -46,18 +47,23 @@ log: Final = structlog.get_logger("chat.media")
 class Unfurling:
     """Looks at what links lead to."""
 
-    def __init__(self, database: Database, clock: Clock, media: MediaLibrary, *, in_threads: bool) -> None:
+    def __init__(
+        self, database: Database, clock: Clock, media: MediaLibrary, blocked: BlockedValues, *, in_threads: bool
+    ) -> None:
         self._database = database
         self._clock = clock
         self._pages = OutsidePages(media.external.guard)
+        self._blocked = blocked
         self._in_threads = in_threads
         self._under_way: dict[str, trio.Event] = {}
 
     async def embed(self, url: str) -> Embed | None:
-        """What is shown of a link, as it is stored; None when there is nothing to show.
+        """What is shown of a link, as it is stored; None when there is nothing to show, and for one that is blocked.
 
         :raises StorageUnavailable: when the store is.
         """
+        if self._blocked.blocks_text(url):
+            return None
         while True:
             remembered = unfurled.find(self._database.reader, url, self._clock.now_ms())
             if remembered is not None:

@@ -21,6 +21,7 @@ from chat.testing.rest_client import Response, RestClient
 from chat.testing.server import OUTSIDE_POLL_SECONDS, ChatServer
 from chat.testing.world import World
 from tests.admin.audit import audit_log
+from tests.api.friends import befriend
 from tests.api.surfaces import data_uri, png
 
 VALUES: Final[dict[Blocklist, tuple[str, str, list[str], list[str]]]] = {
@@ -198,6 +199,14 @@ async def test_blocked_text_is_refused_wherever_it_is_written(
     ):
         client = alice.rest.declaring("channel_threads")
         assert is_blocked(await client.request(method, path, json=body)), (method, path)
+
+    # Beside a name nobody else sees it either.
+    await befriend(world.carol, bob)
+    at_carol, at_bob = await world.carol.connect(), await bob.connect()
+    for status, text, shown in (("idle", "rude word", None), ("dnd", "kind word", "kind word")):
+        await at_bob.update_presence(status, custom_status={"text": text})
+        told = await at_carol.expect("PRESENCE_UPDATE", where=lambda data, status=status: data["status"] == status)
+        assert (told.data["custom_status"] or {}).get("text") == shown
 
     # What was said before is not carried on, and what is allowed again is allowed at once.
     for name, value in (

@@ -65,6 +65,16 @@ async def shown(world: World, message: dict[str, Any]) -> dict[str, Any]:
 # Asked for on its own
 
 
+async def test_nobody_is_shown_a_blocked_page(chat_world: World) -> None:
+    async with outside({"/": titled("T"), "/other": titled("O")}) as server:
+        entry = {"value": f"{server.origin}/"}
+        (await chat_world.admin.rest.post("/v1/admin/blocklists/url", entry)).expect(200)
+        assert await unfurl(chat_world, f"{server.origin}/") == []
+        assert await unfurl(chat_world, f"{server.origin}/#part") == []
+        assert paths(server) == []
+        assert len(await unfurl(chat_world, f"{server.origin}/other")) == 1
+
+
 async def test_a_page_is_taken_apart(chat_world: World) -> None:
     page = """<head><meta property="og:title" content="T"><meta property="og:image" content="/p.png">
         <meta property="og:image:width" content="9999"><meta property="og:image:height" content="9999">
