@@ -49,6 +49,8 @@ class Blocklists:
         self._clock = clock
         self._log = log
         self._blocked = blocked
+        self._changes = 0
+        """How often what is in memory was changed."""
 
     async def load(self) -> None:
         """Take the lists over from the store."""
@@ -56,7 +58,12 @@ class Blocklists:
         def query(connection: sqlite3.Connection) -> dict[Blocklist, set[str]]:
             return {name: set(blocklists.values_of(connection, name)) for name in Blocklist}
 
-        for name, values in (await self._database.read(query)).items():
+        while True:
+            begun = self._changes
+            read = await self._database.read(query)
+            if begun == self._changes:  # else what was changed while it was read may be missing in it
+                break
+        for name, values in read.items():
             self._blocked.replace(name, values)
 
     def forget_all(self) -> None:
@@ -92,7 +99,13 @@ class Blocklists:
 
     def added(self, name: Blocklist, value: str) -> None:
         """After the commit: the value counts from now on."""
+        self._changes += 1
         self._blocked.add(name, value)
+
+    def removed(self, name: Blocklist, value: str) -> None:
+        """After the commit: the value counts no more."""
+        self._changes += 1
+        self._blocked.discard(name, value)
 
     async def remove(self, acting: Acting, name: Blocklist, value: str) -> None:
         """Take a value off a list.
@@ -106,7 +119,7 @@ class Blocklists:
                 raise ApiError("NOT_FOUND")
             self._log.record(connection, acting, BLOCKLISTS[name].removed, wanted)
 
-        await self._database.write(unit, lambda _: self._blocked.discard(name, wanted))
+        await self._database.write(unit, lambda _: self.removed(name, wanted))
 
     async def check(self, acting: Acting, name: Blocklist, value: str) -> dict[str, Any]:
         """Whether a value is blocked, with the entry that blocks it: its own, or that of a network or domain that it
