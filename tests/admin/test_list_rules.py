@@ -11,6 +11,7 @@ from trio.testing import MockClock
 from chat.store.database import Database
 from chat.testing.server import ChatServer
 from chat.testing.world import World
+from tests.admin.admin_user_keys import ADMIN_USER_KEYS
 from tests.admin.asking import Asking
 from tests.admin.audit import audit_log
 
@@ -404,48 +405,6 @@ async def test_addresses_are_redacted_for_those_who_may_not_see_them(ask: Asking
 
 # The Admin user object
 
-KEYS = [
-    "id",
-    "username",
-    "discriminator",
-    "global_name",
-    "bot",
-    "system",
-    "flags",
-    "premium_flags",
-    "avatar",
-    "banner",
-    "bio",
-    "pronouns",
-    "accent_color",
-    "email",
-    "email_verified",
-    "email_bounced",
-    "date_of_birth",
-    "locale",
-    "premium_type",
-    "premium_since",
-    "premium_until",
-    "premium_grace_ends_at",
-    "premium_lifetime_sequence",
-    "temp_banned_until",
-    "pending_deletion_at",
-    "pending_bulk_message_deletion_at",
-    "deletion_reason_code",
-    "deletion_public_reason",
-    "deletion_audit_log_reason",
-    "deletion_scheduled_by",
-    "deletion_scheduled_at",
-    "acls",
-    "traits",
-    "has_totp",
-    "authenticator_types",
-    "last_active_at",
-    "last_active_ip",
-    "last_active_ip_reverse",
-    "last_active_location",
-]
-
 
 @pytest.mark.rule("002.user-object.1", "002.user-object.2", "002.user-object.3", "002.user-object.4")
 @pytest.mark.rule("002.user-object.6", "002.user-object.7", "002.user-object.13", "002.user-object.14")
@@ -458,7 +417,7 @@ async def test_every_key_is_there_and_what_is_not_for_everybody_is_redacted(
     await ask.set(email_bounced=True, last_active_ip="203.0.113.7", date_of_birth="1990-01-01")
     await ask.user("PUT", "/deletion", {"reason_code": 2}, reason="private")
     whole = await ask.shown()
-    assert set(whole) == set(KEYS)
+    assert set(whole) == set(ADMIN_USER_KEYS)
     assert (whole["id"], whole["username"], type(whole["discriminator"])) == (world.bob.id, "bob", int)
     assert (whole["email"], whole["email_verified"], whole["email_bounced"]) == ("bob@example.com", True, True)
     assert (whole["last_active_ip"], whole["date_of_birth"]) == ("203.0.113.7", "1990-01-01")

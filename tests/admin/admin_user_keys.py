@@ -1,0 +1,47 @@
+"""The keys of the Admin user object, in the order of the document's table (document 002, Admin user object)."""
+
+from __future__ import annotations
+
+from typing import Final
+
+ADMIN_USER_KEYS: Final = (
+    "id",
+    "username",
+    "discriminator",
+    "global_name",
+    "bot",
+    "system",
+    "flags",
+    "premium_flags",
+    "avatar",
+    "banner",
+    "bio",
+    "pronouns",
+    "accent_color",
+    "email",
+    "email_verified",
+    "email_bounced",
+    "date_of_birth",
+    "locale",
+    "premium_type",
+    "premium_since",
+    "premium_until",
+    "premium_grace_ends_at",
+    "premium_lifetime_sequence",
+    "temp_banned_until",
+    "pending_deletion_at",
+    "pending_bulk_message_deletion_at",
+    "deletion_reason_code",
+    "deletion_public_reason",
+    "deletion_audit_log_reason",
+    "deletion_scheduled_by",
+    "deletion_scheduled_at",
+    "acls",
+    "traits",
+    "has_totp",
+    "authenticator_types",
+    "last_active_at",
+    "last_active_ip",
+    "last_active_ip_reverse",
+    "last_active_location",
+)
