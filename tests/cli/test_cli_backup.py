@@ -77,6 +77,7 @@ def contents(data: Path) -> dict[str, bytes]:
 
 def test_what_was_backed_up_is_restored(run: Run, used: Path, tmp_path: Path) -> None:
     file, there = tmp_path / "kept.tar", tmp_path / "elsewhere" / "data"
+    (used / ".backup-broken-off" / "uploads").mkdir(parents=True)
     done = run("backup", file, "--data", used, "--json")
     assert (done.status, done.err) == (0, "")
     assert done.json == {"file": str(file), "size": file.stat().st_size, "files": 5}
