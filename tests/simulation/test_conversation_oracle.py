@@ -29,50 +29,17 @@ def _done(history: ConversationHistory) -> int:
 
 @pytest.mark.parametrize("seed", range(3))
 def test_histories_of_messages(seed: int) -> None:
-    assert (
-        _done(
-            carry_out(
-                ConversationHistory,
-                steps_of(random.Random(seed).randrange, 120, MESSAGE_KINDS),
-                seed=seed,
-                compared_every=10,
-                restarted=False,
-            )
-        )
-        > 40
-    )
+    assert _done(long_history(MESSAGE_KINDS, seed)) > 40
 
 
 @pytest.mark.parametrize("seed", range(3))
 def test_histories_among_people(seed: int) -> None:
-    assert (
-        _done(
-            carry_out(
-                ConversationHistory,
-                steps_of(random.Random(seed).randrange, 120, PEOPLE_KINDS),
-                seed=seed,
-                compared_every=10,
-                restarted=False,
-            )
-        )
-        > 30
-    )
+    assert _done(long_history(PEOPLE_KINDS, seed)) > 30
 
 
 @pytest.mark.parametrize("seed", range(3))
 def test_histories_in_which_sight_changes(seed: int) -> None:
-    assert (
-        _done(
-            carry_out(
-                ConversationHistory,
-                steps_of(random.Random(seed).randrange, 120, EVERY_KIND),
-                seed=seed,
-                compared_every=10,
-                restarted=False,
-            )
-        )
-        > 30
-    )
+    assert _done(long_history(EVERY_KIND, seed)) > 30
 
 
 numbers = st.integers(0, 59)
