@@ -202,3 +202,23 @@ async def test_a_username_that_two_ask_for_goes_to_one_and_the_other_gets_anothe
         for person in (world.alice, world.bob):
             nursery.start_soon(rename, person.id)
     assert tags == [("same_name", 42)]
+
+
+async def test_of_two_who_take_each_others_rights_away_one_does(race: Race, autojump_clock: MockClock) -> None:
+    people = (race.world.admin, race.world.carol)
+    answers: dict[int, Response] = {}
+
+    async def disarm(number: int) -> None:
+        path = f"/v1/admin/users/{people[1 - number].id}/acls"
+        answers[number] = await people[number].rest.put(path, {"acls": []})
+
+    for first in (0, 1):
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(disarm, first)
+            nursery.start_soon(disarm, 1 - first)
+        told = sorted((answer.status, answer.code) for answer in answers.values())
+        assert told == [(200, None), (403, "MISSING_PERMISSIONS")]
+        kept = next(person for number, person in enumerate(people) if answers[number].status == 200)
+        assert (await kept.rest.get("/v1/admin/acls")).status == 200
+        for person in people:
+            (await race.world.anyone.post(f"/v1/_dev/users/{person.id}", {"acls": ["*"]})).expect(200)
