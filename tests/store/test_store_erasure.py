@@ -11,6 +11,7 @@ from chat.development.world_rows import populate
 from chat.store import instance
 from chat.store.database import open_database
 from chat.store.erasure import erase_everything
+from chat.store.schema_instance_configuration import CONFIGURED
 
 
 def contents(connection: sqlite3.Connection) -> dict[str, list[tuple[object, ...]]]:
@@ -26,6 +27,8 @@ async def test_nothing_but_the_instance_is_left(tmp_path: Path) -> None:
     hashes = {account.id: "hash" for account in world.people}
     async with open_database(tmp_path / "chat.db", inline=True, durable=False) as database:
         await database.write(lambda connection: instance.set_value(connection, "kept", "yes"))
+        # An instance that was set up once stays so, whoever is erased.
+        await database.write(lambda connection: instance.set_value(connection, CONFIGURED, "1"))
         empty = contents(database.reader)
         await database.write(lambda connection: populate(connection, world, hashes))
         full = contents(database.reader)
