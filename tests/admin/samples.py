@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from typing import Any, Final
 
@@ -11,6 +12,9 @@ from chat.testing.world import World
 
 LATER: Final = "2100-01-01T00:00:00.000Z"
 SHA: Final = "a" * 64
+
+BOB: Final = "(bob)"
+"""Stands for bob's snowflake."""
 
 BODIES: Final[dict[str, Any]] = {
     "change_username": {"username": "robert"},
@@ -34,6 +38,8 @@ BODIES: Final[dict[str, Any]] = {
     "bulk_schedule_deletion": {"user_ids": ["1"], "reason_code": 2},
     "remove_relationship": {"category": "friend"},
     "remove_relationships_by_category": {"category": "friend"},
+    "transfer_ownership": {"new_owner_id": BOB},
+    "send_system_dm": {"content": "Good morning", "user_ids": [BOB]},
     "POST /v1/admin/api-keys": {"name": "Key", "acls": []},
     "PATCH /v1/admin/guilds/{guild_id}": {"name": "Renamed"},
 }
@@ -59,7 +65,7 @@ def operations() -> list[AdminOperation]:
     ]
 
 
-def body_of(operation: AdminOperation) -> Any:
+def body_of(operation: AdminOperation, world: World) -> Any:
     """The body of a request for it."""
     if operation.body is None:
         return ...
@@ -67,7 +73,8 @@ def body_of(operation: AdminOperation) -> Any:
     if listed is not None:
         return {"value": VALUES.get(listed[1], "x")}
     name = f"{operation.method} {operation.path}"
-    return BODIES.get(name, BODIES.get(str(operation.audit), {}))
+    body = BODIES.get(name, BODIES.get(str(operation.audit), {}))
+    return json.loads(json.dumps(body).replace(BOB, world.bob.id))
 
 
 def path_of(operation: AdminOperation, world: World, user_id: str | None = None) -> str:

@@ -134,7 +134,7 @@ def with_query(path: str, name: str, *values: str) -> str:
 
 async def walked(walk: Walk, world: World, operation: AdminOperation) -> None:
     """Everything bad about one operation; what it shares with another one, and is read before either, only once."""
-    path, sample = path_of(operation, world), body_of(operation)
+    path, sample = path_of(operation, world), body_of(operation, world)
     good = None if sample is ... else json.dumps(sample).encode()
     for member in operation.path_members:
         for text in TEXTS if walk.is_new(member) else TEXTS[:3]:

@@ -49,7 +49,7 @@ async def test_no_operation_writes_for_somebody_who_was_demoted_meanwhile(
     for operation in operations():
         await write(given(carol, "*"))
         meanwhile.prepare(given(carol, AUTHENTICATE))
-        body = body_of(operation)
+        body = body_of(operation, chat_world)
         answer = await chat_world.carol.rest.request(operation.method, path_of(operation, chat_world), json=body)
         name = f"{operation.method} {operation.path}"
         if not meanwhile.has_happened:
