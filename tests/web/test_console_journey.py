@@ -360,6 +360,16 @@ def test_keys_jobs_and_what_goes_wrong(administrator: Administrator, home: Insta
     assert visitor.dialog.count() == 0
     visitor.opens("/admin/audit-log", "That did not work")
     visitor.place.get_by_text("You do not have the permission that this asks for.").wait_for()
+    # What a search complains of stands beside its fields, which keep what was typed.
+    visitor.opens("/admin/users#by=user_id&text=12+nonsense", "Accounts")
+    visitor.place.get_by_role("alert").wait_for()
+    assert page.get_by_label("Look for").input_value() == "12 nonsense"
+    # The first thing that the keyboard finds leads past the menu, and loses nothing.
+    page.evaluate("document.activeElement.blur()")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    assert page.evaluate("document.activeElement.id") == "main"
+    assert page.url.endswith("nonsense")
     # The sign-in ends while she looks on.
     home.call("DELETE", f"/v1/admin/users/{carol['id']}/sessions", token=admin["token"])
     visitor.follows("Accounts")

@@ -2,7 +2,7 @@
 
 import { READS } from "./admin_operations.js";
 import { accountPlace, code, count, fromNow, fromOutside, inZone, link, madeAt, muted, pager, table, tag, tagOf } from "./admin_parts.js";
-import { go, look } from "./admin_places.js";
+import { go, look, results } from "./admin_places.js";
 import { hasFlag } from "./admin_registries.js";
 import { ask, holds } from "./admin_session.js";
 import { fill, h } from "./dom.js";
@@ -23,8 +23,8 @@ export async function showAccounts({ search, signal }) {
   const text = search.get("text") ?? "";
   const offset = Math.max(0, Number.parseInt(search.get("offset") ?? "0", 10) || 0);
   const selector = SELECTORS.find(([name]) => name === by) ?? null;
-  const results = selector === null ? [muted("Each search is recorded in the audit log, without the words that you look for.")] : await found(selector, text, offset, signal);
-  return { title: "Accounts", content: [form(selector?.[0] ?? "q", text), h("section", { "aria-labelledby": "results" }, results)] };
+  const shown = selector === null ? [muted("Each search is recorded in the audit log, without the words that you look for.")] : await results(() => found(selector, text, offset, signal));
+  return { title: "Accounts", content: [form(selector?.[0] ?? "q", text), h("div", {}, shown)] };
 }
 
 async function found([name, , , , , paged], text, offset, signal) {

@@ -2,7 +2,7 @@
 
 import { READS } from "./admin_operations.js";
 import { accountLink, accountPlace, card, code, count, entryPlace, facts, fromOutside, guildPlace, inZone, jobPlace, link, pager, table } from "./admin_parts.js";
-import { go, look } from "./admin_places.js";
+import { go, look, results } from "./admin_places.js";
 import { ACCOUNT_TARGETS, AUDIT_TARGETS, inWords } from "./admin_registries.js";
 import { ask } from "./admin_session.js";
 import { h } from "./dom.js";
@@ -13,16 +13,15 @@ const NAMES = ["q", "admin_user_id", "target_type", "target_id", "sort_by", "sor
 export async function showAuditLog({ search, signal }) {
   const wanted = Object.fromEntries(NAMES.map((name) => [name, search.get(name) ?? ""]));
   const offset = Math.max(0, Number.parseInt(search.get("offset") ?? "0", 10) || 0);
-  const { logs, total } = await ask(READS.auditLog, { query: { ...wanted, limit: LIMIT, offset }, signal });
-  return {
-    title: "Audit log",
-    content: [
-      form(wanted),
+  const found = async () => {
+    const { logs, total } = await ask(READS.auditLog, { query: { ...wanted, limit: LIMIT, offset }, signal });
+    return [
       h("h2", { id: "results", class: "results", tabindex: "-1" }, total === 1 ? "1 entry" : `${total.toLocaleString()} entries`),
       entriesTable(logs),
       pager({ offset, limit: LIMIT, total, go: (to) => look({ ...wanted, offset: to || null }) }),
-    ],
+    ];
   };
+  return { title: "Audit log", content: [form(wanted), h("div", {}, await results(found))] };
 }
 
 function form(wanted) {

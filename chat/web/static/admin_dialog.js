@@ -39,8 +39,17 @@ export function actionButton(name, action, context, then, { label } = {}) {
       return;
     }
     const data = await perform(action, context);
-    if (data !== null) await then?.(data.answer, action);
-    else button.focus();
+    if (data === null) {
+      button.focus();
+      return;
+    }
+    try {
+      await then?.(data.answer, action);
+    } catch (error) {
+      // It is done; what could not be shown of it is told.
+      if (!(error instanceof ApiError)) throw error;
+      announce(error.message, "bad");
+    }
   });
   return shown;
 }

@@ -7,7 +7,7 @@ import { actionButton } from "./admin_dialog.js";
 import { GUILD_ACTIONS } from "./admin_guild_actions.js";
 import { READS } from "./admin_operations.js";
 import { accountLink, card, code, count, facts, fromOutside, growing, guildPlace, inZone, link, madeAt, muted, pager, plain, table, tag, withDistance } from "./admin_parts.js";
-import { again, go, look } from "./admin_places.js";
+import { again, go, look, results } from "./admin_places.js";
 import { DISABLED_OPERATIONS, VERIFICATION_LEVELS, bitsOf, inWords } from "./admin_registries.js";
 import { ask, may } from "./admin_session.js";
 import { h } from "./dom.js";
@@ -21,11 +21,9 @@ const numberOf = (search, name) => Math.max(0, Number.parseInt(search.get(name) 
 export async function showGuilds({ search, signal }) {
   const wanted = Object.fromEntries(NAMES.map((name) => [name, search.get(name) ?? ""]));
   const offset = numberOf(search, "offset");
-  const { guilds, total } = await ask(READS.guilds, { query: { ...wanted, limit: LIMIT, offset }, signal });
-  return {
-    title: "Guilds",
-    content: [
-      form(wanted),
+  const found = async () => {
+    const { guilds, total } = await ask(READS.guilds, { query: { ...wanted, limit: LIMIT, offset }, signal });
+    return [
       h("h2", { id: "results", class: "results", tabindex: "-1" }, count(total, "guild")),
       table(
         "Guilds",
@@ -40,8 +38,9 @@ export async function showGuilds({ search, signal }) {
         { empty: "No guild fits." },
       ),
       pager({ offset, limit: LIMIT, total, go: (to) => look({ ...wanted, offset: to || null }) }),
-    ],
+    ];
   };
+  return { title: "Guilds", content: [form(wanted), h("div", {}, await results(found))] };
 }
 
 function form(wanted) {

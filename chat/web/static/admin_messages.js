@@ -3,10 +3,11 @@
 import { actionButton } from "./admin_dialog.js";
 import { READS } from "./admin_operations.js";
 import { OTHER_ACTIONS } from "./admin_other_actions.js";
-import { accountLink, card, code, facts, fromOutside, inZone, muted, table } from "./admin_parts.js";
-import { again, go } from "./admin_places.js";
+import { accountLink, announce, card, code, facts, fromOutside, inZone, muted, table } from "./admin_parts.js";
+import { again, go, results } from "./admin_places.js";
 import { ask } from "./admin_session.js";
 import { fill, h } from "./dom.js";
+import { onClick } from "./forms.js";
 
 const AROUND = 20;
 
@@ -18,16 +19,15 @@ const SELECTORS = [
 
 export async function showMessages({ search, signal }) {
   const [name] = SELECTORS.find(([one]) => search.has(one)) ?? [null];
-  const found = name === null ? null : (await ask(READS.message, { query: { [name]: search.get(name) }, signal })).messages;
+  const found = async () => {
+    const { messages } = await ask(READS.message, { query: { [name]: search.get(name) }, signal });
+    return messages.length === 0 ? muted("There is no such message.") : messages.map((one) => shown(one, signal));
+  };
   return {
     title: "Messages",
     content: [
       form(name ?? "link", name === null ? "" : search.get(name)),
-      found === null
-        ? muted("Each lookup is recorded in the audit log.")
-        : found.length === 0
-          ? muted("There is no such message.")
-          : found.map((one) => shown(one, signal)),
+      h("div", {}, name === null ? muted("Each lookup is recorded in the audit log.") : await results(found)),
     ],
   };
 }
@@ -55,7 +55,7 @@ const words = (message) => h("span", { class: "reason from-outside" }, message.c
 function shown({ channel, message }, signal) {
   const around = h("div", {});
   const button = h("button", { type: "button" }, "Show what was said around it");
-  button.addEventListener("click", async () => {
+  const show = async () => {
     const { messages } = await ask(READS.messages, { params: { channel_id: channel.id }, query: { around: message.id, limit: AROUND }, signal });
     const columns = [
       ["When", (one) => inZone(one.timestamp)],
@@ -63,7 +63,8 @@ function shown({ channel, message }, signal) {
       ["Says", (one) => (one.id === message.id ? h("strong", {}, words(one)) : words(one))],
     ];
     fill(around, h("h3", {}, "Around it"), table("Around the message", columns, [...messages].reverse()));
-  });
+  };
+  onClick(button, show, (error) => announce(error.message, "bad"));
   const context = { params: { channel_id: channel.id, message_id: message.id } };
   const files = (message.attachments ?? []).map((file) => h("li", {}, fromOutside(file.filename)));
   return card(

@@ -50,8 +50,13 @@ function follow(event) {
   const address = new URL(anchor.href);
   const inside = address.pathname === "/admin" || address.pathname.startsWith("/admin/");
   if (address.origin !== location.origin || !inside || address.pathname === "/admin/sign-in") return;
-  if (anchor.getAttribute("href").startsWith("#")) return;
   event.preventDefault();
+  // The fragment is for what is looked for, so links inside the page only move the focus.
+  const inPage = anchor.getAttribute("href");
+  if (inPage.startsWith("#")) {
+    byId(inPage.slice(1))?.focus();
+    return;
+  }
   leave(address.pathname + address.hash);
 }
 
@@ -125,13 +130,27 @@ function decode(text) {
   }
 }
 
+function sentenceOf(error) {
+  const sentences = {
+    MISSING_ACL: "You do not have the permission that this asks for.",
+    MISSING_PERMISSIONS: "Your account administers nothing here any more.",
+    NOT_FOUND: "There is no such thing, or it is gone.",
+  };
+  return sentences[error.code] ?? (error.fields.length > 0 ? error.fields.map(({ message }) => message).join(" ") : error.message);
+}
+
+// What a search found, or in its place what was wrong with it, so that it can be mended.
+export async function results(read) {
+  try {
+    return await read();
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.status !== 400) throw error;
+    return h("p", { class: "note", role: "alert" }, sentenceOf(error));
+  }
+}
+
 function failure(error) {
-  const sentence =
-    {
-      MISSING_ACL: "You do not have the permission that this asks for.",
-      MISSING_PERMISSIONS: "Your account administers nothing here any more.",
-      NOT_FOUND: "There is no such thing, or it is gone.",
-    }[error.code] ?? (error.fields.length > 0 ? error.fields.map(({ message }) => message).join(" ") : error.message);
+  const sentence = sentenceOf(error);
   const retry = h("button", { type: "button", click: () => again() }, "Try again");
   return { title: "That did not work", content: [h("p", { class: "note", role: "alert" }, sentence), h("p", {}, retry)] };
 }

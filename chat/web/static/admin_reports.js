@@ -4,7 +4,7 @@ import { actionButton } from "./admin_dialog.js";
 import { READS } from "./admin_operations.js";
 import { OTHER_ACTIONS } from "./admin_other_actions.js";
 import { accountLink, card, code, count, facts, fromOutside, guildPlace, inZone, link, pager, plain, table, tag } from "./admin_parts.js";
-import { again, go, look } from "./admin_places.js";
+import { again, go, look, results } from "./admin_places.js";
 import { REPORT_CATEGORIES, REPORT_KINDS, inWords } from "./admin_registries.js";
 import { ask } from "./admin_session.js";
 import { h } from "./dom.js";
@@ -17,11 +17,9 @@ export async function showReports({ search, signal }) {
   const wanted = Object.fromEntries(NAMES.map((name) => [name, search.get(name) ?? ""]));
   const status = wanted.status === "" ? "pending" : wanted.status === ANY ? "" : wanted.status;
   const offset = Math.max(0, Number.parseInt(search.get("offset") ?? "0", 10) || 0);
-  const { reports, total } = await ask(READS.reports, { query: { ...wanted, status, limit: LIMIT, offset }, signal });
-  return {
-    title: "Reports",
-    content: [
-      form(wanted),
+  const found = async () => {
+    const { reports, total } = await ask(READS.reports, { query: { ...wanted, status, limit: LIMIT, offset }, signal });
+    return [
       h("h2", { id: "results", class: "results", tabindex: "-1" }, count(total, "report")),
       table(
         "Reports",
@@ -36,8 +34,9 @@ export async function showReports({ search, signal }) {
         { empty: "No report fits." },
       ),
       pager({ offset, limit: LIMIT, total, go: (to) => look({ ...wanted, offset: to || null }) }),
-    ],
+    ];
   };
+  return { title: "Reports", content: [form(wanted), h("div", {}, await results(found))] };
 }
 
 function subject(report) {
