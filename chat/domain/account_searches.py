@@ -134,17 +134,19 @@ class AccountSearches:
 
 
 def _matching(connection: sqlite3.Connection, text: str, wanted: Selection) -> tuple[list[Account], int]:
-    ids, total = account_search.found(connection, text, wanted.limit, wanted.offset)
-    listed = list(ids)
-    # Digits may be an id as well as a name.
+    # Digits may be an id as well as a name: whoever has it stands before all that the index finds.
     bare = text.strip()
     exact = _by_number(connection, bare) if _DIGITS.fullmatch(bare) else None
-    if exact is not None:
-        if not account_search.finds(connection, text, exact.id):
-            total += 1
-        if wanted.offset == 0:
-            listed = [exact.id, *(user_id for user_id in listed if user_id != exact.id)][: wanted.limit]
-    return accounts.by_ids(connection, listed), total
+    if exact is None:
+        ids, total = account_search.found(connection, text, wanted.limit, wanted.offset)
+        return accounts.by_ids(connection, ids), total
+    first = [exact.id] if wanted.offset == 0 else []
+    ids, total = account_search.found(
+        connection, text, wanted.limit - len(first), max(wanted.offset - 1, 0), without=exact.id
+    )
+    if not account_search.finds(connection, text, exact.id):
+        total += 1
+    return accounts.by_ids(connection, [*first, *ids]), total
 
 
 def _by_number(connection: sqlite3.Connection, digits: str) -> Account | None:

@@ -222,10 +222,14 @@ async def test_digits_are_an_id_as_well(search: Search, autojump_clock: MockCloc
     await carol.set(global_name=bob)
     assert await search(f"q={bob}") == (["robert", "carol"], 2)
     assert await search(f"q={bob}&limit=1") == (["robert"], 2)
-    assert await search(f"q={bob}&offset=1") == ([], 2)
+    # Page by page nobody is lost, and nobody comes twice.
+    assert await search(f"q={bob}&offset=1") == (["carol"], 2)
+    assert await search(f"q={bob}&offset=1&limit=1") == (["carol"], 2)
+    assert await search(f"q={bob}&offset=2") == ([], 2)
     await Asking(search.server, world).set(global_name=bob)
     found, total = await search(f"q={bob}")
     assert (found[0], sorted(found), total) == ("robert", ["carol", "robert"], 2)
+    assert await search(f"q={bob}&offset=1&limit=1") == (["carol"], 2)
     assert await search("q=99999999999999999999") == ([], 0)
 
 
