@@ -4,7 +4,8 @@ transitions).
 It is a durable job, whoever scheduled it: an administrator, or the holder. First the account itself goes, in one step:
 nobody gets in any more, its names are free, and what it wrote has a deleted author. Then everything that is somewhere
 because of it goes in portions, each of which is looked for in the store: what the store does not have any more is done,
-so the job may be broken off anywhere and begun again.
+so the job may be broken off anywhere and begun again. There is no step without something to do: whoever goes on gets
+further, however often servers end.
 
 What others hold stays: messages, and the other side of conversations, under the deleted-account representation (wire
 facts 5.1); the records of moderators. A bot is erased likewise, with the application's owner.
@@ -14,6 +15,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable
+from functools import partial
 from typing import Final, TypeVar
 
 import attrs
@@ -212,6 +214,9 @@ class AccountErasure:
 
     async def _begin(self, run: JobRun, user_id: int) -> bool:
         """Take it that nobody cancels any more; False where somebody has."""
+        known = account_deletions.of_user(self._database.reader, user_id)
+        if known is not None and known.erasure_started_at is not None:
+            return known.erased_at is None
 
         def unit(connection: sqlite3.Connection) -> Progress:
             deletion = account_deletions.of_user(connection, user_id)
@@ -253,15 +258,19 @@ class AccountErasure:
             case "conversations":
                 await self._leave_conversations(stage)
             case "own rows":
-                while await stage.step(
-                    lambda connection: account_erasure.delete_own_rows(connection, stage.account_id)
-                ):
-                    await trio.lowlevel.checkpoint()
+                while account_erasure.has_own_rows(self._database.reader, stage.account_id):
+                    await stage.step(lambda connection: account_erasure.delete_own_rows(connection, stage.account_id))
             case _:
                 await self._clean_search_index(stage)
 
     async def _empty(self, stage: _Stage) -> None:
         """Nobody gets in any more, the names are free, and whoever asks for the account finds a deleted one."""
+
+        reader = self._database.reader
+        known = accounts.by_id(reader, stage.account_id)
+        is_empty = known is None or known == erased(known)
+        if is_empty and not account_erasure.has_credentials(reader, stage.account_id):
+            return
 
         def unit(connection: sqlite3.Connection) -> tuple[Account, Account] | None:
             account_erasure.delete_credentials(connection, stage.account_id)
@@ -284,7 +293,7 @@ class AccountErasure:
         while (found := account_erasure.an_application(self._database.reader, stage.account_id)) is not None:
             application_id, bot_id = found
             if bot_id is not None:
-                for name in STAGES:
+                for name in STAGES[:-1]:
                     await self._do(name, attrs.evolve(stage, account_id=bot_id))
 
             def unit(connection: sqlite3.Connection, application_id: int = application_id) -> None:
@@ -364,17 +373,18 @@ class AccountErasure:
 
     async def _leave_conversations(self, stage: _Stage) -> None:
         """The notes to oneself go, and conversations whose other side is gone too; the others are left to it."""
-        await self._delete_conversation(stage, stage.account_id)
-        after = 0
-        while found := account_erasure.conversations(self._database.reader, stage.account_id, after, PEOPLE_AT_ONCE):
-            after, _ = found[-1]
+        reader = self._database.reader
+        if _is_private(reader, stage.account_id):
+            await self._delete_conversation(stage, stage.account_id)
+        while found := account_erasure.conversations(reader, stage.account_id, PEOPLE_AT_ONCE):
 
             def unit(connection: sqlite3.Connection, found: list[tuple[int, bool]] = found) -> None:
                 for channel_id, is_left_to_other in found:
                     if is_left_to_other:
                         account_erasure.hide_conversation(connection, channel_id, stage.account_id)
 
-            await stage.step(unit)
+            if any(is_left_to_other for _, is_left_to_other in found):
+                await stage.step(unit)
             for channel_id, is_left_to_other in found:
                 if not is_left_to_other:
                     await self._delete_conversation(stage, channel_id)
@@ -383,8 +393,7 @@ class AccountErasure:
         """What is cut loose and not emptied here, because the server ends, is swept with what guilds leave behind."""
 
         def cut(connection: sqlite3.Connection) -> bool:
-            private = private_channels.by_id(connection, channel_id)
-            if private is None or private.channel.type not in (ChannelType.DM, ChannelType.DM_PERSONAL_NOTES):
+            if not _is_private(connection, channel_id):
                 return False
             account_erasure.part(connection, channel_id)
             loose_channels.cut_group_loose(connection, channel_id)
@@ -398,12 +407,11 @@ class AccountErasure:
 
     async def _clean_search_index(self, stage: _Stage) -> None:
         """Take the words of the old name out of the index, unless an erasure that waits will do it for both."""
-        if jobs.any_waits(self._database.reader, JobType.ACCOUNT_ERASURE):
-            return
         is_first = True
-        while await stage.step(
-            lambda connection: account_erasure.merge_search_index(connection, first=is_first)  # noqa: B023 - run at once
+        while not stage.run.job.state.get("is_clean") and not jobs.any_waits(
+            self._database.reader, JobType.ACCOUNT_ERASURE
         ):
+            await stage.run.step(partial(_clean_some, stage.progress, first=is_first))
             is_first = False
 
     async def _finish(self, run: JobRun, user_id: int) -> bool:
@@ -420,3 +428,14 @@ class AccountErasure:
 
         await run.step(unit)
         return run.job.result == {"outcome": "erased"}
+
+
+def _is_private(connection: sqlite3.Connection, channel_id: int) -> bool:
+    """Whether it is a conversation of two accounts, or the notes of one to itself."""
+    private = private_channels.by_id(connection, channel_id)
+    return private is not None and private.channel.type in (ChannelType.DM, ChannelType.DM_PERSONAL_NOTES)
+
+
+def _clean_some(progress: Progress, connection: sqlite3.Connection, *, first: bool) -> Progress:
+    is_clean = not account_erasure.merge_search_index(connection, first=first)
+    return attrs.evolve(progress, state={"is_clean": is_clean})

@@ -20,18 +20,19 @@ from chat.domain.account_events import AccountEvents
 from chat.domain.admin_account_views import AdminAccountViews
 from chat.domain.admin_audit_log import Acting, AdminAuditLog
 from chat.domain.administered_accounts import found
-from chat.domain.blocklists import Blocklists
+from chat.domain.blocklists import Blocklists, comparable
 from chat.domain.own_message_deletion import without_wish
 from chat.domain.reports import Reports
 from chat.domain.subscription_cancellations import SubscriptionCancellations
 from chat.errors import ApiError
 from chat.mail import letters
 from chat.mail.mailer import Mailer, MailKind
-from chat.registries.admin_actions import AdminAction
+from chat.registries.admin_actions import ADMIN_ACTIONS, AdminAction
 from chat.registries.blocklists import Blocklist
 from chat.registries.deletion_reasons import MINIMUM_DAYS, MINIMUM_DAYS_ON_REQUEST, DeletionReason
 from chat.registries.reports import RESOLVED_BY_DELETION
-from chat.store import account_deletions, accounts, auth_sessions, email_tokens, oauth2_grants, tickets
+from chat.snowflake import snowflake_at
+from chat.store import account_deletions, accounts, admin_audit_log, auth_sessions, email_tokens, oauth2_grants, tickets
 from chat.store.account_deletions import AccountDeletion
 from chat.store.accounts import Account
 from chat.store.database import Database
@@ -181,12 +182,30 @@ class AdministeredDeletions:
             metadata |= {f"replaced_{name}": value for name, value in _described(replaced).items()}
         return metadata
 
-    async def enforce(self, acting: Acting, account: Account, reason: DeletionReason) -> None:
-        """What follows from misconduct, each part as well as can be; a failure is logged, and the schedule stands."""
-        if reason is not DeletionReason.USER_REQUESTED and account.email is not None:
+    async def enforce(
+        self, acting: Acting, account: Account, reason: DeletionReason, *, begun_at: int | None = None
+    ) -> None:
+        """What follows from misconduct, each part as well as can be; a failure is logged, and the schedule stands.
+
+        What the audit log says was done since `begun_at` (Unix ms), before the server ended, is not done again.
+        """
+
+        def is_done(action: AdminAction, target_id: str) -> bool:
+            return begun_at is not None and admin_audit_log.is_there(
+                self._database.reader, action, ADMIN_ACTIONS[action].target, target_id, snowflake_at(begun_at)
+            )
+
+        blocks = reason is not DeletionReason.USER_REQUESTED
+        if (
+            blocks
+            and account.email is not None
+            and not is_done(AdminAction.BAN_EMAIL, comparable(Blocklist.EMAIL, account.email))
+        ):
             with _best_effort("the address of a deleted account was not blocked", account):
                 await self._blocklists.add(acting, Blocklist.EMAIL, account.email, acting.reason)
-        if reason in RESOLVED_BY_DELETION:
+        if reason in RESOLVED_BY_DELETION and not is_done(
+            AdminAction.AUTO_RESOLVE_REPORTS_ON_DELETION, str(account.id)
+        ):
             with _best_effort("the reports against a deleted account were not resolved", account):
                 await self._reports.resolve_against(acting, account.id)
 

@@ -7,7 +7,7 @@ that it goes whenever somebody ends it.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
 import attrs
@@ -80,13 +80,21 @@ def delete_credentials(connection: sqlite3.Connection, user_id: int) -> None:
     )
 
 
-def delete_own_rows(connection: sqlite3.Connection, user_id: int, limit: int = AT_ONCE) -> bool:
-    """Delete up to `limit` rows of the account; whether there may be more. What was paid for in app stores stays in the
-    books, and is nobody's."""
-    connection.execute(
-        "UPDATE store_purchases SET user_id = NULL, account_token = NULL, gift_code = NULL WHERE user_id = ?",
-        (user_id,),
-    )
+def has_credentials(connection: sqlite3.Connection, user_id: int) -> bool:
+    """Whether there is anything that `delete_credentials` deletes."""
+    row = connection.execute(
+        "SELECT 1 FROM applications WHERE bot_user_id = ? AND bot_token_hash IS NOT NULL", (user_id,)
+    ).fetchone()
+    return row is not None or _any(connection, CREDENTIALS, user_id)
+
+
+def has_own_rows(connection: sqlite3.Connection, user_id: int) -> bool:
+    """Whether there is anything that `delete_own_rows` deletes."""
+    return _any(connection, OWN_ROWS, user_id)
+
+
+def delete_own_rows(connection: sqlite3.Connection, user_id: int, limit: int = AT_ONCE) -> None:
+    """Delete up to `limit` rows of the account."""
     left = limit
     for rows in OWN_ROWS:
         key = ", ".join(rows.key)
@@ -96,11 +104,19 @@ def delete_own_rows(connection: sqlite3.Connection, user_id: int, limit: int = A
              WHERE ({key}) IN (
                    SELECT {key} FROM {rows.table} WHERE {rows.column} = ? AND {rows.condition} LIMIT ?)
             """,  # noqa: S608 - our own names
-            (user_id, left),
+            (user_id, max(0, left)),
         ).rowcount
-        if left <= 0:
-            return True
-    return False
+
+
+def _any(connection: sqlite3.Connection, tables: Iterable[OwnRows], user_id: int) -> bool:
+    looks = (
+        connection.execute(
+            f"SELECT 1 FROM {rows.table} WHERE {rows.column} = ? AND {rows.condition} LIMIT 1",  # noqa: S608
+            (user_id,),
+        )
+        for rows in tables
+    )
+    return any(look.fetchone() is not None for look in looks)
 
 
 def delete_mails(connection: sqlite3.Connection, account: Account) -> None:
@@ -172,21 +188,24 @@ def authors_of_notes_about(connection: sqlite3.Connection, user_id: int, limit: 
     return [author_id for (author_id,) in rows]
 
 
-def conversations(connection: sqlite3.Connection, user_id: int, after: int, limit: int) -> list[tuple[int, bool]]:
-    """Up to `limit` conversations of two that the account is in, above the id `after`, ascending; and whether the other
-    one is there still."""
+def conversations(connection: sqlite3.Connection, user_id: int, limit: int) -> list[tuple[int, bool]]:
+    """Up to `limit` conversations of two that the account is in and that something is to be done about: it has made
+    something of them (`hide_conversation`), or the other one is gone too. And whether the other one is there still."""
     rows = connection.execute(
         """
-        SELECT own.channel_id,
-               EXISTS (SELECT 1
-                         FROM private_channel_recipients AS other JOIN users ON users.id = other.user_id
-                        WHERE other.channel_id = own.channel_id AND other.user_id <> ?1 AND NOT users.flags & ?4)
-          FROM private_channel_recipients AS own
-         WHERE own.user_id = ?1 AND own.is_group = 0 AND own.channel_id > ?2
-         ORDER BY own.channel_id
-         LIMIT ?3
+        SELECT channel_id, is_left_to_other
+          FROM (SELECT own.channel_id AS channel_id,
+                       own.is_shown OR own.pin_position IS NOT NULL OR own.nick IS NOT NULL AS is_made_of,
+                       EXISTS (SELECT 1
+                                 FROM private_channel_recipients AS other JOIN users ON users.id = other.user_id
+                                WHERE other.channel_id = own.channel_id AND other.user_id <> ?1
+                                  AND NOT users.flags & ?3) AS is_left_to_other
+                  FROM private_channel_recipients AS own
+                 WHERE own.user_id = ?1 AND own.is_group = 0)
+         WHERE is_made_of OR NOT is_left_to_other
+         LIMIT ?2
         """,
-        (user_id, after, limit, int(UserFlag.DELETED)),
+        (user_id, limit, int(UserFlag.DELETED)),
     )
     return [(channel_id, bool(is_there)) for channel_id, is_there in rows]
 

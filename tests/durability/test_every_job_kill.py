@@ -1,0 +1,212 @@
+"""A server that is killed after every single step of every durable job: in the end everything is as if none had been.
+
+What `kill -9` leaves is what was committed. So the server under test ends right after the commit of a step, before
+anybody hears of it, and the next one starts on what the store holds; a real process is killed in `test_jobs_kill`.
+"""
+
+from __future__ import annotations
+
+import shutil
+import sqlite3
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+import trio
+from trio.testing import MockClock
+
+from chat.registries.jobs import JobType
+from chat.registries.user_flags import UserFlag
+from chat.store.database import Database
+from chat.testing.server import ChatServer, open_chat_server
+from chat.testing.world import World
+from tests.admin.erasure_world import columns, prepare, server_write
+
+UNKNOWN: Final = "1234567890"
+LARGEST_SMALL: Final = 10**11
+"""Larger numbers are ids and moments: those of the time before are compared, others only as being there."""
+
+LEFT_OUT: Final = frozenset({"jobs", "instance", "outside_changes", "retained_events", "message_search_queue"})
+LOGS: Final = {
+    "admin_audit_log": "action, target_id, admin_user_id",
+    "guild_audit_log": "action_type, user_id, target_id",
+    "mails": "recipient, kind",
+    "blocklists": "list, value",
+    "attachments": "id, user_id, message_id",
+}
+"""What is compared of tables whose other columns tell of moments in words."""
+
+OURS: Final = frozenset(JobType) - {JobType.USER_ARCHIVE, JobType.GUILD_ARCHIVE, JobType.SUBSCRIPTION_CANCELLATION}
+"""Archives and cancellations end in files and at a payment processor: they have tests of their own."""
+
+
+class Killer:
+    """Sees to every write of every server. `holds`: no job begins. `kills`: the first step of a job is the last thing
+    that the server does."""
+
+    def __init__(self, patch: pytest.MonkeyPatch) -> None:
+        self.holds = self.kills = False
+        self.killed = trio.Event()
+        write = Database.write
+        killer = self
+
+        async def seen(
+            database: Database, unit: Callable[[sqlite3.Connection], Any], then: Callable[[Any], None] | None = None
+        ) -> Any:
+            if not (killer.holds or killer.kills):
+                return await write(database, unit, then)
+            try:
+                return await write(database, killer.watched(unit), lambda result: killer.after(then, result))
+            except _Held:
+                await trio.sleep_forever()
+            finally:
+                if killer.killed.is_set():
+                    await trio.sleep_forever()
+
+        patch.setattr(Database, "write", seen)
+
+    def watched(self, unit: Callable[[sqlite3.Connection], Any]) -> Callable[[sqlite3.Connection], Any]:
+        def whole(connection: sqlite3.Connection) -> Any:
+            if self.killed.is_set():
+                raise _Held
+            before, statements = dict(connection.execute("SELECT id, status FROM jobs")), list[str]()
+            connection.set_trace_callback(statements.append)
+            try:
+                result = unit(connection)
+            finally:
+                connection.set_trace_callback(None)
+            if any(statement.startswith("UPDATE jobs") for statement in statements):
+                if self.holds:
+                    raise _Held
+                after = dict(connection.execute("SELECT id, status FROM jobs"))
+                changed = {status for job_id, status in after.items() if status != before[job_id]}
+                if not changed & {"pending", "running"}:  # neither taken up nor taken up again
+                    self.killed.set()
+            return result
+
+        return whole
+
+    def after(self, then: Callable[[Any], None] | None, result: Any) -> None:
+        if then is not None and not self.killed.is_set():
+            then(result)
+
+
+class _Held(Exception):
+    """The server does nothing any more."""
+
+
+def picture(server: ChatServer, known: set[int]) -> dict[str, list[tuple[Any, ...]]]:
+    """What the store holds, in an order of its own, without what depends on when it was written."""
+    reader = server.database.reader
+
+    def plain(value: Any) -> Any:
+        return "*" if isinstance(value, int) and value > LARGEST_SMALL and value not in known else value
+
+    found: dict[str, list[tuple[Any, ...]]] = {}
+    for table, names in columns(reader).items():
+        if table not in LEFT_OUT:
+            rows = reader.execute(f"SELECT {LOGS.get(table, ', '.join(names))} FROM {table}")  # noqa: S608 - our own names
+            found[table] = sorted((tuple(map(plain, row)) for row in rows), key=repr)
+    return found
+
+
+def ledger(server: ChatServer) -> list[tuple[Any, ...]]:
+    return sorted(
+        server.database.reader.execute("SELECT task_type, status, progress_current, attempts, result FROM jobs")
+    )
+
+
+async def all_over(server: ChatServer) -> None:
+    """Returns once no job is left, and what jobs leave to sweeps is swept."""
+    under_way = "SELECT 1 FROM jobs WHERE completed_at IS NULL"
+    while server.database.reader.execute(under_way).fetchone() is not None:  # noqa: ASYNC110 - jobs tell nobody
+        await trio.sleep(1)
+    await trio.sleep(700)
+
+
+async def next_server(server: ChatServer, killer: Killer, *, kills: bool = False) -> None:
+    """End, and start on what is there; not in the same millisecond, or new ids would be like those there are."""
+    await server.stop()
+    await trio.sleep(1)
+    killer.holds, killer.kills, killer.killed = False, kills, trio.Event()
+    await server.start()
+
+
+async def order_everything(server: ChatServer, world: World) -> None:
+    """One job of each type, none of which has begun."""
+    admin, bob, carol = world.admin, world.bob, world.carol
+    of_bob = "SELECT id FROM guilds WHERE owner_id = ?"
+    bobs_guild = server.database.reader.execute(of_bob, (int(bob.id),)).fetchone()[0]
+    written = []
+    for number in range(3):
+        channel = {"name": f"room-{number}", "type": 0}
+        room = (await bob.rest.post(f"/v1/guilds/{bobs_guild}/channels", channel)).expect(200)["id"]
+        written += [
+            {"channel_id": room, "message_id": (await bob.rest.send_message(room, "x")).expect(200)["id"]}
+            for _ in range(2)
+        ]
+    shred = {"entries": [*written, {"channel_id": "1", "message_id": "1"}]}
+    (await admin.rest.post(f"/v1/admin/users/{bob.id}/message-shreds", shred)).expect(200)
+    for task, body in {
+        "update-user-flags": {"user_ids": [bob.id, UNKNOWN, carol.id], "add_flags": [str(int(UserFlag.BUG_HUNTER))]},
+        "update-guild-features": {"guild_ids": [UNKNOWN, str(bobs_guild)], "add_features": ["VERIFIED"]},
+        "add-guild-members": {"guild_id": str(bobs_guild), "user_ids": [bob.id, admin.id, carol.id, UNKNOWN]},
+        "schedule-user-deletions": {"user_ids": [carol.id, UNKNOWN], "reason_code": 3},
+    }.items():
+        (await admin.rest.post(f"/v1/admin/bulk-jobs/{task}", body)).expect(200)
+    await server_write(server, "DELETE FROM retained_sessions")  # which no server has written
+    await server_write(server, "UPDATE account_deletions SET due_at = ?", server.clock.now_ms())
+
+
+@pytest.mark.rule("002.states.27")
+async def test_every_step_of_every_job_is_done_once_whenever_the_server_is_killed(
+    tmp_path: Path, autojump_clock: MockClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    killer = Killer(monkeypatch)
+    base, reference = tmp_path / "base", tmp_path / "reference"
+    base.mkdir()
+    async with open_chat_server(base) as server, trio.open_nursery() as nursery:
+        world = World(server.description(), server.route(), nursery)
+        await prepare(server, world)
+        killer.holds = True
+        await order_everything(server, world)
+        known = {
+            value for rows in picture(server, set()).values() for row in rows for value in row if isinstance(value, int)
+        } | {
+            row[0]
+            for table in ("users", "guilds", "channels", "messages", "roles", "applications")
+            for row in server.database.reader.execute(f"SELECT id FROM {table}")  # noqa: S608
+        }
+        await world.aclose()
+        await server.stop()
+        nursery.cancel_scope.cancel()
+    shutil.copytree(base, reference)
+
+    async with open_chat_server(reference) as server:
+        await next_server(server, killer)
+        await all_over(server)
+        expected, finished = picture(server, known), ledger(server)
+    assert {row[0] for row in finished} == OURS
+    assert {row[1] for row in finished} == {"completed"}
+
+    kills, killer.holds = 0, True
+    async with open_chat_server(base) as server:
+        await next_server(server, killer, kills=True)
+        while True:
+            with trio.move_on_after(2):
+                await killer.killed.wait()
+            if not killer.killed.is_set():
+                break
+            kills += 1
+            assert kills < 200, ledger(server)
+            await next_server(server, killer, kills=True)
+        killer.kills = False
+        await all_over(server)
+        assert ledger(server) == finished
+        assert {row[3] for row in finished} == {0}  # a server that ends is no failed attempt
+        found = picture(server, known)
+        for table, rows in expected.items():
+            assert Counter(found[table]) - Counter(rows) == Counter(rows) - Counter(found[table]) == Counter(), table
+    assert kills > 35, kills
