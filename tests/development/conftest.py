@@ -1,4 +1,4 @@
-"""A `chat dev` process of its own for each module, and a fresh seeded world for each test."""
+"""One `chat dev` process for all modules, and a fresh seeded world for each test."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ START_SECONDS = 20.0
 STOP_SECONDS = 10.0
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def chat_dev() -> Iterator[dict[str, Any]]:
     """A running `chat dev --json`: what its first line says."""
     process = subprocess.Popen(

@@ -11,7 +11,7 @@ import trio
 from trio.testing import MockClock
 
 from chat.clock import JumpingClock, SkippingClock
-from chat.development.clock import COARSE_STEPS, EXACT_STEPS, ClockMover
+from chat.development.clock import COARSE_STEPS, EXACT_STEPS, OFFSET_MAXIMUM_MS, ClockMover
 from chat.store import instance
 from chat.store.database import Database, open_database
 
@@ -84,7 +84,7 @@ def test_what_a_timer_writes_is_written_before_the_answer(on_a_skipping_clock: C
     on_a_skipping_clock(scene)
 
 
-def test_a_year_of_a_busy_timer_takes_bounded_steps(on_a_skipping_clock: Callable[[Scene], None]) -> None:
+def test_a_hundred_years_of_a_busy_timer_take_bounded_steps(on_a_skipping_clock: Callable[[Scene], None]) -> None:
     ticks = 0
 
     async def scene(mover: ClockMover, nursery: trio.Nursery, _: Database) -> None:
@@ -95,8 +95,8 @@ def test_a_year_of_a_busy_timer_takes_bounded_steps(on_a_skipping_clock: Callabl
                 ticks += 1
 
         nursery.start_soon(tick)
-        await mover.advance(365 * 86_400_000)
-        assert mover.clock.skipped_ms == 365 * 86_400_000
+        await mover.advance(OFFSET_MAXIMUM_MS)
+        assert mover.clock.skipped_ms == OFFSET_MAXIMUM_MS
 
     on_a_skipping_clock(scene)
     assert EXACT_STEPS / 2 <= ticks <= EXACT_STEPS + COARSE_STEPS

@@ -9,6 +9,7 @@ what `tests/cli` and the README's tests see to.
 from __future__ import annotations
 
 import atexit
+import contextlib
 import functools
 import json
 import os
@@ -16,12 +17,13 @@ import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import IO
 
 import trio
 
+STANDARD_ERROR = 2
 PREPARER = Path(__file__).with_name("preparer.py")
 
 
@@ -85,6 +87,37 @@ async def started(
     if sys.platform != "linux" or not prepared:
         command = [sys.executable, "-m", "chat", *arguments]
         return await trio.lowlevel.open_process(command, stdout=subprocess.PIPE, stderr=log, env=environment)
+    process = PreparedProcess(*_ordered(arguments, environment, log))
+    await process.begin()
+    return process
+
+
+@contextlib.contextmanager
+def started_and_killed(arguments: Sequence[str], environment: Mapping[str, str]) -> Iterator[IO[bytes]]:
+    """The standard output of such a process, for tests that block; it is killed when the block ends."""
+    if sys.platform != "linux":
+        command = [sys.executable, "-m", "chat", *arguments]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, env=environment) as process:
+            assert process.stdout is not None
+            try:
+                yield process.stdout
+            finally:
+                process.kill()
+        return
+    stdout, life = _ordered(arguments, environment, STANDARD_ERROR)
+    with open(stdout, "rb") as output, open(life, "rb") as told:
+        handle = os.pidfd_open(int(told.readline()))
+        try:
+            yield output
+        finally:
+            with contextlib.suppress(ProcessLookupError):
+                signal.pidfd_send_signal(handle, signal.SIGKILL)
+            os.close(handle)
+            told.readline()  # it is over
+
+
+def _ordered(arguments: Sequence[str], environment: Mapping[str, str], log: int | IO[bytes]) -> tuple[int, int]:
+    """Have a process forked: what it prints, and what the preparer tells of it."""
     stdout, theirs = os.pipe()
     life, told = os.pipe()
     nowhere = os.open(os.devnull, os.O_WRONLY)
@@ -95,9 +128,7 @@ async def started(
     finally:
         for descriptor in (theirs, told, nowhere):
             os.close(descriptor)
-    process = PreparedProcess(stdout, life)
-    await process.begin()
-    return process
+    return stdout, life
 
 
 @functools.cache

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import signal
 import subprocess
@@ -11,6 +12,9 @@ from pathlib import Path
 
 import trio
 
+from chat.store import address_bans
+from chat.store.connections import connect
+from chat.store.data_directory import DataDirectory
 from chat.testing.rest_client import RestClient
 from tests.durability.server_process import ServerProcess, running
 
@@ -23,8 +27,10 @@ def ban(data: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
-async def listed(data: Path) -> bool:
-    return json.loads((await trio.to_thread.run_sync(ban, data, "list", "--json")).stdout) != []
+async def stored(data: Path) -> bool:
+    """Whether the ban is in the store, of a server that writes it when it comes to it."""
+    with contextlib.closing(connect(DataDirectory(data).database, read_only=True)) as connection:
+        return address_bans.every(connection, 0) != []
 
 
 async def is_served(server: ServerProcess) -> bool:
@@ -53,7 +59,7 @@ async def test_a_ban_outlives_its_process_until_the_operator_lifts_it(tmp_path: 
             assert (await client.get("/v1/users/@me")).status == 401
         await client.aclose()
         assert await status(server) == 403
-        await until(lambda: listed(data))
+        await until(lambda: stored(data))
         await server.end(signal.SIGKILL)
     async with running(data) as server:
         assert await status(server) == 403

@@ -9,8 +9,6 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import subprocess
-import sys
 import tempfile
 import threading
 import time
@@ -26,6 +24,7 @@ import trio
 from axe_playwright_python.base import AXE_SCRIPT
 from playwright.sync_api import Browser, BrowserContext, CDPSession, ConsoleMessage, Locator, Page, Request, Response
 
+from tests.durability.prepared import started_and_killed
 from tests.loopback_http import LoopbackHttp
 
 CHROMIUM: Final = shutil.which("chromium") or shutil.which("chromium-browser")
@@ -60,7 +59,6 @@ class Instance:
     """A running `chat dev`."""
 
     world: dict[str, Any]
-    process: subprocess.Popen[bytes]
     folder: str
     """Its data directory."""
 
@@ -137,22 +135,12 @@ class Instance:
 def instance(**environment: str) -> Iterator[Instance]:
     """Run `chat dev` with settings from the environment."""
     with tempfile.TemporaryDirectory() as folder:
-        process = subprocess.Popen(
-            [sys.executable, "-m", "chat", "dev", "--data", folder, "--port", "0", "--json"],
-            stdout=subprocess.PIPE,
-            env={**os.environ, **environment},
-        )
-        try:
-            assert process.stdout is not None
-            line = process.stdout.readline()
+        command = ["dev", "--data", folder, "--port", "0", "--json"]
+        # Nothing of it is wanted in the end: no drain.
+        with started_and_killed(command, {**os.environ, **environment}) as output:
+            line = output.readline()
             assert line, "the server ended before it could serve"
-            yield Instance(json.loads(line), process, folder)
-        finally:
-            # Nothing of it is wanted any more: no drain.
-            process.kill()
-            process.wait()
-            if process.stdout is not None:
-                process.stdout.close()
+            yield Instance(json.loads(line), folder)
 
 
 @contextmanager
