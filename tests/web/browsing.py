@@ -147,22 +147,12 @@ def instance(**environment: str) -> Iterator[Instance]:
 def served() -> Iterator[Instance]:
     """Run `chat serve` on nothing: an instance on its first day."""
     with tempfile.TemporaryDirectory() as folder:
-        process = subprocess.Popen(
-            [sys.executable, "-m", "chat", "serve", "--data", folder, "--port", "0"],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            env={name: value for name, value in os.environ.items() if not name.startswith("CHAT_")},
-        )
-        try:
-            assert process.stdout is not None
-            listening = process.stdout.readline().decode().split()
+        command = ["serve", "--data", folder, "--port", "0"]
+        environment = {name: value for name, value in os.environ.items() if not name.startswith("CHAT_")}
+        with started_and_killed(command, environment) as output:
+            listening = output.readline().decode().split()
             assert listening, "the server ended before it could serve"
-            yield Instance({"base_url": f"{listening[2]}/v1"}, process, folder)
-        finally:
-            process.kill()
-            process.wait()
-            if process.stdout is not None:
-                process.stdout.close()
+            yield Instance({"base_url": f"{listening[2]}/v1"}, folder)
 
 
 @contextmanager
