@@ -171,13 +171,17 @@ class AdministeredAccounts:
     async def change_email(self, acting: Acting, user_id: int, email: str) -> dict[str, Any]:
         """Give the account another address, unverified; nobody is written to, and another account may have it too.
 
+        Whoever has the address has the account, with all that it may do: a reset link goes there for the asking. So it
+        takes what making such a link takes (document 002, Authentication 4).
+
         :raises InvalidFormBody: at `email`.
-        :raises ApiError: EMAIL_UNAVAILABLE_ON_INSTANCE, UNKNOWN_USER.
+        :raises ApiError: EMAIL_UNAVAILABLE_ON_INSTANCE, UNKNOWN_USER, MISSING_ACL.
         """
         self.require_mail_instance()
         address = account_rules.email(email.strip())
 
         def edit(connection: sqlite3.Connection, before: Account) -> tuple[Account, Mapping[str, Any]]:
+            require_every_acl_of(acting, before)
             after = attrs.evolve(before, email=address, email_verified=False)
             note_changes(connection, before, after, self._clock.now_ms(), actor_id=acting.user_id)
             return after, {"old_email": before.email, "new_email": address}

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterable, Iterator
 from typing import Final
 
 _PAGE: Final = re.compile(r"https?://[^\s<>\"]+", re.IGNORECASE)
+_ENCODED: Final = "xn--"
 _NAME: Final = re.compile(r"[\w.-]+")
 _AFTER_A_PAGE: Final = ".,;:!?)]}'*_~|`"
 """What stands behind an address rather than in it, as in running text or Markdown."""
@@ -42,6 +44,23 @@ def comparable_domain(name: str) -> str:
         return ""
 
 
+def readable_domain(name: str) -> str:
+    """The form in which the names in a text are looked up: characters rather than what the name system has for them.
+    There may be a thousand names in one message, and the other way round each would take a hundred times as long."""
+    bare = unicodedata.normalize("NFKC", name).casefold().strip(".")
+    if _ENCODED not in bare:
+        return bare
+    return ".".join(map(_readable_label, bare.split(".")))
+
+
+def _readable_label(label: str) -> str:
+    try:
+        encoded = label.removeprefix(_ENCODED).encode("ascii")
+        return encoded.decode("punycode") if label.startswith(_ENCODED) else label
+    except UnicodeError:
+        return label
+
+
 def domain_and_above(domain: str) -> Iterator[str]:
     """The domain and every domain that it lies in."""
     while "." in domain:
@@ -50,7 +69,7 @@ def domain_and_above(domain: str) -> Iterator[str]:
 
 
 class BlockedLinks:
-    """A set of pages and a set of domains, both in their comparable forms."""
+    """A set of pages in the form of `comparable_page`, and a set of domains in that of `readable_domain`."""
 
     def __init__(self) -> None:
         self.pages: Final[set[str]] = set()
@@ -61,13 +80,17 @@ class BlockedLinks:
         the text."""
         if self.pages and any(comparable_page(found) in self.pages for found in _PAGE.findall(text)):
             return True
-        return bool(self.domains) and any(map(self.cover, _NAME.findall(text)))
+        if not self.domains:
+            return False
+        # Browsers take the ideographic full stop for a dot, and characters in other forms for the plain ones.
+        plain = unicodedata.normalize("NFKC", text).replace("\N{IDEOGRAPHIC FULL STOP}", ".")
+        return any(map(self.cover, _NAME.findall(plain)))
 
     def cover(self, name: str) -> bool:
         """Whether a domain is blocked, by itself or with one that it lies in."""
         if "." not in name:
             return False
-        return not self.domains.isdisjoint(domain_and_above(comparable_domain(name[-HOST_CHARACTERS:])))
+        return not self.domains.isdisjoint(domain_and_above(readable_domain(name[-HOST_CHARACTERS:])))
 
     def replace_pages(self, pages: Iterable[str]) -> None:
         """Hold these pages and no others."""
@@ -77,4 +100,4 @@ class BlockedLinks:
     def replace_domains(self, domains: Iterable[str]) -> None:
         """Hold these domains and no others."""
         self.domains.clear()
-        self.domains.update(domains)
+        self.domains.update(map(readable_domain, domains))

@@ -12,7 +12,7 @@ from typing import Final
 
 from chat.auth.blocked_networks import BlockedNetworks
 from chat.config import Settings
-from chat.domain.blocked_links import BlockedLinks, comparable_domain, domain_and_above
+from chat.domain.blocked_links import BlockedLinks, comparable_domain, domain_and_above, readable_domain
 from chat.domain.images import ANIMATED_PREFIX, HASH_CHARACTERS
 from chat.domain.phrase_matcher import PhraseMatcher, comparable_text
 from chat.errors import ApiError
@@ -64,6 +64,8 @@ class BlockedValues:
             self._phrases.add(value)
         elif name is Blocklist.PROFILE_SUBSTRING:
             self._profile_texts.add(value)
+        elif name is Blocklist.URL_DOMAIN:
+            self._links.domains.add(readable_domain(value))
         else:
             self._set(name).add(value)
         if name is Blocklist.FILE_SHA:
@@ -78,6 +80,8 @@ class BlockedValues:
                 self._phrases.discard(value)
         elif name is Blocklist.PROFILE_SUBSTRING:
             self._profile_texts.discard(value)
+        elif name is Blocklist.URL_DOMAIN:
+            self._links.domains.discard(readable_domain(value))
         else:
             self._set(name).discard(value)
         if name is Blocklist.FILE_SHA:
@@ -87,7 +91,6 @@ class BlockedValues:
         return {
             Blocklist.EMAIL: self._emails,
             Blocklist.URL: self._links.pages,
-            Blocklist.URL_DOMAIN: self._links.domains,
             Blocklist.FILE_SHA: self._files,
             Blocklist.AVATAR_HASH: self._images,
         }[name]

@@ -182,9 +182,10 @@ def comparable(name: Blocklist, value: str, *, judged: bool = False) -> str:
 
     :raises InvalidFormBody: at `value`, for what cannot be on the list.
     """
-    if len(value) > (PHRASE_LENGTH if name in TEXTS else VALUE_LENGTH):
+    longest = PHRASE_LENGTH if name in TEXTS else VALUE_LENGTH
+    found = _FORMS[name](value.strip()) if len(value) <= longest else value
+    if len(found) > longest:  # who reads the list and sends back what stands there is to be understood
         raise InvalidFormBody.at("value", "CONTENT_EXCEEDS_MAX_LENGTH")
-    found = _FORMS[name](value.strip())
     if not found or (name is Blocklist.IP and not judged and _is_too_wide(found)):
         raise InvalidFormBody.at("value", "INVALID_FORMAT")
     return found

@@ -21,7 +21,7 @@ from chat.domain.administered_deletions import AdministeredDeletions, DeletionWi
 from chat.domain.administered_guild_members import AdministeredGuildMembers
 from chat.domain.administered_guilds import AdministeredGuilds, GuildWishes
 from chat.domain.job_ledger import job_object
-from chat.errors import ApiError
+from chat.errors import ApiError, StorageUnavailable
 from chat.jobs.runner import JobRun, Jobs, Progress
 from chat.registries.acls import Acl
 from chat.registries.admin_actions import AdminAction
@@ -226,6 +226,8 @@ class BulkJobs:
 
             try:
                 was_done = await act(acting, item_id, mark)
+            except StorageUnavailable:  # no refusal of this item: the job waits, and goes on with it
+                raise
             except ApiError as refusal:
                 listed = outcome.skipping if refusal.code == "CONFLICT" else outcome.failing
                 await self._listed(run, listed(item_id, refusal.code), position)

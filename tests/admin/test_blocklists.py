@@ -27,12 +27,12 @@ from tests.api.surfaces import data_uri, png
 VALUES: Final[dict[Blocklist, tuple[str, str, list[str], list[str]]]] = {
     Blocklist.EMAIL: ("Mallory@Example.com", "mallory@example.com", ["mallory@EXAMPLE.com"], ["mail", "a b@c.d", "@"]),
     Blocklist.IP: ("198.51.100.7/24", "198.51.100.0/24", ["198.51.100.200"], ["x", "0.0.0.0/0", "::/8", "1.2.3.4/99"]),
-    Blocklist.PHRASE: ("Rude \uff37ORD", "rude word", ["RUDE word"], [" ", "x" * 257]),
+    Blocklist.PHRASE: ("Rude \uff37ORD", "rude word", ["RUDE word"], [" ", "x" * 257, "\ufdfa" * 15]),
     Blocklist.URL: (
         "HTTPS://Evil.example/Path#part",
         "https://evil.example/Path",
         ["https://EVIL.example/Path."],
-        ["evil", "ftp://evil.example/", "https://"],
+        ["evil", "ftp://evil.example/", "https://", "https://" + "x" * 1_016],
     ),
     Blocklist.URL_DOMAIN: ("Evil.Example.", "evil.example", ["deep.below.evil.example"], ["evil", "a b.c", "x/y.z"]),
     Blocklist.FILE_SHA: ("AB" * 32, "ab" * 32, ["ab" * 32], ["ab" * 31, "zz" * 32]),

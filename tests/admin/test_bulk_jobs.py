@@ -9,6 +9,7 @@ import trio
 from trio.testing import MockClock
 
 from chat.admin import buckets
+from chat.errors import StorageUnavailable
 from chat.registries.user_flags import UserFlag
 from chat.store import account_deletions
 from chat.testing.rest_client import Response
@@ -188,6 +189,24 @@ async def test_deletions_of_many_accounts(
     stale = {"expected_pending_deletion_at": LATER}
     assert (await world.admin.rest.delete(f"/v1/admin/users/{world.bob.id}/deletion", stale)).status == 409
     assert account_deletions.of_user(chat_server.database.reader, int(world.bob.id)) is not None
+
+
+async def test_a_store_that_cannot_be_written_is_no_refusal(
+    chat_server: ChatServer, chat_world: World, autojump_clock: MockClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    accounts = chat_server.server.services.administration.accounts
+    put, failures = accounts.put_flags, [StorageUnavailable()]
+
+    async def failing_once(*arguments: Any) -> Any:
+        if failures:
+            raise failures.pop()
+        return await put(*arguments)
+
+    monkeypatch.setattr(accounts, "put_flags", failing_once)
+    body = {"user_ids": [chat_world.bob.id, chat_world.carol.id], "add_flags": [BUG_HUNTER]}
+    job = await over(chat_world, (await order(chat_world, "update-user-flags", body)).expect(200))
+    assert (job["status"], job["attempts"]) == ("completed", 0)
+    assert job["result"] == {"done": 2, "skipped": [], "failed": []}
 
 
 async def changed(world: World, user_id: str, **body: list[str]) -> None:

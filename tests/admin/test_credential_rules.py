@@ -241,6 +241,31 @@ async def test_nobody_opens_the_account_of_a_mightier_one(ask: Asking, autojump_
     assert refused[:2] == (403, "BOT_USER_AUTH_ENDPOINT_ACCESS_DENIED")
 
 
+async def test_nobody_takes_the_account_of_a_mightier_one_by_its_address(
+    ask: Asking, autojump_clock: MockClock
+) -> None:
+    """Else a reset link would go to whoever wrote the address, and with it all that the account may do."""
+    world = ask.world
+    held = ["admin:authenticate", "user:update:email", "admin_api_key:manage"]
+    await ask.set(acls=held)
+    mallory = {"email": "mallory@example.com"}
+    for acls, status in (([], 200), (held[:2], 200), ([*held, "user:lookup"], 403), (["*"], 403)):
+        await Asking(ask.server, world, world.carol.id).set(acls=acls, email="carol@example.com")
+        before = audit_log(ask.server)
+        answer = await world.bob.rest.patch(f"/v1/admin/users/{world.carol.id}/email", mallory)
+        assert answer.status == status, acls
+        if status == 403:
+            assert (answer.code, audit_log(ask.server)) == ("MISSING_ACL", before)
+    assert (await world.anyone.post("/v1/auth/forgot", mallory)).status < 300
+    assert mallory["email"] not in [mail["to"] for mail in await mails(world)]
+    # Nor does a key take its owner's, if it has less.
+    body = {"name": "k", "acls": held[:2]}
+    key = (await world.bob.rest.post("/v1/admin/api-keys", body)).expect(200)["key"]
+    own = f"/v1/admin/users/{world.bob.id}/email"
+    assert (await RestClient(world.route, f"Admin {key}").patch(own, mallory)).code == "MISSING_ACL"
+    (await world.bob.rest.patch(own, {"email": "robert@example.com"})).expect(200)
+
+
 # Sign-ins
 
 

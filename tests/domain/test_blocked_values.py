@@ -64,6 +64,10 @@ def test_pages_and_domains() -> None:
         "//a.b.evil.example:80/",
         "me@Evil.Example",
         "http://bücher.example/",
+        "https://shop.BU\u0308CHER.example",
+        "XN--bcher-kva.example",
+        "http://\uff45vil.example/",
+        "http://evil\u3002example/",
         "evil.example.",
     ):
         assert links.are_in(text), text
@@ -73,6 +77,9 @@ def test_pages_and_domains() -> None:
         "devil.example",
         "evil.example.org",
         "evil . example",
+        "xn--\u00e9.example",
+        "xn--.example",
+        "xn--b-----.example",
     ):
         assert not links.are_in(text), text
     assert comparable_page("https://x") == "https://x/"
@@ -86,10 +93,23 @@ def test_hostile_texts_take_no_longer_than_others() -> None:
     links = BlockedLinks()
     links.replace_pages({"https://one.example/"})
     links.replace_domains({"evil.example"})
-    for piece in ("a", "a.", ".", "-", "http://", "https://a", "é.", "\U0001d54f", "\ufdfa", "ab.cd" * 40 + " "):
+    for piece in (
+        "a",
+        "a.",
+        ".",
+        "-",
+        "http://",
+        "https://a",
+        "é.",
+        "\U0001d54f",
+        "\ufdfa",
+        "ab.cd" * 40 + " ",
+        "ä.ö ",
+        "xn--a.ö ",
+    ):
         text = (piece * 4_000)[:4_000]
         begin = time.perf_counter()
         for _ in range(3):
             phrases.is_in(comparable_text(text))
             links.are_in(text)
-        assert (time.perf_counter() - begin) / 3 < 0.1, piece
+        assert (time.perf_counter() - begin) / 3 < 0.03, piece  # the loop does nothing else meanwhile
