@@ -108,8 +108,8 @@ def test_hostile_texts_take_no_longer_than_others() -> None:
         "xn--a.ö ",
     ):
         text = (piece * 4_000)[:4_000]
-        begin = time.perf_counter()
+        begin = time.process_time()
         for _ in range(3):
             phrases.is_in(comparable_text(text))
             links.are_in(text)
-        assert (time.perf_counter() - begin) / 3 < 0.03, piece  # the loop does nothing else meanwhile
+        assert (time.process_time() - begin) / 3 < 0.03, piece  # the loop does nothing else meanwhile
