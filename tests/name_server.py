@@ -12,11 +12,23 @@ import dns.rcode
 import dns.reversename
 import dns.rrset
 import trio
+from trio.testing import MockClock
 
 LOOPBACK = "127.0.0.1"
 
 Answering = Callable[[dns.message.Message], Awaitable[list[bytes]]]
 """What comes back on a question: any number of datagrams."""
+
+
+ARRIVING_SECONDS = 0.01
+"""How long a virtual clock stands still for what is on its way through a real socket."""
+
+
+async def pass_time(clock: MockClock, seconds: float) -> None:
+    """Let so much time go by while nothing is on its way."""
+    clock.autojump_threshold = 0
+    await trio.sleep(seconds)
+    clock.autojump_threshold = ARRIVING_SECONDS
 
 
 class NameServer:

@@ -16,7 +16,7 @@ from chat.testing.server import ChatServer
 from chat.testing.world import World
 from tests.admin.asking import Asking
 from tests.mmdb_file import city, write_database
-from tests.name_server import NameServer
+from tests.name_server import ARRIVING_SECONDS, NameServer, pass_time
 
 ADDRESS, OTHER, PRIVATE = "8.8.4.4", "9.9.9.9", "10.0.0.7"
 FILE: Final = "places.mmdb"
@@ -27,6 +27,7 @@ SESSIONS: Final = "/sessions"
 
 @pytest.fixture
 async def name_server(autojump_clock: MockClock, nursery: trio.Nursery) -> NameServer:
+    autojump_clock.autojump_threshold = ARRIVING_SECONDS
     server = NameServer()
     await nursery.start(server.run)
     server.names = {ADDRESS: "one.example.", OTHER: "two.example."}
@@ -88,9 +89,9 @@ async def test_the_last_address_of_an_account(ask: Asking, name_server: NameServ
     name_server.names[ADDRESS] = "new.example."
     write_database(file_of(ask), {"8.8.0.0/16": city("Lyon", "Lyon", "France", "FR")})
     assert await told() == ("one.example", "Lyon, France")
-    await trio.sleep(86_400 - 10)
+    await pass_time(autojump_clock, 86_400 - 10)
     assert await told() == ("one.example", "Lyon, France")
-    await trio.sleep(10)
+    await pass_time(autojump_clock, 10)
     assert await told() == ("new.example", "Lyon, France")
     # A failure of either is null, and of the other one nothing.
     file_of(ask).write_bytes(b"no database")
@@ -128,7 +129,7 @@ async def test_each_sign_in_has_what_is_known_of_its_own_address(
     assert found[PRIVATE] == (None, None, "Linux", "Firefox")
     assert sorted(name_server.asked) == [ADDRESS, OTHER]
     # Nobody is asked for those who would not see it.
-    await trio.sleep(2 * 86_400)
+    await pass_time(autojump_clock, 2 * 86_400)
     carol = Asking(ask.server, ask.world, ask.world.carol.id)
     await carol.set(acls=["admin:authenticate", "user:list:sessions", "user:lookup"])
     rest = ask.world.carol.rest

@@ -10,7 +10,7 @@ from trio.testing import MockClock
 from chat.config.name_servers import host_and_port
 from chat.domain import reverse_dns
 from chat.domain.reverse_dns import ReverseDns, is_host_name
-from tests.name_server import NameServer
+from tests.name_server import ARRIVING_SECONDS, NameServer, pass_time
 
 ADDRESS, OTHER = "8.8.4.4", "2606:4700::1111"
 
@@ -23,6 +23,7 @@ async def names(lookups: ReverseDns, *addresses: str) -> dict[str, str]:
 
 @pytest.fixture
 async def server(autojump_clock: MockClock, nursery: trio.Nursery) -> NameServer:
+    autojump_clock.autojump_threshold = ARRIVING_SECONDS
     server = NameServer()
     await nursery.start(server.run)
     return server
@@ -39,16 +40,16 @@ async def test_a_name_is_reused_for_a_day_and_its_absence_for_an_hour(
     assert sorted(server.asked) == sorted([ADDRESS, OTHER, "9.9.9.9"])
 
     server.names = {ADDRESS: "new.example.", "9.9.9.9": "nine.example."}
-    await trio.sleep(3_599)
+    await pass_time(autojump_clock, 3_599)
     assert await names(lookups, ADDRESS, "9.9.9.9", f"::ffff:{ADDRESS}") == {
         ADDRESS: "dns.example",
         f"::ffff:{ADDRESS}": "new.example",
     }
-    await trio.sleep(1)
+    await pass_time(autojump_clock, 1)
     assert await names(lookups, "9.9.9.9") == {"9.9.9.9": "nine.example"}
-    await trio.sleep(86_400 - 3_600 - 1)
+    await pass_time(autojump_clock, 86_400 - 3_600 - 1)
     assert await names(lookups, ADDRESS) == {ADDRESS: "dns.example"}
-    await trio.sleep(1)
+    await pass_time(autojump_clock, 1)
     assert await names(lookups, ADDRESS) == {ADDRESS: "new.example"}
 
 
@@ -128,7 +129,7 @@ async def test_a_server_that_is_silent_slow_or_lies_gives_no_name_and_no_delay_b
         count = len(server.asked)
         assert await names(lookups, ADDRESS) == {}
         assert len(server.asked) == count
-        await trio.sleep(3_600)
+        await pass_time(autojump_clock, 3_600)
     server.answering, server.names = None, {ADDRESS: "dns.example."}
     assert await names(lookups, ADDRESS) == {ADDRESS: "dns.example"}
 
