@@ -28,8 +28,8 @@ from chat.store.jobs import Job
 from tests.web.browsing import Instance, Visitor, served
 from tests.web.conftest import MakeVisitor
 
-MESSAGES: Final = 230
-"""What bob has written: three steps of a job."""
+MESSAGES: Final = 130
+"""What carol has written: two steps of a job."""
 
 MARKUP: Final = "<img src=x onerror=alert(1)>"
 """What an account may call itself, and what must stay text."""
@@ -588,3 +588,10 @@ def test_the_console_offers_what_the_server_declares(administrator: Administrato
         MINIMUM_DAYS,
         MINIMUM_DAYS_ON_REQUEST,
     )
+
+    # Whoever administers finds the way there in their settings.
+    session = {"token": home.world["admin"]["token"], "name": "Admin"}
+    administrator.page.evaluate("session => localStorage.setItem('session', JSON.stringify(session))", session)
+    administrator.goes_to("/settings")
+    administrator.follows("Administration")
+    administrator.sees("Administration")

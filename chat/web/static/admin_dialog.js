@@ -143,6 +143,7 @@ function hasBody(action) {
 // What the API's sentences leave open on this page.
 function inContext(error) {
   if (!(error instanceof ApiError)) return error;
+  if (error.code === "STORE_BILLING_UNAVAILABLE") return new ApiError(error.status, error.code, error.body.message, error.body);
   const more = {
     409: "Somebody else has changed this in the meantime, or it has begun already. Close this and load the page anew to see how it stands.",
     0: "The answer did not arrive, so it may or may not be done: load the page anew before you try again.",

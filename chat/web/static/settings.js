@@ -17,6 +17,7 @@ if (current() === null) await askToSignIn();
 try {
   const user = await signedIn("GET", "/v1/users/@me");
   prepareProofs();
+  byId("administration").hidden = !user.acls?.some((acl) => acl === "*" || acl === "admin:authenticate");
   showProfile(user);
   showAuthenticator(user);
   showAccountSection();
