@@ -25,7 +25,7 @@ from chat.registries.admin_actions import AdminAction
 H = TypeVar("H", bound=Handler)
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen(kw_only=True, eq=False)
 class AdminOperation(Operation):
     """A declared administrative operation."""
 

@@ -16,12 +16,12 @@ contexts cost several times as much.
 
 from __future__ import annotations
 
+import functools
 import random
 import re
 import sqlite3
 import uuid
 from collections.abc import Awaitable, Callable, Hashable, Iterable, Mapping
-from functools import partial
 from typing import Any, Final
 from urllib.parse import urlsplit
 
@@ -153,7 +153,7 @@ class Endpoint:
             request.caller = self._caller(exchange, credential)
             self._admit(credential, request.caller)
         if self._takes_admin_keys:
-            with guarded(partial(self._admit_still, credential, request.principal, exchange.capabilities())):
+            with guarded(functools.partial(self._admit_still, credential, request.principal, exchange.capabilities())):
                 return await self._answered(request, arguments)
         return await self._answered(request, arguments)
 
@@ -319,10 +319,11 @@ class Kernel:
         self._bans = services.address_bans
         self._chance = chance
         self._faults = faults
-        self._table: RouteTable[Endpoint] = RouteTable()
-        for module in routes:
-            for operation in module.operations:
-                self._table.add(operation.method, operation.path, Endpoint(operation, services, in_threads=in_threads))
+        self._services = services
+        self._in_threads = in_threads
+        self._table = _table(tuple(operation for module in routes for operation in module.operations))
+        self._endpoints: dict[Operation, Endpoint] = {}
+        """Those that were asked for: compiling all of them takes longer than most tests' conversations."""
 
     async def serve(self, scope: Mapping[str, Any], receive: Receive, send: Send) -> bool:
         """Answer the request if it names a path of the API; False leaves it to whoever comes next.
@@ -369,22 +370,29 @@ class Kernel:
         return noted
 
     async def _answer(
-        self, method: str, targets: Mapping[str, Endpoint], exchange: Exchange
+        self, method: str, targets: Mapping[str, Operation], exchange: Exchange
     ) -> tuple[Encoded, Streamed | None]:
-        endpoint = targets.get("GET" if method == "HEAD" else method)
-        if endpoint is None:
+        operation = targets.get("GET" if method == "HEAD" else method)
+        if operation is None:
             if method == "OPTIONS" and "access-control-request-method" in exchange.headers:
                 return encode(Answer(204, headers=PREFLIGHT_HEADERS), exchange.id), None
             raise ApiError("NOT_FOUND")
         try:
-            answer = await endpoint(exchange)
+            answer = await self._endpoint(operation)(exchange)
             return encode(answer, exchange.id), answer if isinstance(answer, Streamed) else None
         except (ApiError, ClientGone):
             raise
         except Exception as error:
             # Whatever it is, it is ours: the client learns that much, the log learns the rest.
-            log.exception("request failed", request_id=exchange.id, method=method, path=endpoint.operation.path)
+            log.exception("request failed", request_id=exchange.id, method=method, path=operation.path)
             raise ApiError("INTERNAL_SERVER_ERROR") from error
+
+    def _endpoint(self, operation: Operation) -> Endpoint:
+        endpoint = self._endpoints.get(operation)
+        if endpoint is None:
+            endpoint = Endpoint(operation, self._services, in_threads=self._in_threads)
+            self._endpoints[operation] = endpoint
+        return endpoint
 
     def request_id(self, offered: str | None) -> str:
         """The caller's own id, if it is a plain word of up to 128 characters; else a new UUID."""
@@ -394,6 +402,15 @@ class Kernel:
 
 
 _NO_HEADERS: Final[Mapping[str, str]] = {}
+
+
+@functools.lru_cache(maxsize=8)
+def _table(operations: tuple[Operation, ...]) -> RouteTable[Operation]:
+    """Where each path leads; made once for all servers of a process, of which the test kit starts many."""
+    table: RouteTable[Operation] = RouteTable()
+    for operation in operations:
+        table.add(operation.method, operation.path, operation)
+    return table
 
 
 def _counted_members(operation: Operation) -> tuple[int, ...]:

@@ -149,7 +149,7 @@ Handler = Callable[..., Awaitable[Any]]
 H = TypeVar("H", bound=Handler)
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen(kw_only=True, eq=False)
 class Operation:
     """A declared operation."""
 

@@ -210,10 +210,11 @@ class Archives:
 
         :raises ApiError: NOT_FOUND, the same for a wrong signature, an expired one and a file that is gone.
         """
-        archive = archives.by_id(self._database.reader, archive_id)
-        if not self._addresses.is_of_archive(archive_id, ex, hm) or archive is None:
+        is_signed = self._addresses.is_of_archive(archive_id, ex, hm)
+        archive = archives.by_id(self._database.reader, archive_id) if is_signed else None
+        if archive is None or archive.file_size is None:
             raise ApiError("NOT_FOUND")
-        if archive.file_size is None or archive.expires_at <= self._clock.now_ms() or name != file_name_of(archive):
+        if archive.expires_at <= self._clock.now_ms() or name != file_name_of(archive):
             raise ApiError("NOT_FOUND")
         return archive
 

@@ -37,6 +37,7 @@ from chat.media.default_avatars import default_avatars
 from chat.media.delivery import FOR_EVER, File
 from chat.media.renditions import DEFAULT_SIZE, FORMATS, SIZES, Original, Rendition
 from chat.registries.message_types import AttachmentFlag
+from chat.snowflake import MAXIMUM as SNOWFLAKE_MAXIMUM
 from chat.store.assets import Asset
 from chat.store.attachments import Attachment
 
@@ -275,7 +276,7 @@ async def _expression(request: Request, kind: str, image: str, query: PictureQue
     match = _NUMBERED_IMAGE.fullmatch(image)
     if match is None:
         raise ApiError("NOT_FOUND")
-    asset = request.services.media.only_asset(kind, int(match[1]))
+    asset = request.services.media.only_asset(kind, _number(match[1]))
     return await _own_picture(request, asset, EXPRESSION_FRESH, match[2], query, may_move=True)
 
 
@@ -331,6 +332,6 @@ def _default_avatars() -> tuple[bytes, ...]:
 
 
 def _number(text: str) -> int:
-    if _NUMBER.fullmatch(text) is None:
+    if _NUMBER.fullmatch(text) is None or (number := int(text)) > SNOWFLAKE_MAXIMUM:
         raise ApiError("NOT_FOUND")
-    return int(text)
+    return number
