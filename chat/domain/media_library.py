@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import itertools
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from contextlib import aclosing, asynccontextmanager
 from functools import partial
 from typing import Final
 
@@ -230,10 +230,11 @@ class MediaLibrary:
     async def _delete_forgotten(self, newest: int) -> None:
         """Delete files with an id under `newest` that nobody noted down: received by a process that was killed, or for
         a request that was broken off."""
-        async for keys in self.storage.keys(FILES_AT_ONCE):
-            # What is being written is not meant, whatever the reader sees of it.
-            old = [key for key in keys if int(key.partition("/")[2]) < newest]
-            unneeded = await self._database.read(partial(attachments.unreferenced, keys=old))
-            if unneeded:
-                log.info("files without an owner deleted", count=len(unneeded))
-                await self.storage.delete(unneeded)
+        async with aclosing(self.storage.keys(FILES_AT_ONCE)) as pages:
+            async for keys in pages:
+                # What is being written is not meant, whatever the reader sees of it.
+                old = [key for key in keys if int(key.partition("/")[2]) < newest]
+                unneeded = await self._database.read(partial(attachments.unreferenced, keys=old))
+                if unneeded:
+                    log.info("files without an owner deleted", count=len(unneeded))
+                    await self.storage.delete(unneeded)

@@ -116,7 +116,7 @@ class SystemDms:
 
     async def run(self, run: JobRun) -> None:
         """Deliver one order, some accounts at a step."""
-        left = True
+        left = run.job.result is None  # or a server ended between the last step and the end of the job
         while left:
             await self._bus.wait_for_room()
             left = await self._step(run)

@@ -217,7 +217,7 @@ class MediaStorage:
         """Delete what earlier processes left half received; only before anything arrives."""
         await self.at_work(_clear, self._directory / "incoming")
 
-    async def keys(self, at_once: int) -> AsyncIterator[list[str]]:
+    async def keys(self, at_once: int) -> AsyncGenerator[list[str], None]:
         """The keys of all stored files, so many at a time."""
         listing = stored_keys(self._directory)
         while batch := await self._run(lambda: list(itertools.islice(listing, at_once))):

@@ -90,11 +90,16 @@ def has_credentials(connection: sqlite3.Connection, user_id: int) -> bool:
 
 def has_own_rows(connection: sqlite3.Connection, user_id: int) -> bool:
     """Whether there is anything that `delete_own_rows` deletes."""
-    return _any(connection, OWN_ROWS, user_id)
+    row = connection.execute("SELECT 1 FROM store_purchases WHERE user_id = ? LIMIT 1", (user_id,)).fetchone()
+    return row is not None or _any(connection, OWN_ROWS, user_id)
 
 
 def delete_own_rows(connection: sqlite3.Connection, user_id: int, limit: int = AT_ONCE) -> None:
-    """Delete up to `limit` rows of the account."""
+    """Delete up to `limit` rows of the account. What was paid for in app stores stays in the books, and is nobody's."""
+    connection.execute(
+        "UPDATE store_purchases SET user_id = NULL, account_token = NULL, gift_code = NULL WHERE user_id = ?",
+        (user_id,),
+    )
     left = limit
     for rows in OWN_ROWS:
         key = ", ".join(rows.key)
