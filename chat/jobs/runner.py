@@ -34,7 +34,7 @@ AT_ONCE: Final = 2
 """Jobs that run side by side; further ones wait their turn."""
 
 LONGEST_WAIT_SECONDS: Final = 300.0
-"""How long the runner sleeps at most: commands beside the server may order jobs too, and cannot wake it."""
+"""How long the runner sleeps at most; commands beside the server wake it by the notes that they leave."""
 
 STORE_PAUSE_SECONDS: Final = 5.0
 

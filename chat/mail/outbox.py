@@ -46,7 +46,7 @@ FINISH_SECONDS: Final = 3.0
 """How long the end of the server waits for the mail that is on its way."""
 
 LONGEST_WAIT_SECONDS: Final = 30.0
-"""How long the outbox sleeps at most: commands beside the server write mail too, and cannot wake it."""
+"""How long the outbox sleeps at most; commands beside the server wake it by the notes that they leave."""
 
 GIVEN_UP_AFTER_MS: Final = 3 * 24 * 3_600_000
 
