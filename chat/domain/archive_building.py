@@ -37,6 +37,8 @@ class Wish:
     kind: ArchiveSubject
     subject_id: int
     include_attachments: bool
+    withheld: frozenset[str] = frozenset()
+    """ACLs that whoever wants it does not hold: what it takes them to see is left out."""
 
 
 @attrs.frozen(kw_only=True)
@@ -73,7 +75,7 @@ class ArchiveBuild:
     def __init__(self, wish: Wish, stored: Callable[[str], Path]) -> None:
         self.wish: Final = wish
         self._stored = stored
-        self._parts: Final = parts(wish.kind, include_attachments=wish.include_attachments)
+        self._parts: Final = parts(wish.kind, include_attachments=wish.include_attachments, withheld=wish.withheld)
 
     def begun(self, connection: sqlite3.Connection) -> BuildState:
         """The first state: nothing is done, and it is known how much there is to do."""
@@ -149,6 +151,7 @@ class ArchiveBuild:
             "subject_type": str(self.wish.kind),
             "subject_id": str(self.wish.subject_id),
             "include_attachments": self.wish.include_attachments,
+            "withheld": sorted(self.wish.withheld),
             "began_at": iso_timestamp(began_at),
             "finished_at": iso_timestamp(now_ms),
             "contents": contents,

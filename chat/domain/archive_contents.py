@@ -13,7 +13,7 @@ anything that leads elsewhere.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from functools import partial
 from typing import Any, Final
 
@@ -79,10 +79,10 @@ class Part:
     rows_of_a_point: int | None = None
 
 
-def parts(kind: ArchiveSubject, *, include_attachments: bool) -> Sequence[Part]:
+def parts(kind: ArchiveSubject, *, include_attachments: bool, withheld: Set[str]) -> Sequence[Part]:
     """What an archive of this kind has, in the order in which it is read."""
     tables, messages, files = _CONTENTS[kind]
-    found = [Part(f"{table.name}.json", table.title, partial(_table_page, table)) for table in tables]
+    found = [Part(f"{table.name}.json", table.title, partial(_table_page, table, withheld)) for table in tables]
     found.append(Part(MESSAGES, "Messages", partial(_message_page, messages, include_attachments), ROWS_OF_A_POINT))
     if include_attachments:
         found.append(Part(FILES, "Uploaded files", partial(_file_page, files), FILES_OF_A_POINT))
@@ -101,8 +101,10 @@ _CONTENTS: Final[Mapping[ArchiveSubject, tuple[Sequence[Table], _Messages, _File
 }
 
 
-def _table_page(table: Table, connection: sqlite3.Connection, subject_id: int, after: Any, number: int) -> Page:
-    rows, place = archive_rows.page(connection, table, subject_id, after)
+def _table_page(
+    table: Table, withheld: Set[str], connection: sqlite3.Connection, subject_id: int, after: Any, number: int
+) -> Page:
+    rows, place = archive_rows.page(connection, table, subject_id, after, withheld)
     name = f"{table.name}.json" if number == 1 else f"{table.name}-{number}.json"
     content: Any = rows
     if table.single:

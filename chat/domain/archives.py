@@ -35,6 +35,7 @@ from chat.registries.archives import ArchiveSubject
 from chat.registries.jobs import JobStatus, JobType
 from chat.snowflake import SnowflakeGenerator
 from chat.store import accounts, archives, guilds
+from chat.store.archive_user_tables import PROTECTING
 from chat.store.archives import Archive
 from chat.store.database import Database
 from chat.store.jobs import Job
@@ -103,7 +104,8 @@ class Archives:
     async def order(
         self, acting: Acting, kind: ArchiveSubject, subject_id: int, *, include_attachments: bool
     ) -> dict[str, Any]:
-        """Order an archive; the archive object, of which nothing is done yet.
+        """Order an archive; the archive object, of which nothing is done yet. What the administrator may not see of an
+        account is not in it (document 002, Authentication 3).
 
         :raises ApiError: UNKNOWN_USER or UNKNOWN_GUILD.
         """
@@ -125,7 +127,12 @@ class Archives:
             self._orders.order_in(
                 connection,
                 _JOBS[kind],
-                {"archive_id": archive.id, f"{kind}_id": subject_id, "include_attachments": include_attachments},
+                {
+                    "archive_id": archive.id,
+                    f"{kind}_id": subject_id,
+                    "include_attachments": include_attachments,
+                    "withheld": _withheld(acting, kind, subject_id),
+                },
                 subject_id=subject_id if kind is ArchiveSubject.USER else None,
                 requested_by=acting.user_id,
                 reason=acting.reason,
@@ -254,6 +261,7 @@ class Archives:
             kind=archive.subject_type,
             subject_id=archive.subject_id,
             include_attachments=archive.include_attachments,
+            withheld=frozenset(run.job.payload.get("withheld", ())),
         )
         build = ArchiveBuild(wish, self._storage.path_of)
         writer, state = await self._opened(run, build, archive_id)
@@ -399,6 +407,13 @@ def _require_subject(connection: sqlite3.Connection, kind: ArchiveSubject, subje
             raise ApiError("UNKNOWN_USER")
     elif guilds.by_id(connection, subject_id) is None:
         raise ApiError("UNKNOWN_GUILD")
+
+
+def _withheld(acting: Acting, kind: ArchiveSubject, subject_id: int) -> list[str]:
+    """What the archive is to do without. Their own account everybody sees whole (document 002, GET users/@me)."""
+    if kind is ArchiveSubject.GUILD or subject_id == acting.user_id:
+        return []
+    return [str(acl) for acl in PROTECTING if not acting.holds(acl)]
 
 
 def _require_file(archive: Archive, now_ms: int) -> None:

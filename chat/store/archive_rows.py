@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from collections.abc import Mapping, Set
+from types import MappingProxyType
 from typing import Any, Final
 
 import attrs
@@ -87,17 +89,23 @@ class Table:
     query: str
     single: bool = False
     """Whether there is one row at most, which then is the file's content, and not a list."""
+    protected: Mapping[str, Set[str]] = MappingProxyType({})
+    """Columns that are not for everybody who may have the rows, and the ACLs that it takes to see them."""
 
 
 def page(
-    connection: sqlite3.Connection, table: Table, subject_id: int, after: int | str | None
+    connection: sqlite3.Connection, table: Table, subject_id: int, after: int | str | None, withheld: Set[str]
 ) -> tuple[list[dict[str, Any]], int | str | None]:
-    """Up to PAGE_ROWS rows above `after`, and what the next page begins above; None where there is none."""
+    """Up to PAGE_ROWS rows above `after`, and what the next page begins above; None where there is none.
+
+    Columns that take an ACL of `withheld` are empty.
+    """
     parameters = {"subject": subject_id, "after": FIRST if after is None else after, "limit": PAGE_ROWS}
     cursor = connection.execute(f"{table.query} ORDER BY _key LIMIT :limit", parameters)
     names = [description[0] for description in cursor.description]
     found = cursor.fetchall()
-    rows = [_object(names, row) for row in found]
+    hidden = {name for name, acls in table.protected.items() if acls & withheld}
+    rows = [_object(names, row) | dict.fromkeys(hidden) for row in found]
     return rows, found[-1][0] if len(found) == PAGE_ROWS else None
 
 

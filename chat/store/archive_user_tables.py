@@ -7,7 +7,15 @@ from __future__ import annotations
 
 from typing import Final
 
+from chat.registries.acls import Acl
 from chat.store.archive_rows import Table
+
+_EMAIL: Final = frozenset({Acl.USER_VIEW_EMAIL})
+_IP: Final = frozenset({Acl.USER_VIEW_IP})
+_CHANGES: Final = frozenset({Acl.USER_VIEW_CONTACT_LOG, Acl.USER_VIEW_EMAIL})
+
+PROTECTING: Final = (*sorted(_CHANGES | _IP), Acl.USER_VIEW_DOB, Acl.AUDIT_LOG_VIEW)
+"""The ACLs without which parts of an account are not shown (document 002, Authentication 3)."""
 
 USER_TABLES: Final = (
     Table(
@@ -23,6 +31,13 @@ USER_TABLES: Final = (
                pending_bulk_message_deletion_at
           FROM users WHERE id = :subject AND id > :after
         """,
+        protected={
+            "email": _EMAIL,
+            "email_verified": _EMAIL,
+            "email_bounced": _EMAIL,
+            "date_of_birth": frozenset({Acl.USER_VIEW_DOB}),
+            "last_active_ip": _IP,
+        },
     ),
     Table(
         name="account/settings",
@@ -56,6 +71,7 @@ USER_TABLES: Final = (
         SELECT id AS _key, field, old_value, new_value, changed_at FROM account_changes
          WHERE user_id = :subject AND id > :after
         """,
+        protected={"old_value": _CHANGES, "new_value": _CHANGES},
     ),
     Table(
         name="account/sessions",
@@ -71,6 +87,7 @@ USER_TABLES: Final = (
               FROM ended_auth_sessions WHERE user_id = :subject
         ) WHERE _key > :after
         """,
+        protected=dict.fromkeys(("address", "user_agent", "client_os", "client_platform"), _IP),
     ),
     Table(
         name="account/passkeys",
@@ -87,6 +104,7 @@ USER_TABLES: Final = (
         SELECT network AS _key, network, authorized_at FROM authorized_addresses
          WHERE user_id = :subject AND network > :after
         """,
+        protected={"network": _IP},
     ),
     Table(
         name="account/identities",
@@ -111,6 +129,7 @@ USER_TABLES: Final = (
         query="""
         SELECT id AS _key, user_agent, created_at FROM push_subscriptions WHERE user_id = :subject AND id > :after
         """,
+        protected={"user_agent": _IP},
     ),
     Table(
         name="account/admin_api_keys",
@@ -137,6 +156,7 @@ USER_TABLES: Final = (
         SELECT id AS _key, id, action, target_type, target_id, reason FROM admin_audit_log
          WHERE admin_user_id = :subject AND id > :after
         """,
+        protected={"reason": frozenset({Acl.AUDIT_LOG_VIEW})},
     ),
     Table(
         name="applications",

@@ -355,6 +355,36 @@ async def test_who_may_order_and_see_which(
     assert len(audit_log(chat_server)) == 3  # reading writes nothing
 
 
+async def test_nobody_reads_in_an_archive_what_they_may_not_see(
+    chat_server: ChatServer, chat_world: World, autojump_clock: MockClock
+) -> None:
+    world, admin, carol = chat_world, chat_world.admin.rest, chat_world.carol.rest
+    elsewhere = RestClient(world.route, headers={"X-Test-Address": "203.0.113.77"})
+    (await elsewhere.login(email="bob@example.com", password=world.bob.password)).expect(200)
+    (await admin.patch(f"/v1/admin/users/{world.bob.id}/email", {"email": "secret@example.com"})).expect(200)
+    (await world.anyone.post(f"/v1/_dev/users/{world.bob.id}", {"date_of_birth": "1977-07-07"})).expect(200)
+    views = ["user:view:email", "user:view:ip", "user:view:dob", "user:view:contact_log", "audit_log:view"]
+
+    async def contents(user_id: str, *acls: str) -> tuple[bytes, Any]:
+        body = {"acls": ["admin:authenticate", "archive:trigger:user", *acls]}
+        (await world.anyone.post(f"/v1/_dev/users/{world.carol.id}", body)).expect(200)
+        ordered = (await carol.post(f"/v1/admin/users/{user_id}/archives", {})).expect(200)
+        archive = await downloaded(carol, await over(carol, ordered))
+        return b"".join(archive.read(name) for name in archive.namelist()), read(archive, "index.json")["withheld"]
+
+    protected = (b"bob@example.com", b"secret@example.com", b"1977-07-07", b"203.0.113.77")
+    everything, withheld = await contents(world.bob.id)
+    assert [text for text in protected if text in everything] == []
+    assert sorted(withheld) == sorted(views)
+    everything, withheld = await contents(world.bob.id, *views)
+    assert [text for text in protected if text not in everything] == []
+    assert withheld == []
+    everything, _ = await contents(world.bob.id, *views[1:])
+    assert (protected[1] in everything, protected[2] in everything) == (False, True)
+    everything, withheld = await contents(world.carol.id)  # the own account
+    assert (b"carol@example.com" in everything, withheld) == (True, [])
+
+
 @pytest.mark.chat_settings(**{"archives.spare_bytes": 1 << 60})
 async def test_a_disk_without_room(
     chat_server: ChatServer, chat_world: World, autojump_clock: MockClock, tmp_path: Path
