@@ -3,7 +3,7 @@
 import { actionButton } from "./admin_dialog.js";
 import { READS } from "./admin_operations.js";
 import { OTHER_ACTIONS } from "./admin_other_actions.js";
-import { accountLink, announce, card, code, facts, fromNow, fromOutside, inZone, jobPlace, link, plain, progress, table, tag } from "./admin_parts.js";
+import { accountLink, announce, card, code, facts, fromNow, fromOutside, guildPlace, inZone, jobPlace, link, plain, progress, table, tag } from "./admin_parts.js";
 import { go } from "./admin_places.js";
 import { JOB_STATUSES, JOB_TYPES, inWords } from "./admin_registries.js";
 import { ask, may } from "./admin_session.js";
@@ -101,8 +101,9 @@ function bar(job) {
 }
 
 function subject(job) {
-  const account = /^\/admin\/users\/(\d+)$/.exec(job.context_link ?? "");
-  return account ? accountLink(account[1]) : "–";
+  const [, kind, id] = /^\/admin\/(users|guilds)\/(\d+)$/.exec(job.context_link ?? "") ?? [];
+  if (kind === undefined) return "–";
+  return kind === "users" ? accountLink(id) : link(guildPlace(id), code(id));
 }
 
 export async function showJob({ params, signal }) {
