@@ -156,7 +156,7 @@ def _require_usable(file: Path, stage: Path) -> None:
 
     try:
         description = json.loads((stage / backup_format.DESCRIPTION).read_bytes())
-    except ValueError:
+    except (ValueError, RecursionError):  # what is no JSON, and what is nested without end
         description = None
     if not isinstance(description, dict) or description.get("format") != backup_format.FORMAT:
         raise OperatorError(f"{file} is a backup of another format than this program knows")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import io
 import json
 import os
@@ -16,6 +17,7 @@ import pytest
 from command_line import Run
 
 from chat.cli import backup as backup_command
+from chat.cli.backup_format import checksum_line
 from chat.store import attachments, guilds
 from chat.store.attachments import Attachment
 from chat.store.channels import Channel, insert
@@ -189,6 +191,17 @@ def without(position: int) -> Change:
     return lambda _, members: rebuilt([*members[:position], *members[position + 1 :]])
 
 
+def described(content: bytes) -> Change:
+    """Another description, with digests that agree."""
+
+    def change(_: bytes, members: list[tuple[tarfile.TarInfo, bytes]]) -> bytes:
+        others = [(members[0][0], content), *members[1:-1]]
+        lines = [checksum_line(hashlib.sha256(found).hexdigest(), member.name) for member, found in others]
+        return rebuilt([*others, (members[-1][0], b"".join(lines))])
+
+    return change
+
+
 TAMPERED: dict[str, tuple[Change, str]] = {
     "half": (lambda whole, _: whole[: len(whole) // 2], "is no whole backup"),
     "without its end": (lambda whole, _: whole[: whole.rindex(b"SHA256SUMS")], "its end is missing"),
@@ -210,6 +223,8 @@ TAMPERED: dict[str, tuple[Change, str]] = {
         lambda _, members: rebuilt(members[1:]),
         "is no backup of this program",
     ),
+    "another format": (described(b'{"format": "chat backup 0"}'), "another format than this program knows"),
+    "a description without end": (described(b"[" * 60_000), "another format than this program knows"),
     "something behind it": (lambda _, members: rebuilt([*members, members[0]]), "does not belong there"),
 }
 
