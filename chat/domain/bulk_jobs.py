@@ -241,7 +241,8 @@ class BulkJobs:
         await run.step(lambda _: outcome.progress(position + 1))
 
     def _on_behalf_of(self, job: Job) -> Acting:
-        """The administrator who ordered the job: what it may do was asked when it was ordered."""
+        """The administrator who ordered the job: whether they may was asked then, and is asked again with every item
+        (`chat.registries.jobs`)."""
         user_id = NO_TARGET if job.requested_by_user_id is None else job.requested_by_user_id
         known = accounts.by_id(self._database.reader, user_id)
         account = Account(id=user_id, username="", discriminator=0) if known is None else known

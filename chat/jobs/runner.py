@@ -20,9 +20,10 @@ import trio
 
 from chat.clock import Clock
 from chat.errors import ApiError, StorageUnavailable
+from chat.registries.acls import Acl
 from chat.registries.jobs import JOB_KINDS, JobStatus, JobType
 from chat.snowflake import SnowflakeGenerator
-from chat.store import jobs
+from chat.store import accounts, jobs
 from chat.store.database import Database
 from chat.store.jobs import Job
 
@@ -117,6 +118,7 @@ class JobRun:
         current = jobs.by_id(connection, self.job.id)
         if current is None or current.status is not JobStatus.RUNNING or current.cancel_requested:
             raise _JobCancelled
+        _require_held(connection, current)
         return current
 
     def _advanced(self, connection: sqlite3.Connection, current: Job, progress: Progress) -> Job:
@@ -342,6 +344,16 @@ class Jobs:
                 await trio.sleep(STORE_PAUSE_SECONDS)
             else:
                 return
+
+
+def _require_held(connection: sqlite3.Connection, job: Job) -> None:
+    """Raise JobFailed unless whoever ordered the job may still do so; what has no account, as the command line, may."""
+    acl, orderer_id = JOB_KINDS[job.task_type].held_by_orderer, job.requested_by_user_id
+    if acl is None or orderer_id is None:
+        return
+    orderer = accounts.by_id(connection, orderer_id)
+    if orderer is not None and {acl, Acl.EVERYTHING}.isdisjoint(orderer.acls):
+        raise JobFailed("Whoever ordered this may not do so any more.")
 
 
 def _completed(job: Job, now: int) -> Job:

@@ -9,6 +9,8 @@ from typing import Final
 
 import attrs
 
+from chat.registries.acls import Acl
+
 
 class JobStatus(enum.StrEnum):
     """Where a job stands."""
@@ -84,6 +86,9 @@ class JobKind:
 
     max_attempts: int
     can_be_cancelled: bool
+    held_by_orderer: Acl | None = None
+    """What whoever ordered it has to hold until it is done, where it changes many things one after the other: the rest
+    is not done for somebody who may not do it any more."""
 
 
 JOB_KINDS: Final[Mapping[JobType, JobKind]] = MappingProxyType(
@@ -93,11 +98,19 @@ JOB_KINDS: Final[Mapping[JobType, JobKind]] = MappingProxyType(
         JobType.GUILD_ARCHIVE: JobKind(max_attempts=3, can_be_cancelled=True),
         JobType.ACCOUNT_ERASURE: JobKind(max_attempts=20, can_be_cancelled=False),
         JobType.SUBSCRIPTION_CANCELLATION: JobKind(max_attempts=12, can_be_cancelled=True),
-        JobType.UPDATE_USER_FLAGS: JobKind(max_attempts=3, can_be_cancelled=True),
-        JobType.UPDATE_GUILD_FEATURES: JobKind(max_attempts=3, can_be_cancelled=True),
-        JobType.ADD_GUILD_MEMBERS: JobKind(max_attempts=3, can_be_cancelled=True),
-        JobType.SCHEDULE_USER_DELETIONS: JobKind(max_attempts=3, can_be_cancelled=True),
-        JobType.SYSTEM_DM: JobKind(max_attempts=3, can_be_cancelled=True),
+        JobType.UPDATE_USER_FLAGS: JobKind(
+            max_attempts=3, can_be_cancelled=True, held_by_orderer=Acl.BULK_UPDATE_USER_FLAGS
+        ),
+        JobType.UPDATE_GUILD_FEATURES: JobKind(
+            max_attempts=3, can_be_cancelled=True, held_by_orderer=Acl.BULK_UPDATE_GUILD_FEATURES
+        ),
+        JobType.ADD_GUILD_MEMBERS: JobKind(
+            max_attempts=3, can_be_cancelled=True, held_by_orderer=Acl.BULK_ADD_GUILD_MEMBERS
+        ),
+        JobType.SCHEDULE_USER_DELETIONS: JobKind(
+            max_attempts=3, can_be_cancelled=True, held_by_orderer=Acl.BULK_DELETE_USERS
+        ),
+        JobType.SYSTEM_DM: JobKind(max_attempts=3, can_be_cancelled=True, held_by_orderer=Acl.SYSTEM_DM_SEND),
     }
 )
 """Every kind. A shred that failed is not tried again (document 002, POST message-shreds); an erasure has to be."""

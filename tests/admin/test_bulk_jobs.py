@@ -209,6 +209,29 @@ async def test_a_store_that_cannot_be_written_is_no_refusal(
     assert job["result"] == {"done": 2, "skipped": [], "failed": []}
 
 
+async def test_a_job_ends_with_the_rights_of_whoever_ordered_it(
+    chat_server: ChatServer, chat_world: World, autojump_clock: MockClock
+) -> None:
+    world, admin, carol = chat_world, chat_world.admin.rest, chat_world.carol
+    people = [*(str(number) for number in range(1, 1_000)), world.bob.id]
+    orders = (
+        ("bulk-jobs/update-user-flags", "bulk:update:user_flags", {"user_ids": people, "add_flags": [BUG_HUNTER]}),
+        ("bulk-jobs/schedule-user-deletions", "bulk:delete:users", {"user_ids": people, "reason_code": 2}),
+        ("system-dms", "system_dm:send", {"user_ids": people, "content": "from the instance"}),
+    )
+    for path, acl, body in orders:
+        for acls, status in ((["jobs:view"], "failed"), (["*"], "completed")):
+            held = {"acls": ["admin:authenticate", acl]}
+            (await admin.put(f"/v1/admin/users/{carol.id}/acls", held)).expect(200)
+            job_id = (await carol.rest.post(f"/v1/admin/{path}", body)).expect(200)["job_id"]
+            (await admin.put(f"/v1/admin/users/{carol.id}/acls", {"acls": acls})).expect(200)
+            job = await over(world, (await admin.get(f"/v1/admin/jobs/{job_id}")).expect(200))
+            assert job["status"] == status, (path, job)
+            if status == "failed":
+                assert job["error_message"] == "Whoever ordered this may not do so any more."
+                assert job["progress_current"] < len(people)
+
+
 async def changed(world: World, user_id: str, **body: list[str]) -> None:
     (await world.admin.rest.patch(f"/v1/admin/users/{user_id}/flags", body)).expect(200)
 
