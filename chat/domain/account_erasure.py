@@ -26,12 +26,12 @@ from chat.bus.audience import ToAccounts
 from chat.bus.bus import Bus, Event
 from chat.clock import Clock
 from chat.domain.account_events import AccountEvents
+from chat.domain.due_work import DueWork
 from chat.domain.groups import GroupDeparture, Groups
 from chat.domain.guild_succession import GuildSuccession, Succession
 from chat.domain.memberships import Departure, Memberships
 from chat.domain.own_message_deletion import OwnMessageDeletion
 from chat.domain.relationships import Change, Relationships, neither_side
-from chat.errors import StorageUnavailable
 from chat.jobs.runner import JobRun, Jobs, Progress
 from chat.registries.channel_types import ChannelType
 from chat.registries.events import EventName
@@ -62,12 +62,6 @@ PEOPLE_AT_ONCE: Final = 100
 
 MESSAGES_AT_ONCE: Final = 500
 """Messages to oneself that one step deletes."""
-
-LOOK_SECONDS: Final = 300.0
-"""How long it does not look at most: an account's moment can be set by others too."""
-
-RETRY_SECONDS: Final = 10.0
-"""How long a store that fails is left alone."""
 
 ROUNDS: Final = 5
 """How often everything is gone through at most, should something have come back meanwhile."""
@@ -127,8 +121,12 @@ class _Stage:
         return outcome[0]
 
 
-class AccountErasure:
+class AccountErasure(DueWork):
     """Orders erasures when they are due, and does them."""
+
+    NAME = "erasures"
+    LOOK_SECONDS = 300.0
+    """Deadlines are days away; whoever sets one need not say so."""
 
     def __init__(
         self,
@@ -143,8 +141,8 @@ class AccountErasure:
         groups: Groups,
         relationships: Relationships,
     ) -> None:
+        super().__init__(clock)
         self._database = database
-        self._clock = clock
         self._bus = bus
         self._orders = orders
         self._events = events
@@ -153,22 +151,19 @@ class AccountErasure:
         self._memberships = memberships
         self._groups = groups
         self._relationships = relationships
+        self._begun_too = True
+        """At first what was begun and given up is ordered as well."""
         orders.handle(JobType.ACCOUNT_ERASURE, self.erase)
 
     # Ordering
 
-    async def run(self) -> None:
-        """Order what is due, until cancelled; at first also what was begun and given up."""
-        begun_too = True
-        while True:
-            try:
-                await self._order(begun_too=begun_too)
-                begun_too = False
-                pause = self._seconds_to_next()
-            except StorageUnavailable:
-                log.warning("erasures wait for the store")
-                pause = RETRY_SECONDS
-            await trio.sleep(pause)
+    async def _work(self) -> None:
+        await self._order(begun_too=self._begun_too)
+        self._begun_too = False
+
+    def _next_due(self) -> int | None:
+        # What is due already has its job by now, which may wait for its turn.
+        return account_deletions.next_due(self._database.reader, self._clock.now_ms())
 
     async def _order(self, *, begun_too: bool) -> None:
         now = self._clock.now_ms()
@@ -188,10 +183,6 @@ class AccountErasure:
 
         if account_deletions.due(self._database.reader, now, begun_too=begun_too):
             await self._database.write(unit, lambda _: self._orders.ordered())
-
-    def _seconds_to_next(self) -> float:
-        due = account_deletions.next_due(self._database.reader)
-        return LOOK_SECONDS if due is None else min(LOOK_SECONDS, max(0.001, (due - self._clock.now_ms()) / 1000))
 
     # Doing
 

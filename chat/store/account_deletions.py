@@ -85,9 +85,13 @@ def due(connection: sqlite3.Connection, now_ms: int, *, begun_too: bool) -> list
     return [AccountDeletion(*row) for row in rows]
 
 
-def next_due(connection: sqlite3.Connection) -> int | None:
-    """When the next erasure that has not begun is due (Unix milliseconds)."""
+def next_due(connection: sqlite3.Connection, now: int) -> int | None:
+    """When, after `now`, the next erasure that has not begun is due (Unix milliseconds)."""
     row = connection.execute(
-        "SELECT min(due_at) FROM account_deletions WHERE erased_at IS NULL AND erasure_started_at IS NULL"
+        """
+        SELECT min(due_at) FROM account_deletions
+         WHERE erased_at IS NULL AND erasure_started_at IS NULL AND due_at > ?
+        """,
+        (now,),
     ).fetchone()
     return None if row is None else row[0]

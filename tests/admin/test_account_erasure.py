@@ -11,7 +11,7 @@ import pytest
 import trio
 from trio.testing import MockClock
 
-from chat.domain.account_erasure import erased
+from chat.domain.account_erasure import AccountErasure, erased
 from chat.domain.objects.users import DELETED_GLOBAL_NAME, DELETED_USERNAME
 from chat.registries.user_flags import UserFlag
 from chat.store import account_deletions, accounts
@@ -30,7 +30,7 @@ DELETED_AUTHOR: Final = {"username": DELETED_USERNAME, "discriminator": "0000", 
 async def comes_due(server: ChatServer) -> None:
     """Every deadline is now; returns once the server has looked and has done what there was to do."""
     await server_write(server, "UPDATE account_deletions SET due_at = ?", server.clock.now_ms())
-    await trio.sleep(301)
+    await trio.sleep(AccountErasure.LOOK_SECONDS + 1)
 
 
 def deletion_of(server: ChatServer, user_id: str) -> AccountDeletion | None:
