@@ -60,7 +60,8 @@ def environment() -> dict[str, str]:
 
 def run_in_shell(script: str, folder: Path, typed: str = "") -> str:
     """What a shell prints that runs the script in `folder` and reads `typed`; whatever it left running is ended."""
-    slowly = f"set -eu\nsleep() {{ command sleep {' "$1"' * SLOWER}; }}\n"  # which adds up what it is given
+    times = ' "$1"' * SLOWER  # `sleep` adds up what it is given
+    slowly = f"set -eu\nsleep() {{ command sleep{times}; }}\n"
     shell = subprocess.Popen(
         ["bash", "-c", slowly + script],
         cwd=folder,
