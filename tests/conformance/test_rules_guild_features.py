@@ -11,6 +11,7 @@ import attrs
 import pytest
 from trio.testing import MockClock
 
+from chat.domain.admin_audit_log import AdminAuditLog
 from chat.domain.guild_administration import change_features
 from chat.registries.user_flags import UserFlag
 from chat.store import assets, guilds
@@ -118,9 +119,10 @@ async def test_what_the_operator_changes_beside_the_server_is_noticed(
 ) -> None:
     """As `chat guild features` does it, from another process."""
     bob, carol = await chat_world.bob.connect(), await chat_world.carol.connect()
+    log = AdminAuditLog(chat_server.database, chat_server.server.snowflakes)
 
     async def operator(*, add: tuple[str, ...] = (), remove: tuple[str, ...] = ()) -> None:
-        await change_features(chat_server.database, chat_server.clock, int(chat_world.guild_id), add, remove)
+        await change_features(chat_server.database, chat_server.clock, log, int(chat_world.guild_id), add, remove)
 
     await give(chat_world)
     await bob.expect("GUILD_UPDATE")

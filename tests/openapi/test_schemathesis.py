@@ -61,9 +61,9 @@ class Caller:
 
 CALLERS: Final = [
     # Who signs out has no credential any more.
-    Caller("alice", 20, ("--exclude-path-regex", ADMINISTRATION, "--exclude-path", "/v1/auth/logout")),
-    Caller("bot", 12, ("--exclude-path-regex", f"{ADMINISTRATION}|^/v1/auth/")),
-    Caller("admin", 8, ("--include-path-regex", ADMINISTRATION)),
+    Caller("alice", 40, ("--exclude-path-regex", ADMINISTRATION, "--exclude-path", "/v1/auth/logout")),
+    Caller("bot", 25, ("--exclude-path-regex", f"{ADMINISTRATION}|^/v1/auth/")),
+    Caller("admin", 20, ("--include-path-regex", ADMINISTRATION)),
 ]
 
 
