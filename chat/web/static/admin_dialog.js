@@ -33,7 +33,9 @@ export function actionButton(name, action, context, then, { label } = {}) {
     words,
   );
   const shown = why ? h("span", { class: "why" }, button, h("span", { class: "hint" }, why)) : button;
-  button.addEventListener("click", async () => {
+  button.addEventListener("click", async (event) => {
+    // The second half of a double click was meant for the dialog that the first half closed.
+    if (event.detail > 1) return;
     if (why) {
       announce(why, "bad");
       return;
