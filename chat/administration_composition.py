@@ -48,7 +48,7 @@ from chat.jobs.runner import Jobs
 from chat.media.archive_files import ArchiveFiles
 
 if TYPE_CHECKING:
-    from chat.composition import Credentials, Foundations, Recovery
+    from chat.account_composition import Credentials, Recovery
     from chat.domain.access import Access
     from chat.domain.audit_log import AuditLog
     from chat.domain.bans import Bans
@@ -63,6 +63,7 @@ if TYPE_CHECKING:
     from chat.domain.own_message_deletion import OwnMessageDeletion
     from chat.domain.system_messages import SystemMessages
     from chat.domain.vanity_urls import VanityUrls
+    from chat.foundations import Foundations
     from chat.media.signing import MediaAddresses
 
 

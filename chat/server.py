@@ -39,7 +39,7 @@ from chat.auth.resolve import resolve_gateway_token
 from chat.auth.tokens import TokenMint
 from chat.bus.bus import Bus, CredentialsRevoked
 from chat.clock import Clock, MovableClock, SkippingClock, SystemClock
-from chat.composition import Foundations, build_services
+from chat.composition import build_services
 from chat.config import Loaded, Settings
 from chat.config.overrides import Overrides, accepted
 from chat.domain import guild_administration
@@ -55,6 +55,7 @@ from chat.domain.rosters import Rosters
 from chat.domain.thread_access import ThreadLookup
 from chat.domain.voice_states import VoiceStates
 from chat.errors import OperatorError
+from chat.foundations import Foundations
 from chat.gateway.commands.handler import CommandHandler
 from chat.gateway.gateway import Gateway, GatewaySettings
 from chat.gateway.guild_payloads import GuildPayloads
