@@ -2,7 +2,7 @@
 
 from hypothesis import settings
 
-pytest_plugins = ["tests.spec.ledger", "tests.canaries", "tests.answers"]
+pytest_plugins = ["tests.spec.ledger", "tests.long", "tests.canaries", "tests.answers"]
 
 settings.register_profile("suite", deadline=None, max_examples=60)  # a busy machine is no failure
 settings.register_profile("quick", deadline=None, max_examples=20)  # --hypothesis-profile=quick, while writing

@@ -5,7 +5,8 @@ A pytest plugin. `spec_fixtures/rules/*.json` numbers every rule; a test says wh
 travel with the test's report.
 
     --rules-report FILE    writes {id: {"passed": n, "failed": n}} for every rule that a test of this run names
-    --ledger               says that this is a complete run: a rule that is neither pending nor covered fails it
+    --rules-before FILE    counts what an earlier part of the same run has written there as well
+    --ledger               says that the run is complete now: a rule that is neither pending nor covered fails it
 
 A rule is covered when a test that names it passed and none failed.
 """
@@ -13,7 +14,7 @@ A rule is covered when a test that names it passed and none failed.
 from __future__ import annotations
 
 import json
-from collections.abc import Generator, Iterable
+from collections.abc import Generator, Iterable, Mapping
 from pathlib import Path
 from typing import Final
 
@@ -67,6 +68,13 @@ class Ledger:
             else:
                 outcome.failed += 1
 
+    def add(self, report: Mapping[str, Mapping[str, int]]) -> None:
+        """What an earlier part of the run has found out counts as well."""
+        for rule, counted in report.items():
+            outcome = self.outcomes.setdefault(rule, Outcome())
+            outcome.passed += counted["passed"]
+            outcome.failed += counted["failed"]
+
     def is_covered(self, rule: str) -> bool:
         """Whether this run proves the rule."""
         return rule in self.outcomes and self.outcomes[rule].covers
@@ -94,9 +102,10 @@ LEDGER: Final = pytest.StashKey[Ledger]()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """The two options of this plugin."""
+    """The options of this plugin."""
     group = parser.getgroup("ledger", "the ledger of the documents' rules")
     group.addoption("--rules-report", type=Path, metavar="FILE", help="write the outcome of each rule to FILE as JSON")
+    group.addoption("--rules-before", type=Path, metavar="FILE", help="add what an earlier part of the run wrote there")
     group.addoption(
         "--ledger", action="store_true", help="complete run: fail when a rule is neither pending nor covered"
     )
@@ -185,4 +194,7 @@ def pytest_sessionstart(session: pytest.Session) -> None:
     """Record in the leading process only: workers of pytest-xdist send their reports there."""
     config = session.config
     if not hasattr(config, "workerinput"):
+        before: Path | None = config.option.rules_before
+        if before is not None:
+            config.stash[LEDGER].add(json.loads(before.read_text(encoding="utf-8")))
         config.pluginmanager.register(Recorder(config, config.stash[LEDGER]), "ledger-recorder")

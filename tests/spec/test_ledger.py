@@ -80,6 +80,25 @@ def test_a_partial_run_may_leave_rules_without_a_test(project: pytest.Pytester) 
     assert project.runpytest().ret == pytest.ExitCode.OK
 
 
+@pytest.mark.parametrize("processes", ["0", "2"])
+def test_a_complete_run_may_have_two_parts(project: pytest.Pytester, processes: str) -> None:
+    project.makepyfile(PASSING)
+    first = project.runpytest("-n", processes, "-k", "test_one", "--rules-report", "first.json")
+    assert first.ret == pytest.ExitCode.OK
+    alone = ("-n", processes, "-k", "test_both", "--ledger", "--rules-report", "both.json")
+    result = project.runpytest(*alone, "--rules-before", "first.json")
+    assert result.ret == pytest.ExitCode.OK
+    assert json.loads((project.path / "both.json").read_text())["000.a.1"] == {"passed": 2, "failed": 0}
+
+
+def test_a_failure_in_the_first_part_counts_in_the_second(project: pytest.Pytester) -> None:
+    project.makepyfile(PASSING)
+    (project.path / "first.json").write_text(json.dumps({"000.a.2": {"passed": 0, "failed": 1}}))
+    result = project.runpytest("--ledger", "--rules-before", "first.json")
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+    result.stdout.fnmatch_lines(["not covered: 1", "  000.a.2"])
+
+
 def test_one_failing_test_outweighs_the_passing_ones(project: pytest.Pytester) -> None:
     project.makepyfile(
         """
