@@ -49,6 +49,9 @@ logger = structlog.get_logger(__name__)
 REPLAY_PAUSE_BYTES: Final = 262_144
 """A replay waits while the socket has more than this unsent."""
 
+REPLAY_DISPATCHES_PER_TURN: Final = 64
+"""Dispatches of a replay before other tasks get a turn."""
+
 COMMAND_WINDOW_SECONDS: Final = COMMAND_BUDGET_WINDOW_MS / 1000
 
 RESUMED: Final = OutgoingEvent(EventName.RESUMED, b"{}", retained=False)
@@ -158,8 +161,9 @@ class Connection:
             self._parts.table.detach(session)
 
     def _release(self) -> GatewaySession | None:
-        """This socket holds its session no longer; what it asked of it is abandoned."""
+        """This socket holds its session no longer: its replay ends, and what it asked of it is abandoned."""
         session, self.session = self.session, None
+        self._replay_queue = None
         if session is not None:
             self._parts.commands.socket_closed(session)
         return session
@@ -234,8 +238,8 @@ class Connection:
         self._handle(inputs.ProcessEnding())
 
     def close(self, close: Close) -> None:
-        """Close with this code and reason (faults of the development routes)."""
-        self._perform(effects.CloseSocket(close))
+        """Close with this code and reason; the session is retained."""
+        self._handle(inputs.Faulted(close))
 
     def _outbox_full(self) -> None:
         """The peer reads too slowly: the socket goes, the session stays retained."""
@@ -340,7 +344,7 @@ class Connection:
             case effects.DropHeldIdentify():
                 self._drop_held()
             case effects.Replay():
-                self._nursery.start_soon(self._replay)
+                self._begin_replay()
             case effects.SendResumed():
                 self._send_resumed()
             case effects.DetachSession():
@@ -438,18 +442,25 @@ class Connection:
         session.receiver = self._replay_queue = ReplayQueue(self, session.numbering.retained_above(seq))
         self._handle(inputs.ResumeAccepted())
 
-    async def _replay(self) -> None:
-        """Send what was retained above the client's sequence, then what came in the meantime."""
-        session, queue = self.session, self._replay_queue
-        if session is None or queue is None:
-            return
-        for sequence, event in queue.entries():
-            if session.receiver is not queue:
+    def _begin_replay(self) -> None:
+        # The task begins later, when this socket may hold another session already.
+        if self.session is not None and self._replay_queue is not None:
+            self._nursery.start_soon(self._replay, self.session, self._replay_queue)
+
+    async def _replay(self, session: GatewaySession, queue: ReplayQueue) -> None:
+        """Send what was retained above the client's sequence, then what came in the meantime.
+
+        It ends as soon as this socket holds the session no longer, or replays it anew.
+        """
+        for position, (sequence, event) in enumerate(queue.entries(), 1):
+            if self._replay_queue is not queue:
                 return
             self._send_dispatch(sequence, event)
             if self._websocket.pending_bytes > REPLAY_PAUSE_BYTES:
                 await self.drained(REPLAY_PAUSE_BYTES)
-        if session.receiver is queue:
+            if position % REPLAY_DISPATCHES_PER_TURN == 0:
+                await trio.lowlevel.checkpoint()
+        if self._replay_queue is queue:
             session.receiver = self
             self._replay_queue = None
             self._handle(inputs.ReplayFinished())

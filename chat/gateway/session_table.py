@@ -64,6 +64,7 @@ class SessionTable:
         session.ended = True
         for tell in self.on_end:
             tell(session)
+        session.receiver = None  # nothing reaches a socket by way of a session that is over
         del self._sessions[session.id]
         of_user = self._by_user[session.user_id]
         del of_user[session]
