@@ -16,7 +16,7 @@ from chat.auth.principal import Principal
 from chat.bus.audience import ToGuild
 from chat.bus.bus import Bus, Event, GuildChannelsChanged, GuildStateChanged
 from chat.config import Settings
-from chat.domain.access import Access, GuildAccess
+from chat.domain.access import Access
 from chat.domain.audit_log import Actor, AuditLog, changes_between
 from chat.domain.channel_events import channel_updated
 from chat.domain.channel_fields import CONVERTIBLE_TYPES, stored_fields, voice_defaults
@@ -104,7 +104,8 @@ class GuildChannels:
         """Make a channel, at the end of where it goes. Without overwrites of its own it takes those of its category.
 
         :raises ApiError: as `Access.guild` with MANAGE_CHANNELS; MISSING_PERMISSIONS for overwrites that the caller
-            may not write, CONTENT_BLOCKED, UNKNOWN_VOICE_REGION, MAX_GUILD_CHANNELS, MAX_CATEGORY_CHANNELS.
+            may not write and for a category that the caller does not see, CONTENT_BLOCKED, UNKNOWN_VOICE_REGION,
+            MAX_GUILD_CHANNELS, MAX_CATEGORY_CHANNELS.
         :raises InvalidFormBody: with every field that cannot be taken.
         """
         access = self._access.guild(principal, guild_id, MANAGE_CHANNELS)
@@ -117,6 +118,7 @@ class GuildChannels:
         self._require_unblocked(columns)
         self._regions.require(state.guild.features, columns.get("rtc_region"))
         own = overwrites_of_body(principal, access.permissions, state, (), overwrites)
+        self._require_seen(principal, state, columns.get("parent_id"))
         if kind is ChannelType.GUILD_VOICE:
             columns = {**voice_defaults(self._settings.limits), **columns}
         channel_id = self._snowflakes()
@@ -186,6 +188,7 @@ class GuildChannels:
             raise InvalidFormBody(errors)
         self._require_unblocked(columns)
         self._regions.require(state.guild.features, columns.get("rtc_region"))
+        self._require_seen(principal, state, columns.get("parent_id"))
 
         def unit(connection: sqlite3.Connection) -> _Written:
             present = _channels(connection, guild_id)
@@ -223,17 +226,26 @@ class GuildChannels:
     ) -> None:
         """Move channels, all of them or none; positions among siblings are dense afterwards.
 
-        :raises ApiError: as `Access.guild` with MANAGE_CHANNELS; MAX_CATEGORY_CHANNELS, MISSING_PERMISSIONS where
-            overwrites would be taken over without MANAGE_ROLES.
+        :raises ApiError: as `Access.guild` with MANAGE_CHANNELS, and as `Access.guild_channel` for each channel: with
+            MANAGE_CHANNELS for one that moves, with MANAGE_ROLES too where it takes over overwrites, without either for
+            a category or a sibling to stand behind; MAX_CATEGORY_CHANNELS.
         :raises InvalidFormBody: CHANNEL_NOT_FOUND for a channel that the guild does not have; as `create` for parents.
         """
-        access = self._access.guild(principal, guild_id, MANAGE_CHANNELS)
-        if any(move.lock_permissions for move in moves.values()) and not access.permissions & MANAGE_ROLES:
-            raise ApiError("MISSING_PERMISSIONS")
+        state = self._access.guild(principal, guild_id, MANAGE_CHANNELS).state
+        _require_present(state.channels, moves)
+        held: dict[int, int] = {}
+        for channel_id, move in moves.items():
+            needed = MANAGE_CHANNELS | MANAGE_ROLES if move.lock_permissions else MANAGE_CHANNELS
+            held[channel_id] = self._access.guild_channel(principal, channel_id, needed).permissions
+            self._require_seen(principal, state, move.parent_id, move.after_id)
 
         def unit(connection: sqlite3.Connection) -> _Written:
             before = _channels(connection, guild_id)
-            after = self._moved(principal, access, before, moves)
+            _require_present(before, moves)
+            after = dict(before)
+            for channel_id, move in moves.items():
+                after[channel_id] = self._placed(principal, held[channel_id], state, after, after[channel_id], move)
+            after = _renumbered(after, moves)
             changed = tuple(channel for channel in after.values() if channel != before[channel.id])
             actor = Actor(principal.user_id, reason)
             entries = []
@@ -331,35 +343,26 @@ class GuildChannels:
             raise ApiError("MAX_CATEGORY_CHANNELS")
         return parent
 
-    def _moved(
-        self, principal: Principal, access: GuildAccess, before: Mapping[int, Channel], moves: Mapping[int, Move]
-    ) -> dict[int, Channel]:
-        unknown = [
-            FieldError(f"{index}.id", "CHANNEL_NOT_FOUND")
-            for index, channel_id in enumerate(moves)
-            if channel_id not in before
-        ]
-        if unknown:
-            raise InvalidFormBody(unknown)
-        after = dict(before)
-        for channel_id, move in moves.items():
-            after[channel_id] = self._placed(principal, access, after, after[channel_id], move)
-        return _renumbered(after, moves)
+    def _require_seen(self, principal: Principal, state: GuildState, *channel_ids: int | None) -> None:
+        """Raise MISSING_PERMISSIONS for a channel of the guild that the caller does not see."""
+        for channel_id in channel_ids:
+            if channel_id in state.channels and not state.can_view(principal.user_id, channel_id):
+                raise ApiError("MISSING_PERMISSIONS")
 
     def _placed(
         self,
         principal: Principal,
-        access: GuildAccess,
+        own: int,
+        state: GuildState,
         present: Mapping[int, Channel],
         channel: Channel,
         move: Move,
     ) -> Channel:
+        """The channel where it is to stand; the caller holds `own` in it."""
         if move.parent and move.parent_id != channel.parent_id:
             parent = self._parent(present, ChannelType(channel.type), move.parent_id)
             channel = attrs.evolve(channel, parent_id=move.parent_id)
             if move.lock_permissions and parent is not None:
-                own = access.permissions
-                state = access.state
                 taken = overwrites_of_body(principal, own, state, channel.overwrites, parent.overwrites)
                 channel = attrs.evolve(channel, overwrites=taken)
         return channel if move.position is None else attrs.evolve(channel, position=move.position)
@@ -391,6 +394,17 @@ def _channels(connection: sqlite3.Connection, guild_id: int) -> dict[int, Channe
     if guilds.by_id(connection, guild_id) is None:
         raise ApiError("UNKNOWN_GUILD")
     return {channel.id: channel for channel in channels.of_guild(connection, guild_id)}
+
+
+def _require_present(present: Mapping[int, Channel], moves: Mapping[int, Move]) -> None:
+    """Raise InvalidFormBody, CHANNEL_NOT_FOUND at each channel that the guild does not have."""
+    unknown = [
+        FieldError(f"{index}.id", "CHANNEL_NOT_FOUND")
+        for index, channel_id in enumerate(moves)
+        if channel_id not in present
+    ]
+    if unknown:
+        raise InvalidFormBody(unknown)
 
 
 def _converted(known: Channel, fields: Mapping[str, Any]) -> ChannelType:

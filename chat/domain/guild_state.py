@@ -158,6 +158,17 @@ class GuildState:
             granted.visible = self._visible_to(member)
         return granted.visible
 
+    def channels_with(self, user_id: int, permission: int) -> frozenset[int]:
+        """The channels that the account sees and holds every bit of `permission` in."""
+        member = self.member(user_id)
+        if member is None:
+            return frozenset()
+        return frozenset(
+            channel_id
+            for channel_id in self.visible_channels(user_id)
+            if self.member_permissions(member, channel_id) & permission == permission
+        )
+
     def thread_moderated_channels(self, user_id: int) -> frozenset[int]:
         """The channels that the account sees with every thread below them: it manages threads there."""
         member = self.member(user_id)

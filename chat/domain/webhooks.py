@@ -180,14 +180,18 @@ class Webhooks:
         )
 
     async def of_guild(self, principal: Principal, guild_id: int) -> list[dict[str, Any]]:
-        """The webhooks of a guild, oldest first.
+        """The webhooks of a guild that `get` shows to the caller, oldest first.
 
         :raises ApiError: as `Access.guild`.
         """
-        self._access.guild(principal, guild_id, MANAGE_WEBHOOKS)
-        return await self._database.read(
-            lambda connection: self._shown(connection, webhooks.of_guild(connection, guild_id))
-        )
+        access = self._access.guild(principal, guild_id, MANAGE_WEBHOOKS)
+        open_to = access.state.channels_with(principal.user_id, MANAGE_WEBHOOKS)
+
+        def shown(connection: sqlite3.Connection) -> list[dict[str, Any]]:
+            present = webhooks.of_guild(connection, guild_id)
+            return self._shown(connection, [webhook for webhook in present if webhook.channel_id in open_to])
+
+        return await self._database.read(shown)
 
     def get(self, principal: Principal, webhook_id: int) -> dict[str, Any]:
         """One webhook.

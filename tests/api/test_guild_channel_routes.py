@@ -246,6 +246,55 @@ async def test_channels_are_put_in_order(chat_world: World) -> None:
     assert (await chat_world.bob.rest.patch(channels_of(chat_world), [])).code == "MISSING_PERMISSIONS"
 
 
+async def steward(world: World, *extra: Permission) -> tuple[Actor, dict[str, Any]]:
+    """Bob with MANAGE_CHANNELS by role, and a category that he does not see."""
+    alice, roles = world.alice.rest, f"/v1/guilds/{world.guild_id}/roles"
+    bits = str(int(Permission.MANAGE_CHANNELS) | sum(extra))
+    role = (await alice.post(roles, {"name": "steward", "permissions": bits})).expect(200)
+    (await alice.put(f"/v1/guilds/{world.guild_id}/members/{world.bob.id}/roles/{role['id']}")).expect(204)
+    hide = [{"id": world.guild_id, "type": 0, "allow": "0", "deny": str(VIEW)}]
+    return world.bob, await make(world, 4, "Closed", permission_overwrites=hide)
+
+
+async def test_a_channel_that_the_caller_does_not_see_is_neither_moved_nor_named(chat_world: World) -> None:
+    bob, closed = await steward(chat_world, Permission.MANAGE_ROLES)
+    hidden = await make(chat_world, name="hidden", parent_id=closed["id"])
+    public, sibling = await make(chat_world, 4, "Public"), await make(chat_world, name="sibling")
+    before = await listed(chat_world)
+    path = channels_of(chat_world)
+    for answer in (
+        await bob.rest.get(f"/v1/channels/{hidden['id']}"),
+        await bob.rest.patch(path, [{"id": hidden["id"], "position": 0}]),
+        await bob.rest.patch(path, [{"id": hidden["id"], "parent_id": public["id"], "lock_permissions": True}]),
+        await bob.rest.patch(path, [{"id": sibling["id"], "parent_id": closed["id"]}]),
+        await bob.rest.patch(path, [{"id": sibling["id"], "preceding_sibling_id": hidden["id"]}]),
+        await bob.rest.patch(path, [{"id": sibling["id"], "position": 0}, {"id": closed["id"], "position": 0}]),
+        await bob.rest.patch(f"/v1/channels/{sibling['id']}", {"parent_id": closed["id"]}),
+        await bob.rest.post(path, {"name": "x", "type": 0, "parent_id": closed["id"]}),
+    ):
+        assert (answer.status, answer.code) == (403, "MISSING_PERMISSIONS")
+    assert await listed(chat_world) == before
+    (await bob.rest.patch(path, [{"id": sibling["id"], "parent_id": public["id"], "lock_permissions": True}])).expect(
+        204
+    )
+
+
+async def test_moving_takes_the_permission_in_each_channel(chat_world: World) -> None:
+    bob, _ = await steward(chat_world)
+    path, sibling = channels_of(chat_world), await make(chat_world, name="sibling")
+    public = await make(chat_world, 4, "Public")
+    overwrites = f"/v1/channels/{sibling['id']}/permissions/{chat_world.bob.id}"
+    into = [{"id": sibling["id"], "parent_id": public["id"]}]
+    alice, manage, rights = chat_world.alice.rest, Permission.MANAGE_CHANNELS, Permission.MANAGE_ROLES
+    locking = [into[0] | {"lock_permissions": True}]
+    assert (await bob.rest.patch(path, locking)).code == "MISSING_PERMISSIONS"
+    (await alice.put(overwrites, {"type": 1, "deny": str(int(manage)), "allow": "0"})).expect(204)
+    assert (await bob.rest.patch(path, into)).code == "MISSING_PERMISSIONS"
+    # MANAGE_ROLES in the channel is what lets somebody take over overwrites.
+    (await alice.put(overwrites, {"type": 1, "deny": "0", "allow": str(int(rights))})).expect(204)
+    (await bob.rest.patch(path, locking)).expect(204)
+
+
 async def test_moving_in_may_take_over_what_the_category_says(chat_world: World) -> None:
     hide = [{"id": chat_world.guild_id, "type": 0, "deny": str(VIEW)}]
     category = await make(chat_world, 4, "Staff", permission_overwrites=hide)

@@ -8,6 +8,7 @@ import pytest
 import trio
 import trio.testing
 
+from chat.registries.permissions import Permission
 from chat.testing.rest_client import RestClient
 from chat.testing.server import ChatServer
 from chat.testing.world import World
@@ -77,6 +78,21 @@ async def test_managing_webhooks_takes_the_permission(chat_world: World) -> None
         assert (answer.status, answer.code) == (401, "UNAUTHORIZED")
     outsider = await chat_world.admin.rest.get(path)
     assert (outsider.status, outsider.code) == (403, "MISSING_PERMISSIONS")
+
+
+async def test_the_list_of_a_guild_holds_what_the_caller_manages(chat_world: World) -> None:
+    alice, bob, guild = chat_world.alice.rest, chat_world.bob, f"/v1/guilds/{chat_world.guild_id}"
+    bits = str(int(Permission.MANAGE_WEBHOOKS))
+    role = (await alice.post(f"{guild}/roles", {"name": "herald", "permissions": bits})).expect(200)
+    (await alice.put(f"{guild}/members/{bob.id}/roles/{role['id']}")).expect(204)
+    shown = await new_webhook(alice, chat_world.channel_id)
+    for denied in (Permission.VIEW_CHANNEL, Permission.MANAGE_WEBHOOKS):
+        overwrites = [{"id": bob.id, "type": 1, "allow": "0", "deny": str(int(denied))}]
+        body = {"name": "closed", "type": 0, "permission_overwrites": overwrites}
+        closed = await new_webhook(alice, (await alice.post(f"{guild}/channels", body)).expect(200)["id"])
+        assert (await bob.rest.get(f"/v1/webhooks/{closed['id']}")).code == "MISSING_PERMISSIONS"
+    assert (await bob.rest.get(f"{guild}/webhooks")).expect(200) == [shown]
+    assert len((await alice.get(f"{guild}/webhooks")).expect(200)) == 3
 
 
 @pytest.mark.parametrize(
