@@ -4,7 +4,7 @@ An account has so many friends, blocks and requests of its own at most, and so m
 those who ask take no room away from it.
 
 Who blocked somebody is never told to the one who is blocked: a request to them is refused as one that their settings do
-not let in.
+not let in, and one that was sent before stays with the sender until the block ends; then it is turned down.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import enum
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any, Final
 
 from chat.bus.audience import ToAccounts
@@ -35,11 +35,15 @@ class RelationshipType(enum.IntEnum):
 
 _OTHER_SIDE: Final = {
     RelationshipType.FRIEND: RelationshipType.FRIEND,
-    RelationshipType.BLOCKED: None,
     RelationshipType.INCOMING_REQUEST: RelationshipType.OUTGOING_REQUEST,
     RelationshipType.OUTGOING_REQUEST: RelationshipType.INCOMING_REQUEST,
 }
-"""What the other account has; None takes away whatever it had, but never a block of its own."""
+"""What the other account has. A block has no other side."""
+
+_KEPT_WHEN_BLOCKED: Final = frozenset({RelationshipType.BLOCKED, RelationshipType.OUTGOING_REQUEST})
+"""What the account that is blocked keeps: a block of its own, and what it asked, so that it learns nothing."""
+
+_KEPT_WHEN_PARTED: Final = frozenset({RelationshipType.BLOCKED})
 
 Change = tuple[Relationship | None, Relationship | None]
 """What an account had with another, and what it has now."""
@@ -119,21 +123,19 @@ def both_sides(
     connection: sqlite3.Connection, user_id: int, target_id: int, type: RelationshipType, now: int
 ) -> list[Change]:
     """In a unit of writing: `type` for the first account, what belongs to it for the second."""
-    return [
-        _replace(connection, user_id, target_id, type, now),
-        _replace(connection, target_id, user_id, _OTHER_SIDE[type], now),
-    ]
+    own = _replace(connection, user_id, target_id, type, now)
+    if type == RelationshipType.BLOCKED:
+        return [own, _take_away(connection, target_id, user_id, _KEPT_WHEN_BLOCKED)]
+    return [own, _replace(connection, target_id, user_id, _OTHER_SIDE[type], now)]
 
 
 def neither_side(connection: sqlite3.Connection, user_id: int, target_id: int) -> list[Change]:
     """In a unit of writing: the first account has nothing with the second any more, nor the other way round; but what
     the second has blocked stays blocked."""
-    before = relationships.by_id(connection, user_id, target_id)
-    relationships.delete(connection, user_id, target_id)
-    changes: list[Change] = [(before, None)]
-    if before is not None and before.type != RelationshipType.BLOCKED:
-        changes.append(_replace(connection, target_id, user_id, None, 0))
-    return changes
+    return [
+        _take_away(connection, user_id, target_id),
+        _take_away(connection, target_id, user_id, _KEPT_WHEN_PARTED),
+    ]
 
 
 def _parted_or_met(changes: list[Change]) -> set[tuple[int, int]]:
@@ -148,15 +150,18 @@ def _parted_or_met(changes: list[Change]) -> set[tuple[int, int]]:
     return pairs
 
 
-def _replace(
-    connection: sqlite3.Connection, user_id: int, target_id: int, type: RelationshipType | None, now: int
+def _take_away(
+    connection: sqlite3.Connection, user_id: int, target_id: int, kept: Collection[int] = frozenset()
 ) -> Change:
     before = relationships.by_id(connection, user_id, target_id)
-    if type is None:
-        if before is None or before.type == RelationshipType.BLOCKED:
-            return before, before
-        relationships.delete(connection, user_id, target_id)
-        return before, None
+    if before is None or before.type in kept:
+        return before, before
+    relationships.delete(connection, user_id, target_id)
+    return before, None
+
+
+def _replace(connection: sqlite3.Connection, user_id: int, target_id: int, type: RelationshipType, now: int) -> Change:
+    before = relationships.by_id(connection, user_id, target_id)
     if before is not None and before.type == type:
         return before, before
     shares = True

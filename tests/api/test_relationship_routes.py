@@ -68,6 +68,25 @@ async def test_a_block_ends_friendship_and_is_not_told(chat_world: World) -> Non
     (await bob.rest.post(f"{BASE}/{alice.id}")).expect(200)
 
 
+async def test_one_who_asked_is_not_told_of_a_block(chat_world: World) -> None:
+    """The request stays with the one who asked, asked again or not, until the block ends: then it is turned down."""
+    alice, bob = chat_world.alice, chat_world.bob
+    (await alice.rest.post(f"{BASE}/{bob.id}")).expect(200)
+    before = (await alice.rest.get(BASE)).expect(200)
+    at_alice = await alice.connect()
+    assert (await bob.rest.put(f"{BASE}/{alice.id}", {"type": 2})).expect(200)["type"] == 2
+    assert (await alice.rest.get(BASE)).expect(200) == before
+    assert (await alice.rest.post(f"{BASE}/{bob.id}")).expect(200)["type"] == 4
+    assert (await types(alice), await types(bob)) == ({bob.id: 4}, {alice.id: 2})
+    (await alice.rest.put(f"/v1/users/@me/notes/{bob.id}", {"note": "silent"})).expect(204)
+    await at_alice.expect("USER_NOTE_UPDATE")
+    assert not [payload for payload in at_alice.dispatches if str(payload.name).startswith("RELATIONSHIP")]
+
+    (await bob.rest.delete(f"{BASE}/{alice.id}")).expect(204)
+    assert (await at_alice.expect("RELATIONSHIP_REMOVE")).data == {"id": bob.id}
+    assert (await types(alice), await types(bob)) == ({}, {})
+
+
 async def test_a_friend_gets_a_nickname(chat_world: World) -> None:
     alice, bob = chat_world.alice, chat_world.bob
     stranger = await alice.rest.patch(f"{BASE}/{bob.id}", {"nickname": "bobby"})
@@ -149,6 +168,8 @@ SIDES: dict[tuple[int | None, int | None], str] = {
     (2, None): "blocked by the first",
     (None, 2): "blocked by the second",
     (2, 2): "blocked by both",
+    (2, 4): "blocked by the first, whom the second had asked",
+    (4, 2): "blocked by the second, whom the first had asked",
     (4, 3): "asked by the first",
     (3, 4): "asked by the second",
 }

@@ -87,6 +87,14 @@ async def test_a_block_never_takes_away_the_others_block(circle: Circle) -> None
     assert circle.types() == ([2], [2])
 
 
+async def test_the_one_who_asked_and_is_blocked_is_told_when_the_block_ends(circle: Circle) -> None:
+    await circle.relationships.set_both(circle.alice, circle.bob, RelationshipType.OUTGOING_REQUEST)
+    circle.told()
+    await circle.relationships.set_both(circle.bob, circle.alice, RelationshipType.BLOCKED)
+    assert circle.types() == ([4], [2])
+    assert circle.told() == [("RELATIONSHIP_UPDATE", (circle.bob,))]
+
+
 async def test_the_same_again_is_told_to_nobody(circle: Circle) -> None:
     await circle.relationships.set_both(circle.alice, circle.bob, RelationshipType.FRIEND)
     circle.told()
