@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 import attrs
 
-from chat.api.fields import Items, Length, Refusal, Schema, Timestamp
+from chat.api.fields import Items, Length, Refusal, Schema, UtcTimestamp
 from chat.clock import iso_timestamp
 from chat.domain.embeds import (
     AUTHOR_CHARACTERS,
@@ -109,7 +109,7 @@ class EmbedBody:
     url: Url | None = None
     title: Annotated[str, Length(0, TITLE_CHARACTERS)] | None = None
     color: Annotated[int, _Color()] | None = None
-    timestamp: Timestamp | None = None
+    timestamp: UtcTimestamp | None = None
     description: Annotated[str, Length(0, DESCRIPTION_CHARACTERS)] | None = None
     author: EmbedAuthorBody | None = None
     image: EmbedMediaBody | None = None

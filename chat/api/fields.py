@@ -197,9 +197,12 @@ FlagBits = Annotated[int, Decimal((1 << 64) - 1, "INVALID_INTEGER_FORMAT", "INTE
 
 
 class _Moment:
-    """An ISO 8601 moment with its zone."""
+    """An ISO 8601 moment with its zone; where `zone` is given, it stands for one that is missing."""
 
     schema: Final[Schema] = {"type": "string", "format": "date-time"}
+
+    def __init__(self, zone: datetime.tzinfo | None = None) -> None:
+        self._zone = zone
 
     def read(self, value: object) -> int:
         if type(value) is not str:
@@ -209,7 +212,9 @@ class _Moment:
         except ValueError:
             raise Refusal("INVALID_ISO_TIMESTAMP") from None
         if moment.tzinfo is None:
-            raise Refusal("INVALID_ISO_TIMESTAMP")
+            if self._zone is None or len(value) <= _DATE_CHARACTERS:
+                raise Refusal("INVALID_ISO_TIMESTAMP")
+            moment = moment.replace(tzinfo=self._zone)
         milliseconds = round((moment - _EPOCH) / _MILLISECOND)
         if not 0 <= milliseconds < _YEAR_10000_MS:  # what lies outside cannot be shown as ISO 8601 again
             raise Refusal("INVALID_ISO_TIMESTAMP")
@@ -219,9 +224,13 @@ class _Moment:
 _EPOCH: Final = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
 _MILLISECOND: Final = datetime.timedelta(milliseconds=1)
 _YEAR_10000_MS: Final = 253_402_300_800_000
+_DATE_CHARACTERS: Final = len("2015-01-01")
 
 Timestamp = Annotated[int, _Moment()]
 """An ISO 8601 moment with a time zone, from 1970 to 9999 in UTC, held as Unix milliseconds."""
+
+UtcTimestamp = Annotated[int, _Moment(datetime.UTC)]
+"""A `Timestamp` whose zone may be missing: then it is UTC."""
 
 
 def named_members(body: Any) -> dict[str, Any]:

@@ -93,6 +93,7 @@ async def test_what_only_the_server_says_of_an_embed_is_ignored(chat_world: Worl
         ({"title": "x", "color": 0x1000000}, "color", "COLOR_VALUE_TOO_HIGH"),
         ({"title": "x", "color": "red"}, "color", "INVALID_FORMAT"),
         ({"title": "x", "timestamp": "today"}, "timestamp", "INVALID_ISO_TIMESTAMP"),
+        ({"title": "x", "timestamp": "2026-11-21"}, "timestamp", "INVALID_ISO_TIMESTAMP"),
         ({"title": "x", "url": "javascript:alert(1)"}, "url", "INVALID_FORMAT"),
         ({"title": "x", "url": "https://"}, "url", "INVALID_FORMAT"),
         ({"title": "x", "url": "https://a b"}, "url", "INVALID_FORMAT"),
@@ -124,6 +125,17 @@ async def test_what_is_wrong_with_an_embed(chat_world: World, embed: object, pat
     sent = (await bob.send_message(channel_id, "x")).expect(200)
     edit = await bob.patch(f"/v1/channels/{channel_id}/messages/{sent['id']}", {"embeds": [embed]})
     assert wrong_fields(edit) == [(whole_path, code)]
+
+
+@pytest.mark.parametrize(
+    "timestamp",
+    ["2026-11-21T10:00:00Z", "2026-11-21 10:00:00", "2026-11-21T10:00:00.000", "2026-11-21 12:00:00.0001+02:00"],
+)
+async def test_how_a_time_stamp_may_be_written(chat_world: World, timestamp: str) -> None:
+    (embed,) = (await send(chat_world.bob, chat_world.channel_id, embeds=[{"title": "t", "timestamp": timestamp}]))[
+        "embeds"
+    ]
+    assert embed["timestamp"] == "2026-11-21T10:00:00.000Z"
 
 
 async def test_so_many_embeds_and_characters_and_no_more(chat_world: World) -> None:
