@@ -53,7 +53,7 @@ class SavedMessages:
         self._addresses = addresses
 
     async def list(self, principal: Principal, limit: int, before: int | None) -> list[dict[str, Any]]:
-        """What the caller keeps, the last one saved first: at most `limit` with an id under `before`.
+        """What the caller keeps, the last one saved first: at most `limit`, saved before the message `before`.
 
         A message that the caller may not read at present is named without being shown.
         """
@@ -113,7 +113,7 @@ class SavedMessages:
 
 def _entry(saved: SavedMessage, message: dict[str, Any] | None) -> dict[str, Any]:
     return {
-        "id": str(saved.id),
+        "id": str(saved.message_id),
         "channel_id": str(saved.channel_id),
         "message_id": str(saved.message_id),
         "status": MISSING_PERMISSIONS if message is None else AVAILABLE,

@@ -47,11 +47,16 @@ def count(connection: sqlite3.Connection, user_id: int) -> int:
 
 
 def page(connection: sqlite3.Connection, user_id: int, limit: int, before: int) -> list[SavedMessage]:
-    """What the account keeps, with an `id` under `before`: the last one saved comes first."""
+    """What the account saved before it saved the message `before`: the last one saved comes first.
+
+    A message that it does not keep stands where it would if it had been saved when it was written.
+    """
     rows = connection.execute(
         """
         SELECT user_id, message_id, id, channel_id FROM saved_messages
-         WHERE user_id = ? AND id < ? ORDER BY id DESC LIMIT ?
+         WHERE user_id = ?1
+           AND id < coalesce((SELECT id FROM saved_messages WHERE user_id = ?1 AND message_id = ?2), ?2)
+         ORDER BY id DESC LIMIT ?3
         """,
         (user_id, before, limit),
     )
