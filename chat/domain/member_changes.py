@@ -38,6 +38,7 @@ TIMEOUT_MAXIMUM_MS: Final = 365 * 86_400_000
 
 CHANGE_NICKNAME: Final = Permission.CHANGE_NICKNAME.value
 MANAGE_NICKNAMES: Final = Permission.MANAGE_NICKNAMES.value
+MODERATE_MEMBERS: Final = Permission.MODERATE_MEMBERS.value
 MOVE_MEMBERS: Final = Permission.MOVE_MEMBERS.value
 
 PERMISSIONS: Final[Mapping[str, int]] = {
@@ -45,7 +46,7 @@ PERMISSIONS: Final[Mapping[str, int]] = {
     "roles": Permission.MANAGE_ROLES.value,
     "mute": Permission.MUTE_MEMBERS.value,
     "deaf": Permission.DEAFEN_MEMBERS.value,
-    "communication_disabled_until": Permission.MODERATE_MEMBERS.value,
+    "communication_disabled_until": MODERATE_MEMBERS,
     "channel_id": MOVE_MEMBERS,
 }
 """What changing a field of somebody asks for."""
@@ -126,7 +127,8 @@ class MemberChanges:
         about all of the member's connections.
 
         :raises ApiError: as `Access.guild` with what PERMISSIONS asks for; UNKNOWN_MEMBER; MISSING_PERMISSIONS for a
-            member, and for a role, that does not stand below the caller; CONTENT_BLOCKED; USER_NOT_IN_VOICE; for the
+            member, and for a role, that does not stand below the caller, and for a time-out of a member who may give
+            time-outs; CONTENT_BLOCKED; USER_NOT_IN_VOICE; for the
             voice channel as `Access.channel`, and INVALID_CHANNEL_TYPE.
         :raises InvalidFormBody: INVALID_ROLE_ID at `roles`, TIMEOUT_CANNOT_EXCEED_365_DAYS.
         """
@@ -190,6 +192,9 @@ class MemberChanges:
             for member in (access.member, target)
         )
         if fields.keys() & (PERMISSIONS.keys() - {"roles"}) and other >= own:
+            raise ApiError("MISSING_PERMISSIONS")
+        silenced = fields.get("communication_disabled_until") is not None
+        if silenced and access.state.member_permissions(target) & MODERATE_MEMBERS:
             raise ApiError("MISSING_PERMISSIONS")
 
     def _columns(self, fields: Mapping[str, Any]) -> dict[str, Any]:

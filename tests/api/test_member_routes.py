@@ -187,6 +187,18 @@ async def test_a_time_out(chat_world: World, autojump_clock: MockClock) -> None:
     assert (await alice.rest.patch(member(chat_world, bob), past)).expect(200)["mute"] is False
 
 
+@pytest.mark.parametrize("power", [Permission.MODERATE_MEMBERS, Permission.ADMINISTRATOR])
+async def test_those_who_give_time_outs_get_none(chat_world: World, power: Permission) -> None:
+    alice, carol = chat_world.alice, chat_world.carol
+    until = {"communication_disabled_until": await moment(chat_world, 60)}
+    (await alice.rest.patch(member(chat_world, carol), until)).expect(200)
+    await make_role(chat_world, power, carol)
+    refused = await alice.rest.patch(member(chat_world, carol), until)
+    assert (refused.status, refused.code) == (403, "MISSING_PERMISSIONS")
+    lifted = await alice.rest.patch(member(chat_world, carol), {"communication_disabled_until": None})
+    assert lifted.expect(200)["communication_disabled_until"] is None
+
+
 async def join_voice(world: World, person: Person) -> tuple[GatewayClient, str]:
     """A session of the person, and its connection to the voice channel."""
     client = await person.connect()
