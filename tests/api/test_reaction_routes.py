@@ -97,7 +97,7 @@ async def test_a_reaction_comes_is_joined_and_goes(chat_world: World) -> None:
     (await react(chat_world.bot, channel_id, message_id, THUMB)).expect(204)
     assert (await at_bob.expect("MESSAGE_REACTION_ADD")).data["user_id"] == chat_world.bot.id
     emoji = {"name": THUMB}
-    assert await shown(bob, channel_id, message_id) == [{"emoji": emoji, "count": 2}]
+    assert await shown(bob, channel_id, message_id) == [{"emoji": emoji, "count": 2, "me": False}]
     assert await shown(alice, channel_id, message_id) == [{"emoji": emoji, "count": 2, "me": True}]
 
     (await alice.rest.delete(path(channel_id, message_id, THUMB, "@me"))).expect(204)
@@ -109,7 +109,7 @@ async def test_a_reaction_comes_is_joined_and_goes(chat_world: World) -> None:
         "guild_id": chat_world.guild_id,
         "emoji": {"name": THUMB},
     }
-    assert await shown(alice, channel_id, message_id) == [{"emoji": emoji, "count": 1}]
+    assert await shown(alice, channel_id, message_id) == [{"emoji": emoji, "count": 1, "me": False}]
     (await chat_world.bot.rest.delete(path(channel_id, message_id, THUMB, "@me"))).expect(204)
     assert await shown(alice, channel_id, message_id) is None
 
@@ -409,7 +409,9 @@ async def test_so_many_alike(chat_world: World) -> None:
     for actor in (alice, bob, alice):
         (await react(actor, channel_id, message_id, THUMB)).expect(204)
     refused(await react(chat_world.carol, channel_id, message_id, THUMB), 400, "MAX_REACTIONS")
-    assert await shown(chat_world.carol, channel_id, message_id) == [{"emoji": {"name": THUMB}, "count": 2}]
+    assert await shown(chat_world.carol, channel_id, message_id) == [
+        {"emoji": {"name": THUMB}, "count": 2, "me": False}
+    ]
     (await bob.rest.delete(path(channel_id, message_id, THUMB, "@me"))).expect(204)
     (await react(chat_world.carol, channel_id, message_id, THUMB)).expect(204)
 
@@ -460,7 +462,7 @@ async def test_they_outlive_memberships(chat_world: World) -> None:
     message_id = await say(alice, channel_id)
     (await react(bob, channel_id, message_id, THUMB)).expect(204)
     (await alice.rest.put(f"/v1/guilds/{chat_world.guild_id}/bans/{bob.id}", {})).expect(204)
-    assert await shown(alice, channel_id, message_id) == [{"emoji": {"name": THUMB}, "count": 1}]
+    assert await shown(alice, channel_id, message_id) == [{"emoji": {"name": THUMB}, "count": 1, "me": False}]
     assert [user["id"] for user in (await alice.rest.get(path(channel_id, message_id, THUMB))).expect(200)] == [bob.id]
 
 
@@ -479,7 +481,7 @@ async def test_an_edit_keeps_them_and_an_answer_shows_them(chat_world: World) ->
     read = (await alice.rest.get(f"/v1/channels/{channel_id}/messages/{answered_id}")).expect(200)
     assert (read["referenced_message"]["reactions"], "reactions" in read) == (own, False)
     read = (await bob.rest.get(f"/v1/channels/{channel_id}/messages/{answered_id}")).expect(200)
-    assert read["referenced_message"]["reactions"] == [{"emoji": {"name": THUMB}, "count": 1}]
+    assert read["referenced_message"]["reactions"] == [{"emoji": {"name": THUMB}, "count": 1, "me": False}]
 
 
 # The session that asked
@@ -513,7 +515,7 @@ async def test_reactions_in_a_conversation(chat_world: World) -> None:
     dm = await conversation(chat_world)
     message_id = await say(alice, dm)
     (await react(bob, dm, message_id, THUMB)).expect(204)
-    assert await shown(alice, dm, message_id) == [{"emoji": {"name": THUMB}, "count": 1}]
+    assert await shown(alice, dm, message_id) == [{"emoji": {"name": THUMB}, "count": 1, "me": False}]
     for answer in (
         await alice.rest.delete(path(dm, message_id, THUMB, bob.id)),
         await alice.rest.delete(path(dm, message_id, THUMB)),

@@ -102,7 +102,7 @@ EMBED: Final = wire_object(
 
 REACTION_EMOJI: Final = record({"name": TEXT}, optional={"id": nullable(SNOWFLAKE), "animated": BOOLEAN})
 
-REACTION: Final = wire_object("Reaction", {"emoji": REACTION_EMOJI, "count": COUNT}, optional={"me": TRUE})
+REACTION: Final = wire_object("Reaction", {"emoji": REACTION_EMOJI, "count": COUNT, "me": BOOLEAN})
 
 MESSAGE_REFERENCE: Final = wire_object(
     "MessageReference",

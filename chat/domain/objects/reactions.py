@@ -19,12 +19,8 @@ def emoji_object(emoji: Emoji, *, whole: bool = True) -> dict[str, Any]:
 
 
 def reaction_objects(reactions: Iterable[ReactionView]) -> list[dict[str, Any]]:
-    """The `reactions` of a message object; `me` only where it is true."""
-    return [_reaction_object(reaction) for reaction in reactions]
-
-
-def _reaction_object(reaction: ReactionView) -> dict[str, Any]:
-    data: dict[str, Any] = {"emoji": emoji_object(reaction.emoji), "count": reaction.user_count}
-    if reaction.me:
-        data["me"] = True
-    return data
+    """The `reactions` of a message object; `me` tells whether the reader is among those who reacted."""
+    return [
+        {"emoji": emoji_object(reaction.emoji), "count": reaction.user_count, "me": reaction.me}
+        for reaction in reactions
+    ]
