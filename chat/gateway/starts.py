@@ -171,7 +171,7 @@ class SessionStarts:
             return EventName.GUILD_DELETE, {"id": str(guild_id), "unavailable": True}
         if not self._guild_payloads.is_open_to(room.state, session):
             return self._guild_payloads.on_joining(room, session)
-        return EventName.GUILD_CREATE, self._guild_payloads.whole(room.state, session, full_users=False)
+        return EventName.GUILD_CREATE, self._guild_payloads.whole(room.state, session, full_users=True)
 
     def find(self, resume: Resume, address: str) -> GatewaySession | ResumeFailure | Close:
         """The session that a Resume names, if the token owns it and it accepts the sequence."""

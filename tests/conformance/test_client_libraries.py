@@ -33,7 +33,7 @@ PYTHON = {
     "discord_py": Abilities(),
     "fluxer_py": Abilities(knows_guilds=False),
     "fluxerpy3_py": Abilities(knows_guilds=False, replies=False, resumes=False),
-    "interfluxer_py": Abilities(knows_guilds=False),
+    "interfluxer_py": Abilities(),
     "nextcord_py": Abilities(),
     "py_cord": Abilities(),
 }

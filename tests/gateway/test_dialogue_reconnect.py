@@ -120,6 +120,10 @@ async def test_guild_create_and_guild_sync_are_whole(chat_world: World, autojump
         assert all(isinstance(guild[part], list) for part in WHOLE)
         assert {channel["id"] for channel in guild["channels"]} >= {chat_world.channel_id, chat_world.voice_channel_id}
         assert [role["id"] for role in guild["roles"]] == [chat_world.guild_id]
+    assert [member["user"] for member in ready["members"]] == [{"id": chat_world.bob.id}]
+    for guild, person in ((created, chat_world.bot), (synced, chat_world.bob)):
+        user = (await person.rest.get(f"/v1/users/{person.id}")).expect(200)
+        assert [member["user"] for member in guild["members"]] == [user]
     for part in WHOLE:
         assert synced[part] == ready[part]
 

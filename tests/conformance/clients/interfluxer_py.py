@@ -1,9 +1,8 @@
 """Interfluxer, told where the server is: the base of its routes.
 
 At fault: the library has no public setting for it, so `Route.BASE` is set. It asks for zlib-stream, and takes the plain
-text that it is sent. It cannot keep a guild whose members come with nothing but the ids of their accounts, as they do
-right after Ready (wire facts 1.6), and goes on without it. `Client.stop` never returns, because it closes the HTTP
-session first and then takes its own end for news; so the gateway is told to close.
+text that it is sent. `Client.stop` never returns, because it closes the HTTP session first and then takes its own end
+for news; so the gateway is told to close.
 """
 
 from __future__ import annotations
