@@ -22,6 +22,9 @@ Folders = list[dict[str, Any]]
 FOLDERS: Final = "guild_folders"
 """The setting that holds the layout."""
 
+POSITIONS: Final = "guild_positions"
+"""The setting that shows the order of the guilds in the layout, and changes it."""
+
 
 def with_guild(folders: Sequence[dict[str, Any]], guild_id: int) -> Folders:
     """The layout with the guild in it; unchanged if it has a place already."""
@@ -38,6 +41,22 @@ def without_guild(folders: Sequence[dict[str, Any]], guild_id: int) -> Folders:
     """The layout without the guild; folders that people made and that are empty now stay."""
     name = str(guild_id)
     return [{**folder, "guild_ids": [kept for kept in folder["guild_ids"] if kept != name]} for folder in folders]
+
+
+def ordered(folders: Sequence[dict[str, Any]], positions: Sequence[str]) -> Folders:
+    """The layout with its guilds, and its folders by their first guilds, in this order. Guilds that are not named come
+    last, as they stood; folders without guilds too."""
+    rank = {guild_id: place for place, guild_id in enumerate(dict.fromkeys(positions))}
+    last = len(rank)
+
+    def of_folder(folder: dict[str, Any]) -> int:
+        return min((rank.get(guild_id, last) for guild_id in folder["guild_ids"]), default=last)
+
+    sorted_within = [
+        {**folder, "guild_ids": sorted(folder["guild_ids"], key=lambda guild_id: rank.get(guild_id, last))}
+        for folder in folders
+    ]
+    return sorted(sorted_within, key=of_folder)
 
 
 def enter_guild(connection: sqlite3.Connection, account: Account, guild_id: int) -> dict[str, Any] | None:
@@ -92,4 +111,4 @@ def _change(
     settings = user_settings_object(stored)
     changed = change(settings, guild_id)
     user_settings.put(connection, user_id, {**stored, **changed})
-    return {**settings, **changed}
+    return user_settings_object({**stored, **changed})

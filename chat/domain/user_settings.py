@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from chat.bus.bus import Bus, SavedPresenceChanged
-from chat.domain.guild_folders import settings_changed
+from chat.domain.guild_folders import FOLDERS, POSITIONS, ordered, settings_changed
 from chat.domain.instance_policy import InstancePolicy
 from chat.domain.objects.expressions import EMOJIS
 from chat.domain.objects.user_settings import user_settings_object
@@ -42,6 +42,9 @@ class UserSettings:
 
         def unit(connection: sqlite3.Connection) -> dict[str, Any]:
             stored = {**user_settings.of_user(connection, user_id), **changes}
+            positions = stored.pop(POSITIONS, None)
+            if positions is not None:
+                stored[FOLDERS] = ordered(user_settings_object(stored)[FOLDERS], positions)
             if changes.get(CUSTOM_STATUS) is not None:
                 stored[CUSTOM_STATUS] = _with_motion(connection, changes[CUSTOM_STATUS])
             user_settings.put(connection, user_id, stored)

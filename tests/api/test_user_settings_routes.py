@@ -57,7 +57,8 @@ CHANGES: list[tuple[dict[str, Any], dict[str, Any]]] = [
             "guild_folders": [
                 {"id": 1, "name": "Games", "color": 255, "flags": 0, "icon": "folder", "guild_ids": ["7"]},
                 {"id": -1, "name": None, "color": None, "flags": 0, "icon": "folder", "guild_ids": []},
-            ]
+            ],
+            "guild_positions": ["7"],
         },
     ),
 ]
@@ -71,6 +72,27 @@ async def test_what_is_changed_stays_changed_and_the_rest_stays(
     expected = {**before, **change, **shown}
     assert (await chat_world.bob.rest.patch(PATH, change)).expect(200) == expected
     assert (await chat_world.bob.rest.get(PATH)).expect(200) == expected
+
+
+async def test_positions_are_the_order_of_the_guilds_in_the_folders(chat_world: World) -> None:
+    """Both ways: folders show in the positions, positions order the folders; guilds that come and go are in both."""
+    bob, guild_id = chat_world.bob, chat_world.guild_id
+    assert (await bob.rest.get(PATH)).expect(200)["guild_positions"] == [guild_id]
+    folders = [{"id": -1, "guild_ids": [guild_id, "5"]}, {"id": 3, "guild_ids": ["7", "8"]}, {"id": 4}]
+    settings = (await bob.rest.patch(PATH, {"guild_folders": folders})).expect(200)
+    assert settings["guild_positions"] == [guild_id, "5", "7", "8"]
+
+    settings = (await bob.rest.patch(PATH, {"guild_positions": ["8", "99", "5", "8"]})).expect(200)
+    assert [(folder["id"], folder["guild_ids"]) for folder in settings["guild_folders"]] == [
+        (3, ["8", "7"]),
+        (-1, ["5", guild_id]),
+        (4, []),
+    ]
+    assert settings["guild_positions"] == ["8", "7", "5", guild_id]
+    at_bob = await bob.connect()
+    assert at_bob.ready["user_settings"]["guild_positions"] == settings["guild_positions"]
+    created = (await bob.rest.create_guild("Another")).expect(200)["id"]
+    assert (await at_bob.expect("USER_SETTINGS_UPDATE")).data["guild_positions"] == ["8", "7", "5", guild_id, created]
 
 
 async def test_changes_add_up(chat_world: World) -> None:

@@ -85,6 +85,7 @@ class ChangeSettings:
     incoming_call_flags: Maybe[Annotated[int, Range(0, 0b111111)]] = OMITTED
     group_dm_add_permission_flags: Maybe[Annotated[int, Range(0, 0b111111)]] = OMITTED
     guild_folders: Maybe[Annotated[list[Folder], Items(0, FOLDERS_MAXIMUM)]] = OMITTED
+    guild_positions: Maybe[Ids] = OMITTED
     custom_status: Maybe[CustomStatus | None] = OMITTED
     afk_timeout: Maybe[Annotated[int, Range(0, AFK_SECONDS_MAXIMUM)]] = OMITTED
     time_format: Maybe[ZeroToTwo] = OMITTED
@@ -113,6 +114,7 @@ IDS: Final = frozenset(
     {
         "restricted_guilds",
         "bot_restricted_guilds",
+        "guild_positions",
         "suppress_unprivileged_self_mentions_bypass_user_ids",
         "staff_dm_access_user_ids",
     }

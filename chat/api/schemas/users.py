@@ -222,6 +222,7 @@ USER_SETTINGS: Final = wire_object(
         "incoming_call_flags": COUNT,
         "group_dm_add_permission_flags": COUNT,
         "guild_folders": listed(GUILD_FOLDER),
+        "guild_positions": listed(SNOWFLAKE),
         "custom_status": nullable(CUSTOM_STATUS),
         "afk_timeout": COUNT,
         "time_format": integer(0, 2),

@@ -44,6 +44,7 @@ DEFAULT_USER_SETTINGS: Final[Mapping[str, Any]] = MappingProxyType(
                 }
             ),
         ),
+        "guild_positions": (),
         "custom_status": None,
         "afk_timeout": 600,
         "time_format": 0,
@@ -65,8 +66,14 @@ DEFAULT_USER_SETTINGS: Final[Mapping[str, Any]] = MappingProxyType(
 
 
 def user_settings_object(stored: Mapping[str, Any]) -> dict[str, Any]:
-    """The whole object: what is stored, and the defaults for the rest. The result is the caller's own."""
-    return {name: _own(stored.get(name, default)) for name, default in DEFAULT_USER_SETTINGS.items()}
+    """The whole object: what is stored, and the defaults for the rest. The result is the caller's own.
+
+    `guild_positions` is read off the folders, so that the two always agree.
+    """
+    settings = {name: _own(stored.get(name, default)) for name, default in DEFAULT_USER_SETTINGS.items()}
+    placed = (guild_id for folder in settings["guild_folders"] for guild_id in folder["guild_ids"])
+    settings["guild_positions"] = list(dict.fromkeys(placed))
+    return settings
 
 
 def _own(value: Any) -> Any:

@@ -61,6 +61,7 @@ def settings_bodies() -> st.SearchStrategy[Body]:
             "friend_source_flags": st.integers(0, 7),
             "group_dm_add_permission_flags": st.integers(0, 63),
             "guild_folders": st.lists(guild_folders(), max_size=3),
+            "guild_positions": st.lists(snowflakes(), max_size=3),
             "custom_status": st.none() | custom_statuses(),
             "afk_timeout": st.integers(0, 3_600),
             "trusted_domains": st.lists(st.sampled_from(["*", "example.com"]), max_size=2),
