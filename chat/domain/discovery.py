@@ -72,6 +72,9 @@ class Discovery:
                 "self_hosted": settings.self_hosted,
                 "presigned_attachment_uploads": True,
                 "emails_enabled": mailer.is_on,
+                "phone_verification_enabled": False,
+                "account_identity": settings.sign_in,
+                "tag_style": "none" if settings.tag_style == "none" else "random",
             },
             "gif": {"provider": "klipy", "display_name": "Klipy", "attribution_required": False},
             "sso": {

@@ -18,8 +18,10 @@ SHAPE: dict[str, Any] = {
     ),
     "captcha": {"provider": str, "hcaptcha_site_key": None, "turnstile_site_key": None},
     "features": dict.fromkeys(
-        ("voice_enabled", "stripe_enabled", "self_hosted", "presigned_attachment_uploads", "emails_enabled"), bool
-    ),
+        ("voice_enabled", "stripe_enabled", "self_hosted", "presigned_attachment_uploads", "emails_enabled",
+         "phone_verification_enabled"),
+        bool,
+    ) | {"account_identity": str, "tag_style": str},
     "gif": {"provider": str, "display_name": str, "attribution_required": bool},
     "sso": {"enabled": bool, "enforced": bool, "display_name": None, "redirect_uri": str},
     "registration": {"mode": str, "admin_registration_urls_enabled": bool},
@@ -56,6 +58,9 @@ async def test_every_key_is_there(chat_world: World) -> None:
     assert answer.header("Access-Control-Allow-Origin") == "*"
     assert answer.header("Content-Type") == "application/json"
     assert_shape(answer.expect(200), SHAPE)
+    features = answer.json()["features"]
+    assert (features["account_identity"], features["tag_style"]) == ("email", "random")
+    assert features["phone_verification_enabled"] is False
 
 
 async def test_addresses_are_below_the_public_origin(chat_world: World, chat_server: ChatServer) -> None:
@@ -72,6 +77,8 @@ async def test_addresses_are_below_the_public_origin(chat_world: World, chat_ser
     single_community_enabled=True,
     single_community_guild_id=5,
     service_name="Parlour",
+    sign_in="username",
+    tag_style="none",
     **{"mail.mode": "off"},
 )
 async def test_the_settings_show(chat_world: World) -> None:
@@ -81,6 +88,8 @@ async def test_the_settings_show(chat_world: World) -> None:
     assert document["registration"]["mode"] == "closed"
     assert document["community"]["single_community_guild_id"] == "5"
     assert document["features"]["emails_enabled"] is False
+    assert document["features"]["account_identity"] == "username"
+    assert document["features"]["tag_style"] == "none"
     assert document["app_public"]["branding"]["product_name"] == "Parlour"
 
 

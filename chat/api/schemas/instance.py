@@ -30,7 +30,18 @@ DISCOVERY: Final = wire_object(
         "captcha": record(
             {"provider": TEXT, "hcaptcha_site_key": nullable(TEXT), "turnstile_site_key": nullable(TEXT)}
         ),
-        "features": mapped(BOOLEAN),
+        "features": record(
+            {
+                "voice_enabled": BOOLEAN,
+                "stripe_enabled": BOOLEAN,
+                "self_hosted": BOOLEAN,
+                "presigned_attachment_uploads": BOOLEAN,
+                "emails_enabled": BOOLEAN,
+                "phone_verification_enabled": BOOLEAN,
+                "account_identity": choice("email", "username"),
+                "tag_style": choice("random", "none"),
+            }
+        ),
         "gif": record({"provider": TEXT, "display_name": TEXT, "attribution_required": BOOLEAN}),
         "sso": record(
             {"enabled": BOOLEAN, "enforced": BOOLEAN, "display_name": nullable(TEXT), "redirect_uri": nullable(ADDRESS)}
