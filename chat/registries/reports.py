@@ -73,6 +73,33 @@ class ReportCategory(enum.StrEnum):
     ILLEGAL_ACTIVITY = "illegal_activity"
     """What the law forbids."""
 
+    SPAM_ACCOUNT = "spam_account"
+    """An account made for spam."""
+
+    INAPPROPRIATE_PROFILE = "inappropriate_profile"
+    """A name, a picture or a text about oneself that does not belong there."""
+
+    VIOLENT_CONTENT = "violent_content"
+    """Violent or graphic content."""
+
+    NSFW_VIOLATION = "nsfw_violation"
+    """Content for adults where it does not belong."""
+
+    DOXXING = "doxxing"
+    """Somebody's address, name or the like, made known."""
+
+    MALICIOUS_LINKS = "malicious_links"
+    """Links that do harm."""
+
+    MALWARE_DISTRIBUTION = "malware_distribution"
+    """A guild that hands out software that does harm."""
+
+    RAID_COORDINATION = "raid_coordination"
+    """A guild in which attacks on others are arranged."""
+
+    EXTREMIST_COMMUNITY = "extremist_community"
+    """A guild of extremists."""
+
     OTHER = "other"
     """Anything else."""
 

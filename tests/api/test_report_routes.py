@@ -19,6 +19,45 @@ def kept(server: ChatServer) -> list[tuple[Any, ...]]:
     return server.database.reader.execute(f"SELECT {columns} FROM reports ORDER BY id").fetchall()  # noqa: S608
 
 
+DIALOGS = {
+    "user": [
+        "harassment",
+        "hate_speech",
+        "spam_account",
+        "impersonation",
+        "underage_user",
+        "inappropriate_profile",
+        "other",
+    ],
+    "message": [
+        "harassment",
+        "hate_speech",
+        "violent_content",
+        "spam",
+        "nsfw_violation",
+        "illegal_activity",
+        "doxxing",
+        "self_harm",
+        "child_safety",
+        "malicious_links",
+        "impersonation",
+        "other",
+    ],
+    "guild": [
+        "harassment",
+        "hate_speech",
+        "extremist_community",
+        "illegal_activity",
+        "child_safety",
+        "raid_coordination",
+        "spam",
+        "malware_distribution",
+        "other",
+    ],
+}
+"""What this family's clients offer to somebody who reports something."""
+
+
 async def report(world: World, kind: str, **members: object) -> Response:
     """carol reports something."""
     return await world.carol.rest.post(f"/v1/reports/{kind}", {"category": "spam", **members})
@@ -48,6 +87,18 @@ async def test_a_guild_and_an_account(chat_server: ChatServer, chat_world: World
         ("guild", carol, alice, guild, None, None, "spam", None, "pending"),
         ("user", carol, bob, guild, None, None, "scam", None, "pending"),
     ]
+
+
+@pytest.mark.parametrize("kind", ["user", "message", "guild"])
+async def test_the_categories_of_the_report_dialogs(chat_world: World, kind: str) -> None:
+    sent = (await chat_world.bob.rest.send_message(chat_world.channel_id, "look")).expect(200)["id"]
+    about = {
+        "user": {"user_id": chat_world.bob.id},
+        "message": {"channel_id": chat_world.channel_id, "message_id": sent},
+        "guild": {"guild_id": chat_world.guild_id},
+    }
+    for category in DIALOGS[kind]:
+        (await report(chat_world, kind, category=category, **about[kind])).expect(200)
 
 
 async def test_what_cannot_be_reported(chat_server: ChatServer, chat_world: World, autojump_clock: MockClock) -> None:

@@ -152,6 +152,15 @@ export const REPORT_CATEGORIES = [
   "impersonation",
   "privacy_violation",
   "illegal_activity",
+  "spam_account",
+  "inappropriate_profile",
+  "violent_content",
+  "nsfw_violation",
+  "doxxing",
+  "malicious_links",
+  "malware_distribution",
+  "raid_coordination",
+  "extremist_community",
   "other",
 ];
 
