@@ -17,7 +17,6 @@ from chat.registries.acls import Acl
 from chat.store import accounts, instance
 from chat.store.accounts import Account
 from chat.store.database import Database
-from chat.store.schema_instance_configuration import CONFIGURED
 
 
 class InstanceSetup:
@@ -65,7 +64,7 @@ class InstanceSetup:
 
 
 def _is_configured(connection: sqlite3.Connection) -> bool:
-    return instance.value_of(connection, CONFIGURED) is not None
+    return instance.value_of(connection, instance.CONFIGURED) is not None
 
 
 def _may_set_up(connection: sqlite3.Connection, account: Account) -> bool:

@@ -1,6 +1,6 @@
 """Keeps the full-text index of messages up to date, a moment after they change.
 
-What changed is written down with the change itself (`chat.store.schema_search`), so nothing is lost whenever the
+What changed is written down with the change itself (`020_message_search.sql`), so nothing is lost whenever the
 process ends, and a database from before there was an index gets one the same way, bit by bit. Many changes cost little
 more than one, so the index follows a second behind; whoever searches has it follow at once.
 """

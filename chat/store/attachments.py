@@ -10,7 +10,8 @@ from typing import Final
 
 import attrs
 
-from chat.store.schema_uploads import INSTANCE
+INSTANCE: Final = -1
+"""In `media_usage`, in the place of an account: the files of all accounts and all images."""
 
 PURGED_AT_ONCE: Final = 500
 """Rows that one unit of the sweep clears away."""

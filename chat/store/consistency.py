@@ -13,7 +13,7 @@ from typing import Final
 
 import attrs
 
-from chat.store.schema_uploads import INSTANCE
+from chat.store.attachments import INSTANCE
 
 TOLD_MAXIMUM: Final = 20
 """Things of one kind that are told one by one."""

@@ -6,7 +6,7 @@ import sqlite3
 
 import attrs
 
-from chat.store.schema_uploads import INSTANCE
+from chat.store.attachments import INSTANCE
 
 
 @attrs.frozen

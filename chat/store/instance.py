@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import sqlite3
+from typing import Final
+
+CONFIGURED: Final = "setup_configured"
+"""The key of the mark that the instance is set up. Triggers on `users.acls` write it."""
 
 
 def value_of(connection: sqlite3.Connection, key: str) -> str | None:

@@ -1,6 +1,6 @@
 """The index of messages as it should be: an entry for each message, and bringing the index up to date.
 
-What is written down of changes, and why, is told in `chat.store.schema_search`.
+What is written down of changes, and why, is told in `chat/store/migrations/020_message_search.sql`.
 """
 
 from __future__ import annotations

@@ -11,7 +11,6 @@ from chat.development.world_rows import populate
 from chat.store import instance
 from chat.store.database import open_database
 from chat.store.erasure import erase_everything
-from chat.store.schema_instance_configuration import CONFIGURED
 
 
 def contents(connection: sqlite3.Connection) -> dict[str, list[tuple[object, ...]]]:
@@ -28,7 +27,7 @@ async def test_nothing_but_the_instance_is_left(tmp_path: Path) -> None:
     async with open_database(tmp_path / "chat.db", inline=True, durable=False) as database:
         await database.write(lambda connection: instance.set_value(connection, "kept", "yes"))
         # An instance that was set up once stays so, whoever is erased.
-        await database.write(lambda connection: instance.set_value(connection, CONFIGURED, "1"))
+        await database.write(lambda connection: instance.set_value(connection, instance.CONFIGURED, "1"))
         empty = contents(database.reader)
         await database.write(lambda connection: populate(connection, world, hashes))
         full = contents(database.reader)
