@@ -96,14 +96,15 @@ def build_credentials(base: Foundations, rate_limiter: RateLimiter) -> Credentia
         PasskeyAssertions(database, clock, challenges, party),
         lambda user_id: not rate_limiter.take(buckets.SUDO_CODES, user_id),
     )
+    sign_ins = SignIns(database, clock, base.mint, base.account_events, base.address_lookups, base.user_agents)
     sudo = SudoMode(
         base.passwords,
         factors,
         SudoTokens(base.keys, clock),
         lambda user_id: rate_limiter.take(buckets.SUDO_PASSWORDS, user_id),
+        sign_ins.is_freshly_proved,
     )
     verification = EmailVerification(database, clock, mailer, base.mint, base.account_events, settings)
-    sign_ins = SignIns(database, clock, base.mint, base.account_events, base.address_lookups, base.user_agents)
     tickets = LoginTickets(database, clock, base.mint, sign_ins)
     ip_authorization = IpAuthorization(database, clock, base.mint, base.keys, mailer, sign_ins, settings)
     authentication = Authentication(database, base.passwords, sign_ins, tickets, ip_authorization, settings)

@@ -51,8 +51,8 @@ class Phone:
         return self.code()
 
     async def enable(self, client: RestClient, **proof: object) -> list[str]:
-        """Set the app up for the account; its backup codes."""
-        body = {"secret": self.secret, "code": self.code(), **proof}
+        """Set the app up for the account, with the code of the step before; its backup codes."""
+        body = {"secret": self.secret, "code": self.code(-1), **proof}
         codes = (await client.post(f"{MFA}/totp/enable", body)).expect(200)["backup_codes"]
         assert all(code["consumed"] is False for code in codes)
         return [code["code"] for code in codes]

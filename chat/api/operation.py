@@ -116,6 +116,7 @@ class Request:
             webauthn_response=fields.webauthn_response,
             webauthn_challenge=fields.webauthn_challenge,
             token=self.headers.get("x-service-sudo-mode-jwt"),
+            session_id_hash=None if self.caller is None else self.caller.session_id_hash,
         )
         return self._proof
 

@@ -42,7 +42,8 @@ def populate(connection: sqlite3.Connection, world: SeededWorld, password_hashes
         if account in world.users:
             guild_folders.enter_guild(connection, record, world.guild_id)
         auth_sessions.insert(
-            connection, AuthSession(token_hash(account.token), account.id, world.made_at, world.made_at)
+            connection,
+            AuthSession(token_hash(account.token), account.id, world.made_at, world.made_at, proved_at=world.made_at),
         )
     _add_bot(connection, world)
     admin_api_keys.insert(

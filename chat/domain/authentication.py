@@ -29,6 +29,9 @@ log: Final = structlog.get_logger("chat.accounts")
 
 WRONG: Final = "INVALID_EMAIL_OR_PASSWORD"
 
+SHOWN_NOW: Final = -1
+"""In the place of a moment: the one at which the sign-in is made."""
+
 Change = Callable[[sqlite3.Connection, Account], Account | ApiError]
 """What a way of signing in does in the unit of writing, before the sign-in: given the account as it is at that moment,
 it returns the account as it is to be written. It raises to refuse with nothing written, and returns an error to refuse
@@ -70,6 +73,7 @@ class _Way:
     address_is_proved: bool
     invite_code: str | None
     asks_factor: bool
+    proved_at: int | None
 
 
 @attrs.frozen
@@ -141,17 +145,19 @@ class Authentication:
         then: Then = _nothing,
         address_is_proved: bool = False,
         invite_code: str | None = None,
+        proved_at: int | None = SHOWN_NOW,
     ) -> SignedIn:
         """Sign in somebody who has proved all there is to prove: `change`, the sign-in and what follows, in one unit.
 
         `refused` is what a deleted account gets. `address_is_proved` where the way itself makes IP authorisation
-        superfluous: a mailed link brought the person here, or a provider answers for them.
+        superfluous: a mailed link brought the person here, or a provider answers for them. `proved_at` is given where
+        a credential was not shown in this very request, and is None where none was shown at all.
 
         :raises ApiError: BOT_USER_AUTH_ENDPOINT_ACCESS_DENIED, ACCOUNT_SUSPENDED_TEMPORARILY,
             REGISTRATION_PENDING_APPROVAL, REGISTRATION_REJECTED: nothing is written. IP_AUTHORIZATION_REQUIRED: what
             `change` did stands, and the sign-in waits for a mailed link to be followed.
         """
-        way = _Way(refused, change, then, address_is_proved, invite_code, asks_factor=False)
+        way = _Way(refused, change, then, address_is_proved, invite_code, asks_factor=False, proved_at=proved_at)
         outcome = await self._sign_in(account, client, way)
         if not isinstance(outcome, SignedIn):
             raise TypeError("no factor was asked for")
@@ -173,7 +179,7 @@ class Authentication:
 
         :raises ApiError: as `complete`.
         """
-        way = _Way(refused, change, then, address_is_proved, invite_code, asks_factor=True)
+        way = _Way(refused, change, then, address_is_proved, invite_code, asks_factor=True, proved_at=SHOWN_NOW)
         return await self._sign_in(account, client, way)
 
     async def logout(self, principal: Principal) -> None:
@@ -182,7 +188,8 @@ class Authentication:
             await self._sign_ins.end(principal.user_id, [principal.session_id_hash])
 
     async def _sign_in(self, account: Account, client: Client, way: _Way) -> SignedIn | MfaChallenge:
-        sign_in = self._sign_ins.new(account.id, client)
+        proved_at = self._sign_ins.now_ms() if way.proved_at == SHOWN_NOW else way.proved_at
+        sign_in = self._sign_ins.new(account.id, client, proved_at=proved_at)
         ticket = self._tickets.secret() if way.asks_factor else None
         demand = None if way.address_is_proved else self._addresses.demand()
 

@@ -121,7 +121,7 @@ class Handoffs:
                 raise unknown
             return account
 
-        return await self._authentication.complete(account, client, refused=unknown, change=change)
+        return await self._authentication.complete(account, client, refused=unknown, change=change, proved_at=None)
 
     async def cancel(self, code: str, client: Client) -> None:
         """Give a code up.

@@ -209,7 +209,7 @@ class IpAuthorization:
         if not waiting.body["completed"]:
             return None
         client = Client(**waiting.body["client"])
-        sign_in = self._sign_ins.new(account.id, client)
+        sign_in = self._sign_ins.new(account.id, client, proved_at=waiting.created_at)
         sealed = self._keys.seal(SEALED_FOR, sign_in.token.encode(), waiting.secret_hash).hex()
 
         def unit(connection: sqlite3.Connection) -> Fetched:

@@ -116,7 +116,7 @@ class PasskeyBridge:
 
         def unit(connection: sqlite3.Connection) -> None:
             bridge = self._unused(connection, bridge_id)
-            shown = {"user_id": proved.id, "passkey": claim.credential_id.hex()}
+            shown = {"user_id": proved.id, "passkey": claim.credential_id.hex(), "at": self._clock.now_ms()}
             proof = {**shown, **Standing.of(proved).as_members()}
             tickets.replace_body(connection, bridge.secret_hash, {**bridge.body, "proved": proof})
 
@@ -149,7 +149,9 @@ class PasskeyBridge:
                 raise _unknown()
             return account
 
-        return await self._authentication.complete(account, client, refused=_unknown(), change=change)
+        return await self._authentication.complete(
+            account, client, refused=_unknown(), change=change, proved_at=proof.get("at")
+        )
 
     def _bridge(self, connection: sqlite3.Connection, bridge_id: str) -> Ticket:
         bridge = tickets.find(connection, KIND, token_hash(bridge_id), self._clock.now_ms())

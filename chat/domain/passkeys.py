@@ -69,6 +69,7 @@ class Passkeys:
 
     async def registration_options(self, account: Account, proof: SudoProof) -> dict[str, Any]:
         """The options of `navigator.credentials.create` with a new challenge; the answer carries no sudo token.
+        A fresh sign-in is proof enough (design 7).
 
         :raises ApiError: WEBAUTHN_CREDENTIAL_LIMIT_REACHED, SUDO_MODE_REQUIRED.
         :raises InvalidFormBody: as SudoMode.require.
@@ -76,7 +77,7 @@ class Passkeys:
         own = webauthn_credentials.listed_of_user(self._database.reader, account.id)
         if len(own) >= CREDENTIALS:
             raise ApiError("WEBAUTHN_CREDENTIAL_LIMIT_REACHED")
-        await self._sudo.require(account, proof, issues_token=False)
+        await self._sudo.require(account, proof, issues_token=False, sign_in_counts=True)
         return registration_options(
             self._party,
             await self._challenges.issue(ChallengeContext.REGISTRATION, account.id),

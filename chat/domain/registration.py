@@ -107,7 +107,7 @@ class Registration:
             raise ApiError("REGISTRATION_CLOSED")
         waits = self._settings.registration == "approval"
         account = await self._account(applicant)
-        sign_in = self._sign_ins.new(account.id, client)
+        sign_in = self._sign_ins.new(account.id, client, proved_at=account.created_at)
         mail_token = self._mint.mail_token()
         settings = self._first_settings(applicant, account)
 

@@ -13,6 +13,7 @@ import attrs
 import trio
 
 from chat.auth.principal import Principal
+from chat.auth.sudo_token import LIFETIME_SECONDS as PROOF_LIFETIME_SECONDS
 from chat.auth.tokens import TokenMint, digest_of, id_hash, token_hash
 from chat.clock import Clock, iso_timestamp
 from chat.domain.account_events import AccountEvents
@@ -116,8 +117,11 @@ class SignIns:
         self._uses: dict[str, tuple[int, int, str]] = {}
         self._noted = trio.Event()
 
-    def new(self, user_id: int, client: Client) -> SignIn:
-        """A fresh sign-in of an account; to be written with `auth_sessions.insert`."""
+    def new(self, user_id: int, client: Client, *, proved_at: int | None) -> SignIn:
+        """A fresh sign-in of an account; to be written with `auth_sessions.insert`.
+
+        `proved_at` is when a password, a passkey or a provider showed who signs in: mostly `now_ms()`.
+        """
         token = self._mint.session_token()
         now = self._clock.now_ms()
         session = AuthSession(
@@ -129,8 +133,21 @@ class SignIns:
             user_agent=client.user_agent,
             client_os=client.os,
             client_platform=client.platform,
+            proved_at=proved_at,
         )
         return SignIn(token, session)
+
+    def now_ms(self) -> int:
+        """The moment of a proof that is given now."""
+        return self._clock.now_ms()
+
+    def is_freshly_proved(self, session_id_hash: str | None) -> bool:
+        """Whether the sign-in began with a proof that is no older than a sudo token gets (design 7)."""
+        digest = None if session_id_hash is None else digest_of(session_id_hash)
+        proved_at = None if digest is None else auth_sessions.proved_at(self._database.reader, digest)
+        if proved_at is None:
+            return False
+        return 0 <= self._clock.now_ms() - proved_at <= PROOF_LIFETIME_SECONDS * 1_000
 
     def admitted(self, connection: sqlite3.Connection, account: Account) -> Account:
         """The account as a sign-in leaves it: a ban that is over is lifted, and what the holder closed is open.

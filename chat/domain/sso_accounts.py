@@ -63,7 +63,7 @@ class SsoAccounts:
             self._blocked.require_email(account.email)
         for name in (account.username, account.global_name or ""):
             self._blocked.require_profile(name)
-        sign_in = self._sign_ins.new(account.id, client)
+        sign_in = self._sign_ins.new(account.id, client, proved_at=account.created_at)
 
         def unit(connection: sqlite3.Connection) -> Account | None:
             if holder_of(connection, claims) is not None:

@@ -31,6 +31,8 @@ class SudoProof:
     webauthn_challenge: str | None = attrs.field(default=None, repr=False)
     token: str | None = attrs.field(default=None, repr=False)
     """The value of X-Service-Sudo-Mode-JWT."""
+    session_id_hash: str | None = None
+    """The sign-in that the request came with."""
     answered: str | None = attrs.field(default=None, repr=False, init=False)
     """The token that a successful answer carries: set by `SudoMode.require`."""
     used_code: str | None = attrs.field(default=None, repr=False, init=False)
@@ -51,21 +53,31 @@ class SudoMode:
     """Judges proofs.
 
     `wait_to_guess` counts one password of an account, and tells the seconds to wait where it is one too many, else 0:
-    whoever came by a sign-in must not be able to try passwords with it for as long as they like.
+    whoever came by a sign-in must not be able to try passwords with it for as long as they like. `is_freshly_proved`
+    tells whether a sign-in is as young as a proof may be.
     """
 
     def __init__(
-        self, passwords: Passwords, factors: Factors, tokens: SudoTokens, wait_to_guess: Callable[[int], float]
+        self,
+        passwords: Passwords,
+        factors: Factors,
+        tokens: SudoTokens,
+        wait_to_guess: Callable[[int], float],
+        is_freshly_proved: Callable[[str | None], bool],
     ) -> None:
         self._passwords = passwords
         self._factors = factors
         self._tokens = tokens
         self._wait_to_guess = wait_to_guess
+        self._is_freshly_proved = is_freshly_proved
 
-    async def require(self, account: Account, proof: SudoProof, *, issues_token: bool = True) -> None:
+    async def require(
+        self, account: Account, proof: SudoProof, *, issues_token: bool = True, sign_in_counts: bool = False
+    ) -> None:
         """Return if the account has proved itself, with `proof.answered` set where the answer carries a token.
 
         `issues_token` False is for the operations that never answer with one (document 000, Sudo mode 4).
+        `sign_in_counts` is for the operations that take a fresh sign-in in the place of a proof (design 7).
 
         :raises ApiError: SUDO_MODE_REQUIRED without a usable proof; a password is none where the account holds a
             factor, and a factor is none where it holds no factor (design 7).
@@ -76,29 +88,35 @@ class SudoMode:
         if account.bot or (account.password_hash is None and not held.any):
             return
         if held.any:
-            await self._require_factor(account, held, proof, issues_token)
-        elif proof.password is None:
-            raise sudo_mode_required(held)
+            proved = await self._is_factor_proved(account, proof, issues_token)
         else:
-            await self._require_password(account, proof.password)
+            proved = await self._is_password_proved(account, proof)
+        if not proved and not (sign_in_counts and self._is_freshly_proved(proof.session_id_hash)):
+            raise sudo_mode_required(held)
 
-    async def _require_password(self, account: Account, password: str) -> None:
+    async def _is_password_proved(self, account: Account, proof: SudoProof) -> bool:
+        """Whether the password is given; a wrong one is refused."""
+        if proof.password is None:
+            return False
         retry_after = self._wait_to_guess(account.id)
         if retry_after:
             raise RateLimited(retry_after)
-        if not await self._passwords.verify(account.password_hash, password):
+        if not await self._passwords.verify(account.password_hash, proof.password):
             raise InvalidFormBody.at("password", "INVALID_PASSWORD")
+        return True
 
-    async def _require_factor(self, account: Account, held: FactorsHeld, proof: SudoProof, issues_token: bool) -> None:
+    async def _is_factor_proved(self, account: Account, proof: SudoProof, issues_token: bool) -> bool:
+        """Whether a factor, or a token in its place, is shown; a wrong one is refused."""
         if proof.token is not None and self._tokens.is_valid(proof.token, account.id):
             proof.answered = proof.token if issues_token else None
-            return
+            return True
         if proof.mfa_method is None:
-            raise sudo_mode_required(held)
+            return False
         if not await self._factors.is_proved(account, proof):
             raise InvalidFormBody.at("mfa_code", "INVALID_MFA_CODE")
         if issues_token:
             proof.answered = self._tokens.issue(account.id)
+        return True
 
 
 def sudo_mode_required(held: FactorsHeld) -> ApiError:

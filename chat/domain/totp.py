@@ -10,7 +10,7 @@ import attrs
 import structlog
 
 from chat.auth.keys import Keys
-from chat.auth.totp import matching_step, normalised_secret
+from chat.auth.totp import matching_step, normalised_secret, oldest_step
 from chat.clock import Clock
 from chat.domain.account_events import AccountEvents
 from chat.domain.backup_codes import BackupCodes, public_codes, significant
@@ -19,7 +19,7 @@ from chat.domain.second_factors import SecondFactors
 from chat.domain.sudo import SudoMode, SudoProof
 from chat.domain.totp_secrets import sealed_secret
 from chat.errors import ApiError, InvalidFormBody
-from chat.store import accounts, backup_codes
+from chat.store import accounts, backup_codes, used_totp_codes
 from chat.store.accounts import Account
 from chat.store.database import Database
 
@@ -55,13 +55,12 @@ class Totp:
         self._verifies_addresses = verifies_addresses
 
     async def enable(self, account: Account, secret: str, code: str, proof: SudoProof) -> list[dict[str, Any]]:
-        """Make the secret the account's own; returns its backup codes. The first factor needs no proof (design 7).
+        """Make the secret the account's own; returns its backup codes. A fresh sign-in is proof enough (design 7).
 
-        The code shows that the authenticator works. It proves nobody, since the secret came with it, so it may be used
-        once more to sign in.
+        The code shows that the authenticator works, and is used up.
 
         :raises ApiError: TWO_FA_NOT_ENABLED when there is one already, MFA_EMAIL_VERIFICATION_REQUIRED,
-            SUDO_MODE_REQUIRED for an account that has passkeys.
+            SUDO_MODE_REQUIRED.
         :raises InvalidFormBody: INVALID_FORMAT at `secret`, INVALID_CODE at `code`, and as SudoMode.require.
         """
         if account.totp_secret is not None:
@@ -71,9 +70,10 @@ class Totp:
         plain = normalised_secret(secret)
         if plain is None:
             raise InvalidFormBody.at("secret", "INVALID_FORMAT")
-        if self._factors.held(account).any:
-            await self._sudo.require(account, proof)
-        if matching_step(plain, code, self._clock.now_ms()) is None:
+        await self._sudo.require(account, proof, sign_in_counts=True)
+        now = self._clock.now_ms()
+        step = matching_step(plain, code, now)
+        if step is None:
             raise InvalidFormBody.at("code", "INVALID_CODE")
         fresh = self._backup_codes.fresh()
         sealed = sealed_secret(self._keys, account.id, plain)
@@ -84,6 +84,7 @@ class Totp:
                 raise ApiError("TWO_FA_NOT_ENABLED")
             after = attrs.evolve(before, totp_secret=sealed)
             accounts.replace(connection, after)
+            used_totp_codes.use(connection, account.id, step, oldest=oldest_step(now))
             self._backup_codes.replace(connection, account.id, fresh)
             return before, after
 

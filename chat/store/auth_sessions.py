@@ -23,6 +23,9 @@ class AuthSession:
     user_agent: str | None = None
     client_os: str | None = None
     client_platform: str | None = None
+    proved_at: int | None = None
+    """When a password, a passkey or a provider proved whose sign-in it is; None where another sign-in vouched for it.
+    Nothing to know of one that has ended."""
 
 
 @attrs.frozen
@@ -36,13 +39,15 @@ class EndedAuthSession:
 ENDED_KEPT: Final = 1_000
 """Ended sign-ins of one account that stay listed."""
 
-_COLUMNS: Final = ", ".join(field.name for field in attrs.fields(AuthSession))
+_NAMES: Final = [field.name for field in attrs.fields(AuthSession)]
+_COLUMNS: Final = ", ".join(_NAMES)
+_KEPT: Final = ", ".join(name for name in _NAMES if name != "proved_at")
 _KEEP: Final = f"""
-    INSERT OR REPLACE INTO ended_auth_sessions ({_COLUMNS}, ended_at)
-    SELECT {_COLUMNS}, ? FROM auth_sessions WHERE user_id = ?
+    INSERT OR REPLACE INTO ended_auth_sessions ({_KEPT}, ended_at)
+    SELECT {_KEPT}, ? FROM auth_sessions WHERE user_id = ?
 """  # noqa: S608 - the column names are our own
 _ENDED: Final = f"""
-    SELECT {_COLUMNS}, ended_at FROM ended_auth_sessions WHERE user_id = ? ORDER BY created_at DESC, token_hash
+    SELECT {_KEPT}, ended_at FROM ended_auth_sessions WHERE user_id = ? ORDER BY created_at DESC, token_hash
 """  # noqa: S608
 _OF_USER: Final = f"SELECT {_COLUMNS} FROM auth_sessions WHERE user_id = ? ORDER BY last_used_at DESC, token_hash"  # noqa: S608
 _ACCOUNT: Final = f"""
@@ -59,6 +64,12 @@ def account_of(connection: sqlite3.Connection, token_hash: bytes) -> Account | N
     return None if row is None else Account(*row)
 
 
+def proved_at(connection: sqlite3.Connection, token_hash: bytes) -> int | None:
+    """When it was last proved whose sign-in this is, as `AuthSession.proved_at`; None for one that is not."""
+    row = connection.execute("SELECT proved_at FROM auth_sessions WHERE token_hash = ?", (token_hash,)).fetchone()
+    return None if row is None else row[0]
+
+
 def of_user(connection: sqlite3.Connection, user_id: int) -> list[AuthSession]:
     """The account's sign-ins, the most recently used first."""
     return [AuthSession(*row) for row in connection.execute(_OF_USER, (user_id,))]
@@ -67,7 +78,7 @@ def of_user(connection: sqlite3.Connection, user_id: int) -> list[AuthSession]:
 def insert(connection: sqlite3.Connection, session: AuthSession) -> None:
     """Record a sign-in."""
     connection.execute(
-        f"INSERT INTO auth_sessions ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",  # noqa: S608
+        f"INSERT INTO auth_sessions ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",  # noqa: S608
         attrs.astuple(session),
     )
 

@@ -77,7 +77,8 @@ class Holder:
 
     async def enable_totp(self) -> None:
         """Set the phone up."""
-        body = {"secret": self.phone.secret, "code": await self.phone.code_before()}
+        code = await self.phone.code_before()
+        body = {"secret": self.phone.secret, "code": code, "password": self.person.password}
         answer = (await self.person.rest.post("/v1/users/@me/mfa/totp/enable", body)).expect(200)
         self.backup_codes = [code["code"] for code in answer["backup_codes"]]
 

@@ -55,7 +55,7 @@ async def test_a_passkey_is_asked_for_only_where_its_holder_chose_so(bob: Holder
 
 async def test_both_are_offered_in_the_documented_order(bob: Holder) -> None:
     await bob.add_passkey(as_second_factor=True)
-    code = bob.phone.code()
+    code = await bob.phone.code_before()
     body = {"secret": bob.phone.secret, "code": code, **await bob.passkey_proof()}
     (await bob.person.rest.post("/v1/users/@me/mfa/totp/enable", body)).expect(200)
     assert (await bob.login()).expect(200)["allowed_methods"] == ["totp", "webauthn"]

@@ -30,7 +30,8 @@ async def test_bob_sets_up_an_authenticator(chat_world: World, phone: Phone, aut
     user = (await bob.rest.get("/v1/users/@me")).expect(200)
     assert user["mfa_enabled"] is False
     assert "authenticator_types" not in user
-    answer = await bob.rest.post(f"{MFA}/totp/enable", {"secret": phone.secret, "code": phone.code()})
+    body = {"secret": phone.secret, "code": phone.code(), "password": bob.password}
+    answer = await bob.rest.post(f"{MFA}/totp/enable", body)
     codes = answer.expect(200)["backup_codes"]
     assert answer.header(SUDO_HEADER) is None
     assert len({code["code"] for code in codes}) == 10
@@ -54,7 +55,7 @@ async def test_an_account_without_factors_has_no_methods(chat_world: World) -> N
 async def test_the_secret_lies_sealed_in_the_database(
     chat_world: World, phone: Phone, autojump_clock: MockClock, chat_server: ChatServer
 ) -> None:
-    codes = await phone.enable(chat_world.bob.rest)
+    codes = await phone.enable(chat_world.bob.rest, password=chat_world.bob.password)
     connection = chat_server.database.reader
     rows = repr(connection.execute("SELECT * FROM users").fetchall())
     rows += repr(connection.execute("SELECT * FROM backup_codes").fetchall())
@@ -63,7 +64,7 @@ async def test_the_secret_lies_sealed_in_the_database(
 
 
 async def test_nobody_sets_up_a_second_one(chat_world: World, phone: Phone, autojump_clock: MockClock) -> None:
-    await phone.enable(chat_world.bob.rest)
+    await phone.enable(chat_world.bob.rest, password=chat_world.bob.password)
     again = {"secret": phone.secret, "code": await phone.next_code()}
     answer = await chat_world.bob.rest.post(f"{MFA}/totp/enable", again)
     assert (answer.status, answer.code) == (400, "TWO_FA_NOT_ENABLED")
@@ -88,25 +89,55 @@ async def test_nobody_sets_up_a_second_one(chat_world: World, phone: Phone, auto
     ],
 )
 async def test_bodies_that_set_up_nothing(chat_world: World, body: dict[str, object], wrong: Any) -> None:
-    answer = await chat_world.bob.rest.post(f"{MFA}/totp/enable", body)
+    answer = await chat_world.bob.rest.post(f"{MFA}/totp/enable", {"password": chat_world.bob.password, **body})
     assert sorted(errors(answer)) == sorted(wrong)
     assert (await chat_world.bob.rest.get("/v1/users/@me")).expect(200)["mfa_enabled"] is False
 
 
 async def test_the_code_has_to_be_of_the_moment(chat_world: World, phone: Phone, autojump_clock: MockClock) -> None:
     path, bob = f"{MFA}/totp/enable", chat_world.bob.rest
+    body = {"secret": phone.secret, "password": chat_world.bob.password}
     for code in (phone.wrong_code(), phone.code(-2), phone.code(2)):
-        assert errors(await bob.post(path, {"secret": phone.secret, "code": code})) == [("code", "INVALID_CODE")]
-    assert (await bob.post(path, {"secret": phone.secret, "code": phone.code(-1)})).status == 200
+        assert errors(await bob.post(path, {**body, "code": code})) == [("code", "INVALID_CODE")]
+    assert (await bob.post(path, {**body, "code": phone.code(-1)})).status == 200
 
 
 async def test_the_secret_may_be_written_as_an_app_shows_it(
     chat_world: World, phone: Phone, autojump_clock: MockClock
 ) -> None:
-    body = {"secret": " ".join(SECRET[place : place + 4].lower() for place in range(0, 32, 4)), "code": phone.code()}
+    body = {"secret": " ".join(SECRET[place : place + 4].lower() for place in range(0, 32, 4)), "code": phone.code(-1)}
+    body["password"] = chat_world.bob.password
     (await chat_world.bob.rest.post(f"{MFA}/totp/enable", body)).expect(200)
     proof = {"regenerate": False, **await phone.proof()}
     assert (await chat_world.bob.rest.post(f"{MFA}/backup-codes", proof)).status == 200
+
+
+async def test_an_old_sign_in_proves_itself_first(chat_world: World, phone: Phone, autojump_clock: MockClock) -> None:
+    # Bob signed in a day ago; whoever came by his session does not know his password.
+    bob = chat_world.bob
+    body = {"secret": phone.secret, "code": phone.code()}
+    refused = await bob.rest.post(f"{MFA}/totp/enable", body)
+    assert (refused.status, refused.code) == (403, "SUDO_MODE_REQUIRED")
+    assert refused.json()["has_mfa"] is False
+    wrong = await bob.rest.post(f"{MFA}/totp/enable", {**body, "password": "wrong password"})
+    assert errors(wrong) == [("password", "INVALID_PASSWORD")]
+    assert (await bob.rest.get(METHODS)).expect(200)["has_mfa"] is False
+    answer = await bob.rest.post(f"{MFA}/totp/enable", {**body, "password": bob.password})
+    assert len(answer.expect(200)["backup_codes"]) == 10
+    assert answer.header(SUDO_HEADER) is None
+
+
+async def test_the_code_that_set_it_up_is_used_up(chat_world: World, phone: Phone, autojump_clock: MockClock) -> None:
+    bob = chat_world.bob
+    body = {"secret": phone.secret, "code": phone.code(), "password": bob.password}
+    (await bob.rest.post(f"{MFA}/totp/enable", body)).expect(200)
+    proof = {"mfa_method": "totp", "mfa_code": body["code"]}
+    assert errors(await bob.rest.post(f"{MFA}/backup-codes", proof)) == [("mfa_code", "INVALID_MFA_CODE")]
+    ticket = (await chat_world.anyone.login(email=bob.email, password=bob.password)).expect(200)["ticket"]
+    shown = await chat_world.anyone.post("/v1/auth/login/mfa/totp", {"ticket": ticket, "code": body["code"]})
+    assert errors(shown) == [("code", "INVALID_CODE")]
+    await trio.sleep(30)
+    (await bob.rest.post(f"{MFA}/backup-codes", await phone.proof())).expect(200)
 
 
 async def test_whoever_has_a_passkey_proves_it_first(
@@ -130,7 +161,7 @@ async def test_an_address_is_verified_first(chat_world: World, phone: Phone, aut
     answer = await chat_world.bob.rest.post(f"{MFA}/totp/enable", body)
     assert (answer.status, answer.code) == (403, "MFA_EMAIL_VERIFICATION_REQUIRED")
     await chat_world.anyone.post(f"/v1/_dev/users/{chat_world.bob.id}", {"email_verified": True})
-    await phone.enable(chat_world.bob.rest)
+    await phone.enable(chat_world.bob.rest, password=chat_world.bob.password)
 
 
 @pytest.mark.parametrize(
@@ -145,7 +176,7 @@ async def test_where_addresses_need_no_verification_none_is_asked_for(
     chat_world: World, phone: Phone, autojump_clock: MockClock, settings: object
 ) -> None:
     await chat_world.anyone.post(f"/v1/_dev/users/{chat_world.bob.id}", {"email_verified": False})
-    await phone.enable(chat_world.bob.rest)
+    await phone.enable(chat_world.bob.rest, password=chat_world.bob.password)
 
 
 async def test_bots_and_strangers_have_no_second_factors(chat_world: World) -> None:
@@ -168,7 +199,7 @@ async def test_bots_and_strangers_have_no_second_factors(chat_world: World) -> N
 
 async def test_bob_takes_it_away_again(chat_world: World, phone: Phone, autojump_clock: MockClock) -> None:
     bob = chat_world.bob
-    codes = await phone.enable(bob.rest)
+    codes = await phone.enable(bob.rest, password=bob.password)
     gateway = await bob.connect()
     body = {"code": codes[0], **await phone.proof()}
     answer = await bob.rest.post(f"{MFA}/totp/disable", body)
@@ -178,14 +209,14 @@ async def test_bob_takes_it_away_again(chat_world: World, phone: Phone, autojump
     assert (await bob.rest.get(METHODS)).expect(200)["backup_codes"] is False
     # The password proves again, and a new app has codes of its own.
     (await bob.rest.post("/v1/auth/sessions/logout", {"session_id_hashes": [], "password": bob.password})).expect(204)
-    new = await phone.enable(bob.rest)
+    new = await phone.enable(bob.rest, password=bob.password)
     assert not set(codes) & set(new)
 
 
 async def test_one_code_may_stand_in_both_places_of_one_request(
     chat_world: World, phone: Phone, autojump_clock: MockClock
 ) -> None:
-    await phone.enable(chat_world.bob.rest)
+    await phone.enable(chat_world.bob.rest, password=chat_world.bob.password)
     code = await phone.next_code()
     body = {"code": code, "mfa_method": "totp", "mfa_code": code}
     assert (await chat_world.bob.rest.post(f"{MFA}/totp/disable", body)).status == 204
@@ -194,7 +225,7 @@ async def test_one_code_may_stand_in_both_places_of_one_request(
 async def test_whoever_lost_the_phone_gives_a_backup_code(
     chat_world: World, phone: Phone, autojump_clock: MockClock
 ) -> None:
-    codes = await phone.enable(chat_world.bob.rest)
+    codes = await phone.enable(chat_world.bob.rest, password=chat_world.bob.password)
     written = codes[3].upper().replace("-", " ")
     body = {"code": codes[3], "mfa_method": "totp", "mfa_code": written}
     assert (await chat_world.bob.rest.post(f"{MFA}/totp/disable", body)).status == 204
@@ -204,7 +235,7 @@ async def test_whoever_lost_the_phone_gives_a_backup_code(
 async def test_a_wrong_code_takes_nothing_away(
     chat_world: World, phone: Phone, autojump_clock: MockClock, code: str
 ) -> None:
-    await phone.enable(chat_world.bob.rest)
+    await phone.enable(chat_world.bob.rest, password=chat_world.bob.password)
     answer = await chat_world.bob.rest.post(f"{MFA}/totp/disable", {"code": code, **await phone.proof()})
     assert errors(answer) == [("code", "INVALID_CODE")]
     assert answer.header(SUDO_HEADER) is None
@@ -214,7 +245,7 @@ async def test_a_wrong_code_takes_nothing_away(
 async def test_without_proof_nothing_is_taken_away_whatever_the_code(
     chat_world: World, phone: Phone, autojump_clock: MockClock
 ) -> None:
-    await phone.enable(chat_world.bob.rest)
+    await phone.enable(chat_world.bob.rest, password=chat_world.bob.password)
     answer = await chat_world.bob.rest.post(f"{MFA}/totp/disable", {"code": phone.code()})
     assert (answer.status, answer.code) == (403, "SUDO_MODE_REQUIRED")
     # It was not used up either.
@@ -236,7 +267,7 @@ async def test_there_has_to_be_one(chat_world: World) -> None:
 
 async def test_backup_codes_are_shown_again(chat_world: World, phone: Phone, autojump_clock: MockClock) -> None:
     bob = chat_world.bob.rest
-    codes = await phone.enable(bob)
+    codes = await phone.enable(bob, password=chat_world.bob.password)
     answer = await bob.post(f"{MFA}/backup-codes", {"regenerate": False, "mfa_method": "totp", "mfa_code": codes[4]})
     shown = answer.expect(200)["backup_codes"]
     assert [code["code"] for code in shown] == codes
@@ -246,7 +277,7 @@ async def test_backup_codes_are_shown_again(chat_world: World, phone: Phone, aut
 
 async def test_new_ones_take_their_place(chat_world: World, phone: Phone, autojump_clock: MockClock) -> None:
     bob = chat_world.bob.rest
-    old = await phone.enable(bob)
+    old = await phone.enable(bob, password=chat_world.bob.password)
     answer = await bob.post(f"{MFA}/backup-codes", {"regenerate": True, **await phone.proof()})
     new = [code["code"] for code in answer.expect(200)["backup_codes"]]
     assert len(new) == 10
@@ -276,7 +307,7 @@ async def test_passkeys_alone_have_backup_codes_on_request(
 async def test_regenerate_is_a_truth_value(
     chat_world: World, phone: Phone, autojump_clock: MockClock, regenerate: object
 ) -> None:
-    await phone.enable(chat_world.bob.rest)
+    await phone.enable(chat_world.bob.rest, password=chat_world.bob.password)
     answer = await chat_world.bob.rest.post(f"{MFA}/backup-codes", {"regenerate": regenerate})
     assert errors(answer) == [("regenerate", "INVALID_FORMAT")]
 
@@ -288,7 +319,7 @@ async def test_a_code_counts_once_although_its_step_lasts(
     chat_world: World, phone: Phone, autojump_clock: MockClock
 ) -> None:
     bob = chat_world.bob.rest
-    await phone.enable(bob)
+    await phone.enable(bob, password=chat_world.bob.password)
     proof = {"mfa_method": "totp", "mfa_code": phone.code()}
     assert (await bob.post(f"{MFA}/backup-codes", proof)).status == 200
     for _ in range(3):
@@ -300,7 +331,7 @@ async def test_a_code_counts_once_although_its_step_lasts(
 async def test_of_two_requests_with_one_code_one_passes(
     chat_world: World, phone: Phone, autojump_clock: MockClock
 ) -> None:
-    codes = await phone.enable(chat_world.bob.rest)
+    codes = await phone.enable(chat_world.bob.rest, password=chat_world.bob.password)
     for code in (phone.code(), codes[0]):
         proof = {"mfa_method": "totp", "mfa_code": code}
         statuses: list[int] = []
@@ -320,7 +351,8 @@ async def test_of_two_who_set_one_up_one_succeeds(chat_world: World, phone: Phon
 
     async def enable() -> None:
         client = chat_world.bob.rest.signed_in(chat_world.bob.token)
-        answer = await client.post(f"{MFA}/totp/enable", {"secret": phone.secret, "code": phone.code()})
+        body = {"secret": phone.secret, "code": phone.code(), "password": chat_world.bob.password}
+        answer = await client.post(f"{MFA}/totp/enable", body)
         answers.append((answer.status, answer.code))
 
     async with trio.open_nursery() as nursery:
@@ -330,7 +362,7 @@ async def test_of_two_who_set_one_up_one_succeeds(chat_world: World, phone: Phon
 
 
 async def test_of_two_who_take_it_away_one_succeeds(chat_world: World, phone: Phone, autojump_clock: MockClock) -> None:
-    await phone.enable(chat_world.bob.rest)
+    await phone.enable(chat_world.bob.rest, password=chat_world.bob.password)
     proved = await chat_world.bob.rest.post(f"{MFA}/backup-codes", await phone.proof())
     token = proved.header(SUDO_HEADER)
     assert token is not None
@@ -355,7 +387,7 @@ async def test_of_two_who_take_it_away_one_succeeds(chat_world: World, phone: Ph
 async def test_used_codes_stay_used_over_a_restart(
     chat_server: ChatServer, chat_world: World, phone: Phone, autojump_clock: MockClock
 ) -> None:
-    codes = await phone.enable(chat_world.bob.rest)
+    codes = await phone.enable(chat_world.bob.rest, password=chat_world.bob.password)
     proofs = [{"mfa_method": "totp", "mfa_code": code} for code in (phone.code(), codes[0])]
     for proof in proofs:
         assert (await chat_world.bob.rest.post(f"{MFA}/backup-codes", proof)).status == 200
@@ -369,7 +401,7 @@ async def test_used_codes_stay_used_over_a_restart(
 @pytest.mark.chat_settings(rate_limits=True)
 async def test_nobody_guesses_for_long(chat_world: World, phone: Phone, autojump_clock: MockClock) -> None:
     bob = chat_world.bob.rest
-    codes = await phone.enable(bob)
+    codes = await phone.enable(bob, password=chat_world.bob.password)
     wrong = {"mfa_method": "totp", "mfa_code": phone.wrong_code()}
     for _ in range(10):
         assert errors(await bob.post("/v1/auth/sessions/logout", {"session_id_hashes": [], **wrong})) == [
@@ -390,7 +422,7 @@ async def test_nothing_is_half_done_when_the_store_fails(
     assert (await chat_world.bob.rest.post(f"{MFA}/totp/enable", body)).status == 503
     await chat_world.anyone.node(storage_failing=False)
     assert (await chat_world.bob.rest.get(METHODS)).expect(200)["has_mfa"] is False
-    codes = await phone.enable(chat_world.bob.rest)
+    codes = await phone.enable(chat_world.bob.rest, password=chat_world.bob.password)
     proof = {"mfa_method": "totp", "mfa_code": codes[0]}
     await chat_world.anyone.node(storage_failing=True)
     assert (await chat_world.bob.rest.post(f"{MFA}/backup-codes", {"regenerate": True, **proof})).status == 503

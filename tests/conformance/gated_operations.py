@@ -205,7 +205,7 @@ GATED: Final = (
         operation="POST /v1/oauth2/applications/{application_id}/client-secret/reset",
         prepare=of_application("POST", "/client-secret/reset"),
     ),
-    Gated(operation=ENABLE, prepare=_enable_totp, asks_for_passwords=False, with_phone=False),
+    Gated(operation=ENABLE, prepare=_enable_totp, with_phone=False),
     Gated(operation=f"POST {MFA}/totp/disable", prepare=_disable_totp, asks_for_passwords=False),
     Gated(
         operation=f"POST {MFA}/backup-codes",

@@ -21,7 +21,8 @@ async def enrol(world: World, person: Person) -> list[str]:
     """Enable TOTP for a person; the backup codes."""
     now = (await world.anyone.get("/v1/_dev/clock")).expect(200)["now"]
     code = pyotp.TOTP(SECRET).at(datetime.datetime.fromisoformat(now))
-    enabled = await person.rest.post("/v1/users/@me/mfa/totp/enable", {"secret": SECRET, "code": code})
+    body = {"secret": SECRET, "code": code, "password": person.password}
+    enabled = await person.rest.post("/v1/users/@me/mfa/totp/enable", body)
     return [entry["code"] for entry in enabled.expect(200)["backup_codes"]]
 
 

@@ -244,7 +244,8 @@ async def test_mfa_level_with_a_factor(chat_world: World, autojump_clock: MockCl
     totp = pyotp.TOTP(SECRET)
     now = (await chat_world.anyone.get("/v1/_dev/clock")).expect(200)["now"]
     moment = datetime.datetime.fromisoformat(now)
-    enabled = await alice.rest.post("/v1/users/@me/mfa/totp/enable", {"secret": SECRET, "code": totp.at(moment)})
+    body = {"secret": SECRET, "code": totp.at(moment), "password": alice.password}
+    enabled = await alice.rest.post("/v1/users/@me/mfa/totp/enable", body)
     codes = [entry["code"] for entry in enabled.expect(200)["backup_codes"]]
     wrong = await modify(chat_world, mfa_level=1, mfa_method="totp", mfa_code="000000")
     assert field_codes(wrong) == {"mfa_code": "INVALID_MFA_CODE"}

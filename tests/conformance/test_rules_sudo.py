@@ -100,7 +100,7 @@ async def test_even_a_token_of_the_right_form_is_nothing_without_a_factor(scene:
 @pytest.mark.rule("001.sudo-fields.5", "001.sudo-fields.7", "001.sudo-fields.8", "001.sudo-fields.13")
 @pytest.mark.rule("000.sudo-mode.5", "000.sudo-mode.18", "000.sudo.1", "000.sudo.2")
 async def test_a_code_proves_and_gives_a_token(scene: Scene, autojump_clock: MockClock) -> None:
-    codes = await scene.phone.enable(scene.bob.rest)
+    codes = await scene.phone.enable(scene.bob.rest, password=scene.bob.password)
     for proof in (await scene.phone.proof(), {"mfa_method": "totp", "mfa_code": codes[0]}):
         answer = await scene.send(HARMLESS, proof)
         assert answer.status == 204
@@ -154,7 +154,7 @@ async def test_beside_a_factor_the_password_proves_nothing(
     scene: Scene, autojump_clock: MockClock, factor: str
 ) -> None:
     if factor == "phone":
-        await scene.phone.enable(scene.bob.rest)
+        await scene.phone.enable(scene.bob.rest, password=scene.bob.password)
         held = {"totp": True, "backup_codes": True}
     else:
         scene.key = await passkey_of(scene.bob)
@@ -266,7 +266,7 @@ def signed(claims: str, header: Mapping[str, str], key: bytes) -> str:
 @pytest.mark.parametrize("factor", FACTORS)
 async def test_a_token_counts_for_five_minutes(scene: Scene, autojump_clock: MockClock, factor: str) -> None:
     if factor == "phone":
-        await scene.phone.enable(scene.bob.rest)
+        await scene.phone.enable(scene.bob.rest, password=scene.bob.password)
         answer = await scene.send(HARMLESS, await scene.phone.proof())
     else:
         scene.key = await passkey_of(scene.bob)
@@ -296,7 +296,7 @@ async def test_a_token_comes_back_unchanged_and_lives_no_longer_for_it(scene: Sc
 
 @pytest.mark.rule("000.sudo-mode.17", "000.sudo-mode.18")
 async def test_a_token_comes_before_the_fields(scene: Scene, autojump_clock: MockClock) -> None:
-    codes = await scene.phone.enable(scene.bob.rest)
+    codes = await scene.phone.enable(scene.bob.rest, password=scene.bob.password)
     token = (await scene.send(HARMLESS, await scene.phone.proof())).header(SUDO_HEADER)
     unused = {"mfa_method": "totp", "mfa_code": codes[0]}
     await trio.sleep(2)

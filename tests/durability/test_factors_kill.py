@@ -27,7 +27,9 @@ async def test_what_was_used_stays_used_and_what_was_set_up_stays(tmp_path: Path
     with log.open("wb") as stream:
         async with running(data, log=stream) as server:
             app = pyotp.TOTP(SECRET)
-            enabled = await server.bob.post(f"{MFA}/totp/enable", {"secret": SECRET, "code": app.now()})
+            password = server.world["users"][1]["password"]
+            body = {"secret": SECRET, "code": app.at(time.time() - STEP_SECONDS), "password": password}
+            enabled = await server.bob.post(f"{MFA}/totp/enable", body)
             codes = [entry["code"] for entry in enabled.expect(200)["backup_codes"]]
             shown = app.now()
             assert await gives(server.bob, shown) == 200

@@ -56,7 +56,8 @@ async def test_a_login_goes_on_where_it_was_after_kills(tmp_path: Path) -> None:
         (await login(server, HOME)).expect(200)
         if time.time() % 30 > 25:  # the code of the step before is taken until the present one ends
             await trio.sleep(6)
-        enabled = await server.bob.post("/v1/users/@me/mfa/totp/enable", {"secret": SECRET, "code": code(-1)})
+        body = {"secret": SECRET, "code": code(-1), "password": server.world["users"][1]["password"]}
+        enabled = await server.bob.post("/v1/users/@me/mfa/totp/enable", body)
         codes = [entry["code"] for entry in enabled.expect(200)["backup_codes"]]
         ticket = (await login(server, ELSEWHERE)).expect(200)["ticket"]
         await server.end(signal.SIGKILL)

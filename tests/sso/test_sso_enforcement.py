@@ -195,6 +195,16 @@ async def test_second_factors_can_be_set_up_and_removed(
     assert (await alice.get("/v1/users/@me")).expect(200)["mfa_enabled"] is False
 
 
+@pytest.mark.rule("000.sso.23")
+@pytest.mark.chat_settings(**{"sso.enforced": True})
+async def test_who_comes_from_the_provider_has_just_proved_who_it_is(chat_world: World, provider: Provider) -> None:
+    provider.person |= {"sub": "a-1", "email": chat_world.alice.email}
+    token = (await come_back(chat_world.anyone, provider)).expect(200)["token"]
+    options = "/v1/users/@me/mfa/webauthn/credentials/registration-options"
+    assert (await chat_world.alice.rest.post(options)).code == "SUDO_MODE_REQUIRED"
+    (await chat_world.anyone.signed_in(token).post(options)).expect(200)
+
+
 async def credentials_before(world: World) -> tuple[RestClient, RestClient]:
     """An OAuth2 access token and an admin key, as clients."""
     client = await OAuth2Client.make(world)

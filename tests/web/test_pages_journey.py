@@ -106,7 +106,8 @@ def test_a_person_lives_with_an_account(visit: MakeVisitor, home: Instance) -> N
         visitor.presses("I have kept them")
         assert page.locator("#codes li").count() == 0
 
-        # She adds a passkey; that asks for a proof first.
+        # She adds a passkey; some time after she signed in, that asks for a proof first.
+        home.pass_time(300)
         visitor.presses("Add a passkey")
         visitor.reads("Confirm that it is you")
         visitor.fills(code="nonsense")

@@ -100,7 +100,7 @@ class SetPasskeySecondFactor(SudoFields):
     answers=BACKUP_CODES,
 )
 async def enable_totp(request: Request, body: EnableTotp) -> object:
-    """Set an authenticator up; sudo mode where the account has passkeys."""
+    """Set an authenticator up; sudo mode, unless the sign-in is fresh."""
     codes = await request.services.totp.enable(request.principal.account, body.secret, body.code, request.proof(body))
     return {"backup_codes": codes}
 
@@ -170,7 +170,7 @@ async def list_credentials(request: Request) -> object:
     answers=WEBAUTHN_CREATION_OPTIONS,
 )
 async def get_registration_options(request: Request, body: SudoFields) -> object:
-    """What to ask an authenticator for; sudo mode, and the answer carries no token of it."""
+    """What to ask an authenticator for; sudo mode, unless the sign-in is fresh. The answer carries no token of it."""
     return await request.services.passkeys.registration_options(request.principal.account, request.proof(body))
 
 
