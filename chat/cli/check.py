@@ -107,6 +107,7 @@ def _steps(directory: DataDirectory, config_file: Path | None, stack: contextlib
     ]
     if is_current:
         steps += [
+            _Step(KEY, "sealed secrets", lambda: _sealed_secrets(directory, connection)),
             _Step(COUNTS, "counts", lambda: consistency.wrong_counts(connection)),
             _Step(FILES, "files", lambda: missing_files(connection, consistency.stored_files(connection), uploads)),
             _Step(FILES, "files without an owner", lambda: unowned_files(connection, uploads, now_ms)),
@@ -133,17 +134,32 @@ def _settings(directory: DataDirectory, config_file: Path | None) -> Iterator[st
 
 
 def _signing_key(directory: DataDirectory) -> Iterator[str]:
-    from chat.store.data_directory import SIGNING_KEY_BYTES
+    from chat.store.data_directory import RESTORE_KEY, SIGNING_KEY_BYTES
 
-    file = directory.path / "signing.key"
     try:
-        found = file.stat()
+        found = directory.key_file.stat()
     except FileNotFoundError:
-        return  # it is made when it is needed first
+        with contextlib.suppress(sqlite3.Error):  # told by the checks of the database
+            if directory.holds_sealed_secrets():
+                yield f"is missing: {RESTORE_KEY}"
+        return  # else it is made when it is needed first
     if found.st_size != SIGNING_KEY_BYTES:
         yield f"has {found.st_size} bytes instead of {SIGNING_KEY_BYTES}"
     if stat.S_IMODE(found.st_mode) & 0o077:
         yield "can be read by others: its mode must be 0600"
+
+
+def _sealed_secrets(directory: DataDirectory, connection: sqlite3.Connection) -> Iterator[str]:
+    import secrets
+
+    from chat.auth.keys import Keys
+    from chat.domain.sealed_secrets import unopened
+    from chat.store.data_directory import SIGNING_KEY_BYTES
+
+    with contextlib.suppress(OSError):  # told by `_signing_key`
+        key = directory.key_file.read_bytes()
+        if len(key) == SIGNING_KEY_BYTES:
+            yield from unopened(connection, Keys(key, secrets.SystemRandom()))
 
 
 def _version(connection: sqlite3.Connection) -> tuple[bool, list[str]]:

@@ -21,10 +21,18 @@ from typing import Final
 import attrs
 
 from chat.errors import OperatorError
+from chat.store import sealed_secrets
+from chat.store.connections import connect
 from chat.store.migrations import prepare
 
 SIGNING_KEY_BYTES: Final = 32
 """256 bits: as much as the HMAC-SHA-256 that it keys can use."""
+
+RESTORE_KEY: Final = (
+    "authenticators, backup codes and webhooks in the database are sealed with it. Restore it from a backup. "
+    f"{SIGNING_KEY_BYTES} random bytes in its place start anew without them"
+)
+"""What to do about a key that is missing."""
 
 
 @attrs.frozen
@@ -52,6 +60,11 @@ class DataDirectory:
     def archives(self) -> Path:
         """Where archives of accounts and guilds lie."""
         return self.path / "archives"
+
+    @property
+    def key_file(self) -> Path:
+        """The instance's secret."""
+        return self.path / "signing.key"
 
     def create(self) -> None:
         """Make the directory (for its owner only) unless it is there. Raises OperatorError where that is impossible."""
@@ -102,10 +115,16 @@ class DataDirectory:
         prepare(self.database, while_migrating=self.locked)
 
     def signing_key(self) -> bytes:
-        """The instance's secret, made on first use. Raises OperatorError when its file is damaged or unreadable."""
-        file = self.path / "signing.key"
+        """The instance's secret, made on first use.
+
+        Raises OperatorError when its file is damaged or unreadable, and when it is missing beside a database with
+        secrets that it sealed: another key would lock out everybody with an authenticator.
+        """
+        file = self.key_file
         try:
             if not file.exists():
+                if self.holds_sealed_secrets():
+                    raise OperatorError(f"the signing key {file} is missing: {RESTORE_KEY}")
                 self._make_signing_key(file)
             file.chmod(0o600)
             key = file.read_bytes()
@@ -114,6 +133,13 @@ class DataDirectory:
         if len(key) != SIGNING_KEY_BYTES:
             raise OperatorError(f"the signing key {file} has {len(key)} bytes instead of {SIGNING_KEY_BYTES}")
         return key
+
+    def holds_sealed_secrets(self) -> bool:
+        """Whether the database holds anything that only the signing key opens."""
+        if not self.database.is_file():
+            return False
+        with contextlib.closing(connect(self.database, read_only=True)) as connection:
+            return sealed_secrets.exist(connection)
 
     def _make_signing_key(self, file: Path) -> None:
         # Whole or not at all, also for two processes that start together: a link does not replace what is there.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import random
 import sqlite3
 import time
 from collections.abc import Iterator
@@ -11,6 +12,9 @@ from pathlib import Path
 import pytest
 from command_line import ALICE, CHANNEL, GUILD, Run, stored
 
+from chat.auth.keys import Keys
+from chat.domain.backup_codes import KEY_PURPOSE
+from chat.domain.totp_secrets import sealed_secret
 from chat.snowflake import snowflake_at
 from chat.store import attachments
 from chat.store.attachments import Attachment
@@ -149,6 +153,40 @@ def test_a_database_of_another_version(run: Run, used: Path, difference: int, ag
     ending = run("check", "--data", used)
     told = f"is of {age} version of this program (schema {known + difference}, not {known}): no more was looked at"
     assert (ending.status, ending.out) == (1, f"database: {told}\n")
+
+
+def test_a_key_that_is_missing_or_opens_nothing(run: Run, used: Path) -> None:
+    keys = Keys(DataDirectory(used).signing_key(), random.Random())
+    with stored(used) as connection:
+        connection.execute("UPDATE users SET totp_secret = ?", (sealed_secret(keys, ALICE, "JBSWY3DPEHPK3PXP"),))
+        for position in range(2):
+            connection.execute(
+                "INSERT INTO backup_codes (user_id, position, sealed_code) VALUES (?, ?, ?)",
+                (ALICE, position, keys.seal(KEY_PURPOSE, b"abcd-efgh", str(ALICE).encode())),
+            )
+    assert run("check", "--data", used).status == 0
+    key = DataDirectory(used).key_file
+    right = key.read_bytes()
+    key.write_bytes(bytes(32))
+    ending = run("check", "--data", used)
+    assert ending.status == 1
+    assert ending.out.splitlines() == [
+        "signing key: does not open 1 of 1 authenticators: was it sealed with another key?",
+        "signing key: does not open 2 of 2 backup codes: was it sealed with another key?",
+    ]
+    key.unlink()
+    ending = run("check", "--data", used)
+    assert (ending.status, ending.out.count("\n")) == (1, 1)
+    assert ending.out.startswith("signing key: is missing: ")
+    # What needs the key stops with the same advice, and what does not goes on.
+    for arguments in (("serve", "--port", 0), ("backup", used / "copy")):
+        stopped = run(*arguments, "--data", used)
+        assert stopped.status == 1
+        assert "Restore it from a backup" in stopped.err
+    assert run("user", "list", "--data", used).status == 0
+    assert not key.exists()
+    key.write_bytes(right)
+    assert run("check", "--data", used).status == 0
 
 
 def test_settings_and_the_key(run: Run, used: Path) -> None:

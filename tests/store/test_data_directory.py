@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import stat
 import subprocess
@@ -11,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from chat.errors import OperatorError
+from chat.store import sealed_secrets
 from chat.store.connections import connect
 from chat.store.data_directory import SIGNING_KEY_BYTES, DataDirectory
 from chat.store.migrations import is_current
@@ -121,3 +123,50 @@ def test_a_damaged_signing_key_is_told_in_one_line(directory: DataDirectory) -> 
 def test_a_signing_key_that_cannot_be_made_is_told_in_one_line(tmp_path: Path) -> None:
     with pytest.raises(OperatorError, match="cannot use the signing key"):
         DataDirectory(tmp_path / "missing").signing_key()
+
+
+def seal_something(directory: DataDirectory, kind: str) -> None:
+    """One row of the kind; what it refers to does not matter here."""
+    table, context, column = sealed_secrets.COLUMNS[kind]
+    with contextlib.closing(connect(directory.database)) as connection:
+        connection.execute("PRAGMA foreign_keys = OFF")
+        columns = list(connection.execute(f"PRAGMA table_info({table})"))
+        values = {name: 1 for _, name, _, needed, default, _ in columns if needed and default is None} | {context: 7}
+        values[column] = {"TEXT": "c2VhbGVk", "BLOB": b"sealed"}[next(row[2] for row in columns if row[1] == column)]
+        places = ", ".join("?" * len(values))
+        statement = f"INSERT INTO {table} ({', '.join(values)}) VALUES ({places})"  # noqa: S608 - our own names
+        connection.execute(statement, list(values.values()))
+
+
+@pytest.mark.parametrize("kind", sealed_secrets.COLUMNS)
+def test_no_second_signing_key_is_made_beside_what_the_first_one_sealed(directory: DataDirectory, kind: str) -> None:
+    directory.bring_database_up_to_date()
+    directory.signing_key()
+    seal_something(directory, kind)
+    directory.key_file.unlink()
+    with pytest.raises(OperatorError, match=r"signing\.key is missing.*Restore it from a backup"):
+        directory.signing_key()
+    assert not directory.key_file.exists()
+    directory.key_file.write_bytes(bytes(SIGNING_KEY_BYTES))  # the way out that the message names
+    assert directory.signing_key() == bytes(SIGNING_KEY_BYTES)
+
+
+def test_every_sealed_column_of_the_schema_is_known(directory: DataDirectory) -> None:
+    directory.bring_database_up_to_date()
+    with contextlib.closing(connect(directory.database)) as connection:
+        found = connection.execute(
+            """
+            SELECT tables.name, columns.name FROM sqlite_master AS tables, pragma_table_info(tables.name) AS columns
+             WHERE columns.name LIKE 'sealed%' OR columns.name LIKE '%totp_secret'
+            """
+        )
+        assert set(found) == {(table, column) for table, _, column in sealed_secrets.COLUMNS.values()}
+
+
+def test_a_database_of_an_older_version_may_hold_sealed_secrets_too(directory: DataDirectory) -> None:
+    with contextlib.closing(connect(directory.database)) as connection:
+        connection.execute("CREATE TABLE users (id INTEGER PRIMARY KEY, totp_secret TEXT)")
+        connection.execute("INSERT INTO users VALUES (1, NULL)")
+        assert not directory.holds_sealed_secrets()
+        connection.execute("INSERT INTO users VALUES (2, 'c2VhbGVk')")
+    assert directory.holds_sealed_secrets()
