@@ -10,9 +10,18 @@ import math
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime
-from typing import Protocol
+from typing import Final, Protocol
 
+import structlog
 import trio
+
+JUMP_MS: Final = 60_000
+"""A step of the time of day by more than this is told to the operator."""
+
+WATCH_SECONDS: Final = 10.0
+"""How often the time of day is held against the time that passed."""
+
+logger = structlog.get_logger(__name__)
 
 
 class Clock(Protocol):
@@ -149,6 +158,18 @@ class JumpingClock(TrioClock):
     def seconds_to_next_deadline(self) -> float:
         """See MovableClock."""
         return trio.lowlevel.current_statistics().seconds_to_next_deadline
+
+
+async def report_jumps(clock: Clock) -> None:
+    """Log every jump of the time of day, for ever. Ids and deadlines do without it; what people read does not."""
+    shown_ms, passed = clock.now_ms(), trio.current_time()
+    while True:
+        await trio.sleep(WATCH_SECONDS)
+        shown_before_ms, passed_before = shown_ms, passed
+        shown_ms, passed = clock.now_ms(), trio.current_time()
+        jump_ms = shown_ms - shown_before_ms - (passed - passed_before) * 1000
+        if abs(jump_ms) > JUMP_MS:
+            logger.warning("the clock jumped", seconds=round(jump_ms / 1000), now=iso_timestamp(shown_ms))
 
 
 def iso_timestamp(milliseconds: int) -> str:

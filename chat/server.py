@@ -1,19 +1,14 @@
 """The composition root: every part of a server is built here, once, and started and drained in order.
 
-`assemble` puts the parts together on a database, a clock and a source of chance, whichever they are: sockets, threads
-and the time of day in production, memory and a virtual clock in the test kit. `serve` is what the command line runs.
+A `Server` stands on a database, a clock and a source of chance, whichever they are: sockets, threads and the time of
+day in production (`chat.serving`), memory and a virtual clock in the test kit.
 """
 
 from __future__ import annotations
 
-import gc
-import os
 import random
-import secrets
-import signal
-import sys
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -34,13 +29,13 @@ from chat.auth.address_bans import AddressBans
 from chat.auth.blocked_networks import BlockedNetworks
 from chat.auth.client_address import ClientAddresses
 from chat.auth.keys import Keys
-from chat.auth.passwords import CHEAP, STRONG, HashCost, Passwords
+from chat.auth.passwords import STRONG, HashCost, Passwords
 from chat.auth.resolve import resolve_gateway_token
 from chat.auth.tokens import TokenMint
 from chat.bus.bus import Bus, CredentialsRevoked
-from chat.clock import Clock, MovableClock, SkippingClock, SystemClock
+from chat.clock import JUMP_MS, Clock, MovableClock, SkippingClock, report_jumps
 from chat.composition import build_services
-from chat.config import Loaded, Settings
+from chat.config import Settings
 from chat.config.overrides import Overrides, accepted
 from chat.domain import guild_administration
 from chat.domain.account_states import AccountStates, find_partial_user, is_animated
@@ -54,20 +49,19 @@ from chat.domain.relationships import Relationships
 from chat.domain.rosters import Rosters
 from chat.domain.thread_access import ThreadLookup
 from chat.domain.voice_states import VoiceStates
-from chat.errors import OperatorError
 from chat.foundations import Foundations
 from chat.gateway.commands.handler import CommandHandler
 from chat.gateway.gateway import Gateway, GatewaySettings
 from chat.gateway.guild_payloads import GuildPayloads
 from chat.gateway.hub import Hub
-from chat.gateway.listener import Listener, Port, connections_maximum, open_listeners
+from chat.gateway.listener import Listener, Port
 from chat.gateway.retention import at_rest, revived
 from chat.gateway.subscriptions import Subscriptions
-from chat.snowflake import SERVER_WORKER, SnowflakeGenerator
+from chat.snowflake import SnowflakeGenerator
 from chat.store import accounts, chosen_settings, outside_changes, retained_sessions
 from chat.store import private_channels as private_channels_store
-from chat.store.data_directory import DataDirectory
-from chat.store.database import SWITCH_INTERVAL_SECONDS, Database, open_database
+from chat.store.database import Database
+from chat.store.last_id import last_id
 from chat.web.pages import Pages
 
 if TYPE_CHECKING:
@@ -77,28 +71,6 @@ logger = structlog.get_logger(__name__)
 
 DRAIN_SECONDS: Final = 10.0
 """How long running requests and closing sockets may take once a shutdown was asked for."""
-
-COLLECTION_THRESHOLDS: Final = (10_000, 1_000, 1_000)
-"""For `gc.set_threshold`: a collection looks at about 10,000 new objects, which takes some 5 ms. The later generations
-stay empty, see `collecting_in_small_portions`."""
-
-SWEEP_SECONDS: Final = 3_600.0
-"""How often what was taken out of the collector's sight is looked through, if the moment is quiet."""
-
-QUIET_CONNECTIONS: Final = 256
-"""Gateway connections up to which a full collection is short enough to go unnoticed."""
-
-
-@attrs.frozen
-class ServerAddresses:
-    """Where a server that can serve is reached."""
-
-    host: str
-    port: int
-    origin: str
-    gateway_url: str
-    world: SeededWorld | None = None
-    """The seeded world of a development server."""
 
 
 @attrs.frozen(kw_only=True)
@@ -117,8 +89,8 @@ class Surroundings:
     work_in_threads: bool = True
     """Whether hashing passwords and parsing large bodies leave the loop; a run on virtual time has no threads."""
     outside_poll_seconds: float = outside_changes.POLL_SECONDS
-    worker: int = SERVER_WORKER
-    """The worker in snowflakes made here; a process that works beside the server takes another one."""
+    snowflakes: SnowflakeGenerator | None = None
+    """What makes ids here, for a process that works beside the server and has a worker's number of its own."""
     movable_clock: MovableClock | None = None
     """Set for a server with development routes: the clock that they move."""
 
@@ -137,7 +109,8 @@ class Server:
         self.database = database
         self.clock = clock
         self.bus = bus = Bus()
-        self.snowflakes = snowflakes = SnowflakeGenerator(clock, surroundings.worker)
+        self.snowflakes = snowflakes = surroundings.snowflakes or SnowflakeGenerator(clock)
+        self._keep_ids_ascending()
         self.guild_states = guild_states = GuildStates(database, clock)
         self.passwords = passwords = Passwords(chance, surroundings.hash_cost, in_threads=surroundings.work_in_threads)
         mint = TokenMint(chance)
@@ -285,6 +258,11 @@ class Server:
         """Put in force what the store says of settings chosen at run time."""
         self.overrides.put(accepted(chosen_settings.every(self.surroundings.database.reader)))
 
+    def _keep_ids_ascending(self) -> None:
+        behind_ms = self.snowflakes.stay_above(last_id(self.database.reader))
+        if behind_ms > JUMP_MS:
+            logger.warning("the clock is behind the last id: ids go on above it", seconds=behind_ms // 1000)
+
     # Coming and going
 
     @asynccontextmanager
@@ -309,6 +287,8 @@ class Server:
             await self.services.administration.blocklists.load()
             await self.services.calls.end_those_left_behind()
             nursery.start_soon(self._follow_outside_changes)
+            if self.surroundings.movable_clock is None:
+                nursery.start_soon(report_jumps, self.clock)
             nursery.start_soon(self.services.sign_ins.run)
             nursery.start_soon(self.services.guild_deletion.run)
             nursery.start_soon(self.services.message_search_index.run)
@@ -375,8 +355,13 @@ class Server:
 
     async def _follow_outside_changes(self) -> None:
         """Carry out what the command line changes beside this server."""
+
+        async def sleep(seconds: float) -> None:
+            await self.sleep_unmoved(seconds)
+            self.snowflakes.stay_above(last_id(self.database.reader))
+
         await outside_changes.follow(
-            self.database, self._act, poll_seconds=self.surroundings.outside_poll_seconds, sleep=self.sleep_unmoved
+            self.database, self._act, poll_seconds=self.surroundings.outside_poll_seconds, sleep=sleep
         )
 
     async def sleep_unmoved(self, seconds: float) -> None:
@@ -416,54 +401,6 @@ def _random_hex(chance: random.Random, characters: int) -> str:
     return f"{chance.getrandbits(4 * characters):0{characters}x}"
 
 
-async def serve(loaded: Loaded, *, clock: SkippingClock | None, announce: Callable[[ServerAddresses], None]) -> None:
-    """Run a server on a data directory that this process has locked, until SIGTERM or SIGINT has drained it.
-
-    With a clock that can be moved it is a development server. Raises OperatorError when it cannot listen.
-    """
-    sys.setswitchinterval(SWITCH_INTERVAL_SECONDS)
-    settings = loaded.settings
-    try:
-        listeners = await open_listeners(settings.host, settings.port)
-    except OSError as error:
-        raise OperatorError(f"cannot listen on {settings.host} port {settings.port}: {error.strerror}") from error
-    settings = settings.listening_on(listeners[0].port)
-    directory = DataDirectory(loaded.data_directory)
-    async with open_database(directory.database) as database:
-        server = await assemble(settings, database, directory, clock=clock)
-        async with server.running(listeners, maximum_connections=connections_maximum()):
-            with (
-                collecting_in_small_portions(),
-                trio.open_signal_receiver(signal.SIGTERM, signal.SIGINT) as signals,
-            ):
-                announce(_addresses(settings, listeners[0].port, server))
-                async with trio.open_nursery() as nursery:
-                    nursery.start_soon(sweep_while_quiet, lambda: len(server.gateway.connections), server.sleep_unmoved)
-                    await anext(signals)
-                    nursery.cancel_scope.cancel()
-                async with trio.open_nursery() as nursery:
-                    nursery.start_soon(_exit_at_second_signal, signals)
-                    await server.drain()
-                    nursery.cancel_scope.cancel()
-
-
-async def assemble(
-    settings: Settings, database: Database, directory: DataDirectory, *, clock: SkippingClock | None
-) -> Server:
-    """The parts of a server in production or, with the clock that `chat dev` moves, for development."""
-    surroundings = Surroundings(
-        settings=settings,
-        database=database,
-        clock=SystemClock() if clock is None else clock,
-        chance=secrets.SystemRandom(),
-        directory=directory.path,
-        secret=directory.signing_key(),
-    )
-    if clock is None:
-        return Server(surroundings)
-    return await develop(attrs.evolve(surroundings, hash_cost=CHEAP, movable_clock=clock))
-
-
 async def develop(surroundings: Surroundings) -> Server:
     """A server with the seeded world and the development routes; needs a movable clock."""
     from chat.development import seeded_world
@@ -477,53 +414,3 @@ async def develop(surroundings: Surroundings) -> Server:
     )
     server.develop(world, clock)
     return server
-
-
-@contextmanager
-def collecting_in_small_portions() -> Iterator[None]:
-    """Keep the collector's pauses short, however much has come to stay.
-
-    With thousands of nurseries alive a full collection stops the loop for a third of a second (design 2). So whatever
-    outlives its first collection is taken out of sight (`gc.freeze`). Reference counting still frees it: connections
-    and sessions leave no cycles behind when they end.
-    """
-
-    def freeze_survivors(phase: str, _: object) -> None:
-        if phase == "stop":
-            gc.freeze()
-
-    before = gc.get_threshold()
-    gc.collect()
-    gc.freeze()
-    gc.set_threshold(*COLLECTION_THRESHOLDS)
-    gc.callbacks.append(freeze_survivors)
-    try:
-        yield
-    finally:
-        gc.callbacks.remove(freeze_survivors)
-        gc.set_threshold(*before)
-        gc.unfreeze()
-
-
-async def sweep_while_quiet(
-    connections: Callable[[], int], sleep: Callable[[float], Awaitable[None]] = trio.sleep
-) -> None:
-    """Now and then, while few are connected, collect what was out of sight: cycles that were in use when frozen."""
-    while True:
-        await sleep(SWEEP_SECONDS)
-        if connections() <= QUIET_CONNECTIONS:
-            gc.unfreeze()
-            gc.collect()
-            gc.freeze()
-
-
-async def _exit_at_second_signal(signals: AsyncIterator[int]) -> None:
-    await anext(signals)
-    os._exit(1)
-
-
-def _addresses(settings: Settings, port: int, server: Server) -> ServerAddresses:
-    origin = settings.public_url
-    scheme, _, rest = origin.partition("://")
-    websocket_scheme = "wss" if scheme == "https" else "ws"
-    return ServerAddresses(settings.host, port, origin, f"{websocket_scheme}://{rest}/gateway", server.world)

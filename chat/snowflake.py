@@ -13,6 +13,9 @@ from chat.clock import Clock
 
 EPOCH_MS: Final = 1_420_070_400_000
 MAXIMUM: Final = 9_223_372_036_854_775_807
+LAST_MS: Final = 2**41 - 1
+"""The last millisecond that the format can tell."""
+
 SERVER_WORKER: Final = 1
 
 
@@ -47,6 +50,21 @@ class SnowflakeGenerator:
         """Follow the clock again after it was set back and everything made since is gone (`/v1/_dev/reset`)."""
         self._last_ms = 0
         self._counter = 0
+
+    def stay_above(self, snowflake: int) -> int:
+        """Make none below this one, whichever worker made it.
+
+        Returns by how many milliseconds the clock is behind it.
+        """
+        moment, worker_bits = min(snowflake >> 22, LAST_MS - 1), snowflake & 0x3F_F000
+        if worker_bits == self._worker_bits:
+            counter = snowflake & 0xFFF
+        else:  # another worker's millisecond is shared only by those that sort behind it
+            counter = -1 if worker_bits < self._worker_bits else 0xFFF
+        with self._turn:
+            if (moment, counter) > (self._last_ms, self._counter):
+                self._last_ms, self._counter = moment, counter
+        return max(0, moment + EPOCH_MS - self._clock.now_ms())
 
     def __call__(self) -> int:
         now = self._clock.now_ms() - EPOCH_MS

@@ -6,12 +6,13 @@ import time
 from datetime import UTC, datetime, timedelta
 
 import pytest
+import structlog
 import trio
 from hypothesis import given
 from hypothesis import strategies as st
 from trio.testing import MockClock
 
-from chat.clock import Clock, SkippingClock, SystemClock, TrioClock, iso_timestamp
+from chat.clock import Clock, SkippingClock, SystemClock, TrioClock, iso_timestamp, report_jumps
 
 START_MS = 1_700_000_000_123
 
@@ -96,3 +97,29 @@ def test_times_on_the_wire_lose_nothing(milliseconds: int) -> None:
 @given(st.integers(1, 253_402_300_799_999))
 def test_times_on_the_wire_sort_like_the_moments(milliseconds: int) -> None:
     assert iso_timestamp(milliseconds - 1) < iso_timestamp(milliseconds)
+
+
+async def test_a_jump_of_the_time_of_day_is_logged(autojump_clock: MockClock) -> None:
+    clock = TrioClock(START_MS)
+    shown = JumpedClock(clock)
+    with structlog.testing.capture_logs() as lines:
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(report_jumps, shown)
+            for shown.jumped_ms in (0, 59_000, -3_600_000, -3_600_000, 7_200_000):
+                await trio.sleep(60)
+            nursery.cancel_scope.cancel()
+    assert [(line["log_level"], line["event"], line["seconds"]) for line in lines] == [
+        ("warning", "the clock jumped", -3_659),
+        ("warning", "the clock jumped", 10_800),
+    ]
+
+
+class JumpedClock:
+    """Another clock, and by how much it was set wrong since."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self.jumped_ms = 0
+
+    def now_ms(self) -> int:
+        return self._clock.now_ms() + self.jumped_ms

@@ -104,3 +104,31 @@ def test_threads_that_ask_at_the_same_time_get_different_ones() -> None:
     finally:
         sys.setswitchinterval(switching)
     assert len({each for own in made for each in own}) == 60_000
+
+
+@given(st.integers(0, MAXIMUM - (1 << 30)), st.integers(0, 1023), st.integers(0, 2**41))
+def test_none_is_made_below_one_that_is_there(there: int, worker: int, moment: int) -> None:
+    clock = SetClock(moment + EPOCH_MS)
+    make = SnowflakeGenerator(clock, worker)
+    behind = make.stay_above(there)
+    assert behind == max(0, snowflake_time_ms(there) - clock.now)
+    first = make()
+    assert first > there
+    assert first >> 12 & 0x3FF == worker
+    # Only as far above as it must be.
+    assert snowflake_time_ms(first) <= max(clock.now, snowflake_time_ms(there) + 1)
+    make.stay_above(there)
+    assert make() == first + 1
+
+
+def test_a_clock_before_the_epoch_goes_on_above_what_is_there() -> None:
+    before = SnowflakeGenerator(SetClock(0))()
+    again = SnowflakeGenerator(SetClock(0))
+    again.stay_above(before)
+    assert again() > before
+
+
+def test_a_stored_number_at_the_end_of_the_format_leaves_room() -> None:
+    make = SnowflakeGenerator(SetClock(EPOCH_MS))
+    make.stay_above(MAXIMUM)
+    assert all(make() <= MAXIMUM for _ in range(4096))

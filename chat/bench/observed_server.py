@@ -18,7 +18,7 @@ from types import FrameType
 
 import trio
 
-from chat import log, server
+from chat import log, serving
 from chat.clock import SystemClock, iso_timestamp
 from chat.config import load_settings
 from chat.store.data_directory import DataDirectory
@@ -66,14 +66,14 @@ def main(directory: Path) -> None:
     def ask_for_report(_: int, __: FrameType | None) -> None:
         watch.report_due = True
 
-    def announce(addresses: server.ServerAddresses) -> None:
+    def announce(addresses: serving.ServerAddresses) -> None:
         trio.lowlevel.add_instrument(watch)
         signal.signal(signal.SIGUSR1, ask_for_report)
         print(json.dumps({"port": addresses.port}), flush=True)
 
     data = DataDirectory(directory)
     with data.locked():
-        trio.run(partial(server.serve, loaded, clock=None, announce=announce))
+        trio.run(partial(serving.serve, loaded, clock=None, announce=announce))
 
 
 if __name__ == "__main__":

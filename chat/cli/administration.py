@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import gc
 import os
 import random
 import secrets
@@ -13,6 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import attrs
+
+from chat.cli.importing import importing
 
 if TYPE_CHECKING:
     from chat.api.services import Services
@@ -40,17 +41,14 @@ class Instance:
     clock: Clock
     chance: random.Random
     directory: DataDirectory
-    worker: int
     snowflakes: SnowflakeGenerator
     log: AdminAuditLog
     accounts: Administration
 
     def services(self) -> Services:
         """Everything that the API can do; nobody is connected who would hear of it, see `telling`."""
-        gc.disable()  # importing makes no garbage
-        from chat.server import Server, Surroundings
-
-        gc.enable()
+        with importing():
+            from chat.server import Server, Surroundings
 
         surroundings = Surroundings(
             settings=self.settings,
@@ -59,7 +57,7 @@ class Instance:
             chance=self.chance,
             directory=self.directory.path,
             secret=self.directory.signing_key(),
-            worker=self.worker,
+            snowflakes=self.snowflakes,
         )
         return Server(surroundings).services
 
@@ -121,11 +119,13 @@ async def _opened(directory: DataDirectory, settings: Settings, clock: Clock) ->
     from chat.snowflake import SnowflakeGenerator
     from chat.store import chosen_settings
     from chat.store.database import open_database
+    from chat.store.last_id import last_id
 
     chance = secrets.SystemRandom()
     worker = FIRST_WORKER + os.getpid() % (1024 - FIRST_WORKER)
     snowflakes = SnowflakeGenerator(clock, worker)
     async with open_database(directory.database, inline=True) as database:
+        snowflakes.stay_above(last_id(database.reader))
         settings = effective(settings, accepted(chosen_settings.every(database.reader)))
         audit_log = AdminAuditLog(database, snowflakes)
         yield Instance(
@@ -134,7 +134,6 @@ async def _opened(directory: DataDirectory, settings: Settings, clock: Clock) ->
             clock=clock,
             chance=chance,
             directory=directory,
-            worker=worker,
             snowflakes=snowflakes,
             log=audit_log,
             accounts=Administration(

@@ -16,7 +16,7 @@ from chat.cli.options import DIRECTORY, PORT, json_option
 
 if TYPE_CHECKING:
     from chat.development.seeded_world import SeededWorld
-    from chat.server import ServerAddresses
+    from chat.serving import ServerAddresses
 
 
 @click.command()

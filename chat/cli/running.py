@@ -3,34 +3,28 @@
 from __future__ import annotations
 
 import functools
-import gc
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
-from chat.config import Loaded
+from chat.cli.importing import importing
 
-if TYPE_CHECKING:
-    from chat.server import ServerAddresses
+with importing():
+    import trio
+
+    from chat import log, serving
+    from chat.clock import SkippingClock, SystemClock, iso_timestamp
+    from chat.config import Loaded
+    from chat.store.data_directory import DataDirectory
 
 
-def run_server(loaded: Loaded, announce: Callable[[ServerAddresses], None], *, development: bool) -> None:
+def run_server(loaded: Loaded, announce: Callable[[serving.ServerAddresses], None], *, development: bool) -> None:
     """Run a server on the data directory; `announce` is called once, when it can serve.
 
     Raises OperatorError when another process owns the directory, and for whatever keeps the server from starting.
     """
-    gc.disable()  # importing makes no garbage, and looking for it costs a tenth of the start
-    import trio
-
-    from chat import log, server
-    from chat.clock import SkippingClock, SystemClock, iso_timestamp
-    from chat.store.data_directory import DataDirectory
-
-    gc.enable()
-
     clock = SkippingClock() if development else None
     time_of_day = SystemClock() if clock is None else clock
     log.configure(loaded.settings.log_level, timestamp=lambda: iso_timestamp(time_of_day.now_ms()))
     directory = DataDirectory(loaded.data_directory)
     directory.create()
     with directory.locked():
-        trio.run(functools.partial(server.serve, loaded, clock=clock, announce=announce), clock=clock)
+        trio.run(functools.partial(serving.serve, loaded, clock=clock, announce=announce), clock=clock)

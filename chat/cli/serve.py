@@ -11,7 +11,7 @@ import click
 from chat.cli.options import FILE, PORT, data_option
 
 if TYPE_CHECKING:
-    from chat.server import ServerAddresses
+    from chat.serving import ServerAddresses
 
 
 @click.command()

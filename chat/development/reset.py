@@ -9,6 +9,7 @@ from chat.development.parts import DevelopmentServices
 from chat.development.seeded_world import hash_passwords
 from chat.development.world_rows import populate
 from chat.store.erasure import erase_everything
+from chat.store.last_id import last_id
 
 
 async def reset(services: DevelopmentServices) -> None:
@@ -51,3 +52,4 @@ def _forget(services: DevelopmentServices) -> None:
         forget()
     development.clock.set_back()
     development.snowflakes.set_back()
+    development.snowflakes.stay_above(last_id(services.database.reader))

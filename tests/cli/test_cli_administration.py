@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import resource
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,8 +13,10 @@ from command_line import CATEGORY, CHANNEL, GUILD, PASSWORD, Outcome, Run, store
 
 from chat.registries.blocklists import Blocklist
 from chat.registries.jobs import JobType
-from chat.store import blocklists, chosen_settings, jobs, outside_changes
+from chat.snowflake import snowflake_at
+from chat.store import blocklists, chosen_settings, guilds, jobs, outside_changes
 from chat.store.data_directory import DataDirectory
+from chat.store.guilds import Guild
 from chat.store.jobs import Job
 
 
@@ -217,3 +220,14 @@ def test_a_file_that_cannot_be_read_is_told_in_one_line(run: Run, data: Path) ->
     ending = run("user", "create", "--username", "alice", "--data", data)
     assert (ending.status, ending.err.count("\n")) == (1, 1)
     assert "unable to open database file" in ending.err
+
+
+def test_ids_made_on_a_clock_that_went_back_are_above_those_that_are_there(run: Run, data: Path, alice: str) -> None:
+    there = snowflake_at(time.time_ns() // 1_000_000 + 86_400_000) + 5
+    with stored(data) as connection:
+        guilds.insert(connection, Guild(id=there, owner_id=int(alice), name="Later", created_at=1, member_count=0))
+    made = run("user", "create", "--username", "bob", "--data", data, "--json").json
+    assert int(made["id"]) > there
+    run("user", "ban", "bob", "--hours", 1, "--data", data)
+    [entry, *_] = run("audit-log", "--data", data, "--json").json
+    assert int(entry["log_id"]) > int(made["id"])

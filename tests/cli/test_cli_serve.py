@@ -42,9 +42,9 @@ class Running:
 
 
 @contextlib.contextmanager
-def running(*arguments: object, **environment: str) -> Iterator[Running]:
+def running(*arguments: object, start: tuple[str, ...] = (), **environment: str) -> Iterator[Running]:
     process = subprocess.Popen(
-        [sys.executable, "-m", "chat", *map(str, arguments)],
+        [*start, sys.executable, "-m", "chat", *map(str, arguments)],
         env=ENVIRONMENT | environment,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -96,12 +96,70 @@ def test_the_server_prints_one_line_owns_its_data_and_leaves_with_0_when_asked(d
         assert run("user", "create", "--username", "alice", "--data", data).status == 0
         assert [account["username"] for account in run("user", "list", "--data", data).json] == ["alice"]
         # It is killed when the block ends, and leaves no lock behind.
-    for number in (signal.SIGTERM, signal.SIGINT):
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         with running("serve", "--data", data, "--port", "0") as server:
             assert LISTENING.fullmatch(server.line)
             status, rest, log = server.stop(number)
         assert (status, rest) == (0, ""), number
         assert "Traceback" not in log
+
+
+def test_a_shell_that_repeats_the_hangup_of_its_terminal_does_not_cut_the_drain_short(data: Path) -> None:
+    with running("serve", "--data", data, "--port", "0") as server:
+        for _ in range(20):
+            server.process.send_signal(signal.SIGHUP)
+        status, rest, log = server.stop(signal.SIGHUP)
+    assert (status, rest) == (0, "")
+    assert "sessions retained" in log
+
+
+def test_under_nohup_a_hangup_ends_nothing(data: Path) -> None:
+    with running("serve", "--data", data, "--port", "0", start=("nohup",)) as server:
+        match = LISTENING.fullmatch(server.line)
+        assert match is not None
+        server.process.send_signal(signal.SIGHUP)
+        assert get(f"{match[1]}/_health") == {"status": "ok"}
+        assert server.stop()[0] == 0
+
+
+INTERRUPTED = """
+import os, signal, sys
+from chat.__main__ import main
+
+class Finder:
+    def find_spec(self, name, path=None, target=None):
+        if name == MODULE:
+            sys.meta_path.remove(self)
+            os.kill(os.getpid(), signal.SIGINT)
+
+MODULE = sys.argv.pop(1)
+sys.meta_path.insert(0, Finder())
+main()
+"""
+"""Runs the command line, and presses Ctrl-C when it comes to import the module that the first argument names."""
+
+
+@pytest.mark.parametrize(
+    ("module", "ending"),
+    [
+        ("click", (-signal.SIGINT, "")),
+        ("chat.cli.dev", (1, "chat: aborted\n")),
+        ("trio", (-signal.SIGINT, "")),
+        ("chat.domain.guilds", (-signal.SIGINT, "")),
+        ("chat.development.seeded_world", (0, "")),  # the loop runs, and nothing is served yet
+    ],
+)
+def test_an_interrupt_during_the_start_leaves_no_traceback(data: Path, module: str, ending: tuple[int, str]) -> None:
+    ended = subprocess.run(
+        [sys.executable, "-c", INTERRUPTED, module, "dev", "--port", "0", "--data", str(data)],
+        env=ENVIRONMENT,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert (ended.returncode, ended.stderr.lstrip()) == ending
+    assert ended.stdout == ""
 
 
 def test_a_port_in_use_is_told_in_one_line(data: Path) -> None:

@@ -19,6 +19,7 @@ MODULES = (
     "chat.cli.serve",
     "chat.cli.running",
     "chat.server",
+    "chat.serving",
     "chat.config",
     "chat.development.parts",
     "chat.development.routes",

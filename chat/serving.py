@@ -1,0 +1,190 @@
+"""The server as a process: from its settings to the open port, and in good order to its end.
+
+SIGTERM, SIGINT and SIGHUP (the terminal it was started from has closed) end it alike: sessions are sent elsewhere and
+written down, running requests finish. Another SIGTERM or SIGINT ends it at once. Under `nohup` SIGHUP stays ignored.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+import secrets
+import signal
+import sys
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from functools import partial
+from typing import TYPE_CHECKING, Final
+
+import attrs
+import structlog
+import trio
+
+from chat.auth.passwords import CHEAP
+from chat.clock import SkippingClock, SystemClock
+from chat.config import Loaded, Settings
+from chat.errors import OperatorError
+from chat.gateway.listener import SocketListener, connections_maximum, open_listeners
+from chat.server import Server, Surroundings, develop
+from chat.store.data_directory import DataDirectory
+from chat.store.database import SWITCH_INTERVAL_SECONDS, Database, open_database
+
+if TYPE_CHECKING:
+    from chat.development.seeded_world import SeededWorld
+
+logger = structlog.get_logger(__name__)
+
+COLLECTION_THRESHOLDS: Final = (10_000, 1_000, 1_000)
+"""For `gc.set_threshold`: a collection looks at about 10,000 new objects, which takes some 5 ms. The later generations
+stay empty, see `collecting_in_small_portions`."""
+
+SWEEP_SECONDS: Final = 3_600.0
+"""How often what was taken out of the collector's sight is looked through, if the moment is quiet."""
+
+QUIET_CONNECTIONS: Final = 256
+"""Gateway connections up to which a full collection is short enough to go unnoticed."""
+
+
+@attrs.frozen
+class ServerAddresses:
+    """Where a server that can serve is reached."""
+
+    host: str
+    port: int
+    origin: str
+    gateway_url: str
+    world: SeededWorld | None = None
+    """The seeded world of a development server."""
+
+
+class Ending:
+    """Hears the signals that end the process."""
+
+    def __init__(self) -> None:
+        self.asked = trio.Event()
+        self._starting: trio.CancelScope | None = trio.CancelScope()
+
+    @asynccontextmanager
+    async def heard(self) -> AsyncIterator[None]:
+        """Listen while the block lasts; a signal before `started` cancels the block."""
+        numbers = [signal.SIGTERM, signal.SIGINT]
+        if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
+            numbers.append(signal.SIGHUP)
+        assert self._starting is not None  # noqa: S101 - it is used once
+        with trio.open_signal_receiver(*numbers) as signals, self._starting:
+            async with trio.open_nursery() as nursery:
+                nursery.start_soon(self._listen, signals)
+                yield
+                nursery.cancel_scope.cancel()
+
+    def started(self) -> None:
+        """From now on a signal sets `asked`."""
+        self._starting = None
+
+    async def _listen(self, signals: AsyncIterator[int]) -> None:
+        async for number in signals:
+            # Shells repeat the SIGHUP of their terminal.
+            if self.asked.is_set() and number != signal.SIGHUP:
+                os._exit(1)
+            self.asked.set()
+            if self._starting is not None:
+                self._starting.cancel()
+
+
+async def serve(loaded: Loaded, *, clock: SkippingClock | None, announce: Callable[[ServerAddresses], None]) -> None:
+    """Run a server on a data directory that this process has locked, until a signal has drained it.
+
+    With a clock that can be moved it is a development server. Raises OperatorError (in a group) when it cannot listen.
+    """
+    sys.setswitchinterval(SWITCH_INTERVAL_SECONDS)
+    settings, directory, ending = loaded.settings, DataDirectory(loaded.data_directory), Ending()
+    async with ending.heard(), _listening(settings) as listeners:
+        settings = settings.listening_on(listeners[0].port)
+        async with open_database(directory.database) as database:
+            server = await assemble(settings, database, directory, clock=clock)
+            async with server.running(listeners, maximum_connections=connections_maximum()):
+                with collecting_in_small_portions():
+                    ending.started()
+                    announce(_addresses(settings, listeners[0].port, server))
+                    async with trio.open_nursery() as nursery:
+                        connections = server.gateway.connections
+                        nursery.start_soon(sweep_while_quiet, partial(len, connections), server.sleep_unmoved)
+                        await ending.asked.wait()
+                        nursery.cancel_scope.cancel()
+                    await server.drain()
+
+
+@asynccontextmanager
+async def _listening(settings: Settings) -> AsyncIterator[list[SocketListener]]:
+    try:
+        listeners = await open_listeners(settings.host, settings.port)
+    except OSError as error:
+        raise OperatorError(f"cannot listen on {settings.host} port {settings.port}: {error.strerror}") from error
+    try:
+        yield listeners
+    finally:
+        with trio.CancelScope(shield=True):  # closing is immediate
+            for listener in listeners:
+                await listener.aclose()
+
+
+async def assemble(
+    settings: Settings, database: Database, directory: DataDirectory, *, clock: SkippingClock | None
+) -> Server:
+    """The parts of a server in production or, with the clock that `chat dev` moves, for development."""
+    surroundings = Surroundings(
+        settings=settings,
+        database=database,
+        clock=SystemClock() if clock is None else clock,
+        chance=secrets.SystemRandom(),
+        directory=directory.path,
+        secret=directory.signing_key(),
+    )
+    if clock is None:
+        return Server(surroundings)
+    return await develop(attrs.evolve(surroundings, hash_cost=CHEAP, movable_clock=clock))
+
+
+@contextmanager
+def collecting_in_small_portions() -> Iterator[None]:
+    """Keep the collector's pauses short, however much has come to stay.
+
+    With thousands of nurseries alive a full collection stops the loop for a third of a second (design 2). So whatever
+    outlives its first collection is taken out of sight (`gc.freeze`). Reference counting still frees it: connections
+    and sessions leave no cycles behind when they end.
+    """
+
+    def freeze_survivors(phase: str, _: object) -> None:
+        if phase == "stop":
+            gc.freeze()
+
+    before = gc.get_threshold()
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(*COLLECTION_THRESHOLDS)
+    gc.callbacks.append(freeze_survivors)
+    try:
+        yield
+    finally:
+        gc.callbacks.remove(freeze_survivors)
+        gc.set_threshold(*before)
+        gc.unfreeze()
+
+
+async def sweep_while_quiet(
+    connections: Callable[[], int], sleep: Callable[[float], Awaitable[None]] = trio.sleep
+) -> None:
+    """Now and then, while few are connected, collect what was out of sight: cycles that were in use when frozen."""
+    while True:
+        await sleep(SWEEP_SECONDS)
+        if connections() <= QUIET_CONNECTIONS:
+            gc.unfreeze()
+            gc.collect()
+            gc.freeze()
+
+
+def _addresses(settings: Settings, port: int, server: Server) -> ServerAddresses:
+    origin = settings.public_url
+    scheme, _, rest = origin.partition("://")
+    websocket_scheme = "wss" if scheme == "https" else "ws"
+    return ServerAddresses(settings.host, port, origin, f"{websocket_scheme}://{rest}/gateway", server.world)
