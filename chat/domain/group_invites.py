@@ -16,7 +16,8 @@ from chat.bus.bus import Bus, Event
 from chat.clock import Clock
 from chat.config import Settings
 from chat.domain.groups import Groups
-from chat.domain.objects.invites import InviteType, group_invite_object, group_invite_with_metadata
+from chat.domain.objects.invites import InviteType, group_invite_object, group_invite_with_metadata, stranger_view
+from chat.domain.objects.users import partial_user
 from chat.domain.private_channels import PrivateChannelAccess
 from chat.errors import ApiError
 from chat.registries.channel_types import ChannelType
@@ -87,14 +88,11 @@ class GroupInvites:
         return self._with_metadata(made.invite, access.private)
 
     def get(self, invite: Invite) -> dict[str, Any]:
-        """The invite as whoever knows its code sees it.
+        """The invite as everybody who knows its code sees it, account or none: who is in the group by name alone.
 
         :raises ApiError: UNKNOWN_INVITE.
         """
-        private = self._group(invite)
-        return group_invite_object(
-            invite, private, self._users(private), self._inviter(invite), presence_count=self._online(private)
-        )
+        return self._object(invite, stranger_view)
 
     async def accept(self, account: Account, invite: Invite) -> dict[str, Any]:
         """Join the group; who is in it already spends no use.
@@ -109,7 +107,7 @@ class GroupInvites:
             invites.add_use(connection, code)
 
         await self._groups.join(account, invite.channel_id, spend)
-        return self.get(invite)
+        return self._object(invite, partial_user)
 
     async def delete(self, principal: Principal, invite: Invite) -> None:
         """Delete the invite.
@@ -144,6 +142,11 @@ class GroupInvites:
         if private is None or private.channel.type != ChannelType.GROUP_DM:
             raise ApiError("UNKNOWN_INVITE")
         return private
+
+    def _object(self, invite: Invite, view: Callable[[Account], dict[str, Any]]) -> dict[str, Any]:
+        private = self._group(invite)
+        users, inviter = self._users(private), self._inviter(invite)
+        return group_invite_object(invite, private, users, inviter, presence_count=self._online(private), view=view)
 
     def _with_metadata(self, invite: Invite, private: PrivateChannel) -> dict[str, Any]:
         return group_invite_with_metadata(

@@ -311,11 +311,15 @@ async def test_an_invite_leads_into_a_group(chat_world: World) -> None:
     assert (await bob.rest.create_channel_invite(group_id, max_uses=1)).expect(200)["code"] == made["code"]
     seen = (await chat_world.anyone.get(f"/v1/invites/{made['code']}")).expect(200)
     assert (seen["channel"]["name"], seen["member_count"], "uses" in seen) == ("both", 2, False)
-    assert ids(seen["channel"]["recipients"]) == {alice.id, bob.id}
+    (await bob.rest.patch("/v1/users/@me", {"global_name": "Bobby"})).expect(200)
+    for stranger in (chat_world.anyone, carol.rest):
+        recipients = (await stranger.get(f"/v1/invites/{made['code']}")).expect(200)["channel"]["recipients"]
+        assert recipients == [{"username": "Alice"}, {"username": "Bobby"}]
     assert refused(await carol.rest.create_channel_invite(group_id)) == (404, "UNKNOWN_CHANNEL")
 
     joined = (await carol.rest.accept_invite(made["code"])).expect(200)
     assert (joined["channel"]["id"], joined["member_count"]) == (group_id, 3)
+    assert ids(joined["channel"]["recipients"]) == {alice.id, bob.id, carol.id}
     assert (await at_carol.expect("CHANNEL_CREATE")).data["id"] == group_id
     assert (await at_alice.expect("CHANNEL_RECIPIENT_ADD")).data["user"]["id"] == carol.id
     told = (await at_alice.expect("MESSAGE_CREATE")).data

@@ -16,6 +16,7 @@ from chat.api.schemas.shapes import (
     SNOWFLAKE,
     TEXT,
     TIMESTAMP,
+    either,
     integer,
     listed,
     member_of,
@@ -246,7 +247,7 @@ INVITE: Final = wire_object(
         "type": integer(0, 3),
         "channel": record(
             {"id": SNOWFLAKE, "name": nullable(TEXT), "type": member_of(ChannelType)},
-            optional={"recipients": listed(PARTIAL_USER), "icon": nullable(ASSET)},
+            optional={"recipients": listed(either(PARTIAL_USER, record({"username": TEXT}))), "icon": nullable(ASSET)},
         ),
         "member_count": COUNT,
         "presence_count": COUNT,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from chat.clock import iso_timestamp
@@ -49,6 +49,11 @@ def invite_object(invite: Invite, state: GuildState, inviter: Account | None, *,
     return data
 
 
+def stranger_view(account: Account) -> dict[str, Any]:
+    """Somebody in a group, for those who may not be in it: the display name, which is all that clients read there."""
+    return {"username": account.global_name or account.username}
+
+
 def group_invite_object(
     invite: Invite,
     private: PrivateChannel,
@@ -56,8 +61,9 @@ def group_invite_object(
     inviter: Account | None,
     *,
     presence_count: int,
+    view: Callable[[Account], dict[str, Any]] = partial_user,
 ) -> dict[str, Any]:
-    """An invite into a group, with everybody in it."""
+    """An invite into a group, with everybody in it, each as `view` shows them."""
     data: dict[str, Any] = {
         "code": invite.code,
         "type": invite.type,
@@ -66,7 +72,7 @@ def group_invite_object(
             "name": private.channel.name,
             "type": private.channel.type,
             "icon": private.channel.icon,
-            "recipients": [partial_user(account) for account in recipients],
+            "recipients": [view(account) for account in recipients],
         },
         "member_count": len(private.recipient_ids),
         "presence_count": presence_count,
