@@ -26,6 +26,7 @@ from chat.domain.instance_policy import InstancePolicy
 from chat.domain.objects.expressions import EMOJIS
 from chat.domain.permission_overwrites import overwrites_of_body
 from chat.domain.thread_events import KnownThread, known_thread, thread_deleted
+from chat.domain.vanity_urls import lead_elsewhere
 from chat.domain.voice_regions import VoiceRegions
 from chat.errors import ApiError, FieldError, InvalidFormBody
 from chat.registries.audit_actions import AuditAction
@@ -288,8 +289,10 @@ class GuildChannels:
             below = tuple(
                 known_thread(connection, thread) for thread in threads.active_below(connection, guild_id, channel_id)
             )
-            loose_channels.cut_channel_loose(connection, channel_id)
             guild = guilds.by_id(connection, guild_id)
+            if guild is not None:
+                lead_elsewhere(connection, guild, channel_id)
+            loose_channels.cut_channel_loose(connection, channel_id)
             changed = None if guild is None else _without_channel(guild, channel_id)
             if changed is not None:
                 guilds.replace(connection, changed)

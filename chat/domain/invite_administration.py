@@ -88,15 +88,15 @@ class InviteAdministration:
         """
 
         def unit(connection: sqlite3.Connection) -> Invite:
-            invite = invites.by_code(connection, code, self._clock.now_ms())
+            invite = invites.named(connection, code, self._clock.now_ms())
             if invite is None or invite.guild_id is None:
                 raise OperatorError(f"there is no invite {code} into a guild")
             guild = guilds.by_id(connection, invite.guild_id)
-            if guild is not None and guild.vanity_url_code == code:
+            if guild is not None and guild.vanity_url_code == invite.code:
                 raise OperatorError(f"{code} is the custom invite code of guild {guild.id}: its owner gives it up")
-            invites.delete(connection, code)
+            invites.delete(connection, invite.code)
             entry = self._record(connection, AuditAction.INVITE_DELETE, invite)
-            body = {"code": code, "guild_id": guild_id_of(invite), "channel_id": invite.channel_id}
+            body = {"code": invite.code, "guild_id": guild_id_of(invite), "channel_id": invite.channel_id}
             self._leave(connection, outside_changes.INVITE_DELETED, {**body, "entry_id": entry.id})
             return invite
 

@@ -207,15 +207,15 @@ class Invites:
 
         def spend(connection: sqlite3.Connection) -> None:
             guild = guilds.by_id(connection, state.id)
-            if guild is None or invites.by_code(connection, code, now) is None:
+            if guild is None or invites.by_code(connection, invite.code, now) is None:
                 raise ApiError("UNKNOWN_INVITE")
             _require_open_to_invites(guild)
-            invites.add_use(connection, code)
+            invites.add_use(connection, invite.code)
 
         await self._memberships.join(
             principal.account,
             state.id,
-            JoinSource.VANITY_URL if code == state.guild.vanity_url_code else JoinSource.INSTANT_INVITE,
+            JoinSource.VANITY_URL if invite.code == state.guild.vanity_url_code else JoinSource.INSTANT_INVITE,
             inviter_id=invite.inviter_id,
             address=address,
             temporary=invite.temporary,
@@ -242,14 +242,14 @@ class Invites:
 
         def unit(connection: sqlite3.Connection) -> AuditLogEntry:
             guild = guilds.by_id(connection, access.state.id)
-            if guild is not None and guild.vanity_url_code == code:
+            if guild is not None and guild.vanity_url_code == invite.code:
                 raise ApiError("MISSING_PERMISSIONS")
-            if guild is None or not invites.delete(connection, code):
+            if guild is None or not invites.delete(connection, invite.code):
                 raise ApiError("UNKNOWN_INVITE")
             return self._record(connection, AuditAction.INVITE_DELETE, principal, invite, reason)
 
         def then(entry: AuditLogEntry) -> None:
-            data = {"code": code, "channel_id": str(invite.channel_id), "guild_id": str(access.state.id)}
+            data = {"code": invite.code, "channel_id": str(invite.channel_id), "guild_id": str(access.state.id)}
             self._bus.publish(Event(EventName.INVITE_DELETE, data, _managers(invite)))
             self._audit_log.publish(entry)
 
@@ -364,7 +364,7 @@ class Invites:
         return access if isinstance(access, PrivateChannelAccess) and access.is_group else None
 
     def _known(self, code: str) -> Invite:
-        invite = invites.by_code(self._database.reader, code, self._clock.now_ms())
+        invite = invites.named(self._database.reader, code, self._clock.now_ms())
         if invite is None:
             raise ApiError("UNKNOWN_INVITE")
         return invite

@@ -187,8 +187,8 @@ class OutsideReports:
         guild_id = thing.guild_id
         if guild_id is None and thing.invite_code is not None:
             code = thing.invite_code.rpartition("/")[2]
-            invite = invites.by_code(reader, code, self._clock.now_ms())
-            guild_id = guilds.by_vanity_url_code(reader, code) if invite is None else invite.guild_id
+            invite = invites.named(reader, code, self._clock.now_ms())
+            guild_id = guilds.by_vanity_url_code(reader, code.lower()) if invite is None else invite.guild_id
         guild = None if guild_id is None else guilds.by_id(reader, guild_id)
         if guild is None:
             raise ApiError("UNKNOWN_GUILD")

@@ -1,12 +1,15 @@
 """A guild's custom invite code: reading and changing it (document 001, vanity-url).
 
-The code is an invite like any other, without an end; the guild names it.
+The code is an invite like any other, without an end; the guild names it. When the channel that it leads to goes, it
+leads to another one; only with the last channel the invite goes too, and the guild keeps the code until somebody takes
+it again (design 8).
 """
 
 from __future__ import annotations
 
 import re
 import sqlite3
+from collections.abc import Iterable
 from typing import Any, Final
 
 import attrs
@@ -22,13 +25,14 @@ from chat.domain.guild_changes import logged
 from chat.domain.guild_states import Channel, GuildStates
 from chat.domain.instance_policy import InstancePolicy
 from chat.domain.objects.invites import InviteType
+from chat.domain.permissions import VIEW_CHANNEL, channel_permissions, guild_permissions
 from chat.errors import ApiError, InvalidFormBody
 from chat.registries.audit_actions import AuditAction
 from chat.registries.channel_types import ChannelType
 from chat.registries.events import EventName
 from chat.registries.guild_features import GuildFeature
 from chat.registries.permissions import Permission
-from chat.store import channels, guilds, invites
+from chat.store import channels, guilds, invites, roles
 from chat.store.database import Database
 from chat.store.guild_audit_log import AuditLogEntry
 from chat.store.guilds import Guild
@@ -90,7 +94,7 @@ class VanityUrls:
     ) -> dict[str, Any]:
         """Take a code, or give the present one up; returns the custom invite URL selection object.
 
-        :raises ApiError: as `get`; CONTENT_BLOCKED.
+        :raises ApiError: as `get`; CONTENT_BLOCKED; UNKNOWN_CHANNEL where the guild has no channel to lead to.
         :raises InvalidFormBody: VANITY_URL_REQUIRES_FEATURE, VANITY_URL_INVALID_CHARACTERS,
             VANITY_URL_CODE_LENGTH_INVALID, VANITY_URL_CODE_CANNOT_CONTAIN_SERVICE, VANITY_URL_CODE_ALREADY_TAKEN, all
             at `code`.
@@ -102,9 +106,9 @@ class VanityUrls:
             before = guilds.by_id(connection, guild_id)
             if before is None:
                 raise ApiError("UNKNOWN_GUILD")
-            if before.vanity_url_code == wanted:
-                return None
             after = self.put(connection, before, wanted)
+            if after == before:
+                return None
             guilds.replace(connection, after)
             entry = self._audit_log.record(
                 connection,
@@ -130,12 +134,12 @@ class VanityUrls:
 
     def put(self, connection: sqlite3.Connection, guild: Guild, wanted: str | None, *, path: str = "code") -> Guild:
         """In a unit of writing: give the present code up and take another, or none; the guild as it is to be written.
+        The invite of the present code is made anew where it is missing.
 
+        :raises ApiError: UNKNOWN_CHANNEL where the guild has no channel to lead to.
         :raises InvalidFormBody: VANITY_URL_CODE_ALREADY_TAKEN at `path`.
         """
-        if guild.vanity_url_code == wanted:
-            return guild
-        if guild.vanity_url_code is not None:
+        if guild.vanity_url_code not in (None, wanted):
             invites.delete(connection, guild.vanity_url_code)
         if wanted is not None and not self._claim(connection, guild, wanted):
             raise InvalidFormBody.at(path, "VANITY_URL_CODE_ALREADY_TAKEN")
@@ -146,23 +150,26 @@ class VanityUrls:
         if GuildFeature.VANITY_URL not in guild.features:
             raise InvalidFormBody.at(path, "VANITY_URL_REQUIRES_FEATURE")
         wanted = normalised_code(code)
-        if _CODE.fullmatch(wanted) is None:
-            raise InvalidFormBody.at(path, "VANITY_URL_INVALID_CHARACTERS")
         if len(wanted) not in CODE_LENGTHS:
             raise InvalidFormBody.at(path, "VANITY_URL_CODE_LENGTH_INVALID")
+        if _CODE.fullmatch(wanted) is None:
+            raise InvalidFormBody.at(path, "VANITY_URL_INVALID_CHARACTERS")
         if wanted != guild.vanity_url_code and any(word in wanted for word in self._reserved):
             raise InvalidFormBody.at(path, "VANITY_URL_CODE_CANNOT_CONTAIN_SERVICE")
         self._policy.require_unblocked(wanted)
         return wanted
 
     def _claim(self, connection: sqlite3.Connection, guild: Guild, code: str) -> bool:
-        """Make the invite behind a code; False where the code is somebody else's. One that is dead does not count."""
+        """See to the invite behind a code; False where the code is somebody else's. One that is dead does not count."""
         now = self._clock.now_ms()
-        channel = _entrance(guild, channels.of_guild(connection, guild.id))
-        if channel is None or guilds.by_vanity_url_code(connection, code) is not None:
+        owner_id, known = guilds.by_vanity_url_code(connection, code), invites.by_code(connection, code, now)
+        if known is not None and owner_id == known.guild_id == guild.id:
+            return True
+        if known is not None or owner_id not in (None, guild.id):
             return False
-        if invites.by_code(connection, code, now) is not None:
-            return False
+        channel = _entrance(connection, guild, channels.of_guild(connection, guild.id))
+        if channel is None:
+            raise ApiError("UNKNOWN_CHANNEL")
         invites.delete(connection, code)
         return invites.insert(
             connection,
@@ -186,10 +193,25 @@ def normalised_code(code: str) -> str:
     return _HYPHENS.sub("-", _WHITE_SPACE.sub("-", code.lower()))
 
 
-def _entrance(guild: Guild, found: list[Channel]) -> Channel | None:
-    """Where newcomers arrive: the system channel, else the first that holds text, else any."""
-    by_id = {channel.id: channel for channel in found}
-    if guild.system_channel_id in by_id:
-        return by_id[guild.system_channel_id]
-    texts = [channel for channel in found if channel.type in _LEADS_TO]
-    return next(iter(texts or found), None)
+def lead_elsewhere(connection: sqlite3.Connection, guild: Guild, channel_id: int) -> None:
+    """In the unit that takes a channel out of its guild: a custom invite code that leads there leads to another one."""
+    if guild.vanity_url_code is None:
+        return
+    left = [channel for channel in channels.of_guild(connection, guild.id) if channel.id != channel_id]
+    channel = _entrance(connection, guild, left)
+    if channel is not None and invites.leads_to(connection, guild.vanity_url_code) == channel_id:
+        invites.lead_to(connection, guild.vanity_url_code, channel.id)
+
+
+def _entrance(connection: sqlite3.Connection, guild: Guild, found: Iterable[Channel]) -> Channel | None:
+    """Where newcomers arrive: the system channel, else the first of these with text that everybody sees, else the first
+    with text, else any."""
+    everyone = roles.by_id(connection, guild.id, guild.id)
+    mask = 0 if everyone is None else guild_permissions({guild.id: everyone}, guild.id, ())
+
+    def preference(channel: Channel) -> tuple[bool, ...]:
+        is_text = channel.type in _LEADS_TO
+        seen = channel_permissions(mask, channel, guild.id, 0, frozenset()) & VIEW_CHANNEL
+        return channel.id == guild.system_channel_id, is_text and bool(seen), is_text
+
+    return max(found, key=preference, default=None)

@@ -35,6 +35,12 @@ _COLUMNS: Final = ", ".join(_FIELDS)
 _LIVE: Final = "(expires_at IS NULL OR expires_at > ?) AND (max_uses = 0 OR uses < max_uses)"
 _SELECT: Final = f"SELECT {_COLUMNS} FROM invites"  # noqa: S608 - our own names, here and below
 _BY_CODE: Final = f"{_SELECT} WHERE code = ? AND {_LIVE}"
+_NAMED: Final = f"""
+    {_SELECT}
+     WHERE code IN (?1, (SELECT vanity_url_code FROM guilds WHERE vanity_url_code = lower(?1))) AND {_LIVE}
+     ORDER BY code = ?1 DESC
+     LIMIT 1
+"""  # noqa: S608
 _OF_GUILD: Final = f"{_SELECT} WHERE guild_id = ? AND {_LIVE} ORDER BY created_at DESC, code"
 _OF_CHANNEL: Final = f"{_SELECT} WHERE channel_id = ? AND {_LIVE} ORDER BY created_at DESC, code"
 _SIMILAR: Final = f"""
@@ -52,6 +58,22 @@ _INSERT: Final = f"""
 def by_code(connection: sqlite3.Connection, code: str, now: int) -> Invite | None:
     """The live invite with this code; letter case matters."""
     return _invite(connection.execute(_BY_CODE, (code, now)).fetchone())
+
+
+def named(connection: sqlite3.Connection, code: str, now: int) -> Invite | None:
+    """The live invite that somebody means by this code: as `by_code`, but a custom invite code is found in any case."""
+    return _invite(connection.execute(_NAMED, (code, now)).fetchone())
+
+
+def leads_to(connection: sqlite3.Connection, code: str) -> int | None:
+    """The channel that an invite leads to, dead or alive."""
+    row = connection.execute("SELECT channel_id FROM invites WHERE code = ?", (code,)).fetchone()
+    return None if row is None else row[0]
+
+
+def lead_to(connection: sqlite3.Connection, code: str, channel_id: int) -> None:
+    """Let an invite lead to another channel."""
+    connection.execute("UPDATE invites SET channel_id = ? WHERE code = ?", (channel_id, code))
 
 
 def similar(connection: sqlite3.Connection, invite: Invite, now: int) -> Invite | None:

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from chat.registries.permissions import Permission
 from chat.testing.rest_client import Response
 from chat.testing.world import Actor, World
 
@@ -56,12 +57,69 @@ async def test_a_code_is_taken_used_replaced_and_given_up(chat_world: World) -> 
     (await admin.rest.delete(f"/v1/users/@me/guilds/{chat_world.guild_id}")).expect(204)
     (await admin.rest.post("/v1/invites/pier")).expect(200)
     assert (await alice.rest.get(path(chat_world))).expect(200) == {"code": "pier", "uses": 1}
-    # The invite goes with the channel that it leads to; the guild still holds the code.
-    (await alice.rest.delete(f"/v1/channels/{chat_world.channel_id}")).expect(204)
-    assert (await alice.rest.get("/v1/invites/pier")).code == "UNKNOWN_INVITE"
-    assert (await alice.rest.get(path(chat_world))).expect(200) == {"code": "pier", "uses": 0}
     assert (await change(chat_world, None)).expect(200) == {"code": None}
     assert (await alice.rest.get("/v1/invites/pier")).code == "UNKNOWN_INVITE"
+
+
+async def leads_to(world: World, code: str) -> str:
+    """The channel that an invite leads to."""
+    return str((await world.anyone.get(f"/v1/invites/{code}")).expect(200)["channel"]["id"])
+
+
+async def test_a_code_outlives_the_channels_that_it_leads_to(chat_world: World) -> None:
+    """It leads to the system channel, else to the first text channel that everybody sees, else to what there is."""
+    alice, admin, guild = chat_world.alice, chat_world.admin, f"/v1/guilds/{chat_world.guild_id}"
+    await features(chat_world, "VANITY_URL")
+    (await alice.rest.patch(guild, {"system_channel_id": None})).expect(200)
+    (await change(chat_world, "pier")).expect(200)
+    (await admin.rest.post("/v1/invites/pier")).expect(200)
+    assert await leads_to(chat_world, "pier") == chat_world.channel_id
+    hidden = [{"id": chat_world.guild_id, "type": 0, "allow": "0", "deny": str(int(Permission.VIEW_CHANNEL))}]
+    made = [
+        (await alice.rest.post(f"{guild}/channels", {"name": name, "type": 0, **more})).expect(200)["id"]
+        for name, more in (("secret", {"permission_overwrites": hidden}), ("open", {}), ("system", {}))
+    ]
+    (await alice.rest.patch(guild, {"system_channel_id": made[2]})).expect(200)
+    assert await leads_to(chat_world, "pier") == chat_world.channel_id
+    for gone, next_one in ((chat_world.channel_id, made[2]), (made[2], made[1]), (made[1], made[0])):
+        (await alice.rest.delete(f"/v1/channels/{gone}")).expect(204)
+        assert await leads_to(chat_world, "pier") == next_one
+    assert (await alice.rest.get(path(chat_world))).expect(200) == {"code": "pier", "uses": 1}
+
+
+async def test_a_code_without_a_channel_is_kept_and_repaired(chat_world: World) -> None:
+    alice, guild = chat_world.alice, f"/v1/guilds/{chat_world.guild_id}"
+    await features(chat_world, "VANITY_URL")
+    (await change(chat_world, "pier")).expect(200)
+    for channel in (await alice.rest.get(f"{guild}/channels")).expect(200):
+        (await alice.rest.delete(f"/v1/channels/{channel['id']}")).expect(204)
+    assert (await alice.rest.get("/v1/invites/pier")).code == "UNKNOWN_INVITE"
+    assert (await alice.rest.get(path(chat_world))).expect(200) == {"code": "pier", "uses": 0}
+    for code in ("pier", "quay"):
+        refused = await change(chat_world, code)
+        assert (refused.status, refused.code) == (404, "UNKNOWN_CHANNEL")
+    assert (await alice.rest.get(path(chat_world))).expect(200) == {"code": "pier", "uses": 0}
+
+    made = (await alice.rest.post(f"{guild}/channels", {"name": "new", "type": 0})).expect(200)["id"]
+    at_alice = await alice.connect()
+    assert (await change(chat_world, "pier")).expect(200) == {"code": "pier"}
+    assert await leads_to(chat_world, "pier") == made
+    (await alice.rest.send_message(made, "done")).expect(200)
+    await at_alice.expect("MESSAGE_CREATE")
+    assert "GUILD_UPDATE" not in [payload.members["t"] for payload in at_alice.dispatches]
+
+
+async def test_codes_are_found_without_case(chat_world: World) -> None:
+    alice, admin = chat_world.alice, chat_world.admin
+    await features(chat_world, "VANITY_URL")
+    (await change(chat_world, "harbour")).expect(200)
+    assert (await chat_world.anyone.get("/v1/invites/HARBOUR")).expect(200)["code"] == "harbour"
+    assert (await admin.rest.post("/v1/invites/Harbour")).expect(200)["code"] == "harbour"
+    assert (await alice.rest.get(path(chat_world))).expect(200) == {"code": "harbour", "uses": 1}
+    assert (await alice.rest.delete("/v1/invites/HARBOUR")).code == "MISSING_PERMISSIONS"
+    # Other codes are told apart by case.
+    other = (await alice.rest.post(f"/v1/channels/{chat_world.channel_id}/invites", {})).expect(200)["code"]
+    assert (await chat_world.anyone.get(f"/v1/invites/{other.swapcase()}")).code == "UNKNOWN_INVITE"
 
 
 @pytest.mark.rule("001.vanity-get.2", "001.vanity-patch.2")
@@ -98,6 +156,8 @@ async def test_the_feature_is_needed_to_take_one(chat_world: World) -> None:
         ("abc\x00", "VANITY_URL_INVALID_CHARACTERS"),
         ("x", "VANITY_URL_CODE_LENGTH_INVALID"),
         ("9" * 33, "VANITY_URL_CODE_LENGTH_INVALID"),
+        ("9" * 257, "VANITY_URL_CODE_LENGTH_INVALID"),
+        ("_", "VANITY_URL_CODE_LENGTH_INVALID"),
     ],
 )
 async def test_codes_are_normalised_and_judged(chat_world: World, sent: str, outcome: str) -> None:

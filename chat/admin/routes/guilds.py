@@ -73,7 +73,7 @@ class ChangeGuild(GuildSettings):
     """The body of PATCH /v1/admin/guilds/{guild_id}; settings stand in it themselves or below `settings`."""
 
     name: str | None = None
-    vanity_url_code: Maybe[Annotated[str, Length(1, 256)] | None] = OMITTED
+    vanity_url_code: Maybe[Annotated[str, Length(1, 256, "VANITY_URL_CODE_LENGTH_INVALID")] | None] = OMITTED
     new_owner_id: Snowflake | None = None
     add_features: Features | None = None
     remove_features: Features | None = None

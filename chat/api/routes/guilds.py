@@ -68,7 +68,7 @@ class TransferOwnership(SudoFields):
 class ChangeVanityUrl:
     """The body of PATCH /v1/guilds/{guild_id}/vanity-url: null gives the code up."""
 
-    code: Annotated[str, Length(1, 256)] | None
+    code: Annotated[str, Length(1, 256, "VANITY_URL_CODE_LENGTH_INVALID")] | None
 
 
 SUDO_MEMBERS: Final = frozenset(field.name for field in attrs.fields(SudoFields))
