@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import sqlite3
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -59,12 +60,16 @@ def one_message(
 def page_of_messages(
     channel_id: int, page: Page, floor: int, connection: sqlite3.Connection, *, viewer: Viewer | None = None
 ) -> StoredMessages:
-    """A page, newest first, without what lies under `floor`. `around` decides before `after`, that before `before`."""
+    """A page, newest first, without what lies under `floor`. `around` decides before `after`, that before `before`; at
+    an end of the channel its page fills up from the other side."""
     limit, threads = page.limit, viewer is None or viewer.sees_threads
     if page.around is not None:
-        newer = messages.above(connection, channel_id, limit // 2, after=page.around, floor=floor, threads=threads)
-        before = min(page.around + 1, MAXIMUM)
-        older = messages.below(connection, channel_id, limit - limit // 2, before=before, floor=floor, threads=threads)
+        above = functools.partial(messages.above, connection, channel_id, after=page.around, floor=floor)
+        newer = above(limit // 2, threads=threads)
+        before, room = min(page.around + 1, MAXIMUM), limit - len(newer)
+        older = messages.below(connection, channel_id, room, before=before, floor=floor, threads=threads)
+        if len(older) < room and len(newer) == limit // 2:
+            newer = above(limit - len(older), threads=threads)
         found = newer + older
     elif page.after is not None:
         found = messages.above(connection, channel_id, limit, after=page.after, floor=floor, threads=threads)

@@ -233,8 +233,9 @@ class MessageMachine(RuleBasedStateMachine):
         elif cursor == "after":
             expected = [message_id for message_id in ids if message_id > at][:limit]
         else:
-            older = [message_id for message_id in ids if message_id <= at][-(limit - limit // 2) :]
-            expected = older + [message_id for message_id in ids if message_id > at][: limit // 2]
+            older = sum(message_id <= at for message_id in ids)
+            start = max(0, min(older - (limit - limit // 2), len(ids) - limit))
+            expected = ids[start : start + limit]
         page = self._ask("carol", "GET", f"/messages?limit={limit}&{cursor}={at}").expect(200)
         assert [int(message["id"]) for message in page] == expected[::-1]
         window = {"channel_id": self.channel_id, "limit": limit, cursor: str(at)}

@@ -52,14 +52,16 @@ async def test_pages(chat_world: World) -> None:
     assert await page(after=ids[1], limit=2) == ["3", "2"]
     assert await page(around=ids[3], limit=3) == ["4", "3", "2"]
     assert await page(around=ids[3], limit=1) == ["3"]
-    assert await page(around=ids[0], limit=4) == ["2", "1", "0"]
+    assert await page(around=ids[0], limit=4) == ["3", "2", "1", "0"]
+    assert await page(around=ids[5], limit=4) == ["5", "4", "3", "2"]
+    assert await page(around=ids[4], limit=50) == ["5", "4", "3", "2", "1", "0"]
     greatest = str(2**63 - 1)
     assert await page(before=greatest, limit=2) == ["5", "4"]
     assert await page(after=greatest, limit=2) == []
-    assert await page(around=greatest, limit=2) == ["5"]
+    assert await page(around=greatest, limit=2) == ["5", "4"]
     assert await page(before="0") == []
     assert await page(after="0", limit=2) == ["1", "0"]
-    assert await page(around="0", limit=2) == ["0"]
+    assert await page(around="0", limit=2) == ["1", "0"]
     for query in ({"limit": 0}, {"limit": 101}, {"limit": "many"}, {"before": "x"}, {"around": "-1"}):
         assert (await bob.messages(chat_world.channel_id, **query)).code == "INVALID_FORM_BODY"
     both = (await bob.messages(chat_world.channel_id, before=ids[1], after=ids[0])).expect(400)
