@@ -185,11 +185,14 @@ class Gateway:
 
     def adopt(self, sessions: Iterable[GatewaySession], guild_ids: Callable[[int], Iterable[int]]) -> None:
         """Take over sessions that an earlier process retained; each has its 60,000 ms from now."""
+        if self._background is None:
+            raise AssertionError("the gateway is not running")
         for session in sessions:
             self.table.add(session)
-            for guild_id in set(guild_ids(session.user_id)) & session.guild_ids:
-                self.hub.connect(session, guild_id)
             self.table.detach(session)
+            self.hub.take_up(session, guild_ids(session.user_id))
+            if session.joining_guild_ids:
+                self._background.start_soon(self.starts.introduce_guilds, session)
 
     def _session_over(self, session: GatewaySession) -> None:
         self.hub.disconnect_everywhere(session)

@@ -46,7 +46,6 @@ from chat.gateway.session import GatewaySession
 from chat.gateway.session_table import SessionTable
 from chat.gateway.subscriptions import Subscriptions
 from chat.protocol.payload import OutgoingEvent
-from chat.protocol.sharding import shard_of
 from chat.registries.channel_types import CHANNEL_THREADS_TYPES, ChannelType
 from chat.registries.events import EVENTS, SHARD_ZERO_EXEMPT, THREAD_EVENTS, EventName
 from chat.registries.limits import PASSIVE_ROLE_MENTIONS
@@ -141,6 +140,19 @@ class Hub:
         """The session ends: no room knows it any more."""
         for guild_id in list(session.guild_ids):
             self.disconnect(session, guild_id)
+
+    def take_up(self, session: GatewaySession, guild_ids: Iterable[int]) -> None:
+        """Connect a session that an earlier process retained to its account's guilds, as far as it knows them.
+
+        Those that it was not told of yet are still to join; it hears at once of those that the account has left.
+        """
+        present = {guild_id for guild_id in guild_ids if session.is_on_shard(guild_id)}
+        known, session.guild_ids = session.guild_ids, set()
+        for guild_id in sorted(known & present):
+            self.connect(session, guild_id)
+        for guild_id in sorted((known | session.joining_guild_ids) - present):
+            self.send((session,), EventName.GUILD_DELETE, {"id": str(guild_id)})
+        session.joining_guild_ids = present - session.guild_ids
 
     def send(self, sessions: Iterable[GatewaySession], name: EventName, data: object) -> None:
         """Dispatch to these very sessions, after what is already on its way."""
@@ -273,7 +285,7 @@ class Hub:
 
     def _connect_account(self, guild_id: int, user_id: int) -> None:
         for session in self._table.of_user(user_id):
-            if session.shard is not None and shard_of(guild_id, session.shard.count) != session.shard.id:
+            if not session.is_on_shard(guild_id):
                 continue
             room = self.connect(session, guild_id)
             if room is None:

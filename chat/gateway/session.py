@@ -13,7 +13,7 @@ from chat.domain.presences import SessionPresence
 from chat.protocol.commands import Identify
 from chat.protocol.numbering import Numbering
 from chat.protocol.payload import EventRun, OutgoingEvent
-from chat.protocol.sharding import Shard
+from chat.protocol.sharding import Shard, shard_of
 from chat.registries.events import EventName
 from chat.registries.opcodes import IdentifyFlag
 from chat.registries.user_flags import UserFlag
@@ -179,6 +179,10 @@ class GatewaySession:
             and mentions is not None
             and (mentions.everyone or mentions.here or self.user_id in mentions.user_ids)
         )
+
+    def is_on_shard(self, guild_id: int) -> bool:
+        """Whether a guild of the account is one of the session's."""
+        return self.shard is None or shard_of(guild_id, self.shard.count) == self.shard.id
 
     def hears_account_events(self) -> bool:
         """Whether events that name no guild reach the session: only on shard 0 (wire facts 1.9, gate 4)."""

@@ -25,7 +25,6 @@ from chat.gateway.session import GatewaySession
 from chat.gateway.session_table import SessionTable
 from chat.protocol.commands import Identify, Resume
 from chat.protocol.numbering import ResumeVerdict
-from chat.protocol.sharding import shard_of
 from chat.registries import close_codes
 from chat.registries.close_codes import Close
 from chat.registries.events import EventName
@@ -124,12 +123,10 @@ class SessionStarts:
         if not principal.is_bot and len(self._table.of_user(principal.user_id)) >= self._limits.sessions_per_user:
             return close_codes.TOO_MANY_SESSIONS
         guild_ids = self._ready.guild_ids(principal.user_id)
-        if identify.shard is not None:
-            shard = identify.shard
-            guild_ids = [guild_id for guild_id in guild_ids if shard_of(guild_id, shard.count) == shard.id]
+        session = self._ready.new_session(self._random_hex(SESSION_ID_CHARACTERS), principal, identify)
+        guild_ids = [guild_id for guild_id in guild_ids if session.is_on_shard(guild_id)]
         if principal.is_bot and len(guild_ids) > self._limits.bot_shard_guild_ceiling:
             return close_codes.SHARDING_REQUIRED
-        session = self._ready.new_session(self._random_hex(SESSION_ID_CHARACTERS), principal, identify)
         session.address = address
         if identify.initial_guild_id in guild_ids and not session.bot:
             session.active_guilds.add(identify.initial_guild_id)
@@ -151,7 +148,8 @@ class SessionStarts:
     async def introduce_guilds(self, session: GatewaySession) -> None:
         """After a bot's Ready: one Guild Create or Guild Delete for each of its guilds (document 000, Identify 3).
 
-        Runs beside the socket, not in it: a bot that drops in the middle finds the rest in its replay.
+        Runs beside the socket, not in it: a bot that drops in the middle finds the rest in its replay. After a restart
+        it goes on where it was.
         """
         for guild_id in sorted(session.joining_guild_ids):
             if session.ended:
