@@ -181,6 +181,7 @@ def message_edit(body: EditMessage, attachments: Sequence[AttachmentDraft] = ())
         allowed_mentions=_allowed_mentions(body.allowed_mentions),
         kept_attachments=kept,
         attachments=tuple(attachments),
+        attachment_order=tuple(entry.id if _is_kept(entry) else None for entry in body.attachments or ()),
         embeds=None if body.embeds is OMITTED else stored_embeds(body.embeds or ()),
     )
 

@@ -42,6 +42,15 @@ LINK_SCHEMES: Final = ("http://", "https://")
 
 
 @attrs.frozen
+class Deleted:
+    """A message that went, with what its channel lost; `entry` where the guild's audit log tells of it."""
+
+    message: Message
+    removed: Removed
+    entry: AuditLogEntry | None
+
+
+@attrs.frozen
 class Purge:
     """Which messages of a channel a purge takes, the newest first, at most `limit`.
 
@@ -99,26 +108,35 @@ class MessageDeletion:
         :raises ApiError: UNKNOWN_MESSAGE when it went meanwhile.
         """
 
-        def unit(connection: sqlite3.Connection) -> tuple[Removed, AuditLogEntry | None]:
-            removed = remove_messages(connection, message.channel_id, [message.id])
-            if not removed.message_ids:
-                raise ApiError("UNKNOWN_MESSAGE")
-            if actor is None or access.guild_id is None:
-                return removed, None
+        await self._database.write(
+            lambda connection: self.remove(connection, access, message, actor),
+            lambda deleted: self.announce(access, deleted),
+        )
+
+    def remove(
+        self, connection: sqlite3.Connection, access: ChannelAccess, message: Message, actor: Actor | None
+    ) -> Deleted:
+        """In a unit: delete a message, as `delete_stored`.
+
+        :raises ApiError: UNKNOWN_MESSAGE when it went meanwhile.
+        """
+        removed, entry = remove_messages(connection, message.channel_id, [message.id]), None
+        if not removed.message_ids:
+            raise ApiError("UNKNOWN_MESSAGE")
+        if actor is not None and access.guild_id is not None:
             options = {"channel_id": str(message.channel_id)}
-            return removed, self._audit_log.count(
+            entry = self._audit_log.count(
                 connection, access.guild_id, AuditAction.MESSAGE_DELETE, actor, message.author_id, options
             )
+        return Deleted(message, removed, entry)
 
-        def then(result: tuple[Removed, AuditLogEntry | None]) -> None:
-            removed, entry = result
-            renewed = self._access.renewed(access)
-            if renewed is not None:
-                self._audit_log.publish(entry)
-                self._bus.publish(message_deleted(renewed, message))
-                announce_lost_pins(self._bus, renewed, removed)
-
-        await self._database.write(unit, then)
+    def announce(self, access: ChannelAccess, deleted: Deleted) -> None:
+        """After the commit: tell of a message that `remove` deleted."""
+        renewed = self._access.renewed(access)
+        if renewed is not None:
+            self._audit_log.publish(deleted.entry)
+            self._bus.publish(message_deleted(renewed, deleted.message))
+            announce_lost_pins(self._bus, renewed, deleted.removed)
 
     async def delete_many(
         self, principal: Principal, channel_id: int, message_ids: Sequence[int], reason: str | None = None

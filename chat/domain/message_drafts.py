@@ -116,13 +116,15 @@ class KeptAttachment:
 @attrs.frozen
 class MessageEdit:
     """Changes to a message; None keeps what is there. `kept_attachments` are those that stay, by id; `attachments` are
-    new ones; `removed_attachment` is the one that goes, whatever the others are."""
+    new ones; `removed_attachment` is the one that goes, whatever the others are. `attachment_order` names by their ids
+    where those that stay are to stand, and by None where the next new one is; further new ones come last."""
 
     content: str | None = None
     flags: int | None = None
     allowed_mentions: AllowedMentions = ALL_MENTIONS
     kept_attachments: Mapping[int, KeptAttachment] | None = None
     attachments: tuple[AttachmentDraft, ...] = ()
+    attachment_order: tuple[int | None, ...] = ()
     embeds: tuple[Mapping[str, Any], ...] | None = None
     removed_attachment: int | None = None
 

@@ -18,10 +18,12 @@ from chat.bus.bus import Bus
 from chat.clock import Clock
 from chat.config import Limits, Settings
 from chat.domain.access import Access, ChannelAccess, GuildChannelAccess
+from chat.domain.audit_log import Actor
 from chat.domain.embeds import require_embeds, require_own_files
 from chat.domain.instance_policy import InstancePolicy
 from chat.domain.limits import limits_of
 from chat.domain.mention_parsing import ParsedMentions, parse_mentions
+from chat.domain.message_deletion import Deleted, MessageDeletion
 from chat.domain.message_drafts import AttachmentDraft, MessageEdit, require_content
 from chat.domain.message_events import message_updated
 from chat.domain.message_files import put_into_message
@@ -80,6 +82,7 @@ class MessageEditing:
         settings: Settings,
         policy: InstancePolicy,
         addresses: Addresses,
+        deletion: MessageDeletion,
     ) -> None:
         self._database = database
         self._access = access
@@ -88,6 +91,7 @@ class MessageEditing:
         self._settings = settings
         self._policy = policy
         self._addresses = addresses
+        self._deletion = deletion
 
     async def edit(self, principal: Principal, channel_id: int, message_id: int, edit: MessageEdit) -> dict[str, Any]:
         """Change a message; mentions are judged afresh, and nobody is notified again.
@@ -121,9 +125,10 @@ class MessageEditing:
         return await self._edited(access, message, edit, limits, viewer_of(principal))
 
     async def remove_attachment(
-        self, principal: Principal, channel_id: int, message_id: int, attachment_id: int
+        self, principal: Principal, channel_id: int, message_id: int, attachment_id: int, reason: str | None = None
     ) -> None:
-        """Take one file off one's own message, or with MANAGE_MESSAGES off anyone's.
+        """Take one file off one's own message, or with MANAGE_MESSAGES off anyone's. A message in which nothing is left
+        is deleted.
 
         :raises ApiError: as `edit`; NOT_FOUND for a file that the message does not have.
         """
@@ -131,15 +136,29 @@ class MessageEditing:
         message = messages.by_id(self._database.reader, channel_id, message_id)
         if message is None:
             raise ApiError("UNKNOWN_MESSAGE")
+        actor = None
         if message.author_id != principal.user_id or message.webhook_id is not None:
             access.require(MANAGE_MESSAGES)
+            actor = Actor(principal.user_id, reason)
         now_ms = self._clock.now_ms()
         access.require_voice(now_ms)
         access.require_open(now_ms)
-        edit = MessageEdit(removed_attachment=attachment_id)
-        await self._edited(
-            access, message, edit, limits_of(self._settings, principal.account, now_ms), viewer_of(principal)
-        )
+        edit, viewer = MessageEdit(removed_attachment=attachment_id), viewer_of(principal)
+        limits = limits_of(self._settings, principal.account, now_ms)
+
+        def unit(connection: sqlite3.Connection) -> _Edited | Deleted:
+            before = _present(connection, message)
+            if _is_empty(_with_files(before, edit, limits)):
+                return self._deletion.remove(connection, access, before, actor)
+            return self._write(connection, before, edit, _applied(before, edit, None, limits, now_ms), viewer)
+
+        def then(done: _Edited | Deleted) -> None:
+            if isinstance(done, Deleted):
+                self._deletion.announce(access, done)
+            else:
+                self._announce(access, done)
+
+        await self._database.write(unit, then)
 
     async def edit_of_webhook(self, access: GuildChannelAccess, message: Message, edit: MessageEdit) -> dict[str, Any]:
         """Change a message that the webhook wrote.
@@ -160,29 +179,33 @@ class MessageEditing:
         now_ms = self._clock.now_ms()
 
         def unit(connection: sqlite3.Connection) -> _Edited:
-            before = messages.by_id(connection, message.channel_id, message.id)
-            if before is None:
-                raise ApiError("UNKNOWN_MESSAGE")
-            if edit.removed_attachment is None and not edit.changes_flags_alone:
+            before = _present(connection, message)
+            if not edit.changes_flags_alone:
                 require_unblocked(connection, access)
-            edited = _applied(before, edit, new_text, limits, now_ms)
-            messages.update(connection, edited)
-            _write_files(connection, before, edited)
-            if edit.attachments:
-                put_into_message(connection, edited, _placed(edit.attachments, edited), self._settings, now_ms)
-            stored = with_context(connection, [edited])
-            shown_alike = not any(has_parts(shown) for shown in (edited, *stored.referenced.values()))
-            for_author = stored if shown_alike else with_context(connection, [edited], viewer=viewer)
-            return _Edited(edited, stored, for_author)
+            return self._write(connection, before, edit, _applied(before, edit, new_text, limits, now_ms), viewer)
 
-        def then(done: _Edited) -> None:
-            renewed = self._access.renewed(access)
-            if renewed is not None:
-                wire = done.stored.wire(done.message, self._addresses)
-                self._bus.publish(message_updated(renewed, done.message, wire))
-
-        done = await self._database.write(unit, then)
+        done = await self._database.write(unit, lambda done: self._announce(access, done))
         return done.for_author.wire(done.message, self._addresses)
+
+    def _write(
+        self, connection: sqlite3.Connection, before: Message, edit: MessageEdit, edited: Message, viewer: Viewer
+    ) -> _Edited:
+        """In a unit: write the message as it is after the edit."""
+        messages.update(connection, edited)
+        _write_files(connection, before, edited)
+        if edit.attachments:
+            drafts = _placed(edit.attachments, edited)
+            put_into_message(connection, edited, drafts, self._settings, self._clock.now_ms())
+        stored = with_context(connection, [edited])
+        shown_alike = not any(has_parts(shown) for shown in (edited, *stored.referenced.values()))
+        for_author = stored if shown_alike else with_context(connection, [edited], viewer=viewer)
+        return _Edited(edited, stored, for_author)
+
+    def _announce(self, access: ChannelAccess, done: _Edited) -> None:
+        renewed = self._access.renewed(access)
+        if renewed is not None:
+            wire = done.stored.wire(done.message, self._addresses)
+            self._bus.publish(message_updated(renewed, done.message, wire))
 
     def _require_good(self, message: Message, edit: MessageEdit, limits: Limits) -> None:
         """What can be said of an edit by itself."""
@@ -210,6 +233,20 @@ class MessageEditing:
         )
         counted = count_mentions(access, parsed, edit.allowed_mentions, named, replied_to)
         return _NewText(judge_text(access, content, parsed, emojis), counted)
+
+
+def _present(connection: sqlite3.Connection, message: Message) -> Message:
+    """The message as it is now. Raises UNKNOWN_MESSAGE."""
+    found = messages.by_id(connection, message.channel_id, message.id)
+    if found is None:
+        raise ApiError("UNKNOWN_MESSAGE")
+    return found
+
+
+def _is_empty(message: Message) -> bool:
+    """Whether there is nothing in the message."""
+    extra = message.extra or MessageExtra()
+    return not (message.content.strip() or message.attachments or extra.embeds or extra.stickers or extra.snapshots)
 
 
 def _find_named(
@@ -240,7 +277,7 @@ def _applied(before: Message, edit: MessageEdit, new_text: _NewText | None, limi
     fewer = edit.kept_attachments is not None or edit.removed_attachment is not None
     if edit.embeds or (extra.embeds and fewer):
         require_own_files(extra.embeds, [file.filename for file in edited.attachments])
-    if not (edited.content.strip() or edited.attachments or extra.embeds or extra.stickers or extra.snapshots):
+    if _is_empty(edited):
         raise ApiError("CANNOT_SEND_EMPTY_MESSAGE")
     if edit.flags is not None:
         edited = attrs.evolve(edited, flags=edited.flags & ~EDITABLE_FLAGS | edit.flags & EDITABLE_FLAGS)
@@ -268,20 +305,14 @@ def _with_text(message: Message, new: _NewText) -> Message:
 
 def _with_files(message: Message, edit: MessageEdit, limits: Limits) -> Message:
     """The message with those of its files that stay, and with the new ones."""
-    kept = message.attachments
+    kept = {file.id: file for file in message.attachments}
     if edit.kept_attachments is not None:
-        if not edit.kept_attachments.keys() <= {file.id for file in kept}:
+        if not edit.kept_attachments.keys() <= kept.keys():
             raise InvalidFormBody.at("attachments", "INVALID_FORMAT")
-        kept = tuple(_worded(file, edit) for file in kept if file.id in edit.kept_attachments)
-    if edit.removed_attachment is not None:
-        if edit.removed_attachment not in {file.id for file in kept}:
-            raise ApiError("NOT_FOUND")
-        kept = tuple(file for file in kept if file.id != edit.removed_attachment)
-    new = (
-        attrs.evolve(draft.attachment, message_id=message.id, position=_after(kept) + turn)
-        for turn, draft in enumerate(edit.attachments)
-    )
-    files = (*kept, *new)
+        kept = {file_id: _worded(file, edit) for file_id, file in kept.items() if file_id in edit.kept_attachments}
+    if edit.removed_attachment is not None and kept.pop(edit.removed_attachment, None) is None:
+        raise ApiError("NOT_FOUND")
+    files = _in_order(kept, [attrs.evolve(draft.attachment, message_id=message.id) for draft in edit.attachments], edit)
     if files == message.attachments:
         return message
     if len(files) > limits.max_attachments_per_message:
@@ -289,15 +320,21 @@ def _with_files(message: Message, edit: MessageEdit, limits: Limits) -> Message:
     return _with_extra(attrs.evolve(message, attachments=files), attachments=len(files))
 
 
+def _in_order(kept: dict[int, Attachment], new: Sequence[Attachment], edit: MessageEdit) -> tuple[Attachment, ...]:
+    """Those that stay, and new ones, as the edit orders them; positions are written anew where they do not ascend."""
+    coming, left = iter(new), dict(kept)
+    named = (next(coming, None) if file_id is None else left.pop(file_id, None) for file_id in edit.attachment_order)
+    files = [*filter(None, named), *left.values(), *coming]
+    positions = [file.position for file in files]
+    if not new and positions == sorted(positions):
+        return tuple(files)
+    return tuple(attrs.evolve(file, position=position) for position, file in enumerate(files))
+
+
 def _placed(drafts: Sequence[AttachmentDraft], edited: Message) -> list[AttachmentDraft]:
-    """New files as the message has them: behind those that stayed."""
-    placed = edited.attachments[-len(drafts) :]
-    return [attrs.evolve(draft, attachment=file) for draft, file in zip(drafts, placed, strict=True)]
-
-
-def _after(files: tuple[Attachment, ...]) -> int:
-    """The position behind these."""
-    return max((file.position for file in files), default=-1) + 1
+    """New files as the message has them."""
+    placed = {file.id: file for file in edited.attachments}
+    return [attrs.evolve(draft, attachment=placed[draft.attachment.id]) for draft in drafts]
 
 
 def _worded(file: Attachment, edit: MessageEdit) -> Attachment:

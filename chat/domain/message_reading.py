@@ -64,12 +64,14 @@ def page_of_messages(
     an end of the channel its page fills up from the other side."""
     limit, threads = page.limit, viewer is None or viewer.sees_threads
     if page.around is not None:
-        above = functools.partial(messages.above, connection, channel_id, after=page.around, floor=floor)
-        newer = above(limit // 2, threads=threads)
+        above = functools.partial(
+            messages.above, connection, channel_id, after=page.around, floor=floor, threads=threads
+        )
+        newer = above(limit // 2)
         before, room = min(page.around + 1, MAXIMUM), limit - len(newer)
         older = messages.below(connection, channel_id, room, before=before, floor=floor, threads=threads)
         if len(older) < room and len(newer) == limit // 2:
-            newer = above(limit - len(older), threads=threads)
+            newer = above(limit - len(older))
         found = newer + older
     elif page.after is not None:
         found = messages.above(connection, channel_id, limit, after=page.after, floor=floor, threads=threads)

@@ -57,7 +57,7 @@ class Messages:
             database, access, private_channels, bus, clock, snowflakes, settings, policy, addresses, mentions
         )
         self._deletion = MessageDeletion(database, access, bus, audit_log)
-        self._editing = MessageEditing(database, access, bus, clock, settings, policy, addresses)
+        self._editing = MessageEditing(database, access, bus, clock, settings, policy, addresses, self._deletion)
 
     async def create(self, principal: Principal, channel_id: int, draft: MessageDraft) -> dict[str, Any]:
         """Send a message: `MessageSending.create`."""
@@ -68,10 +68,10 @@ class Messages:
         return await self._editing.edit(principal, channel_id, message_id, edit)
 
     async def remove_attachment(
-        self, principal: Principal, channel_id: int, message_id: int, attachment_id: int
+        self, principal: Principal, channel_id: int, message_id: int, attachment_id: int, reason: str | None = None
     ) -> None:
         """Take one file off a message: `MessageEditing.remove_attachment`."""
-        await self._editing.remove_attachment(principal, channel_id, message_id, attachment_id)
+        await self._editing.remove_attachment(principal, channel_id, message_id, attachment_id, reason)
 
     async def post(
         self, principal: Principal, access: ThreadAccess, draft: MessageDraft, opening: Opening

@@ -244,10 +244,10 @@ class Uploads:
         :raises InvalidFormBody: TOO_MANY_FILES at `attachments`; for one that names no upload of the owner's.
         """
         self._require_few(wishes)
-        return tuple(
-            AttachmentDraft(_wished(self._find(owner, wish.upload, index), wish, index), is_promised=True)
-            for index, wish in enumerate(wishes)
-        )
+        return tuple(self._promised(owner, wish, place) for place, wish in enumerate(wishes))
+
+    def _promised(self, owner: Owner, wish: AttachmentWish, place: int) -> AttachmentDraft:
+        return AttachmentDraft(_wished(self._find(owner, wish.upload, place), wish, place), is_promised=True)
 
     @asynccontextmanager
     async def form(self, owner: Owner, chunks: AsyncIterator[bytes], boundary: bytes) -> AsyncIterator[Form]:
@@ -281,17 +281,19 @@ class Uploads:
     async def of_form(
         self, owner: Owner, form: Form, wishes: Sequence[AttachmentWish]
     ) -> AsyncIterator[tuple[AttachmentDraft, ...]]:
-        """The files of a form, and earlier uploads, as attachments for a message that is written in the block.
+        """The files of a form, and earlier uploads, as attachments for a message that is written in the block: in the
+        order of the wishes, then files of which nothing was said.
 
         :raises InvalidFormBody: TOO_MANY_FILES at `attachments`; for a wish without its file.
         :raises ApiError: CONTENT_BLOCKED for a file that nobody may send.
         """
         numbers = _numbers(form)
-        wished = {wish.id: wish for wish in wishes if wish.upload is None}
+        wished = {wish.id: (place, wish) for place, wish in enumerate(wishes) if wish.upload is None}
         if not wished.keys() <= set(numbers):
             raise InvalidFormBody.at("attachments", "INVALID_FORMAT")
-        drafts = [*self.promised(owner, [wish for wish in wishes if wish.upload is not None])]
-        self._require_few([*drafts, *numbers])
+        promised = {place: wish for place, wish in enumerate(wishes) if wish.upload is not None}
+        self._require_few([*promised, *numbers])
+        drafts = {place: self._promised(owner, wish, place) for place, wish in promised.items()}
         new = [
             Attachment(
                 id=self._snowflakes(),
@@ -307,9 +309,9 @@ class Uploads:
             for number, attachment, (_, incoming) in zip(numbers, new, form.files, strict=True):
                 await incoming.keep(attachment.key)
                 described = await self.described(attachment, incoming)
-                wish = wished.get(number, AttachmentWish(number))
-                drafts.append(AttachmentDraft(_wished(described, wish, len(drafts)), is_promised=False))
-            yield tuple(drafts)
+                place, wish = wished.get(number, (len(wishes) + len(drafts), AttachmentWish(number)))
+                drafts[place] = AttachmentDraft(_wished(described, wish, place), is_promised=False)
+            yield tuple(drafts[place] for place in sorted(drafts))
 
     async def described(self, attachment: Attachment, incoming: Incoming) -> Attachment:
         """The attachment, whose file was kept under its key, with what its content says of itself.

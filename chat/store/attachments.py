@@ -144,10 +144,10 @@ def put_into_message(connection: sqlite3.Connection, attachment: Attachment, now
 
 
 def describe(connection: sqlite3.Connection, attachment: Attachment) -> None:
-    """Write the words that a message has for one of its files."""
+    """Write the words that a message has for one of its files, and where it stands among them."""
     connection.execute(
-        "UPDATE attachments SET title = ?, description = ? WHERE id = ?",
-        (attachment.title, attachment.description, attachment.id),
+        "UPDATE attachments SET title = ?, description = ?, position = ? WHERE id = ?",
+        (attachment.title, attachment.description, attachment.position, attachment.id),
     )
 
 

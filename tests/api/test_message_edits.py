@@ -179,13 +179,55 @@ async def test_one_file_goes_by_itself(chat_world: World) -> None:
     (await remove(chat_world.alice, third)).expect(204)  # she manages messages
     left = await edit()
     assert ([file["id"] for file in left["attachments"]], left["edited_timestamp"] is None) == ([second], False)
-    refused(await remove(bob, second), 400, "CANNOT_SEND_EMPTY_MESSAGE")
     shown = await edit(content="words", embeds=[{"image": {"url": "attachment://b.png"}}])
     assert shown["embeds"]
     refused(await remove(bob, second), 400, "INVALID_FORM_BODY")
     await edit(embeds=[])
     (await remove(bob, second)).expect(204)
     refused(await bob.rest.delete(f"/v1/channels/{channel_id}/messages/1/attachments/1"), 404, "UNKNOWN_MESSAGE")
+
+
+async def test_with_the_last_thing_in_it_a_message_goes(chat_world: World) -> None:
+    """By its author's hand, and by a moderator's, of which the guild's audit log tells."""
+    channel_id = chat_world.channel_id
+    at_carol = await chat_world.carol.connect()
+    for actor in (chat_world.bob, chat_world.alice):
+        edit = await written(chat_world, "", "a.png", "b.png")
+        first, second = (file["id"] for file in edit.message["attachments"])
+        (await chat_world.alice.rest.put(f"/v1/channels/{channel_id}/pins/{edit.message['id']}")).expect(204)
+        (await actor.rest.delete(f"{edit.path}/attachments/{first}")).expect(204)
+        assert [file["id"] for file in (await edit())["attachments"]] == [second]
+        refused(await edit.ask(attachments=[]), 400, "CANNOT_SEND_EMPTY_MESSAGE")
+        path, headers = f"{edit.path}/attachments/{second}", {"X-Audit-Log-Reason": "rude"}
+        gone = await actor.rest.request("DELETE", path, headers=headers)
+        assert (gone.status, gone.body) == (204, b"")
+        refused(await actor.rest.get(edit.path), 404, "UNKNOWN_MESSAGE")
+        assert (await at_carol.expect("MESSAGE_DELETE")).data["id"] == edit.message["id"]
+        assert (await at_carol.expect("CHANNEL_PINS_UPDATE")).data["last_pin_timestamp"] is None
+        refused(await actor.rest.delete(f"{edit.path}/attachments/{second}"), 404, "UNKNOWN_MESSAGE")
+    path = f"/v1/guilds/{chat_world.guild_id}/audit-logs?action_type=72"
+    (entry,) = (await chat_world.alice.rest.get(path)).expect(200)["audit_log_entries"]
+    assert (entry["user_id"], entry["target_id"], entry["reason"]) == (chat_world.alice.id, chat_world.bob.id, "rude")
+
+
+async def test_files_stand_in_the_order_of_the_array(chat_world: World) -> None:
+    edit = await written(chat_world, "x", "a.png", "b.png")
+    first, second = ({"id": file["id"]} for file in edit.message["attachments"])
+
+    def names(message: dict[str, Any]) -> list[str]:
+        return [file["filename"] for file in message["attachments"]]
+
+    turned = await edit(attachments=[second, first])
+    assert (names(turned), turned["edited_timestamp"] is None) == (["b.png", "a.png"], False)
+    same = await edit(attachments=[second, first])
+    assert (names(same), same["edited_timestamp"]) == (["b.png", "a.png"], turned["edited_timestamp"])
+    mixed = (await edit.with_files("c.png", "d.png", attachments=[{"id": 1}, first, {"id": 0}, second])).expect(200)
+    assert names(mixed) == ["d.png", "a.png", "c.png", "b.png"]
+    assert names(await edit()) == names(mixed)
+    # Of which nothing is said stands behind.
+    more = (await edit.with_files("e.png", "f.png", attachments=[{"id": 1}, second])).expect(200)
+    assert names(more) == ["f.png", "b.png", "e.png"]
+    assert names(await edit()) == names(more)
 
 
 # Who, and where

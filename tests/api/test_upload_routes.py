@@ -61,7 +61,7 @@ async def test_a_message_brings_files_in_a_form(
     image, text = png(30, 20), "räuber\n".encode()
     body = form([("files[0]", "a picture.png", image), ("files[1]", "b.txt", text)], orjson.dumps(payload))
     sent = (await post_form(chat_world.alice.rest, messages(chat_world), body)).expect(200)
-    picture, notes = sent["attachments"]
+    notes, picture = sent["attachments"]  # what the array names comes first
     assert {**picture, "id": "", "url": "", "proxy_url": ""} == {
         "id": "", "filename": "a picture.png", "title": None, "description": None, "content_type": "image/png",
         "content_hash": hashlib.sha256(image).hexdigest(), "size": len(image), "url": "", "proxy_url": "", "flags": 0,
@@ -81,6 +81,18 @@ async def test_a_message_brings_files_in_a_form(
 
 def messages(world: World) -> str:
     return f"/v1/channels/{world.channel_id}/messages"
+
+
+async def test_files_stand_in_the_order_of_the_array(chat_world: World) -> None:
+    """Those of the form and earlier uploads mixed, what the array does not name behind."""
+    bob, image = chat_world.bob.rest, png(8, 9)
+    (upload,) = await promised(bob, chat_world.channel_id, ("early.png", len(image)))
+    (await put(chat_world, upload, image)).expect(200)
+    files = [(f"files[{number}]", f"{number}.png", image) for number in range(4)]
+    payload = {"attachments": [{"id": 2}, reference(upload), {"id": 0}]}
+    sent = (await post_form(bob, messages(chat_world), form(files, orjson.dumps(payload)))).expect(200)
+    assert [file["filename"] for file in sent["attachments"]] == ["2.png", "early.png", "0.png", "1.png", "3.png"]
+    assert (await bob.messages(chat_world.channel_id)).expect(200)[0] == sent
 
 
 async def test_a_file_is_enough_for_a_message(chat_world: World) -> None:

@@ -125,5 +125,7 @@ async def delete_message(request: Request, channel_id: int, message_id: int) -> 
     answers=NOTHING,
 )
 async def remove_attachment(request: Request, channel_id: int, message_id: int, attachment_id: int) -> None:
-    """Take one file off a message (a convention of the field)."""
-    await request.services.messages.remove_attachment(request.principal, channel_id, message_id, attachment_id)
+    """Take one file off a message (a convention of the field); with the last thing in it the message goes."""
+    await request.services.messages.remove_attachment(
+        request.principal, channel_id, message_id, attachment_id, request.audit_log_reason
+    )
