@@ -77,6 +77,7 @@ from chat.domain.push_notifications import PushNotifications
 from chat.domain.push_subscriptions import PushSubscriptions
 from chat.domain.reactions import Reactions
 from chat.domain.read_states import ReadStates
+from chat.domain.readiness import Readiness
 from chat.domain.recent_mentions import RecentMentions
 from chat.domain.registration import Registration
 from chat.domain.roles import Roles
@@ -325,6 +326,7 @@ def build_services(base: Foundations) -> Services:
         ),
         oauth2_tokens=OAuth2Tokens(database, clock, base.snowflakes, base.mint, clients),
         oauth2_identity=OAuth2Identity(database, clock, clients),
+        readiness=Readiness(database, base.is_draining),
         discovery=Discovery(
             base.overrides, credentials.mailer, push.vapid.public_key if settings.push.enabled else None, setup
         ),

@@ -70,6 +70,8 @@ class Foundations:
     gateway_figures: Callable[[], GatewayFigures]
     sessions_in: Callable[[int], int]
     """What the gateway has in hand, and how many sessions hear a guild."""
+    is_draining: Callable[[], bool]
+    """Whether the gateway sends its sessions elsewhere."""
     in_threads: bool
     """Whether long work may leave the loop; a run on virtual time has no threads."""
     account_events: AccountEvents = attrs.field(

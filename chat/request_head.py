@@ -26,6 +26,7 @@ _METHOD: Final = re.compile(rb"[A-Za-z]+")
 _AUTHORITY: Final = re.compile(rb"[A-Za-z]+://[^/?]*")
 
 _STATUS_TEXTS: Final[Mapping[int, str]] = {
+    200: "OK",
     400: "Bad Request",
     403: "Forbidden",
     408: "Request Timeout",
@@ -88,7 +89,12 @@ def refusal(
     members: Mapping[str, Any] | None = None,
 ) -> bytes:
     """A whole response with the API's error body, after which the connection closes."""
-    body = orjson.dumps({"code": code, "message": message, **(members or {})})
+    return answer(status, {"code": code, "message": message, **(members or {})}, headers)
+
+
+def answer(status: int, members: Mapping[str, Any], headers: Mapping[str, str] | None = None) -> bytes:
+    """A whole response with a JSON object, after which the connection closes."""
+    body = orjson.dumps(members)
     lines = [
         f"HTTP/1.1 {status} {_STATUS_TEXTS[status]}",
         "Content-Type: application/json",

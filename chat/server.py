@@ -215,6 +215,7 @@ class Server:
             overrides=self.overrides,
             gateway_figures=self.gateway.figures,
             sessions_in=self.gateway.sessions_in,
+            is_draining=lambda: self.gateway.node.draining,
             in_threads=surroundings.work_in_threads,
         )
         self.account_events = foundations.account_events

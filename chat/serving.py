@@ -11,7 +11,7 @@ import os
 import secrets
 import signal
 import sys
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Final
@@ -20,14 +20,16 @@ import attrs
 import structlog
 import trio
 
+from chat import request_head
 from chat.auth.passwords import CHEAP
 from chat.clock import SkippingClock, SystemClock
 from chat.config import Loaded, Settings
 from chat.errors import OperatorError
-from chat.gateway.listener import SocketListener, connections_maximum, open_listeners
+from chat.gateway.listener import Listener, SocketListener, answering, connections_maximum, open_listeners
 from chat.server import Server, Surroundings, develop
 from chat.store.data_directory import DataDirectory
 from chat.store.database import SWITCH_INTERVAL_SECONDS, Database, open_database
+from chat.store.migrations import prepare
 
 if TYPE_CHECKING:
     from chat.development.seeded_world import SeededWorld
@@ -40,6 +42,8 @@ stay empty, see `collecting_in_small_portions`."""
 
 SWEEP_SECONDS: Final = 3_600.0
 """How often what was taken out of the collector's sight is looked through, if the moment is quiet."""
+
+RETRY: Final[Mapping[str, str]] = {"Retry-After": "1"}
 
 QUIET_CONNECTIONS: Final = 256
 """Gateway connections up to which a full collection is short enough to go unnoticed."""
@@ -100,6 +104,7 @@ async def serve(loaded: Loaded, *, clock: SkippingClock | None, announce: Callab
     settings, directory, ending = loaded.settings, DataDirectory(loaded.data_directory), Ending()
     async with ending.heard(), _listening(settings) as listeners:
         settings = settings.listening_on(listeners[0].port)
+        await migrate(directory, listeners)
         async with open_database(directory.database) as database:
             server = await assemble(settings, database, directory, clock=clock)
             async with server.running(listeners, maximum_connections=connections_maximum()):
@@ -126,6 +131,22 @@ async def _listening(settings: Settings) -> AsyncIterator[list[SocketListener]]:
         with trio.CancelScope(shield=True):  # closing is immediate
             for listener in listeners:
                 await listener.aclose()
+
+
+async def migrate(directory: DataDirectory, listeners: Sequence[Listener]) -> None:
+    """Create or migrate the database unless it is current, and say so meanwhile to those who ask."""
+    if not directory.has_current_database():
+        async with answering(listeners, _answer_while_migrating):
+            await trio.to_thread.run_sync(prepare, directory.database)
+
+
+def _answer_while_migrating(path: bytes) -> bytes:
+    if path == b"/_health":
+        return request_head.answer(200, {"status": "ok"})
+    reason = "the database is being migrated"
+    if path == b"/_ready":
+        return request_head.answer(503, {"status": "migrating", "reason": reason}, RETRY)
+    return request_head.refusal(503, "SERVICE_UNAVAILABLE", f"The server starts: {reason}.", RETRY)
 
 
 async def assemble(

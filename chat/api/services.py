@@ -75,6 +75,7 @@ if TYPE_CHECKING:
     from chat.domain.push_subscriptions import PushSubscriptions
     from chat.domain.reactions import Reactions
     from chat.domain.read_states import ReadStates
+    from chat.domain.readiness import Readiness
     from chat.domain.recent_mentions import RecentMentions
     from chat.domain.recovery_kit import RecoveryKits
     from chat.domain.registration import Registration
@@ -149,6 +150,7 @@ class Services:
     oauth2_authorization: OAuth2Authorization
     oauth2_tokens: OAuth2Tokens
     oauth2_identity: OAuth2Identity
+    readiness: Readiness
     discovery: Discovery
     openapi: PublishedDocument
     friendships: Friendships

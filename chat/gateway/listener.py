@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import errno
 import resource
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
 from typing import Final, Protocol
 
 import structlog
@@ -100,6 +101,38 @@ def connections_maximum() -> int:
     if soft != hard:
         resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
     return 1_000_000 if hard == resource.RLIM_INFINITY else hard - RESERVED_DESCRIPTORS
+
+
+@asynccontextmanager
+async def answering(listeners: Sequence[Listener], answer: Callable[[bytes], bytes]) -> AsyncIterator[None]:
+    """While the block lasts, give every request the whole response that `answer` has for its path.
+
+    For a server that listens and cannot serve yet. The listeners stay open.
+    """
+    limiter = trio.CapacityLimiter(REFUSALS_MAXIMUM)
+
+    async def reply(connection: Connection) -> None:
+        try:
+            async with limiter:
+                connection.try_send(answer(request_head.path(await _read_head(connection))))
+                await connection.aclose_gracefully(REFUSAL_SECONDS)
+        except (request_head.HeadRefused, trio.BrokenResourceError, trio.ClosedResourceError):
+            pass  # it hears it from the server that is to come
+        finally:
+            connection.close()
+
+    async def accept(listener: Listener) -> None:
+        while True:
+            try:
+                nursery.start_soon(reply, await listener.accept())
+            except OSError:
+                await trio.sleep(EXHAUSTED_SECONDS)
+
+    async with trio.open_nursery() as nursery:
+        for listener in listeners:
+            nursery.start_soon(accept, listener)
+        yield
+        nursery.cancel_scope.cancel()
 
 
 class Port:

@@ -14,6 +14,7 @@ import contextlib
 import fcntl
 import os
 import secrets
+import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
@@ -23,7 +24,7 @@ import attrs
 from chat.errors import OperatorError
 from chat.store import sealed_secrets
 from chat.store.connections import connect
-from chat.store.migrations import prepare
+from chat.store.migrations import is_current, prepare
 
 SIGNING_KEY_BYTES: Final = 32
 """256 bits: as much as the HMAC-SHA-256 that it keys can use."""
@@ -105,6 +106,19 @@ class DataDirectory:
             yield lock
         finally:
             os.close(lock)
+
+    def has_current_database(self) -> bool:
+        """Whether the database is there and nothing is left to migrate; a file that cannot be read is none.
+
+        Raises OperatorError for a database of a newer program.
+        """
+        if not self.database.is_file():
+            return False
+        try:
+            with contextlib.closing(connect(self.database, read_only=True)) as connection:
+                return is_current(connection)
+        except sqlite3.Error:
+            return False
 
     def bring_database_up_to_date(self) -> None:
         """Create or migrate the database, for a command that does not own the directory.

@@ -19,6 +19,7 @@ Beside a busy loop the interpreter's switch interval rules how soon the writer's
 from __future__ import annotations
 
 import contextlib
+import math
 import queue
 import sqlite3
 import threading
@@ -85,6 +86,8 @@ class Database:
         self._queue: queue.SimpleQueue[Request | None] = queue.SimpleQueue()
         self._queued = 0
         self._waiting_for_room = trio.lowlevel.ParkingLot()
+        self.written_at = -math.inf
+        """The moment on Trio's clock when the last group was written."""
         if inline:
             return
         self._idle_readers = deque(open_connection(True) for _ in range(readers))
@@ -123,6 +126,7 @@ class Database:
             if self.besides is not None:
                 request.unit = partial(_both, unit, self.besides)
             self._writer.run((request,))
+            self._note_outcome()
             request.announce()
         else:
             await trio.lowlevel.checkpoint_if_cancelled()
@@ -135,6 +139,11 @@ class Database:
             guard.is_passed = True
         result: T = request.result
         return result
+
+    @property
+    def write_failure(self) -> Exception | None:
+        """Why the last group could not be written; None when it was."""
+        return self._writer.failure
 
     @property
     def is_busy(self) -> bool:
@@ -199,7 +208,12 @@ class Database:
             group.append(entry)
         return group, False
 
+    def _note_outcome(self) -> None:
+        if self._writer.failure is None:
+            self.written_at = trio.current_time()
+
     def _finish_group(self, group: list[Request]) -> None:
+        self._note_outcome()
         for request in group:
             request.announce()
         for request in group:

@@ -5,6 +5,9 @@ from __future__ import annotations
 import sqlite3
 from typing import Final
 
+TOUCHED: Final = "touched"
+"""A bit that changes whenever somebody wants to know whether the database can be written."""
+
 CONFIGURED: Final = "setup_configured"
 """The key of the mark that the instance is set up. Triggers on `users.acls` write it."""
 
@@ -24,6 +27,11 @@ def set_value(connection: sqlite3.Connection, key: str, value: str) -> None:
         """,
         (key, value),
     )
+
+
+def touch(connection: sqlite3.Connection) -> None:
+    """Write something that was not there before."""
+    set_value(connection, TOUCHED, "0" if value_of(connection, TOUCHED) == "1" else "1")
 
 
 def remove_value(connection: sqlite3.Connection, key: str) -> None:

@@ -91,6 +91,8 @@ class Writer:
     def __init__(self, open_connection: Callable[[], sqlite3.Connection]) -> None:
         self._open_connection = open_connection
         self._connection: sqlite3.Connection | None = None
+        self.failure: Exception | None = None
+        """Why the last group could not be written; None when it was."""
 
     def run(self, group: Sequence[Request]) -> None:
         """Settle every request of the group: either its result is on the disk, or it has an error and wrote nothing."""
@@ -100,6 +102,7 @@ class Writer:
             for request in group:
                 self._run_unit(connection, request)
             connection.execute("COMMIT")
+            self.failure = None
         except Exception as failure:  # noqa: BLE001 - whatever it was, nobody may be told that the group was written
             self._give_up(group, failure)
 
@@ -126,6 +129,7 @@ class Writer:
 
     def _give_up(self, group: Sequence[Request], failure: Exception) -> None:
         logger.error("the store cannot be written", units=len(group), exc_info=failure)
+        self.failure = failure
         for request in group:
             request.result = None
             if request.error is None:

@@ -5,7 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+import trio
+import trio.testing
 
+from chat.domain.readiness import RETRY_SECONDS, TRUSTED_SECONDS
+from chat.store import instance
 from chat.testing.server import ChatServer
 from chat.testing.world import World
 
@@ -104,10 +108,38 @@ async def test_limits_are_rules_by_trait(chat_world: World) -> None:
         assert all(type(value) is int for value in rule["overrides"].values())
 
 
-async def test_health(chat_world: World, chat_server: ChatServer) -> None:
+async def test_health(chat_world: World, chat_server: ChatServer, autojump_clock: trio.testing.MockClock) -> None:
     assert (await chat_world.anyone.get("/_health")).expect(200) == {"status": "ok"}
     assert (await chat_world.anyone.request("HEAD", "/_health")).status == 200
+    assert (await chat_world.anyone.get("/_ready")).expect(200) == {"status": "ok"}
     chat_server.database.failing = True
-    answer = await chat_world.anyone.get("/_health")
-    assert answer.status == 503
-    assert answer.header("Retry-After") == "1"
+    for path in ("/_health", "/_ready"):
+        answer = await chat_world.anyone.get(path)
+        assert answer.expect(503) == {"status": "failing", "reason": "the store cannot be written"}
+        assert answer.header("Retry-After") == "1"
+    chat_server.database.failing = False
+    await trio.sleep(RETRY_SECONDS)
+    for path in ("/_health", "/_ready"):
+        assert (await chat_world.anyone.get(path)).expect(200) == {"status": "ok"}
+
+
+async def test_a_server_that_drains_is_healthy_and_not_ready(chat_world: World, chat_server: ChatServer) -> None:
+    chat_server.server.gateway.node.draining = True
+    told = (await chat_world.anyone.get("/_ready")).expect(503)
+    assert told == {"status": "draining", "reason": "this server is going away"}
+    assert (await chat_world.anyone.get("/_health")).status == 200
+
+
+async def test_the_store_is_tried_where_nothing_was_written_lately(
+    chat_world: World, chat_server: ChatServer, autojump_clock: trio.testing.MockClock
+) -> None:
+    async def touched() -> str | None:
+        assert (await chat_world.anyone.get("/_ready")).status == 200
+        return instance.value_of(chat_server.database.reader, instance.TOUCHED)
+
+    seen = []
+    for _ in range(3):
+        await trio.sleep(TRUSTED_SECONDS)
+        seen.append(await touched())
+        assert await touched() == seen[-1]  # it was written just now
+    assert seen in (["1", "0", "1"], ["0", "1", "0"])

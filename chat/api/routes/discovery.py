@@ -6,9 +6,10 @@ from __future__ import annotations
 
 from chat.api import buckets
 from chat.api.operation import Answer, Policy, Request, Routes
-from chat.api.schemas.instance import DISCOVERY, HEALTH, OWN_PLACE
+from chat.api.schemas.instance import DISCOVERY, HEALTH, HINDERED, OWN_PLACE
 from chat.domain.geolocation import NOWHERE
 from chat.domain.objects.places import own_place
+from chat.domain.readiness import Hindrance
 
 routes = Routes()
 
@@ -30,9 +31,22 @@ async def locate_caller(request: Request) -> object:
     return own_place(places.get(request.address, NOWHERE))
 
 
-@routes.operation("GET", "/_health", policy=Policy.NONE, answers={200: HEALTH, 503: HEALTH})
+@routes.operation("GET", "/_health", policy=Policy.NONE, answers={200: HEALTH, 503: HINDERED})
 async def get_health(request: Request) -> object:
-    """Whether requests can be served: 200, or 503 while the store fails."""
-    if request.services.database.failing:
-        return Answer(503, {"status": "failing"}, {"Retry-After": "1"})
-    return {"status": "ok"}
+    """Whether the server works: 200, or 503 while the store fails."""
+    return _answer(await request.services.readiness.failure())
+
+
+@routes.operation("GET", "/_ready", policy=Policy.NONE, answers={200: HEALTH, 503: HINDERED})
+async def get_readiness(request: Request) -> object:
+    """Whether requests should be sent here: 200, or 503 while the store cannot be written or the server drains.
+
+    While the database is migrated, before the server serves anything else, this says so (`chat.serving`).
+    """
+    return _answer(await request.services.readiness.hindrance())
+
+
+def _answer(hindrance: Hindrance | None) -> object:
+    if hindrance is None:
+        return {"status": "ok"}
+    return Answer(503, {"status": hindrance.status, "reason": hindrance.reason}, {"Retry-After": "1"})

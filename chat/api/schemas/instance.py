@@ -90,7 +90,9 @@ OWN_PLACE: Final = wire_object(
     },
 )
 
-HEALTH: Final = record({"status": choice("ok", "failing")})
+HEALTH: Final = record({"status": choice("ok")})
+
+HINDERED: Final = record({"status": choice("failing", "draining", "migrating"), "reason": TEXT})
 
 GATEWAY_BOT: Final = wire_object(
     "GatewayBot",
