@@ -10,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+import pytest
 from click.testing import CliRunner
 
 import chat
@@ -112,6 +113,7 @@ def run(bench: str) -> dict[str, Any]:
     return report
 
 
+@pytest.mark.long
 def test_every_bench_reports_all_its_figures() -> None:
     with ThreadPoolExecutor(AT_ONCE) as pool:
         reports = dict(zip(FIGURES, pool.map(run, FIGURES), strict=True))

@@ -20,6 +20,8 @@ from chat.gateway.upgrade import UpgradeRequest
 from chat.gateway.websocket import Message, WebSocket
 from chat.protocol.frames import binary_frame, text_frame
 
+pytestmark = pytest.mark.long
+
 CASES = 301
 LARGEST_MESSAGE = 16 * 1_048_576
 MOST_FRAGMENTS = 100_000

@@ -29,6 +29,8 @@ from tests.conformance.clients.installed import HERE, node, node_libraries, py_c
 from tests.conformance.clients.talk import Abilities, converse
 from tests.durability.server_process import ServerProcess, running
 
+pytestmark = pytest.mark.long
+
 PYTHON = {
     "discord_py": Abilities(),
     "fluxer_py": Abilities(knows_guilds=False),

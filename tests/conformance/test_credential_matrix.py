@@ -189,6 +189,7 @@ async def ask(client: RawClient, operation: Operation, headers: Headers) -> Resp
     return await client.request(operation.method, path_of(operation), [*headers, *of_body, REQUEST_ID], body)
 
 
+@pytest.mark.long
 @pytest.mark.rule("000.outcomes.2", "000.outcomes.10", "000.outcomes.17", "000.outcomes.18")
 @pytest.mark.parametrize(
     "credential",

@@ -17,6 +17,8 @@ import trio
 
 from tests.durability.server_process import ServerProcess, running
 
+pytestmark = pytest.mark.long
+
 SCRIPTS: Final = Path(__file__).with_name("node")
 SCRIPT_SECONDS: Final = 90
 """A machine under load takes its time."""

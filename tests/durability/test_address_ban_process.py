@@ -10,6 +10,7 @@ import sys
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
+import pytest
 import trio
 
 from chat.store import address_bans
@@ -17,6 +18,8 @@ from chat.store.connections import connect
 from chat.store.data_directory import DataDirectory
 from chat.testing.rest_client import RestClient
 from tests.durability.server_process import ServerProcess, running
+
+pytestmark = pytest.mark.long
 
 HOSTILE = "203.0.113.9"
 SECONDS = 10.0

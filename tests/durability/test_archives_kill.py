@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+import pytest
 import trio
 from server_process import ServerProcess, running
 
@@ -21,6 +22,8 @@ from chat.store.connections import connect
 from chat.store.data_directory import DataDirectory
 from chat.testing.rest_client import RestClient
 from tests.api.surfaces import form, post_form
+
+pytestmark = pytest.mark.long
 
 WRITTEN = 12_000
 WRITERS = 4

@@ -7,10 +7,13 @@ import time
 from pathlib import Path
 
 import pyotp
+import pytest
 from server_process import running
 
 from chat.testing import SoftwareAuthenticator
 from chat.testing.rest_client import RestClient
+
+pytestmark = pytest.mark.long
 
 MFA = "/v1/users/@me/mfa"
 STEP_SECONDS = 30

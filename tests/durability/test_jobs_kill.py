@@ -5,10 +5,13 @@ from __future__ import annotations
 import signal
 from pathlib import Path
 
+import pytest
 import trio
 from server_process import ServerProcess, running
 
 from chat.testing.rest_client import RestClient
+
+pytestmark = pytest.mark.long
 
 MESSAGES = 24
 ENTRIES = 1_000

@@ -7,11 +7,14 @@ import random
 import signal
 from pathlib import Path
 
+import pytest
 import trio
 from aiosmtpd.smtp import SMTP, Envelope, Session
 from server_process import ServerProcess, running
 
 from tests.mail.smtp_server import HOST, Postbox, free_port, smtp_server
+
+pytestmark = pytest.mark.long
 
 KILLS = 3
 MAILS = 12

@@ -12,6 +12,7 @@ import sys
 from pathlib import Path
 
 import PIL.Image
+import pytest
 import trio
 
 from chat.testing.rest_client import RestClient
@@ -19,6 +20,8 @@ from tests.api.outside_server import outside, plain
 from tests.api.surfaces import FORM_HEADERS, fetch, form, png, post_form, promised, target
 from tests.durability.server_process import running
 from tests.image_samples import png_bomb, written
+
+pytestmark = pytest.mark.long
 
 
 def checked(data: Path) -> list[dict[str, str]]:

@@ -7,8 +7,12 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlencode, urlsplit
 
+import pytest
+
 from chat.testing import RestClient
 from tests.durability.server_process import ServerProcess, running
+
+pytestmark = pytest.mark.long
 
 BACK = "https://app.example.com/back"
 

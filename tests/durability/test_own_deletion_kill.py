@@ -6,12 +6,15 @@ import signal
 import sqlite3
 from pathlib import Path
 
+import pytest
 import trio
 
 from chat.store.connections import connect
 from chat.store.data_directory import DataDirectory
 from chat.store.messages import Message, insert
 from tests.durability.server_process import running
+
+pytestmark = pytest.mark.long
 
 WRITTEN = 5_000
 DAY_MS = 86_400_000

@@ -6,10 +6,13 @@ import signal
 from pathlib import Path
 from typing import Any
 
+import pytest
 from server_process import ServerProcess, running
 
 from chat.testing import RestClient
 from chat.testing.rest_client import Response
+
+pytestmark = pytest.mark.long
 
 NEW_PASSWORD = "correct horse battery"
 

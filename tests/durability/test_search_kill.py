@@ -8,6 +8,7 @@ import sqlite3
 from pathlib import Path
 from typing import Any
 
+import pytest
 import trio
 from server_process import running
 
@@ -15,6 +16,8 @@ from chat.store import message_search_entries
 from chat.store.data_directory import DataDirectory
 from chat.testing import RestClient
 from chat.testing.rest_client import NoAnswer
+
+pytestmark = pytest.mark.long
 
 KILLS = 4
 PAGE = 25

@@ -11,6 +11,8 @@ from server_process import running
 from chat.testing import RestClient
 from chat.testing.rest_client import NoAnswer
 
+pytestmark = pytest.mark.long
+
 KILLS = 8
 WRITERS = 6
 

@@ -10,6 +10,8 @@ from server_process import running
 from chat.testing import GatewayClient
 from chat.testing.connecting import TcpRoute
 
+pytestmark = pytest.mark.long
+
 DRAINED = (4000, "Session drain requested; reconnect to continue")
 
 

@@ -9,10 +9,13 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pyotp
+import pytest
 import trio
 from server_process import ServerProcess, running
 
 from chat.testing.rest_client import Response, RestClient
+
+pytestmark = pytest.mark.long
 
 SECRET = "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP"
 HOME = {"X-Test-Address": "192.0.2.1"}

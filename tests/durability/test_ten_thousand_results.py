@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import attrs
+import pytest
 import trio
 
 from chat.snowflake import snowflake_at
@@ -21,6 +22,8 @@ from chat.store.data_directory import DataDirectory
 from chat.store.relationships import Relationship
 from chat.testing import RestClient
 from tests.durability.server_process import running
+
+pytestmark = pytest.mark.long
 
 MANY: Final = 10_000
 START_MS: Final = 1_700_000_000_000

@@ -20,6 +20,8 @@ import trio
 from tests.durability.server_process import running
 from tests.openapi.furnished import furnish
 
+pytestmark = pytest.mark.long
+
 SEED: Final = os.environ.get("SCHEMATHESIS_SEED", "1")
 TIMES: Final = int(os.environ.get("SCHEMATHESIS_TIMES", "1"))
 MORE_SECONDS: Final = 300

@@ -205,6 +205,7 @@ def bodies(operation: Operation) -> Iterator[tuple[bytes, bytes]]:
         yield b"{}", JSON
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("routes", MODULES, ids=name_of)
 async def test_no_field_makes_an_operation_fail(
     chat_world: World, chat_server: ChatServer, autojump_clock: trio.testing.MockClock, routes: Routes
@@ -223,6 +224,7 @@ async def test_no_field_makes_an_operation_fail(
     assert [entry for entry in entries if entry["log_level"] in {"error", "critical"}] == []
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("routes", MODULES, ids=name_of)
 async def test_no_text_in_place_of_an_id_makes_an_operation_fail(
     chat_world: World, chat_server: ChatServer, autojump_clock: trio.testing.MockClock, routes: Routes
@@ -237,6 +239,7 @@ async def test_no_text_in_place_of_an_id_makes_an_operation_fail(
     await hostile.aclose()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", HEADERS)
 async def test_no_header_makes_an_operation_fail(
     chat_world: World, chat_server: ChatServer, autojump_clock: trio.testing.MockClock, name: str

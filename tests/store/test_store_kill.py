@@ -9,8 +9,12 @@ import sys
 import time
 from pathlib import Path
 
+import pytest
+
 import chat
 from chat.store.connections import connect
+
+pytestmark = pytest.mark.long
 
 KILLS = 20
 SCRIPT = Path(__file__).with_name("acknowledging_writer.py")

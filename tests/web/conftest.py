@@ -14,6 +14,12 @@ from tests.web.browsing import CHROMIUM, FLAGS, Instance, Visitor, instance
 MakeVisitor = Callable[..., Any]
 
 
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """What opens a browser takes long."""
+    if "chromium" in getattr(item, "fixturenames", ()):
+        item.add_marker(pytest.mark.long)
+
+
 @pytest.fixture(scope="module")
 def chromium() -> Iterator[Browser]:
     """The system's Chromium."""
