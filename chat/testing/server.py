@@ -10,9 +10,7 @@ hashing, development routes.
 
 from __future__ import annotations
 
-import functools
 import random
-import tempfile
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
@@ -28,8 +26,8 @@ from chat.gateway.listener import Listener, open_listeners
 from chat.server import Server, Surroundings, develop
 from chat.store.data_directory import DataDirectory
 from chat.store.database import Database, open_database
-from chat.store.migrations import prepare
 from chat.testing.connecting import MemoryRoute, Route, TcpRoute
+from chat.testing.fresh_database import fresh_database
 from chat.testing.network import MemoryNetwork
 from chat.testing.virtual_clock import clock_of_this_run
 
@@ -79,9 +77,7 @@ class ChatServer:
         try:
             with trio.CancelScope() as self._life:
                 async with AsyncExitStack() as stack:
-                    path = DataDirectory(self._folder).database
-                    if not path.exists():
-                        path.write_bytes(_empty_database())
+                    path = fresh_database(DataDirectory(self._folder).database)
                     self.database = await stack.enter_async_context(open_database(path, inline=True, durable=False))
                     self.server = await develop(
                         Surroundings(
@@ -146,15 +142,6 @@ class ChatServer:
 
 QUIET: Final[Mapping[str, object]] = {"media.link_embeds": False, "reverse_dns.enabled": False}
 """Settings of a server that asks nobody outside, unless a test says otherwise."""
-
-
-@functools.cache
-def _empty_database() -> bytes:
-    """A database with the whole schema and nothing in it, made once: migrating takes half of a server's start."""
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "empty.sqlite3"
-        prepare(path, durable=False)
-        return path.read_bytes()
 
 
 @asynccontextmanager

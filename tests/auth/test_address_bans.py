@@ -15,6 +15,7 @@ from chat.auth.address_bans import AddressBans
 from chat.config.settings import IpBanSettings
 from chat.errors import ApiError
 from chat.store.database import Database, open_database
+from chat.testing.fresh_database import fresh_database
 
 
 @attrs.define
@@ -34,7 +35,7 @@ def clock() -> Standing:
 
 @pytest.fixture
 async def database(tmp_path: Path) -> AsyncIterator[Database]:
-    async with open_database(tmp_path / "database", inline=True, durable=False) as opened:
+    async with open_database(fresh_database(tmp_path / "database"), inline=True, durable=False) as opened:
         yield opened
 
 

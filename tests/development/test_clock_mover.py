@@ -14,6 +14,7 @@ from chat.clock import JumpingClock, SkippingClock
 from chat.development.clock import COARSE_STEPS, EXACT_STEPS, OFFSET_MAXIMUM_MS, ClockMover
 from chat.store import instance
 from chat.store.database import Database, open_database
+from chat.testing.fresh_database import fresh_database
 
 Scene = Callable[[ClockMover, trio.Nursery, Database], Awaitable[None]]
 
@@ -26,7 +27,10 @@ def on_a_skipping_clock(tmp_path: Path) -> Callable[[Scene], None]:
         clock = SkippingClock()
 
         async def main() -> None:
-            async with open_database(tmp_path / "chat.db", durable=False) as database, trio.open_nursery() as nursery:
+            async with (
+                open_database(fresh_database(tmp_path / "chat.db"), durable=False) as database,
+                trio.open_nursery() as nursery,
+            ):
                 await scene(ClockMover(clock, database, lambda: ()), nursery, database)
                 nursery.cancel_scope.cancel()
 
@@ -143,7 +147,7 @@ async def test_a_virtual_clock_is_moved_in_the_same_way(mock_clock: MockClock, t
             heard.append(trio.current_time())
 
     async with (
-        open_database(tmp_path / "chat.db", inline=True, durable=False) as database,
+        open_database(fresh_database(tmp_path / "chat.db"), inline=True, durable=False) as database,
         trio.open_nursery() as nursery,
     ):
         nursery.start_soon(tick)

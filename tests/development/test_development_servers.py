@@ -23,6 +23,7 @@ from chat.development.routes import routes
 from chat.server import Server, Surroundings
 from chat.store.database import open_database
 from chat.testing.connecting import MemoryRoute, TcpRoute
+from chat.testing.fresh_database import fresh_database
 from chat.testing.network import MemoryNetwork
 from chat.testing.rest_client import RestClient
 from chat.testing.world import World
@@ -32,7 +33,7 @@ from tests.development.conftest import STOP_SECONDS, first_line
 @pytest.mark.parametrize("operation", routes.operations, ids=lambda operation: f"{operation.method} {operation.path}")
 async def test_elsewhere_they_are_not_found(tmp_path: Path, operation: Operation) -> None:
     network = MemoryNetwork()
-    async with open_database(tmp_path / "chat.db", inline=True, durable=False) as database:
+    async with open_database(fresh_database(tmp_path / "chat.db"), inline=True, durable=False) as database:
         server = Server(
             Surroundings(
                 settings=load_settings(tmp_path).settings,

@@ -19,13 +19,14 @@ from chat.snowflake import snowflake_time_ms
 from chat.store import accounts, admin_api_keys, applications, auth_sessions, channels, guilds, members
 from chat.store.accounts import Account
 from chat.store.database import Database, open_database
+from chat.testing.fresh_database import fresh_database
 
 MADE_AT = 1_800_000_000_000
 
 
 @pytest.fixture
 async def database(tmp_path: Path) -> AsyncIterator[Database]:
-    async with open_database(tmp_path / "chat.db", inline=True, durable=False) as database:
+    async with open_database(fresh_database(tmp_path / "chat.db"), inline=True, durable=False) as database:
         yield database
 
 

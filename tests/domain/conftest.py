@@ -9,6 +9,7 @@ import pytest
 
 from chat.config import Settings
 from chat.store.database import open_database
+from chat.testing.fresh_database import fresh_database
 from tests.domain.guild_world import GuildWorld
 
 
@@ -21,5 +22,5 @@ def settings() -> Settings:
 @pytest.fixture
 async def world(tmp_path: Path, settings: Settings) -> AsyncIterator[GuildWorld]:
     """A world with nobody in it."""
-    async with open_database(tmp_path / "chat.db", inline=True, durable=False) as database:
+    async with open_database(fresh_database(tmp_path / "chat.db"), inline=True, durable=False) as database:
         yield GuildWorld(database, settings, tmp_path)

@@ -27,6 +27,7 @@ from chat.registries.permissions import Permission
 from chat.store import channels, members, read_states, relationships, user_guild_settings
 from chat.store.channels import Overwrite
 from chat.store.database import open_database
+from chat.testing.fresh_database import fresh_database
 from tests.domain.guild_world import GuildPlace, GuildWorld
 
 PEOPLE: Final = 3
@@ -255,7 +256,7 @@ class History:
 )
 def test_counts_are_those_of_a_recount(history: list[tuple[object, ...]]) -> None:
     async def live(folder: Path) -> None:
-        async with open_database(folder / "chat.db", inline=True, durable=False) as database:
+        async with open_database(fresh_database(folder / "chat.db"), inline=True, durable=False) as database:
             world = GuildWorld(database, Settings(), folder)
             who = [await world.person(name) for name in ("alice", "bob", "carol")]
             guild = await world.guild(*who)

@@ -11,6 +11,7 @@ from chat.domain.mail_sink import MailSink
 from chat.mail.letters import verification
 from chat.mail.mailer import Mailer
 from chat.store.database import Database, open_database
+from chat.testing.fresh_database import fresh_database
 
 LETTER = verification("a@example.com", service_name="Chat", public_url="https://chat.example", token="t" * 64)
 
@@ -29,7 +30,7 @@ async def post(database: Database, mode: str, *, fails: bool = False) -> None:
 
 
 async def test_kept_mail_waits_in_the_sink_until_it_is_cleared(tmp_path: Path) -> None:
-    async with open_database(tmp_path / "chat.db", inline=True, durable=False) as database:
+    async with open_database(fresh_database(tmp_path / "chat.db"), inline=True, durable=False) as database:
         sink = MailSink(database)
         await post(database, "keep")
         (kept,) = await sink.kept()
@@ -43,13 +44,13 @@ async def test_kept_mail_waits_in_the_sink_until_it_is_cleared(tmp_path: Path) -
 
 
 async def test_switched_off_nothing_is_kept(tmp_path: Path) -> None:
-    async with open_database(tmp_path / "chat.db", inline=True, durable=False) as database:
+    async with open_database(fresh_database(tmp_path / "chat.db"), inline=True, durable=False) as database:
         await post(database, "off")
         assert await MailSink(database).kept() == []
 
 
 async def test_a_change_that_fails_sends_no_mail(tmp_path: Path) -> None:
-    async with open_database(tmp_path / "chat.db", inline=True, durable=False) as database:
+    async with open_database(fresh_database(tmp_path / "chat.db"), inline=True, durable=False) as database:
         with pytest.raises(LookupError):
             await post(database, "keep", fails=True)
         assert await MailSink(database).kept() == []

@@ -23,6 +23,7 @@ from chat.mail.mailer import Mail, Mailer, MailKind
 from chat.mail.outbox import GIVEN_UP_AFTER_MS, Outbox, Sender
 from chat.store import mail_outbox
 from chat.store.database import Database, open_database
+from chat.testing.fresh_database import fresh_database
 from tests.mail.smtp_server import HOST, Postbox, certificate, free_port, smtp_server
 
 SECRET = "s3cret-token-of-the-link"
@@ -92,7 +93,7 @@ class Place:
 
 @asynccontextmanager
 async def place(folder: Path, *, in_threads: bool = True, **mail: Any) -> AsyncIterator[Place]:
-    async with open_database(folder / "chat.db", inline=not in_threads, durable=False) as database:
+    async with open_database(fresh_database(folder / "chat.db"), inline=not in_threads, durable=False) as database:
         yield Place(database, folder, in_threads=in_threads, **mail)
 
 

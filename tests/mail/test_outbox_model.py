@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from chat.store.database import open_database
+from chat.testing.fresh_database import fresh_database
 from tests.mail.smtp_server import Postbox, smtp_server
 from tests.mail.test_outbox import Place
 
@@ -103,7 +104,7 @@ class Story:
 
 async def tell(steps: list[tuple[str, int]], folder: Path) -> Postbox:
     async with (
-        open_database(folder / "chat.db", inline=True, durable=False) as database,
+        open_database(fresh_database(folder / "chat.db"), inline=True, durable=False) as database,
         trio.open_nursery() as nursery,
     ):
         story = Story(Place(database, folder, in_threads=False), nursery)

@@ -14,11 +14,12 @@ from chat.store import outside_changes
 from chat.store.connections import connect
 from chat.store.database import Database, open_database
 from chat.store.outside_changes import CREDENTIALS_REVOKED, OutsideChange
+from chat.testing.fresh_database import fresh_database
 
 
 @pytest.fixture
 async def database(tmp_path: Path) -> AsyncIterator[Database]:
-    async with open_database(tmp_path / "chat.sqlite3", inline=True, durable=False) as database:
+    async with open_database(fresh_database(tmp_path / "chat.sqlite3"), inline=True, durable=False) as database:
         yield database
 
 

@@ -26,6 +26,7 @@ from chat.store.database import (
     to_unsigned,
 )
 from chat.store.migrations import prepare
+from chat.testing.fresh_database import fresh_database
 
 Open = Callable[[], AbstractAsyncContextManager[Database]]
 
@@ -33,12 +34,13 @@ Open = Callable[[], AbstractAsyncContextManager[Database]]
 @pytest.fixture(params=["threads", "inline"])
 def opened(request: pytest.FixtureRequest, tmp_path: Path) -> Open:
     """A database in either mode: what it promises does not depend on it."""
-    return partial(open_database, tmp_path / "chat.sqlite3", inline=request.param == "inline", durable=False)
+    path = fresh_database(tmp_path / "chat.sqlite3")
+    return partial(open_database, path, inline=request.param == "inline", durable=False)
 
 
 @pytest.fixture
 async def threaded(tmp_path: Path) -> AsyncIterator[Database]:
-    async with open_database(tmp_path / "chat.sqlite3", durable=False) as database:
+    async with open_database(fresh_database(tmp_path / "chat.sqlite3"), durable=False) as database:
         yield database
 
 
@@ -253,7 +255,7 @@ async def test_closing_commits_what_is_queued(tmp_path: Path) -> None:
     held = HeldWriter()
     told: list[str] = []
     async with trio.open_nursery() as nursery:
-        async with open_database(tmp_path / "chat.sqlite3", durable=False) as database:
+        async with open_database(fresh_database(tmp_path / "chat.sqlite3"), durable=False) as database:
             nursery.start_soon(database.write, held.unit)
             await held.taken()
             for number in range(GROUP_LIMIT + 10):
@@ -314,7 +316,10 @@ async def test_who_waits_for_room_while_the_store_closes_is_refused(tmp_path: Pa
         with pytest.raises(StorageUnavailable):
             await database.write(remember("late"))
 
-    async with trio.open_nursery() as nursery, open_database(tmp_path / "chat.sqlite3", durable=False) as database:
+    async with (
+        trio.open_nursery() as nursery,
+        open_database(fresh_database(tmp_path / "chat.sqlite3"), durable=False) as database,
+    ):
         nursery.start_soon(database.write, held.unit)
         await held.taken()
         for number in range(QUEUE_LIMIT - 1):

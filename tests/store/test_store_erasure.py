@@ -11,6 +11,7 @@ from chat.development.world_rows import populate
 from chat.store import instance
 from chat.store.database import open_database
 from chat.store.erasure import erase_everything
+from chat.testing.fresh_database import fresh_database
 
 
 def contents(connection: sqlite3.Connection) -> dict[str, list[tuple[object, ...]]]:
@@ -24,7 +25,7 @@ def contents(connection: sqlite3.Connection) -> dict[str, list[tuple[object, ...
 async def test_nothing_but_the_instance_is_left(tmp_path: Path) -> None:
     world = compose(random.Random(3), 1_800_000_000_000)
     hashes = {account.id: "hash" for account in world.people}
-    async with open_database(tmp_path / "chat.db", inline=True, durable=False) as database:
+    async with open_database(fresh_database(tmp_path / "chat.db"), inline=True, durable=False) as database:
         await database.write(lambda connection: instance.set_value(connection, "kept", "yes"))
         # An instance that was set up once stays so, whoever is erased.
         await database.write(lambda connection: instance.set_value(connection, instance.CONFIGURED, "1"))

@@ -20,6 +20,7 @@ from chat.store.connections import connect
 from chat.store.database import open_database
 from chat.store.migrations import prepare
 from chat.store.writer import Request, Writer
+from chat.testing.fresh_database import fresh_database
 
 
 @attrs.define
@@ -86,7 +87,7 @@ def faults(lasting: bool) -> Iterator[Fault]:
 @pytest.mark.parametrize("inline", [False, True], ids=["threads", "inline"])
 async def test_one_write_at_a_time(tmp_path: Path, inline: bool, lasting: bool) -> None:
     for fault in faults(lasting):
-        path = tmp_path / f"{fault.at}.sqlite3"
+        path = fresh_database(tmp_path / f"{fault.at}.sqlite3")
         acknowledged: set[str] = set()
         told: set[str] = set()
         async with open_database(path, inline=inline, durable=False, factory=connections_with(fault)) as database:
@@ -107,8 +108,7 @@ async def test_one_write_at_a_time(tmp_path: Path, inline: bool, lasting: bool) 
 @pytest.mark.parametrize("lasting", [False, True], ids=["once", "from then on"])
 def test_a_group(tmp_path: Path, lasting: bool) -> None:
     for fault in faults(lasting):
-        path = tmp_path / f"{fault.at}.sqlite3"
-        prepare(path, durable=False)
+        path = fresh_database(tmp_path / f"{fault.at}.sqlite3")
         writer = Writer(lambda path=path, fault=fault: connect(path, durable=False, factory=connections_with(fault)))
         told: set[str] = set()
         groups = [

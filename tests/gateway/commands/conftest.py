@@ -10,6 +10,7 @@ import trio
 
 from chat.config import Settings
 from chat.store.database import open_database
+from chat.testing.fresh_database import fresh_database
 from tests.domain.guild_world import GuildWorld
 from tests.gateway.commands.stage import Stage
 
@@ -23,7 +24,7 @@ def rate_limited() -> bool:
 @pytest.fixture
 async def stage(tmp_path: Path, rate_limited: bool, nursery: trio.Nursery) -> AsyncIterator[Stage]:
     """A stage with an empty world. A test that lets time pass asks for `autojump_clock` itself."""
-    async with open_database(tmp_path / "chat.db", inline=True, durable=False) as database:
+    async with open_database(fresh_database(tmp_path / "chat.db"), inline=True, durable=False) as database:
         stage = Stage(GuildWorld(database, Settings()), rate_limited=rate_limited)
         nursery.start_soon(stage.run)
         await stage.settled()
