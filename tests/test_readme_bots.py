@@ -10,12 +10,15 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
+import pytest
 import trio
 
 from tests.conformance.clients.installed import node, node_libraries, python_libraries
 from tests.conformance.clients.talk import Alice
 from tests.durability.server_process import running
 from tests.test_readme import blocks
+
+pytestmark = pytest.mark.long
 
 HEADING: Final = "Bots on client libraries"
 SECONDS: Final = 120

@@ -35,8 +35,13 @@ EACH_LISTED: Final = [
 ]
 
 
-async def enforce(server: ChatServer, **changes: Any) -> None:
-    """Start anew on the same data, with single sign-on enforced or as `changes` say."""
+async def enforce(server: ChatServer, *clients: RestClient | World, **changes: Any) -> None:
+    """Start anew on the same data, with single sign-on enforced or as `changes` say.
+
+    The clients' connections are closed before: the end of the server would wait for that, in real time.
+    """
+    for client in clients:
+        await client.aclose()
     sso = attrs.evolve(server.settings.sso, **({"enforced": True} | changes))
     server.settings = attrs.evolve(server.settings, sso=sso)
     await server.restart()
@@ -71,7 +76,7 @@ async def test_a_listed_operation_is_closed_to_everybody(
     clients = [chat_world.anyone, chat_world.alice.rest, chat_world.bot.rest, chat_world.anyone.signed_in("nonsense")]
     for client in clients:
         assert not is_refusal(await client.request(method, target))
-    await enforce(chat_server)
+    await enforce(chat_server, *clients)
     for client in clients:
         assert is_refusal(await client.request(method, target))
         assert is_refusal(await client.request(method, target, json={"email": 1, "token": "x"}))
@@ -124,11 +129,11 @@ async def test_without_being_configured_and_enabled_nothing_is_closed(
     chat_world: World, chat_server: ChatServer, changes: dict[str, object]
 ) -> None:
     alice = {"email": chat_world.alice.email, "password": chat_world.alice.password}
-    await enforce(chat_server)
+    await enforce(chat_server, chat_world)
     assert is_refusal(await chat_world.anyone.post("/v1/auth/login", alice))
     status = (await chat_world.anyone.get("/v1/auth/sso/status")).expect(200)
     assert (status["enabled"], status["enforced"]) == (True, True)
-    await enforce(chat_server, **changes)
+    await enforce(chat_server, chat_world, **changes)
     (await chat_world.anyone.post("/v1/auth/login", alice)).expect(200)
     for method, path in sorted(LISTED):
         assert not is_refusal(await chat_world.anyone.request(method, path_of(path)))
@@ -174,7 +179,7 @@ async def test_a_password_can_be_changed(chat_world: World, chat_server: ChatSer
     body = {"password": alice.password, "new_password": "a new long one"}
     (await alice.rest.patch("/v1/users/@me", body)).expect(200)
     (await chat_world.bob.rest.post("/v1/users/@me/password-change/start", {})).expect(200)
-    await enforce(chat_server, enforced=False)
+    await enforce(chat_server, chat_world, enforced=False)
     (await chat_world.anyone.login(email=alice.email, password="a new long one")).expect(200)
 
 
@@ -222,7 +227,7 @@ async def test_credentials_that_were_issued_are_good_still(chat_world: World, ch
         (key, "/v1/admin/users/@me"),
     ]
     before = [(await client.get(path)).expect(200) for client, path in asked]
-    await enforce(chat_server)
+    await enforce(chat_server, chat_world, bearer, key)
     assert [(await client.get(path)).expect(200) for client, path in asked] == before
     (await chat_world.alice.rest.send_message(chat_world.channel_id, "hello")).expect(200)
     (await chat_world.bot.rest.send_message(chat_world.channel_id, "hello")).expect(200)

@@ -31,7 +31,8 @@ def run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
 
 def test_its_fixtures_are_there(tmp_path: Path) -> None:
     (tmp_path / "test_greeting.py").write_text(GREETING)
-    done = run(tmp_path, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--strict-markers", "-W", "error")
+    plugins = ("-p", "no:cacheprovider", "-p", "no:schemathesis")  # the latter starts slowly
+    done = run(tmp_path, "-m", "pytest", "-q", *plugins, "--strict-markers", "-W", "error")
     assert done.returncode == 0, done.stdout + done.stderr
     assert "2 passed" in done.stdout
 
