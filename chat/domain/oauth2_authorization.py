@@ -24,6 +24,7 @@ from chat.domain.oauth2_pkce import Challenge, challenge_of
 from chat.domain.oauth2_scopes import requested_scopes
 from chat.domain.redirects import is_redirect, with_parameters
 from chat.errors import StorageUnavailable
+from chat.registries.built_in_applications import ADMIN_APPLICATION_ID
 from chat.registries.scopes import Scope
 from chat.store import tickets
 from chat.store.applications import Application
@@ -177,9 +178,11 @@ class OAuth2Authorization:
 
 def _registered_redirect(application: Application, asked: AuthorizationRequest) -> str | None:
     """The redirect address, compared character by character with those that are registered (RFC 9700 2.1). One that
-    could not be registered today leads nowhere either."""
+    could not be registered today leads nowhere either, unless it is the instance's own."""
     address = asked.redirect_uri
-    if address is not None and not (address in application.redirect_uris and is_redirect(address)):
+    if address is not None and not (
+        address in application.redirect_uris and (application.id == ADMIN_APPLICATION_ID or is_redirect(address))
+    ):
         raise invalid_request("redirect_uri is not registered for this application.")
     return address
 

@@ -13,7 +13,6 @@ import attrs
 from chat.domain.oauth2_errors import invalid_request
 
 S256: Final = "S256"
-PLAIN: Final = "plain"
 
 _VERIFIER: Final = re.compile(r"[A-Za-z0-9._~-]{43,128}", re.ASCII)
 _S256_CHALLENGE: Final = re.compile(r"[A-Za-z0-9_-]{43}", re.ASCII)
@@ -21,17 +20,16 @@ _S256_CHALLENGE: Final = re.compile(r"[A-Za-z0-9_-]{43}", re.ASCII)
 
 @attrs.frozen
 class Challenge:
-    """What an authorisation request says of the verifier to come."""
+    """What an authorisation request says of the verifier to come; `method` is S256."""
 
     method: str
     value: str = attrs.field(repr=False)
 
     def is_met_by(self, verifier: str) -> bool:
         """Whether this is the verifier."""
-        if _VERIFIER.fullmatch(verifier) is None:
+        if self.method != S256 or _VERIFIER.fullmatch(verifier) is None:
             return False
-        shown = s256(verifier) if self.method == S256 else verifier
-        return hmac.compare_digest(shown, self.value)
+        return hmac.compare_digest(s256(verifier), self.value)
 
 
 def s256(verifier: str) -> str:
@@ -41,10 +39,10 @@ def s256(verifier: str) -> str:
 
 
 def challenge_of(value: str | None, method: str | None, *, required: bool = False) -> Challenge | None:
-    """The challenge in an authorisation request; None where it makes no use of PKCE. The method's default is plain.
+    """The challenge in an authorisation request; None where it makes no use of PKCE.
 
-    `required` is for clients without a secret, which have nothing but the challenge to prove themselves with: they use
-    S256 (RFC 9700 2.1.1).
+    The method is S256 and has to be named: left out it would mean `plain`, which is refused (design 8; RFC 9700 2.1.1).
+    `required` is for clients without a secret, which have nothing but the challenge to prove themselves with.
 
     :raises OAuth2Error: invalid_request.
     """
@@ -52,10 +50,8 @@ def challenge_of(value: str | None, method: str | None, *, required: bool = Fals
         if method is not None or required:
             raise invalid_request("code_challenge is missing.")
         return None
-    method = PLAIN if method is None else method
-    if method not in (S256, PLAIN) or (required and method != S256):
-        raise invalid_request("code_challenge_method is not supported.")
-    form = _S256_CHALLENGE if method == S256 else _VERIFIER
-    if form.fullmatch(value) is None:
+    if method != S256:
+        raise invalid_request("code_challenge_method has to be S256.")
+    if _S256_CHALLENGE.fullmatch(value) is None:
         raise invalid_request("code_challenge is malformed.")
     return Challenge(method, value)

@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
+import ipaddress
 import re
 from collections.abc import Mapping
 from typing import Final
 from urllib.parse import urlencode, urlsplit
-
-DANGEROUS_SCHEMES: Final = frozenset(
-    {"about", "blob", "data", "file", "filesystem", "javascript", "vbscript", "view-source"}
-)
-"""A browser that is sent to one of these runs or shows something in the name of the page that sent it."""
-
-WITH_A_HOST: Final = frozenset({"http", "https"})
 
 _URI: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:[A-Za-z0-9._~:/?\[\]@!$&'()*+,;=%-]+", re.ASCII)
 """An absolute URI in the characters of RFC 3986, without a fragment."""
 
 
 def is_redirect(address: str) -> bool:
-    """Whether an application may register the address: absolute, without a fragment, of no dangerous scheme."""
+    """Whether an application may register the address: https, http on the machine itself, or a program's own scheme;
+    absolute, without fragment and user information (design 8; RFC 8252 7; RFC 9700 4.1)."""
     if _URI.fullmatch(address) is None:
         return False
     try:
@@ -27,10 +22,22 @@ def is_redirect(address: str) -> bool:
         host, _ = parts.hostname, parts.port
     except ValueError:
         return False
-    scheme = parts.scheme.lower()
-    if scheme in DANGEROUS_SCHEMES:
+    if "@" in parts.netloc:
         return False
-    return bool(host) if scheme in WITH_A_HOST else bool(parts.netloc or parts.path)
+    match parts.scheme:
+        case "https":
+            return bool(host)
+        case "http":
+            return host is not None and _is_of_this_machine(host)
+        case scheme:  # its dot tells a program's own scheme from those that everybody knows
+            return "." in scheme and bool(parts.netloc or parts.path)
+
+
+def _is_of_this_machine(host: str) -> bool:
+    try:
+        return host == "localhost" or ("%" not in host and ipaddress.ip_address(host).is_loopback)
+    except ValueError:
+        return False
 
 
 def with_parameters(address: str, parameters: Mapping[str, str | None]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections.abc import Mapping
 from urllib.parse import urlencode, urlsplit
@@ -53,9 +54,13 @@ async def test_consent_leads_back_with_code_and_state(chat_world: World) -> None
     ("registered", "leads_to"),
     [
         ("https://app.example.com", "https://app.example.com?code="),
-        ("app://back", "app://back?code="),
         ("com.example.app:/back", "com.example.app:/back?code="),
+        ("com.example.app://back", "com.example.app://back?code="),
         ("http://127.0.0.1:8123/back", "http://127.0.0.1:8123/back?code="),
+        ("http://127.8.9.1/back", "http://127.8.9.1/back?code="),
+        ("http://[::1]:8123/back", "http://[::1]:8123/back?code="),
+        ("HTTP://LocalHost/back", "HTTP://LocalHost/back?code="),
+        ("https://app.example.com/@me", "https://app.example.com/@me?code="),
         ("https://app.example.com/?", "https://app.example.com/?&code="),
     ],
 )
@@ -63,6 +68,33 @@ async def test_addresses_of_every_kind_of_client(chat_world: World, registered: 
     client = await OAuth2Client.make(chat_world, redirect_uris=[registered])
     answer = await client.ask(chat_world.alice, redirect_uri=registered)
     assert answer.expect(200)["redirect_to"].startswith(leads_to)
+
+
+@pytest.mark.parametrize("method", [None, "plain", "PLAIN", "s256", "S512", ""])
+async def test_a_challenge_is_of_the_one_method(chat_world: World, method: str | None) -> None:
+    client = await OAuth2Client.make(chat_world)
+    for challenge in (VERIFIER, CHALLENGE["code_challenge"]):
+        asked = {"code_challenge": challenge, "code_challenge_method": method}
+        assert refusal(await client.ask(chat_world.alice, **asked)) == "invalid_request"
+    (await client.ask(chat_world.alice, **CHALLENGE)).expect(200)
+
+
+@pytest.mark.parametrize("address", ["http://app.example.com/back", "app://back", "https://bob@example.com/back"])
+async def test_an_address_from_before_leads_nowhere(chat_world: World, chat_server: ChatServer, address: str) -> None:
+    client = await OAuth2Client.make(chat_world)
+
+    def register(connection: sqlite3.Connection) -> None:
+        known = json.dumps([BACK, address])
+        connection.execute("UPDATE applications SET redirect_uris = ? WHERE id = ?", (known, int(client.id)))
+
+    await chat_server.database.write(register)
+    assert refusal(await client.ask(chat_world.alice, redirect_uri=address)) == "invalid_request"
+    (await client.ask(chat_world.alice, redirect_uri=BACK)).expect(200)
+
+
+@pytest.mark.chat_settings(public_url="http://chat.example.com")
+async def test_the_instance_s_own_address_is_what_it_is(chat_world: World, chat_server: ChatServer) -> None:
+    assert (await admin_tokens(chat_world, chat_server))["scope"] == "identify admin"
 
 
 async def test_only_a_session_consents(chat_world: World) -> None:
@@ -403,6 +435,26 @@ async def test_nobody_owns_the_admin_application(chat_world: World, method: str,
         "back",
         "app:",
         "x" * 2_049,
+        "http://app.example.com/back",
+        "http://192.0.2.1/back",
+        "http://0.0.0.0/back",
+        "http://127.1/back",
+        "http://localhost.example.com/back",
+        "http://localhost./back",
+        "http://[::1%25lo]/back",
+        "http://[::ffff:192.0.2.1]/back",
+        "ftp://example.com/back",
+        "ws://localhost/back",
+        "mailto:bob@example.com",
+        "app://back",
+        "com.example.app:",
+        "https://bob@example.com/back",
+        "https://bob:secret@example.com/back",
+        "https://@example.com/back",
+        "https://app.example.com:443@example.com/back",
+        "http://localhost@example.com/back",
+        "http://bob@localhost/back",
+        "com.example.app://bob@back",
     ],
 )
 async def test_some_addresses_cannot_be_registered(chat_world: World, address: str) -> None:
