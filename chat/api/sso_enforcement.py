@@ -1,7 +1,8 @@
 """Operations that single sign-on closes: 403 SSO_REQUIRED while it is enforced (document 000, Single sign-on
 enforcement).
 
-The document's list, no more and no less. An operation on it that does not exist yet takes effect when it is declared.
+The document's list, and the ways in that it does not know. An operation on it that does not exist yet takes effect when
+it is declared.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ SSO_ENFORCED_OPERATIONS: Final = frozenset(
         ("POST", "/v1/auth/ip-authorization/resend"),
         ("GET", "/v1/auth/ip-authorization/poll"),
         ("POST", "/v1/auth/username-suggestions"),
+        ("POST", "/v1/auth/recovery"),  # design 8: a recovery kit is one more password recovery
     }
 )
 """Method and declared path."""

@@ -23,15 +23,21 @@ from chat.testing.rest_client import Response, RestClient
 from chat.testing.server import ChatServer
 from chat.testing.world import World
 from tests.api.oauth2_client import OAuth2Client
+from tests.api.test_secret_answers import told_by
 from tests.enrolment import Phone
 
-ROWS: Final[list[dict[str, str]]] = json.loads(Path("spec_fixtures/single_sign_on.json").read_text())["operations"]
+FIXTURE: Final[dict[str, list[dict[str, str]]]] = json.loads(Path("spec_fixtures/single_sign_on.json").read_text())
+ROWS: Final = FIXTURE["operations"]
 LISTED: Final = {(row["method"], row["path"]) for row in ROWS}
+RULED: Final = {(row["method"], row["path"]) for row in FIXTURE["ruled"]}
+OPEN: Final = {(row["method"], row["path"]) for row in FIXTURE["open"]}
+CLOSED: Final = LISTED | RULED
 DECLARED: Final = sorted(
     {(operation.method, operation.path) for module in (*ROUTES, *ADMIN_ROUTES) for operation in module.operations}
 )
 EACH_LISTED: Final = [
-    pytest.param(row["method"], row["path"], marks=pytest.mark.rule(row["rule"]), id=row["path"]) for row in ROWS
+    *(pytest.param(row["method"], row["path"], marks=pytest.mark.rule(row["rule"]), id=row["path"]) for row in ROWS),
+    *(pytest.param(row["method"], row["path"], id=row["path"]) for row in FIXTURE["ruled"]),
 ]
 
 
@@ -63,9 +69,21 @@ def is_refusal(answer: Response) -> bool:
 
 @pytest.mark.rule("000.sso.28")
 def test_the_list_is_the_documents_and_all_of_it_is_declared() -> None:
-    assert LISTED == SSO_ENFORCED_OPERATIONS
-    assert set(DECLARED) >= LISTED
+    assert CLOSED == SSO_ENFORCED_OPERATIONS
+    assert set(DECLARED) >= CLOSED
     assert len(ROWS) == len(LISTED) == 19
+
+
+def test_every_way_in_is_closed_or_known_to_stay_open() -> None:
+    """A way in answers with the token of a sign-in; those of webhooks and bots are told elsewhere."""
+    ways = {
+        (operation.method, operation.path)
+        for module in (*ROUTES, *ADMIN_ROUTES)
+        for operation in module.operations
+        if operation.path.startswith(("/v1/auth/", "/v1/users/")) and "token" in told_by(operation)
+    }
+    assert len(ways & CLOSED) == 10
+    assert ways - CLOSED == OPEN
 
 
 @pytest.mark.parametrize(("method", "path"), EACH_LISTED)
@@ -93,8 +111,8 @@ async def test_no_other_operation_is(chat_world: World) -> None:
             assert answer.status < 500, (method, path, answer.body)
             if answer.code == "SSO_REQUIRED":
                 found.append((method, path))
-    assert set(found) == LISTED
-    assert len(found) == 3 * len(LISTED)
+    assert set(found) == CLOSED
+    assert len(found) == 3 * len(CLOSED)
 
 
 @pytest.mark.rule("000.sso.1", "000.sso.2", "000.sso.12")
@@ -135,7 +153,7 @@ async def test_without_being_configured_and_enabled_nothing_is_closed(
     assert (status["enabled"], status["enforced"]) == (True, True)
     await enforce(chat_server, chat_world, **changes)
     (await chat_world.anyone.post("/v1/auth/login", alice)).expect(200)
-    for method, path in sorted(LISTED):
+    for method, path in sorted(CLOSED):
         assert not is_refusal(await chat_world.anyone.request(method, path_of(path)))
     status = (await chat_world.anyone.get("/v1/auth/sso/status")).expect(200)
     assert status["enforced"] is False
@@ -156,6 +174,19 @@ async def test_without_being_configured_and_enabled_nothing_is_closed(
 def test_half_a_configuration_stops_the_start(tmp_path: Path, flags: dict[str, object]) -> None:
     with pytest.raises(OperatorError, match=r"setting sso\.(issuer|client_id|enabled)"):
         load_settings(tmp_path, flags=flags)
+
+
+@pytest.mark.chat_settings(sign_in="username")
+async def test_a_recovery_kit_is_no_way_around(
+    autojump_clock: trio.testing.MockClock, chat_world: World, chat_server: ChatServer
+) -> None:
+    alice = chat_world.alice
+    made = await alice.rest.post("/v1/users/@me/recovery-kit", {"password": alice.password})
+    kit = {"username": alice.username, "code": made.expect(200)["code"], "password": "a new long one"}
+    await enforce(chat_server)
+    assert is_refusal(await chat_world.anyone.post("/v1/auth/recovery", kit))
+    await enforce(chat_server, enforced=False)
+    assert (await chat_world.anyone.post("/v1/auth/recovery", kit)).expect(200)["user_id"] == alice.id
 
 
 # What stays
