@@ -3,7 +3,7 @@
 A pytest plugin beside `tests.canaries`: it listens to the test kit's HTTP client. Which operation an answer comes from
 is found by method and path as the server finds it; its status must be declared, and its body must have the shape that
 is declared for that status. What the client library cannot know, such as a member that only some answers have, is found
-here, because objects take no members but their own.
+here, because objects take no members but their own. Whatever lets somebody in says that it must not be kept.
 
 The codes that an operation is known to refuse with are those that follow from its declaration and those of
 `chat/api/openapi/refusals.json`. `python -m pytest --write-refusals TESTS` adds what those tests see to that file, and
@@ -16,6 +16,7 @@ from __future__ import annotations
 import fcntl
 import functools
 import json
+import re
 from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
@@ -29,7 +30,7 @@ import pytest
 
 from chat.admin.routes import ADMIN_ROUTES
 from chat.api.openapi.errors import OAUTH2_PROTOCOL, codes_of, error_shape, following_codes, name_of
-from chat.api.operation import Operation
+from chat.api.operation import SUDO_HEADER, Operation
 from chat.api.routes import ROUTES
 from chat.api.routing import RouteTable
 from chat.api.schemas.shapes import JSON, Components, Shape, by_status
@@ -43,6 +44,20 @@ FAULTS_KEPT: Final = 10
 
 FAULTS_BY_ORDER: Final = "/v1/_dev/faults"
 """Whoever posts here may ask for refusals that the operation itself would never give."""
+
+NOT_KEPT: Final = frozenset({"no-store", "private, no-store"})
+SECRETS: Final = re.compile(
+    rb"""
+    "cht_[A-Za-z0-9]{36}" | "cha_[0-9]+_[A-Za-z0-9]{32}"     # session tokens, admin API keys
+    | "[0-9]{15,20}\.[A-Za-z0-9_-]{43}"                       # bot tokens
+    | "backup_codes":\[\{
+    | "(?:token|access_token|refresh_token|client_secret|ticket|email_token|[a-z]+_proof)":"[^"]
+    | "code":"[A-Z2-9]{32}"                                    # recovery kits
+    | [#?&](?:token|bridge_id|state|code)=[A-Za-z0-9_-]{20}
+    """,
+    re.VERBOSE,
+)
+"""What lets somebody in, as JSON has it."""
 
 refused: Final[dict[str, set[str]]] = defaultdict(set)
 """The codes that the tests of this process have seen, by operation."""
@@ -109,6 +124,16 @@ def fault_of(method: str, path: str, answer: Response) -> str | None:
     return f"{where} at /{'/'.join(map(str, wrong.instance_path))}: {wrong.message[:2_000]}"
 
 
+def kept_secret_of(method: str, path: str, answer: Response) -> str | None:
+    """What an answer tells that nothing on the way may keep, without saying so; None where all is well."""
+    operation = operation_of(method, path)
+    if operation is None or answer.header("cache-control") in NOT_KEPT:
+        return None
+    found = SECRETS.search(answer.body)
+    told = SUDO_HEADER if answer.header(SUDO_HEADER) is not None else None if found is None else repr(found[0])
+    return None if told is None else f"{name_of(operation)} tells {told} and may be kept"
+
+
 def refusal_fault(method: str, path: str, answer: Response) -> str | None:
     """What is wrong with the code of a refusal; None where the operation is known to refuse with it."""
     code = answer.code
@@ -172,7 +197,7 @@ def answers_are_as_declared(monkeypatch: pytest.MonkeyPatch, pytestconfig: pytes
         answer = await perform(self, method, path, **options)
         by_order = by_order or path == FAULTS_BY_ORDER
         if len(faults) < FAULTS_KEPT:
-            fault = fault_of(method, path, answer)
+            fault = fault_of(method, path, answer) or kept_secret_of(method, path, answer)
             if fault is None and answer.status >= 400 and not by_order:
                 fault = refusal_fault(method, path, answer)
                 fault = fault if holds else None

@@ -10,7 +10,7 @@ import pytest
 
 from chat.testing.rest_client import Response
 from chat.testing.world import World
-from tests.answers import fault_of, refusal_fault, refused, write_refusals
+from tests.answers import fault_of, kept_secret_of, refusal_fault, refused, write_refusals
 
 JSON = (("content-type", "application/json"),)
 
@@ -58,6 +58,38 @@ def test_nothing_is_nothing() -> None:
 def test_what_is_no_operation_is_not_looked_at() -> None:
     assert fault_of("GET", "/nowhere", answer(418, [])) is None
     assert fault_of("POST", "/v1/_dev/reset", answer(200, [])) is None
+
+
+SESSION = "cht_" + "a" * 36
+CACHED = (*JSON, ("cache-control", "no-cache"))
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"anything": SESSION},
+        {"anything": "cha_1456074443980804131_" + "A" * 32},
+        {"anything": "1456074443980804131." + "b" * 43},
+        {"client_secret": "x"},
+        {"access_token": "x"},
+        {"ticket": "x"},
+        {"original_proof": "x"},
+        {"code": "ABCD2345" * 4},
+        {"backup_codes": [{"code": "abcd-efgh", "consumed": False}]},
+        {"url": "https://chat.example/reset#token=" + "a" * 64},
+    ],
+)
+def test_what_lets_somebody_in_must_not_be_kept(body: dict[str, object]) -> None:
+    path, text = "/v1/users/@me", json.dumps(body, separators=(",", ":")).encode()
+    assert "may be kept" in str(kept_secret_of("GET", path, Response(200, CACHED, text)))
+    refused = Response(403, (*JSON, ("cache-control", "no-store")), text)
+    assert kept_secret_of("GET", path, refused) is None
+
+
+def test_a_sudo_token_is_one_of_them() -> None:
+    carrying = Response(204, (("x-service-sudo-mode-jwt", "a.b.c"), ("cache-control", "no-cache")), b"")
+    assert "may be kept" in str(kept_secret_of("POST", "/v1/auth/logout", carrying))
+    assert kept_secret_of("POST", "/v1/auth/logout", answer(204)) is None
 
 
 def test_refusals_are_known_or_not() -> None:

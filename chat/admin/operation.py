@@ -54,6 +54,7 @@ class AdminRoutes(Routes):
         body: type[Any] | None = None,
         query: type[Any] | None = None,
         answers: Answers | None = None,
+        secret: bool = False,
     ) -> Callable[[H], H]:
         """Declare the decorated coroutine function as the operation `method path`; see `Routes.operation`.
 
@@ -75,6 +76,7 @@ class AdminRoutes(Routes):
                     body=body,
                     query=query,
                     answers=answers,
+                    secret=secret,
                     name=f"admin_{handler.__name__}",
                 )
             )

@@ -21,6 +21,9 @@ RawHeaders = list[tuple[bytes, bytes]]
 JSON_TYPE: Final = (b"content-type", b"application/json")
 NO_CACHE: Final = (b"cache-control", b"no-cache")
 
+NOT_STORED: Final = {"Cache-Control": "no-store"}
+"""In the place of NO_CACHE, for answers that carry a secret."""
+
 EVERY_ANSWER: Final = (
     (b"x-service-version", __version__.encode("ascii")),
     (b"access-control-allow-origin", b"*"),

@@ -30,7 +30,7 @@ import structlog
 import trio
 
 from chat.api.account_limits import ACCOUNT_LIMITED_OPERATIONS
-from chat.api.answers import PREFLIGHT_HEADERS, Answer, Encoded, Streamed, answer_of, encode, refusal
+from chat.api.answers import NOT_STORED, PREFLIGHT_HEADERS, Answer, Encoded, Streamed, answer_of, encode, refusal
 from chat.api.bodies import BodyChunks, ClientGone, Receive, announces_little, comes_in_parts, read_body
 from chat.api.captcha import CAPTCHA_OPERATIONS, require_captcha
 from chat.api.exchange import Exchange
@@ -379,8 +379,14 @@ class Kernel:
             raise ApiError("NOT_FOUND")
         try:
             answer = await self._endpoint(operation)(exchange)
+            if operation.secret:
+                answer = attrs.evolve(answer, headers={**NOT_STORED, **answer.headers})
             return encode(answer, exchange.id), answer if isinstance(answer, Streamed) else None
-        except (ApiError, ClientGone):
+        except ApiError as error:
+            if operation.secret:  # a refusal may carry the ticket of what comes next
+                error.headers = {**NOT_STORED, **error.headers}
+            raise
+        except ClientGone:
             raise
         except Exception as error:
             # Whatever it is, it is ours: the client learns that much, the log learns the rest.

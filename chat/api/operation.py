@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import attrs
 
+from chat.api.answers import NOT_STORED
 from chat.api.answers import Answer as Answer
 from chat.api.bodies import Receive
 from chat.api.rate_limit import Bucket as Bucket
@@ -124,7 +125,7 @@ class Request:
     def sudo_headers(self) -> Mapping[str, str]:
         """What a successful answer says of sudo mode."""
         token = None if self._proof is None else self._proof.answered
-        return _NO_HEADERS if token is None else {SUDO_HEADER: token}
+        return _NO_HEADERS if token is None else {SUDO_HEADER: token, **NOT_STORED}
 
     def limit(self, bucket: Bucket, key: Hashable) -> None:
         """Put one request into a bucket of the handler's own.
@@ -179,6 +180,8 @@ class Operation:
     """The query that a handler reads by itself."""
     answers: Answers | None = None
     """What comes back when all is well; None where nobody has said yet."""
+    secret: bool = False
+    """Whether its answers carry what lets somebody in: nothing on the way may keep them."""
     name: str = ""
     """Of its own among all operations, and for good: programs are made of the OpenAPI document."""
     path_members: tuple[str, ...] = attrs.field(init=False)
@@ -220,6 +223,7 @@ class Routes:
         accepts: Mapping[str, Shape] | None = None,
         parameters: ObjectShape | None = None,
         answers: Answers | None = None,
+        secret: bool = False,
         name: str | None = None,
     ) -> Callable[[H], H]:
         """Declare the decorated coroutine function as the operation `method path`.
@@ -231,8 +235,8 @@ class Routes:
         in `multipart/form-data`, which a `body` of None tells it. `images` lets bodies be as large as images are.
         `empty_strings_are_null=False` switches the normalisation of wire facts 3.2 off (message create and edit,
         webhook execute). `accepts` and `parameters` tell what a handler reads by itself. `answers` is what comes back:
-        the shape of 200, NOTHING for 204, or shapes by status (`chat.api.schemas`). `name` is that of the handler
-        unless it serves several operations.
+        the shape of 200, NOTHING for 204, or shapes by status (`chat.api.schemas`); `secret` marks answers with tokens
+        and the like. `name` is that of the handler unless it serves several operations.
         """
 
         def declare(handler: H) -> H:
@@ -256,6 +260,7 @@ class Routes:
                     accepts=accepts or {},
                     parameters=parameters,
                     answers=answers,
+                    secret=secret,
                     name=handler.__name__ if name is None else name,
                 )
             )

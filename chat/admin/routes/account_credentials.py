@@ -52,6 +52,7 @@ async def send_password_reset(request: Request, user_id: int) -> None:
     audit=AdminAction.CREATE_PASSWORD_RESET_LINK,
     bucket=buckets.MODIFY,
     answers=RESET_LINK,
+    secret=True,
 )
 async def create_password_reset_link(request: Request, user_id: int) -> object:
     """Make a reset link for the administrator to hand over."""

@@ -59,6 +59,7 @@ async def list_keys(request: Request) -> object:
     bucket=buckets.CODE_GENERATION,
     body=CreateKey,
     answers=NEW_API_KEY,
+    secret=True,
 )
 async def create_key(request: Request, body: CreateKey) -> object:
     """Make a key; tells it this once."""

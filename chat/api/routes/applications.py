@@ -78,6 +78,7 @@ async def get_application_of_bot(request: Request) -> object:
     bucket=buckets.APPLICATION_CREATE,
     body=CreateApplication,
     answers=NEW_APPLICATION,
+    secret=True,
 )
 async def create_application(request: Request, body: CreateApplication) -> object:
     """Create an application with its bot; tells the client secret and the bot token this once."""
@@ -180,6 +181,7 @@ async def change_bot(request: Request, application_id: int, body: ChangeBot) -> 
     bucket=buckets.APPLICATION_SECRETS,
     body=SudoFields,
     answers=BOT_TOKEN,
+    secret=True,
 )
 async def reset_bot_token(request: Request, application_id: int, body: SudoFields) -> object:
     """Give the bot a new token; sudo mode."""
@@ -193,6 +195,7 @@ async def reset_bot_token(request: Request, application_id: int, body: SudoField
     bucket=buckets.APPLICATION_SECRETS,
     body=SudoFields,
     answers=CLIENT_SECRET,
+    secret=True,
 )
 async def reset_client_secret(request: Request, application_id: int, body: SudoFields) -> object:
     """Give the application a new client secret; sudo mode."""

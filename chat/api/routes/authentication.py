@@ -84,6 +84,7 @@ class EndSessions(SudoFields):
     bucket=buckets.AUTH_REGISTER,
     body=Register,
     answers=REGISTRATION,
+    secret=True,
 )
 async def register(request: Request, body: Register) -> object:
     """Make an account and sign it in."""
@@ -115,6 +116,7 @@ async def register(request: Request, body: Register) -> object:
     bucket=buckets.AUTH_LOGIN,
     body=Login,
     answers=SIGN_IN,
+    secret=True,
 )
 async def login(request: Request, body: Login) -> object:
     """Sign in with a password."""

@@ -87,6 +87,7 @@ class VerifyReplacement(SudoFields):
     bucket=buckets.EMAIL_CHANGE_START,
     precondition=require_email_instance,
     answers=EMAIL_CHANGE,
+    secret=True,
 )
 async def start_email_change(request: Request) -> object:
     """Begin, and mail the present address a code where it has to agree."""
@@ -124,6 +125,7 @@ async def resend_original(request: Request, body: Ticket) -> None:
     precondition=require_email_instance,
     body=VerifyOriginal,
     answers=record({"original_proof": TEXT}),
+    secret=True,
 )
 async def verify_original(request: Request, body: VerifyOriginal) -> object:
     """Take the code of the present address."""
@@ -139,6 +141,7 @@ async def verify_original(request: Request, body: VerifyOriginal) -> object:
     precondition=require_email_instance,
     body=RequestNew,
     answers=NEW_EMAIL_ASKED,
+    secret=True,
 )
 async def request_new_email(request: Request, body: RequestNew) -> object:
     """Mail the new address a code."""
@@ -171,6 +174,7 @@ async def resend_new(request: Request, body: Ticket) -> None:
     precondition=require_email_instance,
     body=VerifyNew,
     answers=record({"email_token": TEXT}),
+    secret=True,
 )
 async def verify_new(request: Request, body: VerifyNew) -> object:
     """Take the code of the new address; the answer is what apply asks for."""
@@ -205,6 +209,7 @@ async def apply_email_change(request: Request, body: Apply) -> object:
     precondition=require_email_instance,
     body=RequestReplacement,
     answers=NEW_EMAIL_ASKED,
+    secret=True,
 )
 async def request_email_replacement(request: Request, body: RequestReplacement) -> object:
     """Mail a code to the address that is to replace one which takes no mail."""

@@ -30,6 +30,7 @@ class CompleteHandoff:
     bots_refused_with=NO_BOTS,
     bucket=buckets.AUTH_HANDOFF_INITIATE,
     answers=HANDOFF_STARTED,
+    secret=True,
 )
 async def initiate_handoff(request: Request) -> object:
     """A code that somebody who is signed in may agree to."""
@@ -56,6 +57,7 @@ async def get_handoff(request: Request, code: str) -> object:
     bots_refused_with=NO_BOTS,
     bucket=buckets.AUTH_HANDOFF_STATUS,
     answers=HANDOFF_STATUS,
+    secret=True,
 )
 async def poll_handoff(request: Request, code: str) -> object:
     """Whether somebody has agreed to the code: then the sign-in, once."""

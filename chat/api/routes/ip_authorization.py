@@ -76,6 +76,7 @@ async def resend_ip_authorization(request: Request, body: ResendAuthorization) -
     bucket=buckets.AUTH_IP_POLL,
     query=PollAuthorization,
     answers=either(COMPLETED, NOT_COMPLETED),
+    secret=True,
 )
 async def poll_ip_authorization(request: Request, query: PollAuthorization) -> object:
     """Whether the link was followed, and then the session."""

@@ -59,6 +59,7 @@ class Authenticate:
     bucket=buckets.AUTH_LOGIN_MFA,
     body=CompleteWithCode,
     answers=SIGN_IN,
+    secret=True,
 )
 async def complete_with_code(request: Request, body: CompleteWithCode) -> object:
     """Complete a login with a code."""
@@ -90,6 +91,7 @@ async def get_login_options(request: Request, body: GetOptions) -> object:
     bucket=buckets.AUTH_LOGIN_MFA,
     body=CompleteWithPasskey,
     answers=SIGN_IN,
+    secret=True,
 )
 async def complete_with_passkey(request: Request, body: CompleteWithPasskey) -> object:
     """Complete a login with a passkey."""
@@ -121,6 +123,7 @@ async def get_options(request: Request) -> object:
     bucket=buckets.AUTH_WEBAUTHN,
     body=Authenticate,
     answers=SIGN_IN,
+    secret=True,
 )
 async def authenticate(request: Request, body: Authenticate) -> object:
     """Sign in with a passkey."""

@@ -154,6 +154,7 @@ async def authorize(request: Request) -> Answer:
     bucket=buckets.OAUTH2_CONSENT,
     body=Consent,
     answers=record({"redirect_to": ADDRESS}),
+    secret=True,
 )
 async def consent_to_application(request: Request, body: Consent) -> object:
     """Consent to an authorisation request."""
@@ -175,6 +176,7 @@ async def consent_to_application(request: Request, body: Consent) -> object:
     streamed=True,
     accepts=_TOKEN_FORM,
     answers=TOKENS,
+    secret=True,
 )
 async def issue_tokens(request: Request) -> Answer:
     """Exchange an authorisation code or a refresh token."""

@@ -57,6 +57,7 @@ class RedeemBridge:
     bucket=buckets.AUTH_BRIDGE_START,
     body=StartBridge,
     answers=PASSKEY_BRIDGE,
+    secret=True,
 )
 async def start_passkey_bridge(request: Request, body: StartBridge) -> object:
     """A new bridge, with the address of its page."""
@@ -99,6 +100,7 @@ async def complete_passkey_bridge(request: Request, body: CompleteBridge) -> Non
     bucket=buckets.AUTH_BRIDGE_REDEEM,
     body=RedeemBridge,
     answers={200: SIGN_IN, 202: NOT_COMPLETED},
+    secret=True,
 )
 async def redeem_passkey_bridge(request: Request, body: RedeemBridge) -> object:
     """Sign the program in; 202 while nobody has shown a passkey."""

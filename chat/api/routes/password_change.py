@@ -54,6 +54,7 @@ class Complete(SudoFields):
     bucket=buckets.PASSWORD_CHANGE_START,
     precondition=require_email_instance,
     answers=PASSWORD_CHANGE,
+    secret=True,
 )
 async def start_password_change(request: Request) -> object:
     """Mail a code to the account's address."""
@@ -87,6 +88,7 @@ async def resend_password_change(request: Request, body: Ticket) -> None:
     precondition=require_email_instance,
     body=TypedCode,
     answers=record({"verification_proof": TEXT}),
+    secret=True,
 )
 async def verify_password_change(request: Request, body: TypedCode) -> object:
     """Take the code."""
@@ -102,6 +104,7 @@ async def verify_password_change(request: Request, body: TypedCode) -> object:
     precondition=require_email_instance,
     body=Complete,
     answers=PASSWORD_CHANGED,
+    secret=True,
 )
 async def complete_password_change(request: Request, body: Complete) -> object:
     """Set the password; every sign-in ends, and the answer carries a new one. With a factor: sudo mode."""

@@ -101,6 +101,7 @@ async def check_reset_token(request: Request, token: str) -> object:
     bucket=buckets.AUTH_RESET,
     body=NewPassword,
     answers=SIGN_IN,
+    secret=True,
 )
 async def reset_password(request: Request, body: NewPassword) -> object:
     """Set the password that a reset link is for, and sign in."""
@@ -117,6 +118,7 @@ async def reset_password(request: Request, body: NewPassword) -> object:
     precondition=require_email_instance,
     body=NewPassword,
     answers=SIGN_IN,
+    secret=True,
 )
 async def revert_email(request: Request, body: NewPassword) -> object:
     """Take an account back whose address was changed, and sign in."""
@@ -138,6 +140,7 @@ def _require_username_instance(request: Request) -> None:
     precondition=_require_username_instance,
     body=Recover,
     answers=SIGN_IN,
+    secret=True,
 )
 async def recover_account(request: Request, body: Recover) -> object:
     """Set a password with the code of a recovery kit, and sign in."""
@@ -158,6 +161,7 @@ async def recover_account(request: Request, body: Recover) -> object:
     precondition=_require_username_instance,
     body=MakeRecoveryKit,
     answers=record({"code": TEXT}),
+    secret=True,
 )
 async def make_recovery_kit(request: Request, body: MakeRecoveryKit) -> object:
     """Show the code of a new recovery kit, once; sudo mode."""

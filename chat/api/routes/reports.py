@@ -166,6 +166,7 @@ async def send_report_code(request: Request, body: SendReportCode) -> None:
     bucket=buckets.REPORT_OUTSIDE,
     body=VerifyReportCode,
     answers=record({"ticket": TEXT}),
+    secret=True,
 )
 async def verify_report_code(request: Request, body: VerifyReportCode) -> object:
     """Take the code; the ticket is good for one report."""

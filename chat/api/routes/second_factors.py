@@ -98,6 +98,7 @@ class SetPasskeySecondFactor(SudoFields):
     bucket=buckets.MFA_CHANGE,
     body=EnableTotp,
     answers=BACKUP_CODES,
+    secret=True,
 )
 async def enable_totp(request: Request, body: EnableTotp) -> object:
     """Set an authenticator up; sudo mode, unless the sign-in is fresh."""
@@ -125,6 +126,7 @@ async def disable_totp(request: Request, body: DisableTotp) -> None:
     bucket=buckets.MFA_CHANGE,
     body=GetBackupCodes,
     answers=BACKUP_CODES,
+    secret=True,
 )
 async def get_backup_codes(request: Request, body: GetBackupCodes) -> object:
     """Show the backup codes, or make new ones; sudo mode."""

@@ -52,6 +52,7 @@ async def single_sign_on_status(request: Request) -> object:
     bucket=buckets.AUTH_SSO_START,
     body=StartSingleSignOn,
     answers=SSO_START,
+    secret=True,
 )
 async def start_single_sign_on(request: Request, body: StartSingleSignOn) -> object:
     """Where to go to sign in at the provider."""
@@ -66,6 +67,7 @@ async def start_single_sign_on(request: Request, body: StartSingleSignOn) -> obj
     bucket=buckets.AUTH_SSO_COMPLETE,
     body=CompleteSingleSignOn,
     answers=SSO_SIGNED_IN,
+    secret=True,
 )
 async def complete_single_sign_on(request: Request, body: CompleteSingleSignOn) -> object:
     """Sign in whoever came back from the provider."""

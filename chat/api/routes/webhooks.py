@@ -107,6 +107,7 @@ class Execution(InThread):
     body=CreateWebhook,
     images=True,
     answers=WEBHOOK,
+    secret=True,
 )
 async def create_webhook(request: Request, channel_id: int, body: CreateWebhook) -> object:
     """Make a webhook."""
@@ -116,7 +117,12 @@ async def create_webhook(request: Request, channel_id: int, body: CreateWebhook)
 
 
 @routes.operation(
-    "GET", "/v1/channels/{channel_id}/webhooks", policy=Policy.USER, bucket=LIST_OF_CHANNEL, answers=listed(WEBHOOK)
+    "GET",
+    "/v1/channels/{channel_id}/webhooks",
+    policy=Policy.USER,
+    bucket=LIST_OF_CHANNEL,
+    answers=listed(WEBHOOK),
+    secret=True,
 )
 async def list_channel_webhooks(request: Request, channel_id: int) -> object:
     """The webhooks of a channel."""
@@ -124,14 +130,19 @@ async def list_channel_webhooks(request: Request, channel_id: int) -> object:
 
 
 @routes.operation(
-    "GET", "/v1/guilds/{guild_id}/webhooks", policy=Policy.USER, bucket=LIST_OF_GUILD, answers=listed(WEBHOOK)
+    "GET",
+    "/v1/guilds/{guild_id}/webhooks",
+    policy=Policy.USER,
+    bucket=LIST_OF_GUILD,
+    answers=listed(WEBHOOK),
+    secret=True,
 )
 async def list_guild_webhooks(request: Request, guild_id: int) -> object:
     """The webhooks of a guild."""
     return await request.services.webhooks.of_guild(request.principal, guild_id)
 
 
-@routes.operation("GET", "/v1/webhooks/{webhook_id}", policy=Policy.USER, bucket=READ, answers=WEBHOOK)
+@routes.operation("GET", "/v1/webhooks/{webhook_id}", policy=Policy.USER, bucket=READ, answers=WEBHOOK, secret=True)
 async def get_webhook(request: Request, webhook_id: int) -> object:
     """One webhook."""
     return request.services.webhooks.get(request.principal, webhook_id)
@@ -145,6 +156,7 @@ async def get_webhook(request: Request, webhook_id: int) -> object:
     body=ChangeWebhook,
     images=True,
     answers=WEBHOOK,
+    secret=True,
 )
 async def change_webhook(request: Request, webhook_id: int, body: ChangeWebhook) -> object:
     """Change a webhook."""
@@ -162,7 +174,9 @@ async def delete_webhook(request: Request, webhook_id: int) -> None:
 # By the token
 
 
-@routes.operation("GET", "/v1/webhooks/{webhook_id}/{token}", policy=Policy.URL, bucket=READ_BY_TOKEN, answers=WEBHOOK)
+@routes.operation(
+    "GET", "/v1/webhooks/{webhook_id}/{token}", policy=Policy.URL, bucket=READ_BY_TOKEN, answers=WEBHOOK, secret=True
+)
 async def get_webhook_by_token(request: Request, webhook_id: int, token: str) -> object:
     """What the webhook sees of itself."""
     webhooks = request.services.webhooks
@@ -176,6 +190,7 @@ async def get_webhook_by_token(request: Request, webhook_id: int, token: str) ->
     bucket=CHANGE_BY_TOKEN,
     body=ChangeWebhook,
     answers=WEBHOOK,
+    secret=True,
 )
 async def change_webhook_by_token(request: Request, webhook_id: int, token: str, body: ChangeWebhook) -> object:
     """Change name or avatar."""
