@@ -302,7 +302,7 @@ class Calls:
     # Going on
 
     def _participants_changed(self, channel_id: int) -> None:
-        """Somebody came to a call, or left it."""
+        """Somebody came to a call, or left it; the others hear of it, unless the call is over with it."""
         call = self._active.by_channel.get(channel_id)
         if call is None:
             return
@@ -311,8 +311,8 @@ class Calls:
             self._over(call)
             return
         call.empty_until = math.inf
-        if self._stop_ringing(call, connected):
-            self._tell(call)
+        self._stop_ringing(call, connected)
+        self._tell(call)
         newcomers = [user_id for user_id in connected if user_id not in call.participants]
         if newcomers:
             call.participants.extend(newcomers)

@@ -94,6 +94,26 @@ async def test_a_call_from_its_first_ring_to_its_end(chat_world: World, autojump
     assert (await alice.rest.post(f"/v1/channels/{channel_id}/call/end")).code == "NO_ACTIVE_CALL"
 
 
+async def test_who_comes_and_goes_changes_the_call(chat_world: World) -> None:
+    """Everybody in the conversation hears who is in the call, whether or not they are in it; of its end alone not."""
+    alice, bob = chat_world.alice, chat_world.bob
+    channel_id = await conversation(chat_world, alice, bob)
+    at_alice, at_bob = await alice.connect(), await bob.connect()
+
+    async def present(client: GatewayClient) -> list[str]:
+        return [state["user_id"] for state in (await client.expect("CALL_UPDATE")).data["voice_states"]]
+
+    await connect_to_call(at_alice, channel_id)
+    assert await present(at_bob) == [alice.id]
+    await connect_to_call(at_bob, channel_id, self_mute=True)
+    assert await present(at_bob) == [alice.id, bob.id]
+    await at_alice.send(Opcode.VOICE_STATE_UPDATE, {"guild_id": None, "channel_id": None})
+    assert await present(at_bob) == [bob.id]
+    await at_bob.send(Opcode.VOICE_STATE_UPDATE, {"guild_id": None, "channel_id": None})
+    await at_bob.expect("CALL_DELETE")
+    assert [payload.name for payload in at_bob.dispatches].count("CALL_UPDATE") == 3
+
+
 async def allow_calls(person: Person, flags: int) -> None:
     (await person.rest.patch("/v1/users/@me/settings", {"incoming_call_flags": flags})).expect(200)
 
@@ -122,6 +142,7 @@ async def test_a_call_is_declined(chat_world: World) -> None:
     at_alice = await alice.connect()
     await connect_to_call(at_alice, channel_id)
     await at_alice.expect("VOICE_STATE_UPDATE")
+    assert await rung(at_alice) == []  # she came
     (await alice.rest.ring(channel_id, bob.id)).expect(204)
     assert await rung(at_alice) == [bob.id]
     (await bob.rest.stop_ringing(channel_id)).expect(204)
