@@ -130,6 +130,7 @@ def build_services(base: Foundations) -> Services:
         base.private_channels.find,
         base.thread_lookup.find,
         Enrolments(database, credentials.factors).has_factor,
+        base.voice_states.is_in_channel,
     )
     policy = InstancePolicy(settings, base.blocked)
     witness = ChannelWitness(base.guild_states, base.private_channels, base.thread_lookup)

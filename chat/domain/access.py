@@ -194,7 +194,8 @@ class Access:
 
     `private_channel` finds the conversation of an account with a channel's id (`chat.domain.private_channels`),
     `thread` a thread that a member sees (`chat.domain.thread_access`). `has_factor` tells whether an account, or the
-    owner of a bot, has enrolled a second factor (document 001, MFA levels).
+    owner of a bot, has enrolled a second factor (document 001, MFA levels). `is_connected` tells whether an account is
+    in a voice channel, and therefore sees it (design 8, dragging).
     """
 
     def __init__(
@@ -203,11 +204,13 @@ class Access:
         private_channel: Callable[[int, int], ChannelAccess | None] = lambda user_id, channel_id: None,
         thread: Callable[[GuildState, Member, int], GuildChannelAccess | None] = lambda state, member, channel_id: None,
         has_factor: Callable[[Account], bool] = lambda account: True,
+        is_connected: Callable[[int, int], bool] = lambda user_id, channel_id: False,
     ) -> None:
         self._guild_states = guild_states
         self._private_channel = private_channel
         self._thread = thread
         self._has_factor = has_factor
+        self._is_connected = is_connected
 
     def guild(self, principal: Principal, guild_id: int, permission: int = 0) -> GuildAccess:
         """A guild that the caller is in, with every bit of `permission`.
@@ -287,7 +290,9 @@ class Access:
         member = self._membership(principal, state)
         permissions = state.member_permissions(member, channel_id)
         if not (permissions & VIEW_CHANNEL or state.can_view(principal.user_id, channel_id)):
-            raise ApiError("MISSING_PERMISSIONS")
+            if not self._is_connected(principal.user_id, channel_id):
+                raise ApiError("MISSING_PERMISSIONS")
+            permissions |= VIEW_CHANNEL
         access = GuildChannelAccess(
             principal.user_id,
             channel,

@@ -36,6 +36,7 @@ from chat.store.guild_audit_log import AuditLogEntry
 TIMEOUT_MAXIMUM_MS: Final = 365 * 86_400_000
 """How long a time-out may last."""
 
+CONNECT: Final = Permission.CONNECT.value
 CHANGE_NICKNAME: Final = Permission.CHANGE_NICKNAME.value
 MANAGE_NICKNAMES: Final = Permission.MANAGE_NICKNAMES.value
 MODERATE_MEMBERS: Final = Permission.MODERATE_MEMBERS.value
@@ -129,7 +130,7 @@ class MemberChanges:
         :raises ApiError: as `Access.guild` with what PERMISSIONS asks for; UNKNOWN_MEMBER; MISSING_PERMISSIONS for a
             member, and for a role, that does not stand below the caller, and for a time-out of a member who may give
             time-outs; CONTENT_BLOCKED; USER_NOT_IN_VOICE; for the
-            voice channel as `Access.channel`, and INVALID_CHANNEL_TYPE.
+            voice channel as `Access.channel` with MOVE_MEMBERS and CONNECT, and INVALID_CHANNEL_TYPE.
         :raises InvalidFormBody: INVALID_ROLE_ID at `roles`, TIMEOUT_CANNOT_EXCEED_365_DAYS.
         """
         access = self._permitted(principal, guild_id, user_id, fields)
@@ -224,13 +225,12 @@ class MemberChanges:
             return None
         channel_id, connection_id = fields["channel_id"], fields.get("connection_id")
         if channel_id is not None:
-            access = self._access.guild_channel(principal, channel_id, MOVE_MEMBERS)
+            # The member need not see the channel: being in it is seeing it (design 8, dragging).
+            access = self._access.guild_channel(principal, channel_id, MOVE_MEMBERS | CONNECT)
             if access.state.id != guild_id:
                 raise ApiError("UNKNOWN_CHANNEL")
             if access.channel.type != ChannelType.GUILD_VOICE:
                 raise ApiError("INVALID_CHANNEL_TYPE")
-            if not access.sees(target.user_id):
-                raise ApiError("MISSING_PERMISSIONS")
         connections = [
             state
             for state in self._voice_states.of_member(guild_id, target.user_id)

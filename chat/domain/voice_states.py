@@ -84,6 +84,10 @@ class VoiceStates:
         """Whether the account is connected to the channel, which it therefore keeps seeing (wire facts 1.9, gate 2)."""
         return self._connections.connections_in(channel_id, user_id) > 0
 
+    def channels_of(self, guild_id: int, user_id: int) -> frozenset[int]:
+        """The guild's channels that the account is connected to, and therefore sees."""
+        return frozenset(state.channel_id for state in self.of_member(guild_id, user_id))
+
     def of_guild(self, guild_id: int, *, seen_by: int | None = None) -> list[dict[str, Any]]:
         """The voice state objects of a guild, each with its member; of the channels that an account sees."""
         states = self._connections.of_guild(guild_id)
@@ -119,7 +123,7 @@ class VoiceStates:
 
     def move(self, connection_id: str, channel_id: int | None) -> None:
         """Put somebody's connection into another channel of the guild, or end it; one that is gone is no matter.
-        Neither limit matters to whoever may move members."""
+        Neither limit matters to whoever may move members, nor whether the account may see the channel by itself."""
         state = self._connections.get(connection_id)
         if state is None:
             return
@@ -233,8 +237,13 @@ class VoiceStates:
             self._publish_left(before)
         after = self._rules.permitted(attrs.evolve(selected, version=before.version + 1))
         self._connections.put(after)
+        if channel_id != before.channel_id:
+            # Whoever sees the channel by entering it learns of the channel first.
+            self._shown[after.connection_id] = _not_in_own_hand(self._object(after))
+            self._virtual_access_changed(after)
         self._publish(after)
-        self._forget_virtual_access(before)
+        if channel_id != before.channel_id:
+            self._virtual_access_changed(before)
         return after
 
     def _leave(self, caller: VoiceCaller, command: VoiceStateCommand) -> Outcome:
@@ -318,7 +327,7 @@ class VoiceStates:
         self._connections.drop(state)
         del self._shown[state.connection_id]
         self._timed_out.pop(state.connection_id, None)
-        self._forget_virtual_access(state)
+        self._virtual_access_changed(state)
         self._tell_calls(state)
         return state
 
@@ -327,12 +336,10 @@ class VoiceStates:
             for tell in self.on_call:
                 tell(state.channel_id)
 
-    def _forget_virtual_access(self, state: VoiceState) -> None:
-        """Who saw the channel only by being in it sees it no longer."""
+    def _virtual_access_changed(self, state: VoiceState) -> None:
+        """Who sees the channel only by being in it sees it from now on, or no longer."""
         guild = self._guild_of(state)
         if guild is None or state.channel_id not in guild.channels:
-            return
-        if self.is_in_channel(state.user_id, state.channel_id):
             return
         if guild.member(state.user_id) is not None and not guild.can_view(state.user_id, state.channel_id):
             self._bus.publish(GuildStateChanged(guild.id, state.user_id))

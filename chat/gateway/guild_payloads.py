@@ -122,6 +122,7 @@ class GuildPayloads:
             threads=session.threads,
             shown_threads=threads,
             full_users=full_users,
+            connected_to=self._voice_states.channels_of(guild_id, session.user_id),
             voice_states=self._voice_states.of_guild(guild_id, seen_by=session.user_id),
             online_count=self._presences.online_count(guild_id),
         )

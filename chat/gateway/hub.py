@@ -412,7 +412,7 @@ class Hub:
             return
         alike: dict[tuple[frozenset[int], bool], list[GatewaySession]] = {}
         for user_id, sessions in room.sessions_by_user.items():
-            seen = room.state.visible_channels(user_id)
+            seen = room.seen_by(user_id)
             for session in sessions:
                 alike.setdefault((seen, session.threads), []).append(session)
         for (seen, threads), receivers in alike.items():

@@ -68,7 +68,7 @@ class GuildRoom:
         of_user = self.sessions_by_user.setdefault(session.user_id, {})
         if not of_user:
             self._presences.account_connected(self.guild_id, session.user_id)
-            self._shown[session.user_id] = self._sight(session.user_id)
+            self._shown[session.user_id] = self.seen_by(session.user_id)
             self._moderated[session.user_id] = self.state.thread_moderated_channels(session.user_id)
         of_user[session] = None
         session.guild_ids.add(self.guild_id)
@@ -99,7 +99,7 @@ class GuildRoom:
         differences: _Differences = {}
         changed: list[Sight] = []
         for seeing in list(self._shown) if user_id is None else [user_id] * (user_id in self._shown):
-            before, after = self._shown[seeing], self._sight(seeing)
+            before, after = self._shown[seeing], self.seen_by(seeing)
             moderated_before, moderated = self._moderated[seeing], self.state.thread_moderated_channels(seeing)
             if after is before and moderated is moderated_before:
                 continue
@@ -111,14 +111,11 @@ class GuildRoom:
                 changed.append(Sight(seeing, gained, lost, begun - gained & after, ended - lost & after))
         return changed
 
-    def _sight(self, user_id: int) -> frozenset[int]:
+    def seen_by(self, user_id: int) -> frozenset[int]:
         """The channels that an account sees; being in a voice channel is seeing it (wire facts 1.9, gate 2)."""
         visible = self.state.visible_channels(user_id)
-        shown = self._shown.get(user_id, visible)
-        if shown is visible:
-            return visible
-        heard = {channel for channel in shown - visible if self._voice_states.is_in_channel(user_id, channel)}
-        return visible | heard if heard else visible
+        connected = self._voice_states.channels_of(self.guild_id, user_id)
+        return visible if connected <= visible else visible | connected & self.state.channels.keys()
 
     @property
     def available_to_members(self) -> bool:

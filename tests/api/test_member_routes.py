@@ -240,14 +240,53 @@ async def test_a_member_is_moved_muted_and_taken_out_of_voice(chat_world: World)
     assert (came["action_type"], came["options"]) == (26, {"channel_id": other, "count": "1"})
 
 
-async def test_nobody_is_moved_where_they_see_nothing(chat_world: World) -> None:
-    alice, bob = chat_world.alice, chat_world.bob
-    deny = [{"id": chat_world.guild_id, "type": 0, "allow": "0", "deny": str(int(Permission.VIEW_CHANNEL))}]
+async def test_a_member_is_dragged_into_a_channel_closed_to_them(chat_world: World) -> None:
+    """The member sees the channel while connected, in every session, and over HTTP; nobody else learns anything."""
+    alice, bob, carol = chat_world.alice, chat_world.bob, chat_world.carol
+    denied = int(Permission.VIEW_CHANNEL | Permission.CONNECT | Permission.SPEAK)
+    deny = [{"id": chat_world.guild_id, "type": 0, "allow": "0", "deny": str(denied)}]
     body = {"name": "hidden", "type": 2, "permission_overwrites": deny}
     hidden = (await alice.rest.post(f"/v1/guilds/{chat_world.guild_id}/channels", body)).expect(200)["id"]
-    await join_voice(chat_world, bob)
-    refused = await alice.rest.patch(member(chat_world, bob), {"channel_id": hidden})
+    at_bob, connection_id = await join_voice(chat_world, bob)
+    at_carol = await carol.connect()
+
+    (await alice.rest.patch(member(chat_world, bob), {"channel_id": hidden})).expect(200)
+    assert (await at_bob.expect("CHANNEL_CREATE")).data["id"] == hidden
+    moved = (await at_bob.expect("VOICE_STATE_UPDATE", where=lambda data: data["channel_id"] == hidden)).data
+    assert (moved["connection_id"], moved["version"], moved["suppress"]) == (connection_id, 3, True)
+    assert (await at_carol.expect("VOICE_STATE_UPDATE")).data["channel_id"] is None
+    (guild,) = (await bob.connect()).ready["guilds"]
+    assert hidden in [channel["id"] for channel in guild["channels"]]
+    (await bob.rest.get(f"/v1/channels/{hidden}")).expect(200)
+
+    d = {"guild_id": chat_world.guild_id, "channel_id": None, "connection_id": connection_id}
+    await at_bob.send(Opcode.VOICE_STATE_UPDATE, d)
+    assert (await at_bob.expect("VOICE_STATE_UPDATE", where=lambda data: data["channel_id"] is None)).data
+    assert (await at_bob.expect("CHANNEL_DELETE")).data["id"] == hidden
+    refused = await bob.rest.get(f"/v1/channels/{hidden}")
     assert (refused.status, refused.code) == (403, "MISSING_PERMISSIONS")
+    (await alice.rest.send_message(chat_world.channel_id, "end")).expect(200)
+    await at_carol.expect("MESSAGE_CREATE")
+    assert hidden not in [str(payload.data.get("id")) for payload in at_carol.dispatches]
+
+
+async def test_the_mover_needs_to_be_let_in_too(chat_world: World) -> None:
+    bob, carol = chat_world.bob, chat_world.carol
+    channels, move = f"/v1/guilds/{chat_world.guild_id}/channels", Permission.MOVE_MEMBERS
+    body = {"name": "closed", "type": 2}
+    closed = (await chat_world.alice.rest.post(channels, body)).expect(200)["id"]
+    await join_voice(chat_world, carol)
+    role = await make_role(chat_world, move, bob)
+    for allow, deny, status in (
+        (0, Permission.CONNECT, 403),
+        (0, move, 403),
+        (0, Permission.VIEW_CHANNEL, 403),
+        (0, 0, 200),
+    ):
+        overwrite = {"type": 0, "allow": str(int(allow)), "deny": str(int(deny))}
+        path = f"/v1/channels/{closed}/permissions/{role}"
+        (await chat_world.alice.rest.put(path, overwrite)).expect(204)
+        assert (await bob.rest.patch(member(chat_world, carol), {"channel_id": closed})).status == status
 
 
 async def test_ones_own_profile(chat_world: World) -> None:

@@ -24,12 +24,14 @@ def guild_ready_object(
     threads: bool,
     shown_threads: Iterable[Mapping[str, Any]],
     full_users: bool,
+    connected_to: frozenset[int] = frozenset(),
     voice_states: Iterable[Mapping[str, Any]],
     online_count: int,
 ) -> dict[str, Any]:
     """The guild for a session of `user_id`.
 
     `threads` says whether the session has thread access, `shown_threads` are the threads that it is told of;
+    `connected_to` are channels that the account sees because it is in them;
     `voice_states` are the wire objects of everyone in voice in this guild; with `full_users` false the `user` of each
     member is reduced to its id. `members` holds the receiver's own member and every participant in voice. The result is
     the caller's; what hangs below it must not be altered.
@@ -41,7 +43,7 @@ def guild_ready_object(
         **properties,
         "properties": properties,
         "roles": state.role_objects(threads=threads),
-        "channels": _channels(state, user_id, threads),
+        "channels": _channels(state, state.visible_channels(user_id) | connected_to, threads),
         EMOJIS: state.expression_objects(EMOJIS),
         STICKERS: state.expression_objects(STICKERS),
         "members": _members(state, [user_id, *(int(entry["user_id"]) for entry in participants)], full_users),
@@ -62,8 +64,8 @@ def unavailable_guild(state: GuildState) -> dict[str, Any]:
     return stub
 
 
-def _channels(state: GuildState, user_id: int, threads: bool) -> list[dict[str, Any]]:
-    channels = state.channel_objects(state.visible_channels(user_id), threads=threads)
+def _channels(state: GuildState, seen: frozenset[int], threads: bool) -> list[dict[str, Any]]:
+    channels = state.channel_objects(seen, threads=threads)
     if threads:
         return channels
     return [channel for channel in channels if channel["type"] not in CHANNEL_THREADS_TYPES]
