@@ -101,7 +101,16 @@ def build_administration(
     accounts = AdministeredAccounts(database, clock, credentials.usernames, base.account_events, log, views, settings)
     blocklists = Blocklists(database, clock, log, base.blocked)
     reports = Reports(
-        database, clock, base.snowflakes, access, base.guild_states, messages, credentials.mailer, log, settings
+        database,
+        clock,
+        base.snowflakes,
+        access,
+        base.guild_states,
+        messages,
+        credentials.mailer,
+        log,
+        base.errands,
+        settings,
     )
     jobs = Jobs(database, clock, base.snowflakes)
     billing = _billing(base)
@@ -116,6 +125,7 @@ def build_administration(
         blocklists,
         reports,
         SubscriptionCancellations(database, billing, jobs),
+        base.errands,
         settings,
     )
     guilds = AdministeredGuilds(
@@ -186,7 +196,7 @@ def build_administration(
             jobs,
             base.account_events,
             own_messages,
-            GuildSuccession(database, base.guild_states, base.bus, guild_parts.audit_log),
+            GuildSuccession(database, base.guild_states, base.bus, guild_parts.audit_log, base.errands),
             guild_parts.memberships,
             groups,
             base.relationships,
@@ -196,7 +206,7 @@ def build_administration(
         lists=AdministeredLists(
             database, log, views, base.address_lookups, base.user_agents, base.presences.online_count
         ),
-        relationships=AdministeredRelationships(database, base.relationships, log),
+        relationships=AdministeredRelationships(database, base.relationships, log, base.errands),
         guilds=guilds,
         guild_members=guild_members,
         messages=AdministeredMessages(database, base.bus, witness, guild_parts.addresses, log),

@@ -7,6 +7,7 @@ family of operations. A family that needs another takes it as an argument, so th
 
 from __future__ import annotations
 
+import functools
 from typing import TYPE_CHECKING, Final
 
 import attrs
@@ -134,11 +135,11 @@ def build_services(base: Foundations) -> Services:
     )
     policy = InstancePolicy(settings, base.blocked)
     witness = ChannelWitness(base.guild_states, base.private_channels, base.thread_lookup)
-    authors_messages = AuthorsMessages(database, access, witness, bus)
     audit_log = AuditLog(database, access, bus, clock, base.snowflakes)
     roles = Roles(database, base.guild_states, access, bus, audit_log, base.snowflakes, settings, policy)
     clients = OAuth2Clients(settings)
     memberships = Memberships(database, base.guild_states, access, bus, clock, base.snowflakes, settings, policy)
+    authors_messages = AuthorsMessages(database, access, witness, bus, memberships, base.errands)
     addresses = MediaAddresses(settings.public_url, base.keys, clock)
     storage = MediaStorage(base.directory / "uploads", in_threads=base.in_threads)
     media = MediaLibrary(database, clock, base.snowflakes, storage, addresses, settings, base.blocked)
@@ -154,6 +155,8 @@ def build_services(base: Foundations) -> Services:
         addresses,
         MentionCounting(base.presences.online_in),
         audit_log,
+        witness,
+        base.errands,
     )
     system_messages = SystemMessages(access, base.private_channels, bus, base.snowflakes, addresses)
     archiving = ThreadArchiving(database, bus, clock)
@@ -162,7 +165,9 @@ def build_services(base: Foundations) -> Services:
     groups = Groups(
         database, bus, clock, base.snowflakes, settings, policy, base.private_channels, system_messages, media
     )
-    own_message_deletion = OwnMessageDeletion(database, clock, bus, witness, credentials.sudo, base.account_events)
+    own_message_deletion = OwnMessageDeletion(
+        database, clock, bus, witness, credentials.sudo, base.account_events, base.errands
+    )
     unfurling = Unfurling(database, clock, media, base.blocked, in_threads=base.in_threads)
     uploads = Uploads(database, clock, base.snowflakes, base.mint, media, messages, settings, base.blocked)
     posts = Posts(access, messages, clock, base.snowflakes, policy, audit_log)
@@ -171,7 +176,15 @@ def build_services(base: Foundations) -> Services:
     message_search_index = MessageSearchIndex(database, bus, enabled=settings.search == "on")
     vanity_urls = VanityUrls(database, base.guild_states, access, bus, audit_log, clock, settings, policy)
     guild_deletion = GuildDeletion(
-        database, base.guild_states, access, bus, audit_log, policy, credentials.sudo, crossposting.look_again
+        database,
+        base.guild_states,
+        access,
+        bus,
+        audit_log,
+        policy,
+        credentials.sudo,
+        base.errands,
+        crossposting.look_again,
     )
     guild_changes = GuildChanges(
         database,
@@ -275,6 +288,7 @@ def build_services(base: Foundations) -> Services:
             memberships,
             base.account_events,
             AccountImages(media, clock, settings),
+            base.errands,
             settings,
         ),
         private_channels=base.private_channels,
@@ -291,9 +305,9 @@ def build_services(base: Foundations) -> Services:
         guild_deletion=guild_deletion,
         guild_changes=guild_changes,
         bans=bans,
-        authors_messages=authors_messages,
+        errands=base.errands,
         own_message_deletion=own_message_deletion,
-        own_messages=OwnMessages(access, authors_messages, credentials.sudo),
+        own_messages=OwnMessages(access, authors_messages, credentials.sudo, memberships),
         roles=roles,
         expressions=expressions,
         threads=threads,

@@ -21,6 +21,7 @@ from chat.domain.account_events import AccountEvents
 from chat.domain.active_calls import ActiveCalls
 from chat.domain.address_lookups import AddressLookups
 from chat.domain.blocked_values import BlockedValues
+from chat.domain.errands import Errands
 from chat.domain.geolocation import Geolocation
 from chat.domain.guild_states import GuildStates
 from chat.domain.instance_figures import GatewayFigures
@@ -80,6 +81,7 @@ class Foundations:
             takes_self=True,
         )
     )
+    errands: Errands = attrs.field(default=attrs.Factory(lambda self: Errands(self.database), takes_self=True))
     address_lookups: AddressLookups = attrs.field(
         default=attrs.Factory(lambda self: _address_lookups(self), takes_self=True)
     )

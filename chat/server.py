@@ -292,6 +292,7 @@ class Server:
                 nursery.start_soon(report_jumps, self.clock)
             nursery.start_soon(self.services.sign_ins.run)
             nursery.start_soon(self.services.guild_deletion.run)
+            nursery.start_soon(self.services.errands.run)
             nursery.start_soon(self.services.message_search_index.run)
             nursery.start_soon(self.services.temporary_members.run)
             nursery.start_soon(self.services.inactive_members.run)
@@ -392,8 +393,9 @@ class Server:
                 self.services.invites.take_up_deleted(str(body["code"]), *place, int(body["entry_id"]))
             case _:
                 logger.warning("an outside change of an unknown kind", kind=change.kind)
-        # Whatever it was, it may have ordered jobs or written mail as well.
+        # Whatever it was, it may have ordered jobs, begun errands or written mail as well.
         self.services.administration.jobs.ordered()
+        self.services.errands.look_again()
         if self.outbox is not None:
             self.outbox.wake()
 

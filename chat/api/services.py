@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from chat.domain.email_replacement import EmailReplacements
     from chat.domain.email_revert import EmailReverts
     from chat.domain.email_verification import EmailVerification
+    from chat.domain.errands import Errands
     from chat.domain.expressions import Expressions
     from chat.domain.favorite_memes import FavoriteMemes
     from chat.domain.friendships import Friendships
@@ -61,7 +62,7 @@ if TYPE_CHECKING:
     from chat.domain.oauth2_identity import OAuth2Identity
     from chat.domain.oauth2_tokens import OAuth2Tokens
     from chat.domain.own_message_deletion import OwnMessageDeletion
-    from chat.domain.own_messages import AuthorsMessages, OwnMessages
+    from chat.domain.own_messages import OwnMessages
     from chat.domain.passkey_bridge import PasskeyBridge
     from chat.domain.passkeys import Passkeys
     from chat.domain.password_change import PasswordChanges
@@ -172,7 +173,7 @@ class Services:
     vanity_urls: VanityUrls
     guild_deletion: GuildDeletion
     bans: Bans
-    authors_messages: AuthorsMessages
+    errands: Errands
     own_messages: OwnMessages
     own_message_deletion: OwnMessageDeletion
     guilds: Guilds

@@ -1,14 +1,15 @@
 """The erasure of accounts, scheduled and taken back by administrators (document 002, States and transitions).
 
-Scheduling is one unit of writing. What follows from misconduct (the address is blocked, reports are resolved) is done
-after it, as well as can be: it never takes the schedule back.
+Scheduling is one unit of writing. What follows from misconduct belongs to it, as well as can be: it never takes the
+schedule back. The address is blocked in the unit; the reports, of which there may be many, are resolved by an errand
+that the unit begins.
 """
 
 from __future__ import annotations
 
 import contextlib
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any, Final
 
 import attrs
@@ -20,19 +21,19 @@ from chat.domain.account_events import AccountEvents
 from chat.domain.admin_account_views import AdminAccountViews
 from chat.domain.admin_audit_log import Acting, AdminAuditLog
 from chat.domain.administered_accounts import found
-from chat.domain.blocklists import Blocklists, comparable
+from chat.domain.blocklists import Blocklists
+from chat.domain.errands import Errand, Errands
 from chat.domain.own_message_deletion import without_wish
 from chat.domain.reports import Reports
 from chat.domain.subscription_cancellations import SubscriptionCancellations
-from chat.errors import ApiError
+from chat.errors import ApiError, StorageUnavailable
 from chat.mail import letters
 from chat.mail.mailer import Mailer, MailKind
-from chat.registries.admin_actions import ADMIN_ACTIONS, AdminAction
+from chat.registries.admin_actions import AdminAction
 from chat.registries.blocklists import Blocklist
 from chat.registries.deletion_reasons import MINIMUM_DAYS, MINIMUM_DAYS_ON_REQUEST, DeletionReason
 from chat.registries.reports import RESOLVED_BY_DELETION
-from chat.snowflake import snowflake_at
-from chat.store import account_deletions, accounts, admin_audit_log, auth_sessions, email_tokens, oauth2_grants, tickets
+from chat.store import account_deletions, accounts, auth_sessions, email_tokens, oauth2_grants, tickets
 from chat.store.account_deletions import AccountDeletion
 from chat.store.accounts import Account
 from chat.store.database import Database
@@ -62,6 +63,15 @@ class DeletionWish:
         return max(self.days, MINIMUM_DAYS_ON_REQUEST if self.reason is asked else MINIMUM_DAYS)
 
 
+@attrs.frozen
+class _Scheduled:
+    """What the unit that schedules came to: the address that it blocked, and the reports that are left to resolve."""
+
+    account: Account
+    blocked: str | None
+    resolving: Errand | None
+
+
 class AdministeredDeletions:
     """Schedules erasures and takes them back."""
 
@@ -76,6 +86,7 @@ class AdministeredDeletions:
         blocklists: Blocklists,
         reports: Reports,
         cancellations: SubscriptionCancellations,
+        errands: Errands,
         settings: Settings,
     ) -> None:
         self._database = database
@@ -87,16 +98,15 @@ class AdministeredDeletions:
         self._blocklists = blocklists
         self._reports = reports
         self._cancellations = cancellations
+        self._errands = errands
         self._settings = settings
 
     async def schedule(self, acting: Acting, user_id: int, wish: DeletionWish) -> dict[str, Any]:
-        """As `put` and `enforce`; the account as it is then.
+        """As `put`; the account as it is then.
 
         :raises ApiError: as `put`.
         """
-        account = await self.put(acting, user_id, wish)
-        await self.enforce(acting, account, wish.reason)
-        return await self._views.of(acting, account)
+        return await self._views.of(acting, await self.put(acting, user_id, wish))
 
     async def put(
         self,
@@ -106,7 +116,8 @@ class AdministeredDeletions:
         also: Callable[[sqlite3.Connection], None] | None = None,
     ) -> Account:
         """Schedule the erasure of the account; every sign-in and every access token of it ends now, and what it pays
-        for by the period soon after. `also` is done in the same unit.
+        for by the period soon after. `also` is done in the same unit, which begins what follows from misconduct as
+        well: that is done when this returns, as well as can be.
 
         :raises ApiError: UNKNOWN_USER; CONFLICT while another deletion is pending that `wish` does not name, and once
             the erasure has begun.
@@ -122,7 +133,7 @@ class AdministeredDeletions:
             now,
         )
 
-        def unit(connection: sqlite3.Connection) -> Account:
+        def unit(connection: sqlite3.Connection) -> _Scheduled:
             account = found(connection, user_id)
             pending = account_deletions.of_user(connection, user_id)
             if (None if pending is None else pending.due_at) != wish.replaces or account.is_deleted:
@@ -139,16 +150,26 @@ class AdministeredDeletions:
             self._log.record(connection, acting, AdminAction.SCHEDULE_DELETION, user_id, metadata)
             if also is not None:
                 also(connection)
-            return account
+            blocked = resolving = None
+            if wish.reason is not DeletionReason.USER_REQUESTED and account.email is not None:
+                blocked = self._block_in(connection, acting, account.email)
+            if wish.reason in RESOLVED_BY_DELETION:
+                resolving = self._reports.begin_resolving_in(connection, acting, user_id)
+            return _Scheduled(account, blocked, resolving)
 
-        def then(account: Account) -> None:
+        def then(scheduled: _Scheduled) -> None:
             self._events.signed_out(user_id)
-            self._events.changed(account, account)
+            self._events.changed(scheduled.account, scheduled.account)
             self._cancellations.ordered()
+            if scheduled.blocked is not None:
+                self._blocklists.added(Blocklist.EMAIL, scheduled.blocked)
 
-        account = await self._database.write(unit, then)
+        scheduled = await self._database.write(unit, then)
         log.info("account deletion scheduled", user_id=user_id, by=acting.user_id, reason=int(wish.reason))
-        return account
+        if scheduled.resolving is not None:
+            with contextlib.suppress(StorageUnavailable):  # the runner does it later, and the schedule stands
+                await self._errands.finish(scheduled.resolving)
+        return scheduled.account
 
     def _metadata(
         self,
@@ -182,32 +203,17 @@ class AdministeredDeletions:
             metadata |= {f"replaced_{name}": value for name, value in _described(replaced).items()}
         return metadata
 
-    async def enforce(
-        self, acting: Acting, account: Account, reason: DeletionReason, *, begun_at: int | None = None
-    ) -> None:
-        """What follows from misconduct, each part as well as can be; a failure is logged, and the schedule stands.
-
-        What the audit log says was done since `begun_at` (Unix ms), before the server ended, is not done again.
-        """
-
-        def is_done(action: AdminAction, target_id: str) -> bool:
-            return begun_at is not None and admin_audit_log.is_there(
-                self._database.reader, action, ADMIN_ACTIONS[action].target, target_id, snowflake_at(begun_at)
-            )
-
-        blocks = reason is not DeletionReason.USER_REQUESTED
-        if (
-            blocks
-            and account.email is not None
-            and not is_done(AdminAction.BAN_EMAIL, comparable(Blocklist.EMAIL, account.email))
-        ):
-            with _best_effort("the address of a deleted account was not blocked", account):
-                await self._blocklists.add(acting, Blocklist.EMAIL, account.email, acting.reason)
-        if reason in RESOLVED_BY_DELETION and not is_done(
-            AdminAction.AUTO_RESOLVE_REPORTS_ON_DELETION, str(account.id)
-        ):
-            with _best_effort("the reports against a deleted account were not resolved", account):
-                await self._reports.resolve_against(acting, account.id)
+    def _block_in(self, connection: sqlite3.Connection, acting: Acting, address: str) -> str | None:
+        """In the unit that schedules: block the account's address, if that can be done; what is blocked now."""
+        connection.execute("SAVEPOINT blocking")
+        try:
+            return self._blocklists.take_in(connection, acting, Blocklist.EMAIL, address, acting.reason).value
+        except Exception:  # whatever it was, the deletion is scheduled, and the answer has to say so
+            log.exception("the address of a deleted account was not blocked")
+            connection.execute("ROLLBACK TO blocking")
+            return None
+        finally:
+            connection.execute("RELEASE blocking")
 
     async def cancel(self, acting: Acting, user_id: int, expected: int, *, notify: bool) -> dict[str, Any]:
         """Take the pending deletion back, which has to be the one at `expected` (Unix ms).
@@ -255,15 +261,6 @@ class AdministeredDeletions:
             return after
 
         return await self._views.of(acting, await self._database.write(unit))
-
-
-@contextlib.contextmanager
-def _best_effort(failure: str, account: Account) -> Iterator[None]:
-    """Log what goes wrong inside, and go on (document 002, PUT deletion)."""
-    try:
-        yield
-    except Exception:  # whatever it was, the deletion is scheduled, and the answer has to say so
-        log.exception(failure, user_id=account.id)
 
 
 def _described(deletion: AccountDeletion) -> dict[str, Any]:

@@ -54,10 +54,18 @@ def owned(connection: sqlite3.Connection, principal: Principal, application_id: 
 
     :raises ApiError: UNKNOWN_APPLICATION, ACCESS_DENIED.
     """
+    return owned_by(connection, principal.user_id, application_id)
+
+
+def owned_by(connection: sqlite3.Connection, user_id: int, application_id: int) -> Application:
+    """The application, if it is the account's own.
+
+    :raises ApiError: as `owned`.
+    """
     application = applications.by_id(connection, application_id)
     if application is None:
         raise ApiError("UNKNOWN_APPLICATION")
-    if application.owner_id != principal.user_id:
+    if application.owner_id != user_id:
         raise ApiError("ACCESS_DENIED")
     return application
 

@@ -9,7 +9,7 @@ from typing import Any, Final
 import attrs
 import structlog
 
-from chat.auth.principal import CredentialKind, Principal
+from chat.auth.principal import Principal
 from chat.auth.tokens import TokenMint
 from chat.clock import Clock
 from chat.config import Settings
@@ -21,11 +21,13 @@ from chat.domain.application_rows import (
     deleted_bot,
     new_bot,
     owned,
+    owned_by,
     required_bot_of,
     secret_columns,
     token_columns,
 )
-from chat.domain.memberships import Memberships
+from chat.domain.errands import Errand, Errands, State
+from chat.domain.memberships import Departure, Memberships
 from chat.domain.objects.applications import application_object, bot_object, own_application
 from chat.domain.profiles import KEEP_TAG, ProfileRules, TagChange
 from chat.domain.redirects import is_redirect
@@ -33,6 +35,7 @@ from chat.domain.sudo import SudoMode, SudoProof
 from chat.domain.usernames import Usernames
 from chat.domain.verification import is_unclaimed
 from chat.errors import ApiError, FieldError, InvalidFormBody
+from chat.registries.errands import ErrandKind
 from chat.registries.user_flags import UserFlag
 from chat.snowflake import SnowflakeGenerator
 from chat.store import accounts, applications, guilds
@@ -87,6 +90,7 @@ class Applications:
         memberships: Memberships,
         events: AccountEvents,
         images: AccountImages,
+        errands: Errands,
         settings: Settings,
     ) -> None:
         self._database = database
@@ -99,6 +103,8 @@ class Applications:
         self._memberships = memberships
         self._events = events
         self._images = images
+        self._errands = errands
+        errands.handle(ErrandKind.DELETE_APPLICATION, self._delete)
         self._settings = settings
 
     async def create(self, principal: Principal, new: NewApplication) -> dict[str, Any]:
@@ -197,25 +203,39 @@ class Applications:
         :raises ApiError: UNKNOWN_APPLICATION, ACCESS_DENIED, SUDO_MODE_REQUIRED.
         :raises InvalidFormBody: INVALID_PASSWORD at `password`.
         """
-        application = owned(self._database.reader, principal, application_id)
+        owned(self._database.reader, principal, application_id)
         await self._sudo.require(principal.account, proof)
-        bot = bot_of(self._database.reader, application)
-        if bot is not None:
-            await self._leave_guilds(bot)
-
-        def unit(connection: sqlite3.Connection) -> Account | None:
-            last = bot_of(connection, owned(connection, principal, application_id))
-            applications.delete(connection, application_id)
-            if last is not None:
-                accounts.replace(connection, deleted_bot(last))
-            return last
-
-        def then(last: Account | None) -> None:
-            if last is not None:
-                self._events.signed_out(last.id)
-
-        await self._database.write(unit, then)
+        state = {"application_id": application_id, "owner_id": principal.user_id, "last_guild_id": 0}
+        await self._errands.do(ErrandKind.DELETE_APPLICATION, state)
         log.info("application deleted", application_id=application_id, user_id=principal.user_id)
+
+    async def _delete(self, errand: Errand) -> None:
+        """The bot leaves one guild after the other, but those that it must stay in; then the application goes."""
+
+        def portion(connection: sqlite3.Connection, state: State) -> tuple[State | None, Departure | Account | None]:
+            application = applications.by_id(connection, state["application_id"])
+            if errand.id is None:
+                application = owned_by(connection, state["owner_id"], state["application_id"])
+            if application is None:
+                return None, None
+            bot = bot_of(connection, application)
+            guild_id = None if bot is None else guilds.next_of_user(connection, bot.id, state["last_guild_id"])
+            if bot is not None and guild_id is not None:
+                left = self._memberships.depart_if_possible(connection, guild_id, bot.id)
+                return {**state, "last_guild_id": guild_id}, left
+            applications.delete(connection, application.id)
+            if bot is not None:
+                accounts.replace(connection, deleted_bot(bot))
+            return None, bot
+
+        def then(gone: Departure | Account | None) -> None:
+            if isinstance(gone, Departure):
+                self._memberships.announce_departure(gone)
+            elif gone is not None:
+                self._events.signed_out(gone.id)
+
+        while not errand.is_over:
+            await errand.step(portion, then)
 
     async def change_bot(self, principal: Principal, application_id: int, change: BotChange) -> dict[str, Any]:
         """Change the bot account of an application; returns the bot object.
@@ -299,11 +319,3 @@ class Applications:
         wrong = [position for position, address in enumerate(addresses) if not is_redirect(address)]
         if wrong:
             raise InvalidFormBody([FieldError(f"redirect_uris.{position}", "INVALID_FORMAT") for position in wrong])
-
-    async def _leave_guilds(self, bot: Account) -> None:
-        for guild_id in guilds.ids_of_user(self._database.reader, bot.id):
-            try:
-                await self._memberships.leave(Principal(bot, CredentialKind.BOT), guild_id)
-            except ApiError:
-                # It left meanwhile, or the guild is the instance's one community, which keeps its members.
-                log.info("bot stays in guild", user_id=bot.id, guild_id=guild_id)

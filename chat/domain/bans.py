@@ -18,6 +18,7 @@ from chat.bus.bus import Bus, Event
 from chat.clock import Clock, iso_timestamp
 from chat.domain.access import Access, GuildAccess
 from chat.domain.audit_log import Actor, AuditLog
+from chat.domain.errands import Errand
 from chat.domain.memberships import Departure, Memberships
 from chat.domain.objects.messages import author_object
 from chat.domain.own_messages import AuthorsMessages
@@ -63,6 +64,8 @@ class _Banned(_Removed):
     """What a ban wrote."""
 
     ban: Ban
+    messages: Errand | None
+    """What is left to do where messages go along."""
 
 
 class Bans:
@@ -146,6 +149,10 @@ class Bans:
             departure = None
             if members.exists(connection, guild_id, user_id):
                 departure = self._memberships.depart(connection, guild_id, target)
+            going = None
+            if new.delete_message_seconds:
+                since_id = snowflake_at(now - new.delete_message_seconds * 1_000)
+                going = self._authors_messages.begin_in(connection, guild_id, user_id, since_id)
             options = (
                 {"delete_message_seconds": str(new.delete_message_seconds)} if new.delete_message_seconds else None
             )
@@ -155,6 +162,7 @@ class Bans:
                     connection, guild_id, AuditAction.MEMBER_BAN_ADD, actor, target_id=user_id, options=options
                 ),
                 ban,
+                going,
             )
 
         def then(removed: _Banned) -> None:
@@ -165,9 +173,8 @@ class Bans:
             self._audit_log.publish(removed.entry)
 
         banned = await self._database.write(unit, then)
-        if new.delete_message_seconds:
-            since_id = snowflake_at(now - new.delete_message_seconds * 1_000)
-            await self._authors_messages.delete_all(guild_id, user_id, since_id=since_id)
+        if banned.messages is not None:
+            await self._authors_messages.finish(banned.messages)
         return banned.ban
 
     async def lift(self, principal: Principal, guild_id: int, user_id: int, reason: str | None) -> None:

@@ -76,16 +76,24 @@ class Blocklists:
 
         :raises InvalidFormBody: at `value`, for what cannot be on the list, or when the list is full.
         """
-        wanted = comparable(name, value)
-        maximum = PHRASES_MAXIMUM if name in TEXTS else ENTRIES_MAXIMUM
 
         def unit(connection: sqlite3.Connection) -> BlockedValue:
-            if blocklists.count(connection, name) >= maximum:
-                raise InvalidFormBody.at("value", "INVALID_FORMAT")
-            return self.add_in(connection, acting, name, wanted, reason)
+            return self.take_in(connection, acting, name, value, reason)
 
         entry = await self._database.write(unit, lambda entry: self.added(name, entry.value))
         return entry_object(entry)
+
+    def take_in(
+        self, connection: sqlite3.Connection, acting: Acting, name: Blocklist, value: str, reason: str | None
+    ) -> BlockedValue:
+        """In a unit of writing: as `add_in`, of a value in any form.
+
+        :raises InvalidFormBody: as `add`.
+        """
+        wanted = comparable(name, value)
+        if blocklists.count(connection, name) >= (PHRASES_MAXIMUM if name in TEXTS else ENTRIES_MAXIMUM):
+            raise InvalidFormBody.at("value", "INVALID_FORMAT")
+        return self.add_in(connection, acting, name, wanted, reason)
 
     def add_in(
         self, connection: sqlite3.Connection, acting: Acting, name: Blocklist, wanted: str, reason: str | None

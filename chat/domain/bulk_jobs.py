@@ -16,7 +16,7 @@ import attrs
 
 from chat.auth.principal import CredentialKind, Principal
 from chat.domain.admin_audit_log import NO_TARGET, Acting, AdminAuditLog
-from chat.domain.administered_accounts import AdministeredAccounts, found
+from chat.domain.administered_accounts import AdministeredAccounts
 from chat.domain.administered_deletions import AdministeredDeletions, DeletionWish
 from chat.domain.administered_guild_members import AdministeredGuildMembers
 from chat.domain.administered_guilds import AdministeredGuilds, GuildWishes
@@ -27,7 +27,7 @@ from chat.registries.acls import Acl
 from chat.registries.admin_actions import AdminAction
 from chat.registries.deletion_reasons import DeletionReason
 from chat.registries.jobs import JobType
-from chat.store import account_deletions, accounts, guilds
+from chat.store import accounts, guilds
 from chat.store.accounts import Account
 from chat.store.database import Database
 from chat.store.jobs import Job
@@ -194,21 +194,7 @@ class BulkJobs:
         )
 
         async def act(acting: Acting, user_id: int, mark: Mark) -> bool:
-            """Two steps: if the server ends between them, what is left of what follows from misconduct is done."""
-
-            def scheduled(connection: sqlite3.Connection) -> None:
-                run.advance_in(connection, Progress(state={**run.job.state, "scheduled": True}))
-
-            begun_at = None
-            if not run.job.state.get("scheduled"):
-                await self._deletions.put(acting, user_id, wish, scheduled)
-                run.caught_up()
-            else:
-                deletion = account_deletions.of_user(self._database.reader, user_id)
-                begun_at = None if deletion is None else deletion.scheduled_at
-            account = found(self._database.reader, user_id)
-            await self._deletions.enforce(acting, account, reason, begun_at=begun_at)
-            await self._database.write(mark)
+            await self._deletions.put(acting, user_id, wish, mark)
             return True
 
         await self._each(run, act)

@@ -2,6 +2,7 @@
 
 A guild is gone with one short transaction, whatever it holds: its channels are cut loose, and a sweep deletes their
 messages in portions afterwards, also after a restart in between. So nobody waits for the end of a million messages.
+What its members' settings say of it goes in portions too, as an errand that is begun in that transaction.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from chat.bus.bus import Bus, Event, GuildDeleted, GuildStateChanged, Signal
 from chat.domain import guild_folders
 from chat.domain.access import Access
 from chat.domain.audit_log import Actor, AuditLog, changes_between
+from chat.domain.errands import Errand, Errands, State
 from chat.domain.guild_changes import logged
 from chat.domain.guild_states import GuildStates
 from chat.domain.instance_policy import InstancePolicy
@@ -27,8 +29,9 @@ from chat.domain.objects.guilds import guild_object
 from chat.domain.sudo import SudoMode, SudoProof
 from chat.errors import ApiError, StorageUnavailable
 from chat.registries.audit_actions import AuditAction
+from chat.registries.errands import ErrandKind
 from chat.registries.events import EventName
-from chat.store import accounts, guilds, loose_channels, members, user_guild_settings
+from chat.store import accounts, errands, guilds, loose_channels, members, user_guild_settings
 from chat.store.database import Database
 from chat.store.guild_audit_log import AuditLogEntry
 from chat.store.guilds import Guild
@@ -66,6 +69,7 @@ class GuildDeletion:
         audit_log: AuditLog,
         policy: InstancePolicy,
         sudo: SudoMode,
+        errands_: Errands,
         messages_gone: Callable[[], None],
     ) -> None:
         """`messages_gone` is told when messages went that no event names."""
@@ -77,6 +81,8 @@ class GuildDeletion:
         self._audit_log = audit_log
         self._policy = policy
         self._sudo = sudo
+        self._errands = errands_
+        errands_.handle(ErrandKind.FORGET_GUILD, self._forget_in_settings)
         self._wake = trio.Event()
         bus.subscribe(self)
 
@@ -122,40 +128,42 @@ class GuildDeletion:
         if self._policy.protects(guild_id):
             raise ApiError("SINGLE_COMMUNITY_CANNOT_DELETE")
 
-        def unit(connection: sqlite3.Connection) -> list[int]:
+        def unit(connection: sqlite3.Connection) -> Errand:
             guild = guilds.by_id(connection, guild_id)
             if guild is None:
                 raise ApiError("UNKNOWN_GUILD")
             first(connection, guild)
-            found = members.ids_of_guild(connection, guild_id)
-            loose_channels.cut_loose(connection, guild_id)
-            guilds.delete(connection, guild_id)
-            return found
+            return delete_in(connection, self._errands, guild_id)
 
-        def then(_: list[int]) -> None:
+        def then(_: Errand) -> None:
             self._bus.publish(GuildDeleted(guild_id))
             self._guild_states.forget(guild_id)
 
-        found = await self._database.write(unit, then)
-        log.info("guild deleted", guild_id=guild_id, members=len(found))
-        for start in range(0, len(found), MEMBERS_AT_ONCE):
-            await self._forget_in_settings(guild_id, found[start : start + MEMBERS_AT_ONCE])
+        errand = await self._database.write(unit, then)
+        log.info("guild deleted", guild_id=guild_id)
+        await self._errands.finish(errand)
 
-    async def _forget_in_settings(self, guild_id: int, user_ids: list[int]) -> None:
-        def unit(connection: sqlite3.Connection) -> dict[int, dict[str, Any]]:
-            changed = {}
+    async def _forget_in_settings(self, errand: Errand) -> None:
+        guild_id: int = errand.state["guild_id"]
+
+        def portion(connection: sqlite3.Connection, state: State) -> tuple[State | None, dict[int, dict[str, Any]]]:
+            changed: dict[int, dict[str, Any]] = {}
+            errand_id = errand.id or 0
+            user_ids = errands.some_accounts(connection, errand_id, MEMBERS_AT_ONCE)
             for account in accounts.by_ids(connection, user_ids):
                 user_guild_settings.delete(connection, account.id, guild_id)
                 settings = guild_folders.leave_guild(connection, account, guild_id)
                 if settings is not None:
                     changed[account.id] = settings
-            return changed
+            errands.forget_accounts(connection, errand_id, user_ids)
+            return (state if len(user_ids) == MEMBERS_AT_ONCE else None), changed
 
         def then(changed: dict[int, dict[str, Any]]) -> None:
             for user_id, settings in changed.items():
                 self._bus.publish(guild_folders.settings_changed(user_id, settings))
 
-        await self._database.write(unit, then)
+        while not errand.is_over:
+            await errand.step(portion, then)
 
     async def transfer(
         self, principal: Principal, guild_id: int, new_owner_id: int, proof: SudoProof, reason: str | None
@@ -212,6 +220,15 @@ class GuildDeletion:
                 log.warning("deleted guilds wait for the store")
             with trio.move_on_after(SWEEP_SECONDS):
                 await self._wake.wait()
+
+
+def delete_in(connection: sqlite3.Connection, errands_: Errands, guild_id: int) -> Errand:
+    """In a unit of writing: delete a guild; what is left to do is an errand that the same unit begins."""
+    errand = errands_.begin_in(connection, ErrandKind.FORGET_GUILD, {"guild_id": guild_id})
+    errands.add_guild_accounts(connection, errand.id or 0, guild_id)
+    loose_channels.cut_loose(connection, guild_id)
+    guilds.delete(connection, guild_id)
+    return errand
 
 
 def require_successor(connection: sqlite3.Connection, guild_id: int, user_id: int) -> None:

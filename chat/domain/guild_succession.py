@@ -11,13 +11,15 @@ import attrs
 
 from chat.bus.audience import ToGuild
 from chat.bus.bus import Bus, Event, GuildDeleted, GuildStateChanged
+from chat.domain import guild_deletion
 from chat.domain.audit_log import Actor, AuditLog, changes_between
+from chat.domain.errands import Errands
 from chat.domain.guild_changes import logged
 from chat.domain.guild_states import GuildStates
 from chat.domain.role_hierarchy import rank_of
 from chat.registries.audit_actions import AuditAction
 from chat.registries.events import EventName
-from chat.store import guild_succession, guilds, loose_channels, roles
+from chat.store import guild_succession, guilds, roles
 from chat.store.database import Database
 from chat.store.guild_audit_log import AuditLogEntry
 from chat.store.guilds import Guild
@@ -38,11 +40,14 @@ class Succession:
 class GuildSuccession:
     """Finds new owners for guilds."""
 
-    def __init__(self, database: Database, guild_states: GuildStates, bus: Bus, audit_log: AuditLog) -> None:
+    def __init__(
+        self, database: Database, guild_states: GuildStates, bus: Bus, audit_log: AuditLog, errands: Errands
+    ) -> None:
         self._database = database
         self._guild_states = guild_states
         self._bus = bus
         self._audit_log = audit_log
+        self._errands = errands
 
     async def successor(self, guild_id: int, owner_id: int) -> int | None:
         """Who is next after the owner; None where nobody is left."""
@@ -64,8 +69,7 @@ class GuildSuccession:
         if successor_id is None:
             if guild_succession.anybody_beside(connection, guild_id, owner_id):
                 return None
-            loose_channels.cut_loose(connection, guild_id)
-            guilds.delete(connection, guild_id)
+            guild_deletion.delete_in(connection, self._errands, guild_id)
             return Succession(guild_id, None)
         if not guild_succession.is_person_in(connection, guild_id, successor_id):
             return None
@@ -87,6 +91,7 @@ class GuildSuccession:
         if succession.after is None:
             self._bus.publish(GuildDeleted(guild_id))
             self._guild_states.forget(guild_id)
+            self._errands.look_again()
             return
         state = self._guild_states.loaded(guild_id)
         if state is not None:

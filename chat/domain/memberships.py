@@ -24,8 +24,6 @@ from chat.domain.limits import limits_of, max_guild_members
 from chat.domain.message_events import message_created
 from chat.domain.objects.messages import author_object, message_object
 from chat.domain.objects.users import partial_user
-from chat.domain.own_messages import AuthorsMessages
-from chat.domain.sudo import SudoMode, SudoProof
 from chat.domain.system_messages import WrittenMessage, write_join_message
 from chat.errors import ApiError, InvalidFormBody
 from chat.registries.channel_types import ChannelType
@@ -201,32 +199,28 @@ class Memberships:
 
         await self._database.write(unit, self.announce_departure)
 
-    async def leave_with_messages(
-        self,
-        principal: Principal,
-        guild_id: int,
-        proof: SudoProof,
-        *,
-        sudo: SudoMode,
-        authors_messages: AuthorsMessages,
-    ) -> None:
-        """Leave guild with `delete_messages`: what the caller wrote there goes first, all of it, then the membership.
+    def require_may_leave(self, principal: Principal, guild_id: int, *, as_owner: bool = False) -> None:
+        """Raise what refuses Leave guild with `delete_messages`; `as_owner` not yet for an owner.
 
-        :raises ApiError: UNKNOWN_GUILD, MISSING_PERMISSIONS (not a member), SINGLE_COMMUNITY_CANNOT_LEAVE,
-            SUDO_MODE_REQUIRED.
-        :raises InvalidFormBody: for a wrong proof; CANNOT_LEAVE_GUILD_AS_OWNER at `guild_id`.
+        :raises ApiError: UNKNOWN_GUILD, MISSING_PERMISSIONS (not a member), SINGLE_COMMUNITY_CANNOT_LEAVE.
+        :raises InvalidFormBody: CANNOT_LEAVE_GUILD_AS_OWNER at `guild_id`.
         """
         guild = guilds.by_id(self._database.reader, guild_id)
         if guild is None:
             raise ApiError("UNKNOWN_GUILD")
         if not members.exists(self._database.reader, guild_id, principal.user_id):
             raise ApiError("MISSING_PERMISSIONS")
-        if self._policy.protects(guild_id):
-            raise ApiError("SINGLE_COMMUNITY_CANNOT_LEAVE")
-        await sudo.require(principal.account, proof)
-        self._require_may_leave(guild, principal.user_id)
-        await authors_messages.delete_all(guild_id, principal.user_id)
-        await self.leave(principal, guild_id)
+        if not as_owner or self._policy.protects(guild_id):
+            self._require_may_leave(guild, principal.user_id)
+
+    def depart_if_possible(self, connection: sqlite3.Connection, guild_id: int, user_id: int) -> Departure | None:
+        """In a unit of writing: as `depart`; None for an account that is no member, and for one that has to stay."""
+        guild, account = guilds.by_id(connection, guild_id), accounts.by_id(connection, user_id)
+        if guild is None or account is None or not members.exists(connection, guild_id, user_id):
+            return None
+        if self._policy.protects(guild_id) or guild.owner_id == user_id:
+            return None
+        return self.depart(connection, guild_id, account)
 
     def _require_may_leave(self, guild: Guild, user_id: int) -> None:
         if self._policy.protects(guild.id):

@@ -12,12 +12,15 @@ from chat.auth.principal import Principal
 from chat.bus.bus import Bus
 from chat.domain.access import Access, ChannelAccess
 from chat.domain.audit_log import Actor, AuditLog
+from chat.domain.channel_witness import ChannelWitness
+from chat.domain.errands import Errand, Errands, State
 from chat.domain.message_events import message_deleted
 from chat.domain.message_removal import Removed, announce_lost_pins, announce_removed, remove_messages
 from chat.domain.private_channels import PrivateChannelAccess
 from chat.errors import ApiError
 from chat.registries.audit_actions import AuditAction
 from chat.registries.channel_types import ChannelType
+from chat.registries.errands import ErrandKind
 from chat.registries.permissions import Permission
 from chat.snowflake import MAXIMUM
 from chat.store import accounts, messages
@@ -51,6 +54,14 @@ class Deleted:
 
 
 @attrs.frozen
+class _BulkDeletion:
+    """What one unit deleted, and the entry that tells of it."""
+
+    removed: Removed
+    entry: AuditLogEntry | None = None
+
+
+@attrs.frozen
 class Purge:
     """Which messages of a channel a purge takes, the newest first, at most `limit`.
 
@@ -81,11 +92,22 @@ HAS: Final[dict[str, Callable[[Message], bool]]] = {
 class MessageDeletion:
     """The operations that delete messages."""
 
-    def __init__(self, database: Database, access: Access, bus: Bus, audit_log: AuditLog) -> None:
+    def __init__(
+        self,
+        database: Database,
+        access: Access,
+        bus: Bus,
+        audit_log: AuditLog,
+        witness: ChannelWitness,
+        errands: Errands,
+    ) -> None:
         self._database = database
         self._access = access
         self._bus = bus
         self._audit_log = audit_log
+        self._witness = witness
+        self._errands = errands
+        errands.handle(ErrandKind.PURGE, self._purge)
 
     async def delete(self, principal: Principal, channel_id: int, message_id: int, reason: str | None = None) -> None:
         """Delete one's own message, or with MANAGE_MESSAGES anyone's, which the guild's audit log counts.
@@ -146,14 +168,16 @@ class MessageDeletion:
         :raises ApiError: as `Access.channel`; CANNOT_EXECUTE_ON_DM, MISSING_PERMISSIONS.
         """
         access = self._moderated(principal, channel_id)
-        await self._remove(access, message_ids[:BATCH_MESSAGES], Actor(principal.user_id, reason))
+        batch, actor = message_ids[:BATCH_MESSAGES], Actor(principal.user_id, reason)
+        await self._database.write(
+            lambda connection: self._remove_in(connection, channel_id, access.guild_id, batch, actor), self._announce
+        )
 
     async def purge(self, principal: Principal, channel_id: int, purge: Purge, reason: str | None = None) -> int:
         """Delete the messages that fit and that the caller may read, in batches; returns how many went once all of them
         are gone. Of the caller's personal notes everything goes that stands there now, whatever the purge says.
 
-        Each batch is a unit, an event and an entry in the audit log of its own, so that what went stays told when the
-        request is broken off.
+        Each batch is a unit, an event and an entry in the audit log of its own; all of them are one errand.
 
         :raises ApiError: as `delete_many`.
         """
@@ -165,24 +189,45 @@ class MessageDeletion:
         if floor is None:
             return 0
         least = floor if purge.after is None else max(floor, min(purge.after + 1, MAXIMUM))
-        deleted = 0
         chosen = await self._database.read(lambda connection: _choose(connection, channel_id, purge, least))
-        for start in range(0, len(chosen), BATCH_MESSAGES):
-            batch = chosen[start : start + BATCH_MESSAGES]
-            deleted += len(await self._remove(access, batch, Actor(principal.user_id, reason)))
-        return deleted
+        return await self._purged(access, {"message_ids": chosen, "reason": reason})
 
     async def _emptied(self, access: ChannelAccess) -> int:
         """Delete everything in the caller's personal notes."""
-        channel_id, actor, deleted = access.channel.id, Actor(access.user_id), 0
+        channel_id = access.channel.id
         last_id = await self._database.read(lambda connection: messages.last_of_channel(connection, channel_id))
-        while True:
-            batch = await self._database.read(
-                lambda connection: messages.ids_up_to(connection, channel_id, last_id, BATCH_MESSAGES)
-            )
-            if not batch:
-                return deleted
-            deleted += len(await self._remove(access, batch, actor))
+        return await self._purged(access, {"last_id": last_id, "reason": None})
+
+    async def _purged(self, access: ChannelAccess, what: State) -> int:
+        state = {
+            **what,
+            "channel_id": access.channel.id,
+            "guild_id": access.guild_id,
+            "actor_id": access.user_id,
+        }
+        return (await self._errands.do(ErrandKind.PURGE, state)).count
+
+    async def _purge(self, errand: Errand) -> None:
+        channel_id: int = errand.state["channel_id"]
+        guild_id: int | None = errand.state["guild_id"]
+        actor = Actor(errand.state["actor_id"], errand.state["reason"])
+
+        def portion(connection: sqlite3.Connection, state: State) -> tuple[State | None, _BulkDeletion]:
+            chosen = state.get("message_ids")
+            if chosen is None:
+                batch = messages.ids_up_to(connection, channel_id, state["last_id"], BATCH_MESSAGES)
+                left = state if len(batch) == BATCH_MESSAGES else None
+            else:
+                batch, rest = chosen[:BATCH_MESSAGES], chosen[BATCH_MESSAGES:]
+                left = {**state, "message_ids": rest} if rest else None
+            return left, self._remove_in(connection, channel_id, guild_id, batch, actor)
+
+        def then(done: _BulkDeletion) -> None:
+            errand.count += len(done.removed.message_ids)
+            self._announce(done)
+
+        while not errand.is_over:
+            await errand.step(portion, then)
 
     def _moderated(self, principal: Principal, channel_id: int) -> ChannelAccess:
         access = self._access.channel(principal, channel_id)
@@ -194,32 +239,32 @@ class MessageDeletion:
             raise ApiError("CANNOT_EXECUTE_ON_DM")
         access.require(MANAGE_MESSAGES)
 
-    async def _remove(self, access: ChannelAccess, message_ids: Sequence[int], actor: Actor) -> list[int]:
-        channel_id = access.channel.id
+    def _remove_in(
+        self,
+        connection: sqlite3.Connection,
+        channel_id: int,
+        guild_id: int | None,
+        message_ids: Sequence[int],
+        actor: Actor,
+    ) -> _BulkDeletion:
+        removed = remove_messages(connection, channel_id, message_ids)
+        if not removed.message_ids or guild_id is None:
+            return _BulkDeletion(removed)
+        entry = self._audit_log.record(
+            connection,
+            guild_id,
+            AuditAction.MESSAGE_BULK_DELETE,
+            actor,
+            target_id=channel_id,
+            options={"count": str(len(removed.message_ids))},
+        )
+        return _BulkDeletion(removed, entry)
 
-        def unit(connection: sqlite3.Connection) -> tuple[Removed, AuditLogEntry | None]:
-            removed = remove_messages(connection, channel_id, message_ids)
-            if not removed.message_ids or access.guild_id is None:
-                return removed, None
-            options = {"count": str(len(removed.message_ids))}
-            return removed, self._audit_log.record(
-                connection,
-                access.guild_id,
-                AuditAction.MESSAGE_BULK_DELETE,
-                actor,
-                target_id=channel_id,
-                options=options,
-            )
-
-        def then(result: tuple[Removed, AuditLogEntry | None]) -> None:
-            removed, entry = result
-            renewed = self._access.renewed(access)
-            if renewed is not None:
-                self._audit_log.publish(entry)
-                announce_removed(self._bus, renewed, removed)
-
-        removed, _ = await self._database.write(unit, then)
-        return removed.message_ids
+    def _announce(self, done: _BulkDeletion) -> None:
+        access = self._witness.of(done.removed.channel_id)
+        if access is not None:
+            self._audit_log.publish(done.entry)
+            announce_removed(self._bus, access, done.removed)
 
 
 def _choose(connection: sqlite3.Connection, channel_id: int, purge: Purge, floor: int) -> list[int]:

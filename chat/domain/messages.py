@@ -12,6 +12,8 @@ from chat.clock import Clock
 from chat.config import Settings
 from chat.domain.access import Access, ChannelAccess, GuildChannelAccess
 from chat.domain.audit_log import AuditLog
+from chat.domain.channel_witness import ChannelWitness
+from chat.domain.errands import Errands
 from chat.domain.instance_policy import InstancePolicy
 from chat.domain.mention_counting import MentionCounting
 from chat.domain.message_deletion import MessageDeletion, Purge
@@ -48,6 +50,8 @@ class Messages:
         addresses: Addresses,
         mentions: MentionCounting,
         audit_log: AuditLog,
+        witness: ChannelWitness,
+        errands: Errands,
     ) -> None:
         self._database = database
         self._access = access
@@ -56,7 +60,7 @@ class Messages:
         self._sending = MessageSending(
             database, access, private_channels, bus, clock, snowflakes, settings, policy, addresses, mentions
         )
-        self._deletion = MessageDeletion(database, access, bus, audit_log)
+        self._deletion = MessageDeletion(database, access, bus, audit_log, witness, errands)
         self._editing = MessageEditing(database, access, bus, clock, settings, policy, addresses, self._deletion)
 
     async def create(self, principal: Principal, channel_id: int, draft: MessageDraft) -> dict[str, Any]:

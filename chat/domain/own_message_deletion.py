@@ -22,10 +22,12 @@ from chat.clock import Clock
 from chat.domain.account_events import AccountEvents
 from chat.domain.channel_witness import ChannelWitness
 from chat.domain.due_work import DueWork
+from chat.domain.errands import Errand, Errands, State
 from chat.domain.message_removal import Removed, announce_removed, remove_messages
 from chat.domain.objects.users import pending_deletion
 from chat.domain.sudo import SudoMode, SudoProof
 from chat.errors import ApiError
+from chat.registries.errands import ErrandKind
 from chat.snowflake import snowflake_at
 from chat.store import accounts, messages
 from chat.store.accounts import Account
@@ -63,6 +65,7 @@ class OwnMessageDeletion(DueWork):
         witness: ChannelWitness,
         sudo: SudoMode,
         account_events: AccountEvents,
+        errands: Errands,
     ) -> None:
         super().__init__(clock)
         self._database = database
@@ -70,6 +73,8 @@ class OwnMessageDeletion(DueWork):
         self._witness = witness
         self._sudo = sudo
         self._account_events = account_events
+        self._errands = errands
+        errands.handle(ErrandKind.DELETE_OWN_MESSAGES, self._delete_now)
 
     async def schedule(self, principal: Principal, proof: SudoProof) -> dict[str, Any]:
         """Have everything deleted that the caller has written by then, DELAY_MS from now; a second wish takes the place
@@ -102,11 +107,15 @@ class OwnMessageDeletion(DueWork):
         await self._sudo.require(principal.account, proof)
         user_id = principal.user_id
         last_id = await self._database.read(partial(messages.last_of_author, author_id=user_id))
+        await self._errands.do(ErrandKind.DELETE_OWN_MESSAGES, {"user_id": user_id, "last_id": last_id})
 
-        def unit(connection: sqlite3.Connection) -> _Batch:
-            return _Batch(_remove_some(connection, user_id, last_id))
+    async def _delete_now(self, errand: Errand) -> None:
+        def portion(connection: sqlite3.Connection, state: State) -> tuple[State | None, _Batch]:
+            removed = _remove_some(connection, state["user_id"], state["last_id"])
+            return (None if removed is None else state), _Batch(removed)
 
-        while (await self._database.write(unit, self._announce)).removed is not None:
+        while not errand.is_over:
+            await errand.step(portion, self._announce)
             await trio.lowlevel.checkpoint()
 
     async def _change(self, user_id: int, change: Callable[[Account], Account]) -> Account:

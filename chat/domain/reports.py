@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 import attrs
 import orjson
@@ -13,7 +13,8 @@ from chat.auth.principal import Principal
 from chat.clock import Clock
 from chat.config import Settings
 from chat.domain.access import Access
-from chat.domain.admin_audit_log import Acting, AdminAuditLog
+from chat.domain.admin_audit_log import Acting, AdminAuditLog, in_the_name_of
+from chat.domain.errands import Errand, Errands, State
 from chat.domain.guild_states import GuildStates
 from chat.domain.messages import Messages
 from chat.domain.verification import has_verified_address
@@ -21,6 +22,7 @@ from chat.errors import ApiError, StorageUnavailable
 from chat.mail import letters
 from chat.mail.mailer import Mailer
 from chat.registries.admin_actions import AdminAction
+from chat.registries.errands import ErrandKind
 from chat.registries.reports import KEPT_PENDING, ReportCategory, ReportKind, ReportStatus
 from chat.registries.user_flags import UserFlag
 from chat.snowflake import SnowflakeGenerator
@@ -33,8 +35,6 @@ log: Final = structlog.get_logger("chat.reports")
 READ_AT_ONCE: Final = 100
 RESOLVED_AT_MOST: Final = 10_000
 """Reports that one deletion resolves; the rest stay pending for somebody to look at."""
-
-Outcome = Literal["completed", "search_unavailable", "enumeration_failed"]
 
 
 @attrs.frozen(kw_only=True)
@@ -58,6 +58,7 @@ class Reports:
         messages: Messages,
         mailer: Mailer,
         audit_log: AdminAuditLog,
+        errands: Errands,
         settings: Settings,
     ) -> None:
         self._database = database
@@ -68,7 +69,9 @@ class Reports:
         self._messages = messages
         self._mailer = mailer
         self._log = audit_log
+        self._errands = errands
         self._settings = settings
+        errands.handle(ErrandKind.RESOLVE_REPORTS, self._resolve_all)
 
     async def report_user(
         self, principal: Principal, user_id: int, guild_id: int | None, new: NewReport
@@ -169,43 +172,67 @@ class Reports:
         await self._database.write(unit)
         return {"report_id": str(report_id), "status": str(ReportStatus.RESOLVED)}
 
-    async def resolve_against(self, acting: Acting, user_id: int) -> None:
-        """Resolve the pending reports against an account that is to be deleted, but those of KEPT_PENDING; what came
-        of it is an entry in the audit log (document 002, PUT deletion). Where nothing is searched, none is found."""
-        counts = {"found_count": 0, "resolved_count": 0, "failed_count": 0, "notified_count": 0}
-        outcome: Outcome = "completed" if self._settings.search == "on" else "search_unavailable"
-        last = 0
-        try:
-            while outcome == "completed" and counts["found_count"] < RESOLVED_AT_MOST:
-                page = await self._page_against(user_id, last)
-                if not page:
-                    break
-                last = page[-1].id
-                for report in page:
-                    if report.category not in KEPT_PENDING:
-                        await self._resolve_one(acting, report, counts)
-        except (StorageUnavailable, sqlite3.Error):
-            log.exception("the reports against an account could not be listed to the end", user_id=user_id)
-            outcome = "enumeration_failed"
-        await self._log.note(
-            acting, AdminAction.AUTO_RESOLVE_REPORTS_ON_DELETION, user_id, {"outcome": outcome, **counts}
-        )
+    def begin_resolving_in(self, connection: sqlite3.Connection, acting: Acting, user_id: int) -> Errand:
+        """In a unit of writing: have the pending reports against an account resolved that is to be deleted, but those
+        of KEPT_PENDING; what came of it is an entry in the audit log (document 002, PUT deletion). Where nothing is
+        searched, none is found."""
+        state = {
+            "user_id": user_id,
+            "admin_id": acting.user_id,
+            "reason": acting.reason,
+            "last_id": 0,
+            "outcome": "completed" if self._settings.search == "on" else "search_unavailable",
+            "counts": {"found_count": 0, "resolved_count": 0, "failed_count": 0, "notified_count": 0},
+        }
+        return self._errands.begin_in(connection, ErrandKind.RESOLVE_REPORTS, state)
+
+    async def _resolve_all(self, errand: Errand) -> None:
+        user_id, last_id = errand.state["user_id"], errand.state["last_id"]
+        while errand.state["outcome"] == "completed" and errand.state["counts"]["found_count"] < RESOLVED_AT_MOST:
+            try:
+                page = await self._page_against(user_id, last_id)
+            except (StorageUnavailable, sqlite3.Error):
+                log.exception("the reports against an account could not be listed to the end", user_id=user_id)
+                await errand.step(lambda _, state: ({**state, "outcome": "enumeration_failed"}, None))
+                break
+            if not page:
+                break
+            last_id = page[-1].id
+            for report in page:
+                if report.category not in KEPT_PENDING:
+                    await self._resolve_next(errand, report)
+
+        def end(connection: sqlite3.Connection, state: State) -> tuple[State | None, None]:
+            acting = in_the_name_of(state["admin_id"], state["reason"])
+            metadata = {"outcome": state["outcome"], **state["counts"]}
+            self._log.record(connection, acting, AdminAction.AUTO_RESOLVE_REPORTS_ON_DELETION, user_id, metadata)
+            return None, None
+
+        await errand.step(end)
 
     async def _page_against(self, user_id: int, after: int) -> list[Report]:
         return await self._database.read(
             lambda connection: reports.against(connection, user_id, ReportStatus.PENDING, after, READ_AT_ONCE)
         )
 
-    async def _resolve_one(self, acting: Acting, report: Report, counts: dict[str, int]) -> None:
-        counts["found_count"] += 1
+    async def _resolve_next(self, errand: Errand, report: Report) -> None:
+        acting = in_the_name_of(errand.state["admin_id"], errand.state["reason"])
+
+        def counted(state: State, **more: int) -> State:
+            counts = state["counts"]
+            return {**state, "last_id": report.id, "counts": {**counts, **{k: counts[k] + n for k, n in more.items()}}}
+
+        def resolve(connection: sqlite3.Connection, state: State) -> tuple[State | None, None]:
+            if report.id <= state["last_id"]:
+                return state, None
+            notified = self._resolve_in(connection, acting, report, None)
+            return counted(state, found_count=1, resolved_count=1, notified_count=int(notified)), None
+
         try:
-            notified = await self._database.write(lambda connection: self._resolve_in(connection, acting, report, None))
-        except (StorageUnavailable, sqlite3.Error):
+            await errand.step(resolve)
+        except sqlite3.Error:
             log.exception("a report was not resolved", report_id=report.id)
-            counts["failed_count"] += 1
-            return
-        counts["resolved_count"] += 1
-        counts["notified_count"] += notified
+            await errand.step(lambda _, state: (counted(state, found_count=1, failed_count=1), None))
 
     def _resolve_in(self, connection: sqlite3.Connection, acting: Acting, report: Report, comment: str | None) -> bool:
         """In a unit of writing: resolve a pending report; whether its reporter is written to."""

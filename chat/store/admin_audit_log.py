@@ -57,19 +57,6 @@ def insert(connection: sqlite3.Connection, entry: AdminAuditLogEntry) -> None:
     )
 
 
-def is_there(connection: sqlite3.Connection, action: str, target_type: str, target_id: str, from_id: int) -> bool:
-    """Whether there is an entry of this action about this target with an id from `from_id` on."""
-    row = connection.execute(
-        """
-        SELECT 1 FROM admin_audit_log
-         WHERE target_type = ? AND target_id = ? AND id >= ? AND action = ?
-         LIMIT 1
-        """,
-        (target_type, target_id, from_id, action),
-    ).fetchone()
-    return row is not None
-
-
 def by_id(connection: sqlite3.Connection, entry_id: int) -> AdminAuditLogEntry | None:
     """The entry with this snowflake."""
     row = connection.execute(_BY_ID, (entry_id,)).fetchone()

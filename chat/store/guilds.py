@@ -151,6 +151,15 @@ def ids_of_user(connection: sqlite3.Connection, user_id: int) -> list[int]:
     return [guild_id for (guild_id,) in rows]
 
 
+def next_of_user(connection: sqlite3.Connection, user_id: int, above_id: int) -> int | None:
+    """The first guild above an id that the account is in."""
+    row = connection.execute(
+        "SELECT min(guild_id) FROM members WHERE user_id = ? AND guild_id > ?", (user_id, above_id)
+    ).fetchone()
+    guild_id: int | None = row[0]
+    return guild_id
+
+
 def share_one(connection: sqlite3.Connection, user_id: int, other_id: int) -> bool:
     """Whether two accounts are in a guild together."""
     row = connection.execute(

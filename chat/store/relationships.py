@@ -62,6 +62,16 @@ def targets(connection: sqlite3.Connection, user_id: int, type: int) -> tuple[in
     return tuple(target_id for (target_id,) in rows)
 
 
+def next_target(connection: sqlite3.Connection, user_id: int, type: int, above_id: int) -> int | None:
+    """The first account above an id with which an account has a relationship of this type."""
+    row = connection.execute(
+        "SELECT min(target_id) FROM relationships WHERE user_id = ? AND type = ? AND target_id > ?",
+        (user_id, type, above_id),
+    ).fetchone()
+    target_id: int | None = row[0]
+    return target_id
+
+
 def sources(connection: sqlite3.Connection, target_id: int, type: int) -> tuple[int, ...]:
     """The accounts that have a relationship of this type with an account, ascending."""
     rows = connection.execute(

@@ -151,6 +151,8 @@ def fill(connection: sqlite3.Connection, world: World, message_id: int) -> None:
         "dismissed_mentions": (alice, message_id),
         "email_tokens": (b"1", "verification", alice, EMAIL, 1, 9 * 10**12, EMAIL, None),
         "ended_auth_sessions": (b"1", alice, 1, 1, ADDRESS, name, name, name, 1),
+        "errands": (1, "forget_guild", f'{{"guild_id": {alice}}}'),
+        "errand_accounts": (1, alice),
         "expressions": (8, "emojis", guild, alice, "name", 0, "", "[]"),
         "here_mentions": (alice, message_id),
         "kept_timeouts": (guild, alice, 9 * 10**12, 1),

@@ -17,7 +17,9 @@ from chat.config import Settings
 from chat.domain.access import Access
 from chat.domain.audit_log import AuditLog
 from chat.domain.blocked_values import BlockedValues
+from chat.domain.channel_witness import ChannelWitness
 from chat.domain.channels import Channels
+from chat.domain.errands import Errands
 from chat.domain.group_invites import GroupInvites
 from chat.domain.groups import Groups
 from chat.domain.guild_states import GuildState, GuildStates
@@ -31,6 +33,7 @@ from chat.domain.messages import Messages
 from chat.domain.private_channels import PrivateChannels
 from chat.domain.read_states import ReadStates
 from chat.domain.system_messages import SystemMessages
+from chat.domain.thread_access import ThreadLookup
 from chat.domain.typing_indicators import TypingIndicators
 from chat.errors import ApiError, InvalidFormBody
 from chat.media.signing import MediaAddresses
@@ -127,6 +130,8 @@ class GuildWorld:
             addresses,
             MentionCounting(lambda guild_id: sorted(self.connected)),
             AuditLog(database, access, self.bus, self.clock, self.snowflakes),
+            ChannelWitness(self.guild_states, self.private_channels, ThreadLookup(database)),
+            Errands(database),
         )
         self.read_states = ReadStates(database, self.guild_states, access, self.bus, self.snowflakes)
         system_messages = SystemMessages(access, self.private_channels, self.bus, self.snowflakes, addresses)

@@ -147,13 +147,7 @@ async def leave_guild(request: Request, guild_id: int, query: LeaveGuild, body: 
     if not query.delete_messages:
         await services.memberships.leave(principal, guild_id)
         return
-    await services.memberships.leave_with_messages(
-        principal,
-        guild_id,
-        request.proof(body),
-        sudo=services.sudo,
-        authors_messages=services.authors_messages,
-    )
+    await services.own_messages.leave(principal, guild_id, request.proof(body))
 
 
 @routes.operation(
