@@ -84,6 +84,7 @@ from chat.domain.registration import Registration
 from chat.domain.roles import Roles
 from chat.domain.saved_messages import SavedMessages
 from chat.domain.settings_due import SettingsDue
+from chat.domain.stored_access import stored_access
 from chat.domain.system_messages import SystemMessages
 from chat.domain.temporary_members import TemporaryMembers
 from chat.domain.thread_archiving import ThreadArchiving
@@ -132,6 +133,9 @@ def build_services(base: Foundations) -> Services:
         base.thread_lookup.find,
         Enrolments(database, credentials.factors).has_factor,
         base.voice_states.is_in_channel,
+        functools.partial(
+            stored_access, base.guild_states, base.private_channels, base.voice_states.is_in_channel, clock
+        ),
     )
     policy = InstancePolicy(settings, base.blocked)
     witness = ChannelWitness(base.guild_states, base.private_channels, base.thread_lookup)

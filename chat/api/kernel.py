@@ -152,10 +152,12 @@ class Endpoint:
         if self._reads_body and request.caller is not None:
             request.caller = self._caller(exchange, credential)
             self._admit(credential, request.caller)
-        if self._takes_admin_keys:
-            with guarded(functools.partial(self._admit_still, credential, request.principal, exchange.capabilities())):
-                return await self._answered(request, arguments)
-        return await self._answered(request, arguments)
+        if not (self._changes or self._takes_admin_keys):
+            return await self._answered(request, arguments)
+        still = functools.partial(self._admit_still, credential, request.caller, exchange.capabilities())
+        comes_in_parts = "body" in arguments and arguments["body"] is None
+        with guarded(still, is_due=self._takes_admin_keys or comes_in_parts):
+            return await self._answered(request, arguments)
 
     async def _answered(self, request: Request, arguments: dict[str, Any]) -> Answer:
         if not self._changes or self.operation.streamed or ("body" in arguments and arguments["body"] is None):
@@ -189,18 +191,21 @@ class Endpoint:
     def _admit_still(
         self,
         credential: Credential | None,
-        admitted: Principal,
+        admitted: Principal | None,
         capabilities: frozenset[str],
         connection: sqlite3.Connection,
     ) -> None:
-        """In the first unit that an administrator's request writes: judge the caller as they stand now.
+        """In the first unit that an administrator's request writes, and in others' first one after a slow step: judge
+        the caller as they stand now.
 
-        :raises ApiError: as `_admit`; MISSING_ACL also where the caller was let in with an ACL that is gone by now,
-            because more than the operation's own may have been asked of them since.
+        :raises ApiError: as `_admit`; MISSING_ACL also where an administrator was let in with an ACL that is gone by
+            now, because more than the operation's own may have been asked of them since.
         """
+        if admitted is None or credential is None:
+            return
         caller = resolve(connection, credential, self._services.clock.now_ms(), capabilities)
         self._admit(credential, caller)
-        if caller is None or lost_acls(admitted, caller):
+        if self._takes_admin_keys and (caller is None or lost_acls(admitted, caller)):
             raise ApiError("MISSING_ACL")
 
     def _note_use(self, exchange: Exchange, caller: Principal) -> None:

@@ -20,6 +20,7 @@ import structlog
 import trio
 
 from chat.errors import ApiError
+from chat.store.guard import judge_again
 
 if TYPE_CHECKING:
     import httpx
@@ -119,6 +120,7 @@ class OutgoingHttp:
             too many others under way; BAD_GATEWAY for an answer that is too long, encoded, or not HTTP at all, and for
             an address that may not be asked.
         """
+        judge_again()
         if not is_protected(url):
             log.error("a service's address is neither HTTPS nor on this machine", url=url)
             raise unusable()

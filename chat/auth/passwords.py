@@ -20,6 +20,7 @@ import trio
 from argon2.exceptions import InvalidHashError, VerificationError
 
 from chat.errors import RateLimited
+from chat.store.guard import judge_again
 
 CONCURRENT_HASHES: Final = 2
 """Threads that hash at the same time."""
@@ -88,6 +89,7 @@ class Passwords:
 
         :raises RateLimited: when too many wait already.
         """
+        judge_again()
         salt = self._chance.randbytes(SALT_BYTES)
         if self._limiter is None:
             return self._hasher.hash(password, salt=salt)
@@ -99,6 +101,7 @@ class Passwords:
 
         :raises RateLimited: when too many wait already.
         """
+        judge_again()
         if self._limiter is None:
             return self._verify(encoded, password)
         _refuse_when_full(self._limiter)

@@ -2,12 +2,17 @@
 
 They come in one order (design 7, order of checks on guild routes): existence, whether this node knows the guild,
 availability, membership, permission. Each method raises the refusal of the first that fails.
+
+What is granted here is judged once more where it is written after a slow step (`chat.store.guard`, design 8), on what
+the store holds then (`chat.domain.stored_access`): the guild, the channel, and every permission that the operation made
+use of.
 """
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping
+import sqlite3
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
 import attrs
@@ -22,6 +27,7 @@ from chat.registries.permissions import ELEVATED, Permission
 from chat.registries.user_flags import UserFlag
 from chat.snowflake import snowflake_at
 from chat.store.accounts import Account
+from chat.store.guard import claim
 
 CHANNEL_THREADS: Final = "channel_threads"
 """The client capability that lets a user session see threads (wire facts 3.3)."""
@@ -30,6 +36,10 @@ STAFF: Final = UserFlag.STAFF.value
 NO_NAMES: Final[Mapping[str, Any]] = {}
 VIEW_CHANNEL: Final = Permission.VIEW_CHANNEL.value
 READ_MESSAGE_HISTORY: Final = Permission.READ_MESSAGE_HISTORY.value
+
+
+_Granted = tuple[Principal, int | None, int | None, int, bool]
+"""To whom, the guild or else the channel, permissions there, and whether a voice is needed."""
 
 
 @attrs.frozen
@@ -52,7 +62,10 @@ class ChannelAccess:
 
     def may(self, permission: int) -> bool:
         """Whether the caller holds the bit in the channel."""
-        return bool(self.permissions & permission)
+        held = self.permissions & permission
+        if held:
+            self.note_use(held)
+        return bool(held)
 
     def require(self, permission: int) -> None:
         """Raise MISSING_PERMISSIONS unless the caller holds every one of these bits in the channel, and
@@ -61,6 +74,10 @@ class ChannelAccess:
             raise ApiError("MISSING_PERMISSIONS")
         if permission & ELEVATED and not self.may_moderate:
             raise ApiError("TWO_FACTOR_REQUIRED")
+        self.note_use(permission)
+
+    def note_use(self, permission: int) -> None:
+        """The operation rests on these bits, which the caller holds."""
 
     @property
     def may_moderate(self) -> bool:
@@ -130,6 +147,13 @@ class GuildChannelAccess(ChannelAccess):
     member: Member
     has_factor: Callable[[], bool] = attrs.field(default=lambda: True, repr=False, eq=False, kw_only=True)
     """Whether the caller has a second factor; asked only where that matters."""
+    grants: Callable[[int, bool], None] | None = attrs.field(default=None, repr=False, eq=False, kw_only=True)
+    """Told of the bits that the operation makes use of, and whether it needs a voice."""
+
+    def note_use(self, permission: int) -> None:
+        """The operation rests on these bits, which the caller holds."""
+        if self.grants is not None:
+            self.grants(permission, False)
 
     @property
     def may_moderate(self) -> bool:
@@ -141,6 +165,8 @@ class GuildChannelAccess(ChannelAccess):
         """Raise COMMUNICATION_DISABLED for a member whose voice a moderator has taken."""
         if self.member.is_timed_out(now_ms):
             raise ApiError("COMMUNICATION_DISABLED")
+        if self.grants is not None:
+            self.grants(0, True)
 
     def disables(self, operation: int) -> bool:
         """Whether the guild's disabled operations hold this bit."""
@@ -195,7 +221,7 @@ class Access:
     `private_channel` finds the conversation of an account with a channel's id (`chat.domain.private_channels`),
     `thread` a thread that a member sees (`chat.domain.thread_access`). `has_factor` tells whether an account, or the
     owner of a bot, has enrolled a second factor (document 001, MFA levels). `is_connected` tells whether an account is
-    in a voice channel, and therefore sees it (design 8, dragging).
+    in a voice channel, and therefore sees it (design 8, dragging). `stored` gives the same on what a connection reads.
     """
 
     def __init__(
@@ -205,12 +231,14 @@ class Access:
         thread: Callable[[GuildState, Member, int], GuildChannelAccess | None] = lambda state, member, channel_id: None,
         has_factor: Callable[[Account], bool] = lambda account: True,
         is_connected: Callable[[int, int], bool] = lambda user_id, channel_id: False,
+        stored: Callable[[sqlite3.Connection], Access] | None = None,
     ) -> None:
         self._guild_states = guild_states
         self._private_channel = private_channel
         self._thread = thread
         self._has_factor = has_factor
         self._is_connected = is_connected
+        self._stored = stored
 
     def guild(self, principal: Principal, guild_id: int, permission: int = 0) -> GuildAccess:
         """A guild that the caller is in, with every bit of `permission`.
@@ -228,6 +256,7 @@ class Access:
             raise ApiError("MISSING_PERMISSIONS")
         if permission & ELEVATED and not self._may_moderate(principal, state):
             raise ApiError("TWO_FACTOR_REQUIRED")
+        self._grant(principal, guild_id, None, permission)
         return GuildAccess(state, member, permissions)
 
     def channel(self, principal: Principal, channel_id: int, permission: int = 0) -> ChannelAccess:
@@ -241,6 +270,7 @@ class Access:
             if access is None:
                 raise ApiError("UNKNOWN_CHANNEL")
             access.require(permission)
+            self._grant(principal, None, channel_id, 0)
             return access
         return self._guild_channel(principal, guild_id, channel_id, permission)
 
@@ -284,7 +314,11 @@ class Access:
             thread = self._thread(state, self._membership(principal, state), channel_id)
             if thread is None:
                 raise ApiError("UNKNOWN_CHANNEL")
-            thread = attrs.evolve(thread, has_factor=functools.partial(self._has_factor, principal.account))
+            thread = attrs.evolve(
+                thread,
+                has_factor=functools.partial(self._has_factor, principal.account),
+                grants=functools.partial(self._grant, principal, None, channel_id),
+            )
             thread.require(permission)
             return thread
         member = self._membership(principal, state)
@@ -300,9 +334,40 @@ class Access:
             state,
             member,
             has_factor=functools.partial(self._has_factor, principal.account),
+            grants=functools.partial(self._grant, principal, None, channel_id),
         )
         access.require(permission)
         return access
+
+    def _grant(
+        self,
+        principal: Principal,
+        guild_id: int | None,
+        channel_id: int | None,
+        permission: int,
+        needs_voice: bool = False,
+    ) -> None:
+        if self._stored is not None:
+            claim(self._judge, (principal, guild_id, channel_id, permission, needs_voice))
+
+    def _judge(self, connection: sqlite3.Connection, granted: Iterable[_Granted]) -> None:
+        """In a unit of writing: judge once more what was granted, each guild and channel once.
+
+        :raises ApiError: as `guild` and `channel`; COMMUNICATION_DISABLED.
+        """
+        assert self._stored is not None, "else nothing is claimed"  # noqa: S101
+        access = self._stored(connection)
+        merged: dict[tuple[int | None, int | None], tuple[Principal, int, bool]] = {}
+        for principal, guild_id, channel_id, permission, needs_voice in granted:
+            _, bits, spoke = merged.get((guild_id, channel_id), (principal, 0, False))
+            merged[guild_id, channel_id] = principal, bits | permission, spoke or needs_voice
+        for (guild_id, channel_id), (principal, permission, needs_voice) in merged.items():
+            if guild_id is not None:
+                access.guild(principal, guild_id, permission)
+            elif channel_id is not None:
+                channel = access.channel(principal, channel_id, permission)
+                if needs_voice:
+                    channel.require_voice(self._guild_states.now_ms())
 
     def require_open(self, principal: Principal, state: GuildState) -> None:
         """Raise ACCESS_DENIED or MISSING_ACCESS for a guild that nobody, or not this account, may enter now."""

@@ -17,6 +17,7 @@ from chat.domain.media_library import MediaLibrary
 from chat.domain.objects.users import has_premium
 from chat.errors import FieldError, InvalidFormBody
 from chat.store.accounts import Account
+from chat.store.members import Member
 
 ACCOUNT_IMAGES: Final[Mapping[str, str]] = {"avatar": AVATARS, "banner": BANNERS}
 """The kind of asset behind each image field of an account."""
@@ -41,6 +42,16 @@ class AccountImageChanges:
     def columns(self) -> dict[str, Any]:
         """The columns of the account that change."""
         return {field: None if image is None else image.hash for field, image in self.by_field.items()}
+
+    def without_repeated(self, known: Account | Member) -> AccountImageChanges:
+        """Those of the images that are not the ones that were known to be there."""
+        return AccountImageChanges(
+            {
+                field: image
+                for field, image in self.by_field.items()
+                if (None if image is None else image.hash) != getattr(known, field)
+            }
+        )
 
     def store(self, connection: sqlite3.Connection) -> None:
         """In a unit of writing, beside the account's own row: with a change of that, the store takes the image that was

@@ -21,6 +21,7 @@ from chat.domain.address_wishes import AddressWish, AddressWishes, Move
 from chat.domain.new_passwords import NewPasswords
 from chat.domain.objects.users import bearer_user, partial_user, private_user
 from chat.domain.profiles import KEEP_TAG, ProfileRules, TagChange, marked
+from chat.domain.repeated_values import without_repeated
 from chat.domain.sudo import SudoMode, SudoProof
 from chat.domain.usernames import Usernames
 from chat.errors import ApiError, InvalidFormBody
@@ -149,8 +150,9 @@ class Accounts:
         known = principal.account
         sent = {name: profile[name] for name in ACCOUNT_IMAGES.keys() & profile.keys()}
         written = {name: value for name, value in profile.items() if name not in sent}
-        changes = self._rules.checked(known, written, tag)
-        pictures = await self._images.judged(known, sent)
+        changes = without_repeated(known, self._rules.checked(known, written, tag))
+        tag = tag.without_repeated(known)
+        pictures = (await self._images.judged(known, sent)).without_repeated(known)
         changes |= pictures.columns()
         checked = _NOTHING if credentials is None else await self._checked(known, credentials)
         ends_sign_ins = checked.password_hash is not None and known.password_hash is not None

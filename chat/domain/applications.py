@@ -31,6 +31,7 @@ from chat.domain.memberships import Departure, Memberships
 from chat.domain.objects.applications import application_object, bot_object, own_application
 from chat.domain.profiles import KEEP_TAG, ProfileRules, TagChange
 from chat.domain.redirects import is_redirect
+from chat.domain.repeated_values import without_repeated
 from chat.domain.sudo import SudoMode, SudoProof
 from chat.domain.usernames import Usernames
 from chat.domain.verification import is_unclaimed
@@ -250,16 +251,18 @@ class Applications:
         known = required_bot_of(reader, owned(reader, principal, application_id))
         sent = {name: change.profile[name] for name in ACCOUNT_IMAGES.keys() & change.profile.keys()}
         written = {name: value for name, value in change.profile.items() if name not in sent}
-        pictures = await self._images.judged(known, sent)
+        changes = without_repeated(known, self._rules.checked(known, dict(written), change.tag))
+        tag = change.tag.without_repeated(known)
+        pictures = (await self._images.judged(known, sent)).without_repeated(known)
 
         def unit(connection: sqlite3.Connection) -> tuple[Account, Account]:
             before = required_bot_of(connection, owned(connection, principal, application_id))
-            after = attrs.evolve(before, **self._rules.checked(before, dict(written), change.tag), **pictures.columns())
+            after = attrs.evolve(before, **changes, **pictures.columns())
             pictures.store(connection)
             if change.flags is not None:
                 after = attrs.evolve(after, flags=(after.flags & ~BOT_FLAGS) | change.flags)
-            if change.tag != KEEP_TAG:
-                after = self._usernames.claimed(connection, after, change.tag.username, change.tag.discriminator)
+            if tag != KEEP_TAG:
+                after = self._usernames.claimed(connection, after, tag.username, tag.discriminator)
                 note_changes(connection, before, after, self._clock.now_ms())
             if after != before:
                 accounts.replace(connection, after)

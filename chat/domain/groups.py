@@ -26,6 +26,7 @@ from chat.domain.instance_policy import InstancePolicy
 from chat.domain.media_library import MediaLibrary
 from chat.domain.objects.users import partial_user
 from chat.domain.private_channels import PrivateChannelAccess, PrivateChannels
+from chat.domain.repeated_values import without_repeated
 from chat.domain.system_messages import SystemMessages, WrittenMessage
 from chat.domain.verification import is_unclaimed
 from chat.errors import ApiError, InvalidFormBody
@@ -290,6 +291,8 @@ class Groups:
             icon = await self._media.prepare(ICONS, channel_id, wanted["icon"], path="icon")
         if "icon" in wanted:
             wanted["icon"] = None if icon is None else icon.hash
+        nicks = {"nicks": wanted.pop("nicks")} if "nicks" in wanted else {}
+        wanted = {**without_repeated(access.channel, wanted), **nicks}
         message_ids = [self._snowflakes(), self._snowflakes()]
 
         def unit(connection: sqlite3.Connection) -> _Change:
@@ -298,7 +301,10 @@ class Groups:
                 raise ApiError("UNKNOWN_CHANNEL")
             columns = self._columns(connection, before, user_id, wanted)
             if "nicks" in wanted:
-                private_channels.set_nicks(connection, channel_id, _judged_nicks(before, user_id, wanted["nicks"]))
+                given = _judged_nicks(before, user_id, wanted["nicks"])
+                known = access.nicks
+                fresh = {named: nick for named, nick in given.items() if (nick or None) != known.get(named)}
+                private_channels.set_nicks(connection, channel_id, fresh)
             changed = attrs.evolve(before.channel, **columns)
             if changed != before.channel:
                 store(connection, icon)

@@ -22,6 +22,7 @@ from chat.domain.guilds import normalised_name
 from chat.domain.instance_policy import InstancePolicy
 from chat.domain.media_library import MediaLibrary
 from chat.domain.objects.guilds import guild_object
+from chat.domain.repeated_values import without_repeated
 from chat.domain.second_factors import SecondFactors
 from chat.domain.sudo import SudoMode, SudoProof
 from chat.errors import ApiError, FieldError, InvalidFormBody
@@ -61,10 +62,13 @@ UNLOGGED: Final = frozenset({"banner_width", "banner_height", "splash_width", "s
 
 @attrs.frozen
 class JudgedFields:
-    """Fields of a guild that can be written as they are here: columns, and images that come or go."""
+    """Fields of a guild that can be written as they are here: columns, and images that come or go. What was only
+    repeated is not among them."""
 
     columns: Mapping[str, Any]
     pictures: GuildImageChanges
+    known: Guild
+    """The guild that they were judged for; it may be another one by now."""
 
 
 @attrs.frozen
@@ -127,7 +131,10 @@ class GuildChanges:
         judged = await self.judged(access.state, fields)
 
         def unit(connection: sqlite3.Connection) -> ChangedGuild:
-            return self.write(connection, guild_id, judged, Actor(principal.user_id, reason))
+            changed = self.write(connection, guild_id, judged, Actor(principal.user_id, reason))
+            if "mfa_level" in judged.columns and changed.before.owner_id != principal.user_id:
+                raise ApiError("MISSING_PERMISSIONS")
+            return changed
 
         async with self._media.kept(*judged.pictures.prepared):
             changed = await self._database.write(unit, self.announce)
@@ -140,8 +147,11 @@ class GuildChanges:
         :raises InvalidFormBody: with every field that cannot be taken.
         :raises StorageUnavailable: when an image cannot be written.
         """
-        pictures = await guild_images.judged(self._media, state.guild, fields)
-        return JudgedFields({**self._judged(state, fields, pictures.errors), **pictures.columns()}, pictures)
+        known = state.guild
+        pictures = await guild_images.judged(self._media, known, fields)
+        columns = without_repeated(known, self._judged(known, state.channels, fields, pictures.errors))
+        pictures = pictures.without_repeated(known)
+        return JudgedFields({**columns, **pictures.columns()}, pictures, known)
 
     def write(
         self,
@@ -161,10 +171,13 @@ class GuildChanges:
         if before is None:
             raise ApiError("UNKNOWN_GUILD")
         self._require_channels(connection, guild_id, judged.columns)
+        if "verification_level" in judged.columns:
+            _require_level(before, judged.columns["verification_level"])
         judged.pictures.store(connection, before)
         after = attrs.evolve(before, **judged.columns)
         if "features" in judged.columns:
-            after = attrs.evolve(after, features=_features_after(before.features, judged.columns["features"]))
+            wanted = judged.columns["features"]
+            after = attrs.evolve(after, features=_features_after(before.features, judged.known.features, wanted))
         after = further(before, after)
         renamed = _renamed(connection, before, after)
         for channel in renamed:
@@ -184,7 +197,11 @@ class GuildChanges:
             raise InvalidFormBody.at("mfa_level", "MUST_ENABLE_2FA_BEFORE_REQUIRING_FOR_MODS")
 
     def _judged(
-        self, state: GuildState, fields: Mapping[str, Any], wrong_images: Iterable[FieldError]
+        self,
+        guild: Guild,
+        present: Mapping[int, Channel],
+        fields: Mapping[str, Any],
+        wrong_images: Iterable[FieldError],
     ) -> dict[str, Any]:
         """The columns that change, images apart. Raises InvalidFormBody with all that is wrong, or CONTENT_BLOCKED."""
         errors = list(wrong_images)
@@ -192,7 +209,7 @@ class GuildChanges:
         for name in ("name", "features", "verification_level", "message_history_cutoff"):
             if name in changes:
                 try:
-                    changes[name] = getattr(self, f"_{name}")(state, changes[name])
+                    changes[name] = getattr(self, f"_{name}")(guild, changes[name])
                 except InvalidFormBody as refused:
                     errors.extend(refused.errors)
         if "system_channel_flags" in changes:
@@ -202,8 +219,8 @@ class GuildChanges:
             changes["content_warning_level"] = level if level == CONTENT_WARNING else 0
         if changes.get("content_warning_text") is not None:
             changes["content_warning_text"] = changes["content_warning_text"].strip() or None
-        changes.update(_nsfw(state.guild, fields))
-        errors.extend(_wrong_channels(state.channels, changes))
+        changes.update(_nsfw(guild, fields))
+        errors.extend(_wrong_channels(present, changes))
         if errors:
             raise InvalidFormBody(errors)
         for name in ("name", "content_warning_text"):
@@ -213,24 +230,23 @@ class GuildChanges:
 
     # One field each: what is stored of what was asked for
 
-    def _name(self, state: GuildState, value: str) -> str:
+    def _name(self, guild: Guild, value: str) -> str:
         return normalised_name(value)
 
-    def _features(self, state: GuildState, value: list[str]) -> frozenset[str]:
+    def _features(self, guild: Guild, value: list[str]) -> frozenset[str]:
         wanted = frozenset(value)
-        if wanted - state.guild.features - TOGGLEABLE_GUILD_FEATURES:
+        if wanted - guild.features - TOGGLEABLE_GUILD_FEATURES:
             raise InvalidFormBody.at("features", "GUILD_FEATURE_NOT_TOGGLEABLE")
         return wanted
 
-    def _verification_level(self, state: GuildState, value: int) -> int:
+    def _verification_level(self, guild: Guild, value: int) -> int:
         level = min(value, VerificationLevel.HIGH.value)
-        if GuildFeature.DISCOVERABLE in state.guild.features and level < VerificationLevel.LOW:
-            raise InvalidFormBody.at("verification_level", "DISCOVERABLE_GUILD_VERIFICATION_LEVEL_TOO_LOW")
+        _require_level(guild, level)
         return level
 
-    def _message_history_cutoff(self, state: GuildState, value: int | None) -> int | None:
+    def _message_history_cutoff(self, guild: Guild, value: int | None) -> int | None:
         if value is not None:
-            if value < state.guild.created_at:
+            if value < guild.created_at:
                 raise InvalidFormBody.at("message_history_cutoff", "MESSAGE_HISTORY_CUTOFF_BEFORE_GUILD_CREATION")
             if value > self._clock.now_ms():
                 raise InvalidFormBody.at("message_history_cutoff", "MESSAGE_HISTORY_CUTOFF_IN_FUTURE")
@@ -284,10 +300,16 @@ def changes_availability(before: Guild, after: Guild) -> bool:
     return bool(changed & UNAVAILABLE_GUILD_FEATURES) or (is_closed and GuildFeature.UNAVAILABLE_HIDDEN in changed)
 
 
-def _features_after(before: frozenset[str], wanted: frozenset[str]) -> frozenset[str]:
-    """The wanted set, with what cannot be toggled left as it is (document 001, Modify guild)."""
+def _require_level(guild: Guild, level: int) -> None:
+    if GuildFeature.DISCOVERABLE in guild.features and level < VerificationLevel.LOW:
+        raise InvalidFormBody.at("verification_level", "DISCOVERABLE_GUILD_VERIFICATION_LEVEL_TOO_LOW")
+
+
+def _features_after(before: frozenset[str], known: frozenset[str], wanted: frozenset[str]) -> frozenset[str]:
+    """The set with what is wanted beyond what was known, and without what was known and is not wanted; what cannot be
+    toggled is left as it is (document 001, Modify guild)."""
     toggleable = frozenset(str(feature) for feature in TOGGLEABLE_GUILD_FEATURES)
-    return (before - toggleable) | (wanted & toggleable)
+    return (before - (toggleable & known - wanted)) | (toggleable & wanted - known)
 
 
 def _nsfw(guild: Guild, fields: Mapping[str, Any]) -> dict[str, Any]:

@@ -71,6 +71,17 @@ class GuildImageChanges:
                 columns[f"{field}_height"] = None if image is None else image.asset.height
         return columns
 
+    def without_repeated(self, known: Guild) -> GuildImageChanges:
+        """Those of the images that are not the ones that the guild was known to have."""
+        return GuildImageChanges(
+            {
+                field: image
+                for field, image in self.by_field.items()
+                if (None if image is None else image.hash) != getattr(known, field)
+            },
+            self.errors,
+        )
+
     def store(self, connection: sqlite3.Connection, before: Guild) -> None:
         """In a unit of writing: new images take the place of old ones, or nothing does.
 

@@ -6,14 +6,14 @@ commit, so it never runs ahead of the store.
 
 from __future__ import annotations
 
+import sqlite3
 from collections import OrderedDict
-from typing import Final
+from typing import Final, Protocol
 
 from chat.clock import Clock
 from chat.domain.guild_state import GuildState
 from chat.store import channels, guilds, roles
 from chat.store.channels import Channel, Overwrite
-from chat.store.database import Database
 from chat.store.guilds import Guild
 from chat.store.members import Member
 from chat.store.roles import Role
@@ -24,10 +24,18 @@ GUILD_STATES: Final = 4_096
 """States kept for guilds that nobody holds; the one unused for longest goes first."""
 
 
+class Readable(Protocol):
+    """Something that is read on one connection: a database, or one of its transactions."""
+
+    @property
+    def reader(self) -> sqlite3.Connection:
+        """Where it is read."""
+
+
 class GuildStates:
     """The guild states in memory; loop thread only."""
 
-    def __init__(self, database: Database, clock: Clock, *, capacity: int = GUILD_STATES) -> None:
+    def __init__(self, database: Readable, clock: Clock, *, capacity: int = GUILD_STATES) -> None:
         self._database = database
         self._clock = clock
         self._capacity = capacity
@@ -68,6 +76,10 @@ class GuildStates:
         if guild_id is not None and self.loaded(guild_id) is not None:
             self._channel_guilds[channel_id] = guild_id
         return guild_id
+
+    def now_ms(self) -> int:
+        """The time (Unix milliseconds)."""
+        return self._clock.now_ms()
 
     def hold(self, guild_id: int) -> None:
         """Keep the state in memory until `release`; holds are counted."""

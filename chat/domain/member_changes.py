@@ -22,6 +22,7 @@ from chat.domain.audit_log import Actor, AuditLog, changes_between
 from chat.domain.guild_states import GuildStates, Member
 from chat.domain.instance_policy import InstancePolicy
 from chat.domain.objects.messages import author_object
+from chat.domain.repeated_values import without_repeated
 from chat.domain.role_hierarchy import rank_of_member
 from chat.domain.roles import Roles
 from chat.domain.voice_states import VoiceState, VoiceStates
@@ -162,7 +163,9 @@ class MemberChanges:
         bio = columns.get("bio")
         if bio is not None and len(bio) > self._settings.limits.max_bio_length:
             raise InvalidFormBody.at("bio", "CONTENT_EXCEEDS_MAX_LENGTH")
+        columns = without_repeated(access.member, columns)
         pictures = await self._images.judged(principal.account, sent, member_images(guild_id))
+        pictures = pictures.without_repeated(access.member)
         columns |= pictures.columns()
         async with self._images.media.kept(*pictures.prepared):
             written = await self._write(access, user_id, columns, Actor(user_id, reason), None, pictures)

@@ -25,6 +25,14 @@ class TagChange:
     username: str | None = None
     discriminator: int | None = None
 
+    def without_repeated(self, known: Account) -> TagChange:
+        """What of it is not the tag that the account was known to have."""
+        if self.username not in (None, known.username):
+            return self
+        if self.discriminator in (None, known.discriminator):
+            return KEEP_TAG
+        return TagChange(None, self.discriminator)
+
 
 KEEP_TAG: Final = TagChange()
 

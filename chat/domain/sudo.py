@@ -8,7 +8,8 @@ and so does an account that has nothing to prove itself with.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import sqlite3
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Protocol
 
 import attrs
@@ -17,7 +18,9 @@ from chat.auth.passwords import Passwords
 from chat.auth.sudo_token import SudoTokens
 from chat.domain.factors import FactorsHeld
 from chat.errors import ApiError, InvalidFormBody, RateLimited
+from chat.store import accounts
 from chat.store.accounts import Account
+from chat.store.guard import claim
 
 
 @attrs.define
@@ -103,6 +106,7 @@ class SudoMode:
             raise RateLimited(retry_after)
         if not await self._passwords.verify(account.password_hash, proof.password):
             raise InvalidFormBody.at("password", "INVALID_PASSWORD")
+        claim(_require_password_still, (account.id, account.password_hash))
         return True
 
     async def _is_factor_proved(self, account: Account, proof: SudoProof, issues_token: bool) -> bool:
@@ -117,6 +121,14 @@ class SudoMode:
         if issues_token:
             proof.answered = self._tokens.issue(account.id)
         return True
+
+
+def _require_password_still(connection: sqlite3.Connection, proved: Iterable[tuple[int, str]]) -> None:
+    """In a unit of writing: raise INVALID_PASSWORD where the password that was proved is another one by now."""
+    for user_id, password_hash in proved:
+        account = accounts.by_id(connection, user_id)
+        if account is None or account.password_hash != password_hash:
+            raise InvalidFormBody.at("password", "INVALID_PASSWORD")
 
 
 def sudo_mode_required(held: FactorsHeld) -> ApiError:

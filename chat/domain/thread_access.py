@@ -9,13 +9,12 @@ import attrs
 
 from chat.bus.audience import Audience, ToThread
 from chat.domain.access import GuildChannelAccess
-from chat.domain.guild_states import GuildState, Member
+from chat.domain.guild_states import GuildState, Member, Readable
 from chat.domain.objects.threads import thread_gone_object, thread_object
 from chat.domain.thread_events import member_of_thread
 from chat.errors import ApiError
 from chat.registries.permissions import FULL_MASK, Permission
 from chat.store import messages, threads
-from chat.store.database import Database
 from chat.store.threads import ShownThread, Thread, ThreadMember
 
 SEND_MESSAGES: Final = Permission.SEND_MESSAGES.value
@@ -107,7 +106,7 @@ class PrivateThread:
 class ThreadLookup:
     """Finds threads for those who see them."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Readable) -> None:
         self._database = database
 
     def find(self, state: GuildState, member: Member, thread_id: int) -> ThreadAccess | None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hmac
 import sqlite3
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 from typing import Any, Final
 
@@ -32,6 +32,7 @@ from chat.domain.message_senders import webhook_sender
 from chat.domain.messages import Messages
 from chat.domain.objects.webhooks import webhook_object
 from chat.domain.posts import Posts
+from chat.domain.repeated_values import without_repeated
 from chat.domain.thread_access import ThreadAccess, permissions_in_thread
 from chat.domain.threads import NewThread
 from chat.errors import ApiError, InvalidFormBody
@@ -45,6 +46,7 @@ from chat.store import accounts, assets, channels, crossposts, threads, webhooks
 from chat.store.assets import Asset
 from chat.store.channels import Channel
 from chat.store.database import Database
+from chat.store.guard import claim
 from chat.store.guild_audit_log import AuditLogEntry
 from chat.store.webhooks import CHANNEL_FOLLOWER, Webhook
 
@@ -236,6 +238,7 @@ class Webhooks:
         known = self._token(self._nobodys if webhook is None else webhook)
         if not hmac.compare_digest(known, token.encode()) or webhook is None:
             raise ApiError("UNKNOWN_WEBHOOK")
+        claim(_require_there, webhook_id)
         return webhook
 
     def get_by_token(self, webhook: Webhook) -> dict[str, Any]:
@@ -350,30 +353,34 @@ class Webhooks:
 
     async def _change(self, webhook: Webhook, change: WebhookChange, actor: Actor | None) -> Webhook:
         async with self._new_avatar(webhook.id, change.avatar) as asset:
-            wished = attrs.evolve(
-                webhook,
-                name=webhook.name if change.name is None else self._name(change.name),
-                channel_id=webhook.channel_id if change.channel_id is None else change.channel_id,
-                avatar=webhook.avatar if change.avatar is None else None if asset is None else asset.hash,
-            )
+            columns: dict[str, Any] = {}
+            if change.name is not None:
+                columns["name"] = self._name(change.name)
+            if change.channel_id is not None:
+                columns["channel_id"] = change.channel_id
+            if change.avatar is not None:
+                columns["avatar"] = None if asset is None else asset.hash
+            columns = without_repeated(webhook, columns)
 
-            def unit(connection: sqlite3.Connection) -> tuple[Webhook, AuditLogEntry | None]:
-                self._require_room(connection, webhook.id, wished.channel_id)
+            def unit(connection: sqlite3.Connection) -> tuple[Webhook, Webhook, AuditLogEntry | None]:
                 before = webhooks.by_id(connection, webhook.id)
-                if before is None or not webhooks.update(connection, wished):
+                if before is None:
                     raise ApiError("UNKNOWN_WEBHOOK")
-                if before.avatar is not None and before.avatar != wished.avatar:
+                after = attrs.evolve(before, **columns)
+                self._require_room(connection, webhook.id, after.channel_id)
+                webhooks.update(connection, after)
+                if before.avatar is not None and before.avatar != after.avatar:
                     assets.delete(connection, AVATARS, webhook.id, before.avatar)
-                if asset is not None:
+                if asset is not None and after.avatar == asset.hash:
                     assets.insert(connection, asset)
-                return before, self._record(connection, actor, before, wished)
+                return before, after, self._record(connection, actor, before, after)
 
-            def then(result: tuple[Webhook, AuditLogEntry | None]) -> None:
-                before, entry = result
-                self._tell(webhook.guild_id, entry, *{before.channel_id, wished.channel_id})
+            def then(result: tuple[Webhook, Webhook, AuditLogEntry | None]) -> None:
+                before, after, entry = result
+                self._tell(webhook.guild_id, entry, *{before.channel_id, after.channel_id})
 
-            await self._database.write(unit, then)
-        return wished
+            _, after, _ = await self._database.write(unit, then)
+        return after
 
     def _require_room(self, connection: sqlite3.Connection, webhook_id: int, channel_id: int) -> None:
         present = webhooks.of_channel(connection, channel_id)
@@ -456,6 +463,12 @@ class Webhooks:
         token = self._keys.open(SEALED_FOR, webhook.sealed_token, str(webhook.id).encode())
         # Sealed with another key: the directory's signing key was replaced. No token fits any more.
         return self._unknown if token is None else token
+
+
+def _require_there(connection: sqlite3.Connection, webhook_ids: Iterable[int]) -> None:
+    """In a unit of writing: raise UNKNOWN_WEBHOOK where a webhook whose token was shown has gone."""
+    if any(webhooks.by_id(connection, webhook_id) is None for webhook_id in webhook_ids):
+        raise ApiError("UNKNOWN_WEBHOOK")
 
 
 def _require_takes_webhooks(channel: Channel) -> None:

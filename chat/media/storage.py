@@ -28,6 +28,7 @@ import trio
 from chat.errors import StorageUnavailable
 from chat.media.image_header import HEADER_BYTES
 from chat.registries.limits import IMAGE_BODIES_IN_PROGRESS
+from chat.store.guard import judge_again
 
 PIECE_BYTES: Final = 131_072
 """What is read at a time."""
@@ -131,6 +132,7 @@ class MediaStorage:
     @contextlib.asynccontextmanager
     async def receiving(self) -> AsyncIterator[Incoming]:
         """A file to write into; whatever was not kept by the end of the block is gone."""
+        judge_again()
         incoming = Incoming(self, self._directory / "incoming" / str(next(self._numbers)))
         try:
             yield incoming
@@ -225,6 +227,7 @@ class MediaStorage:
 
     async def computed(self, work: Callable[..., R], *arguments: Any) -> R:
         """What a longer computation on a file's bytes gives, made off the loop."""
+        judge_again()
         return await self._run(work, *arguments)
 
     async def at_work(self, work: Callable[..., None], *arguments: Any) -> None:

@@ -136,7 +136,7 @@ class Database:
         if request.error is not None:
             raise request.error
         if guard is not None:
-            guard.is_passed = True
+            guard.is_due = False
         result: T = request.result
         return result
 
