@@ -91,6 +91,7 @@ class RateLimited(ApiError):
             headers["X-RateLimit-Global"] = "true"
         seconds = max(1, math.ceil(retry_after * 1000)) / 1000
         super().__init__("RATE_LIMITED", members={"global": scope == "global", "retry_after": seconds}, headers=headers)
+        self.scope = scope
 
 
 class StorageUnavailable(ApiError):

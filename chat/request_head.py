@@ -29,6 +29,7 @@ _STATUS_TEXTS: Final[Mapping[int, str]] = {
     200: "OK",
     400: "Bad Request",
     403: "Forbidden",
+    404: "Not Found",
     408: "Request Timeout",
     426: "Upgrade Required",
     500: "Internal Server Error",

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -57,15 +57,18 @@ from chat.gateway.hub import Hub
 from chat.gateway.listener import Listener, Port
 from chat.gateway.retention import at_rest, revived
 from chat.gateway.subscriptions import Subscriptions
+from chat.observation import Observer
 from chat.snowflake import SnowflakeGenerator
 from chat.store import accounts, chosen_settings, outside_changes, retained_sessions
 from chat.store import private_channels as private_channels_store
+from chat.store.data_directory import DataDirectory
 from chat.store.database import Database
 from chat.store.last_id import last_id
 from chat.web.pages import Pages
 
 if TYPE_CHECKING:
     from chat.development.seeded_world import SeededWorld
+    from chat.metrics import Metrics
 
 logger = structlog.get_logger(__name__)
 
@@ -228,6 +231,27 @@ class Server:
         self._routes: list[Routes] = [*ROUTES, *ADMIN_ROUTES]
         self._faults: HttpFaults | None = None
         self.port: Port
+        self.metrics: Metrics | None = None
+        self._observers: list[Observer] = []
+        self._observe()
+
+    def _observe(self) -> None:
+        """Set up what looks on: nothing of it is imported unless it is wanted."""
+        settings = self.settings
+        if settings.access_log == "on":
+            from chat.access_log import write_line
+
+            self._observers.append(write_line)
+        if settings.metrics == "on":
+            from chat.metrics import Metrics
+            from chat.metrics_page import routes_of
+
+            file = DataDirectory(self.surroundings.directory).database
+            in_threads = self.surroundings.work_in_threads
+            self.metrics = Metrics(self.database, file, self.gateway, self.outbox, in_threads=in_threads)
+            self._observers.append(self.metrics.observe)
+            if settings.metrics_listen is None:
+                self._routes.append(routes_of(self.metrics))
 
     def develop(self, world: SeededWorld, clock: MovableClock) -> None:
         """Add the development routes."""
@@ -267,7 +291,9 @@ class Server:
     # Coming and going
 
     @asynccontextmanager
-    async def running(self, listeners: Sequence[Listener], *, maximum_connections: int) -> AsyncIterator[None]:
+    async def running(
+        self, listeners: Sequence[Listener], *, maximum_connections: int, metrics_listeners: Sequence[Listener] = ()
+    ) -> AsyncIterator[None]:
         """Serve on the listeners while the block lasts; leaving it closes everything at once, `drain` in good order."""
         http = HttpServer(self.application(), self.clock)
         self.port = Port(
@@ -277,12 +303,22 @@ class Server:
             addresses=self.addresses,
             maximum_connections=maximum_connections,
             refuse=self.address_bans.refuse,
+            observers=self._observers,
         )
         await self.address_bans.load()
         if not self.services.instance_setup.is_configured:
             logger.warning("not set up: no account may administer, the first one may make itself the administrator")
-        async with http.running(), self.gateway.running(), trio.open_nursery() as nursery:
+        async with AsyncExitStack() as stack:
+            await stack.enter_async_context(http.running())
+            await stack.enter_async_context(self.gateway.running())
+            if self.metrics is not None and metrics_listeners:
+                from chat.metrics_page import page_of_its_own
+
+                await stack.enter_async_context(page_of_its_own(self.metrics, metrics_listeners, self.clock))
+            nursery = await stack.enter_async_context(trio.open_nursery())
             await self._adopt_retained()
+            if self.metrics is not None:
+                nursery.start_soon(self.metrics.run)
             await self.services.media.begin()
             await self.services.push_subscriptions.begin()
             await self.services.administration.blocklists.load()
@@ -325,7 +361,7 @@ class Server:
             faults=self._faults,
             in_threads=self.surroundings.work_in_threads,
         )
-        return ChatApp(kernel, Pages(self.settings, self.database, self.clock))
+        return ChatApp(kernel, Pages(self.settings, self.database, self.clock), self._observers)
 
     async def drain(self, seconds: float = DRAIN_SECONDS) -> None:
         """Send every session elsewhere, finish running requests, write down the sessions that may be resumed."""

@@ -24,6 +24,7 @@ from chat import request_head
 from chat.auth.passwords import CHEAP
 from chat.clock import SkippingClock, SystemClock
 from chat.config import Loaded, Settings
+from chat.config.name_servers import address_and_port
 from chat.errors import OperatorError
 from chat.gateway.listener import Listener, SocketListener, answering, connections_maximum, open_listeners
 from chat.server import Server, Surroundings, develop
@@ -102,12 +103,18 @@ async def serve(loaded: Loaded, *, clock: SkippingClock | None, announce: Callab
     """
     sys.setswitchinterval(SWITCH_INTERVAL_SECONDS)
     settings, directory, ending = loaded.settings, DataDirectory(loaded.data_directory), Ending()
-    async with ending.heard(), _listening(settings) as listeners:
+    async with (
+        ending.heard(),
+        _listening(settings.host, settings.port) as listeners,
+        _listening_for_metrics(settings) as metrics_listeners,
+    ):
         settings = settings.listening_on(listeners[0].port)
         await migrate(directory, listeners)
         async with open_database(directory.database) as database:
             server = await assemble(settings, database, directory, clock=clock)
-            async with server.running(listeners, maximum_connections=connections_maximum()):
+            async with server.running(
+                listeners, maximum_connections=connections_maximum(), metrics_listeners=metrics_listeners
+            ):
                 with collecting_in_small_portions():
                     ending.started()
                     announce(_addresses(settings, listeners[0].port, server))
@@ -120,11 +127,20 @@ async def serve(loaded: Loaded, *, clock: SkippingClock | None, announce: Callab
 
 
 @asynccontextmanager
-async def _listening(settings: Settings) -> AsyncIterator[list[SocketListener]]:
+async def _listening_for_metrics(settings: Settings) -> AsyncIterator[Sequence[SocketListener]]:
+    if settings.metrics_listen is None:
+        yield ()
+        return
+    async with _listening(*address_and_port(settings.metrics_listen)) as listeners:
+        yield listeners
+
+
+@asynccontextmanager
+async def _listening(host: str, port: int) -> AsyncIterator[Sequence[SocketListener]]:
     try:
-        listeners = await open_listeners(settings.host, settings.port)
+        listeners = await open_listeners(host, port)
     except OSError as error:
-        raise OperatorError(f"cannot listen on {settings.host} port {settings.port}: {error.strerror}") from error
+        raise OperatorError(f"cannot listen on {host} port {port}: {error.strerror}") from error
     try:
         yield listeners
     finally:

@@ -294,12 +294,25 @@ def test_a_settings_file_that_cannot_be_read_is_refused(data: Path) -> None:
         ({"CHAT_CAPTCHA__PROVIDER": "hcaptcha"}, "setting captcha.site_key: expected a text"),
         ({"CHAT_SINGLE_COMMUNITY_ENABLED": "true"}, "setting single_community_guild_id: expected a whole number"),
         ({"CHAT_BILLING__STORE_URL": "http://store.example"}, "expected nothing while self_hosted is true"),
+        (
+            {"CHAT_METRICS_LISTEN": "127.0.0.1:9090"},
+            "metrics_listen (environment CHAT_METRICS_LISTEN): expected nothing",
+        ),
     ],
 )
 def test_settings_that_contradict_each_other_are_refused(environment: dict[str, str], message: str) -> None:
     with pytest.raises(OperatorError) as refusal:
         load_settings(NOWHERE, environment=environment)
     assert message in str(refusal.value)
+
+
+@pytest.mark.parametrize("text", ["9090", "localhost:9090", "127.0.0.1", ":9090", "127.0.0.1:99999", "a@127.0.0.1:1"])
+def test_metrics_listen_on_an_address_with_a_port(text: str) -> None:
+    with pytest.raises(OperatorError, match="an address and a port such as"):
+        load_settings(NOWHERE, environment={"CHAT_METRICS": "on", "CHAT_METRICS_LISTEN": text})
+    for right in ("127.0.0.1:9090", "[::1]:0", "0.0.0.0:1"):
+        environment = {"CHAT_METRICS": "on", "CHAT_METRICS_LISTEN": right}
+        assert load_settings(NOWHERE, environment=environment).settings.metrics_listen == right
 
 
 def test_settings_that_complete_each_other_are_accepted() -> None:
@@ -345,7 +358,7 @@ def values(setting: Setting, kind: Any = None) -> st.SearchStrategy[Any]:
     return values(setting, get_args(kind)[0])
 
 
-FREE = [setting for setting in SETTINGS.values() if setting.name not in {"billing.store_url"}]
+FREE = [setting for setting in SETTINGS.values() if setting.name not in {"billing.store_url", "metrics_listen"}]
 COMPLETE: dict[str, object] = {
     "mail.host": "mail.example",
     "mail.from": "chat@mail.example",

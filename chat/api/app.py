@@ -8,6 +8,7 @@ refused.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Final, Protocol
 
 import structlog
@@ -19,6 +20,7 @@ from chat.api.answers import Answer, encode, refusal
 from chat.api.bodies import BODY_LIMIT, Receive
 from chat.api.kernel import Kernel, Send
 from chat.errors import ApiError
+from chat.observation import SEEN, Observation, Observer, told, watching
 from chat.registries.error_codes import STATUS_FALLBACKS
 
 log: Final = structlog.get_logger("chat.api")
@@ -41,19 +43,33 @@ class Pages(Protocol):
 class ChatApp(QuartTrio):
     """The whole HTTP side of one server as an ASGI application."""
 
-    def __init__(self, kernel: Kernel, pages: Pages | None = None) -> None:
+    def __init__(self, kernel: Kernel, pages: Pages | None = None, observers: Sequence[Observer] = ()) -> None:
         super().__init__("chat.api", static_folder=None, template_folder=None)
         self._kernel = kernel
         self._pages = pages
+        self._observers = observers
         self.config["MAX_CONTENT_LENGTH"] = BODY_LIMIT
         self.url_map.redirect_defaults = False
         self.register_error_handler(HTTPException, self._refuse)
         self.register_error_handler(ApiError, self._explain)
         self.register_error_handler(Exception, self._fail)
         self._unregistered = None if pages is None else pages.blueprint
+        if observers:
+            self.after_request(_note_route)
 
     async def asgi_app(self, scope: Any, receive: Receive, send: Send) -> None:
-        """ASGI's entry: the kernel first, then Quart."""
+        """ASGI's entry; what is observed is told of when it is over."""
+        if not self._observers or scope["type"] != "http":
+            await self._answer(scope, receive, send)
+            return
+        scope[SEEN] = seen = Observation(scope["method"])
+        try:
+            await self._answer(scope, receive, watching(seen, send))
+        finally:
+            told(self._observers, seen)
+
+    async def _answer(self, scope: Any, receive: Receive, send: Send) -> None:
+        """The kernel first, then Quart."""
         if scope["type"] == "http" and await self._kernel.serve(scope, receive, send):
             return
         if scope["type"] == "websocket":
@@ -82,6 +98,14 @@ class ChatApp(QuartTrio):
     def _response(self, answer: Answer) -> Response:
         status, headers, body = encode(answer, self._kernel.request_id(request.headers.get("X-Request-ID")))
         return Response(body, status, {name.decode("ascii"): value.decode("latin-1") for name, value in headers})
+
+
+async def _note_route(response: Response) -> Response:
+    seen: Any = request.scope.get(SEEN)
+    rule = request.url_rule
+    if seen is not None and rule is not None:
+        seen.route = rule.rule
+    return response
 
 
 async def _refuse_websocket(scope: Any, receive: Receive, send: Send) -> None:

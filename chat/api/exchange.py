@@ -19,7 +19,17 @@ _NO_CAPABILITIES: Final[frozenset[str]] = frozenset()
 class Exchange:
     """One request. `scope` and `receive` are ASGI's."""
 
-    __slots__ = ("address", "authorizations", "body", "headers", "id", "members", "query_string", "receive")
+    __slots__ = (
+        "address",
+        "authorizations",
+        "body",
+        "caller_id",
+        "headers",
+        "id",
+        "members",
+        "query_string",
+        "receive",
+    )
 
     def __init__(self, scope: Mapping[str, Any], receive: Receive, addresses: ClientAddresses) -> None:
         self.receive: Final = receive
@@ -40,6 +50,8 @@ class Exchange:
         self.address: Final = addresses.of(client[0] if client else "", forwarded, self.headers.get(TEST_HEADER))
         self.body: bytes | None = None
         """The whole body, where it has been received before its turn."""
+        self.caller_id: int | None = None
+        """Of the account that the request's credential stands for, good or not for what it asks."""
         self.id = ""
         """The value of X-Request-ID."""
 

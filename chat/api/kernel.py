@@ -50,6 +50,7 @@ from chat.auth.policy import ADMITTED_BEFORE_BUCKET, ADMITTED_UNCOUNTED, BOT_IN_
 from chat.auth.principal import CredentialKind, Principal
 from chat.auth.resolve import resolve
 from chat.errors import ApiError, InvalidFormBody, RateLimited, StorageUnavailable
+from chat.observation import SEEN, Observation
 from chat.registries.limits import IMAGE_BODY_BYTES
 from chat.registries.user_flags import UserFlag
 from chat.store.guard import guarded
@@ -111,6 +112,7 @@ class Endpoint:
         if not self._ignores_authorization:
             credential = parse_authorization(exchange.authorizations, bot_in_any_case=self._bot_in_any_case)
         caller = self._caller(exchange, credential)
+        exchange.caller_id = None if caller is None else caller.user_id
         if self._admitted_uncounted:
             self._admit(credential, caller)
         if self._asks_captcha and caller is None:
@@ -342,6 +344,7 @@ class Kernel:
         exchange = Exchange(scope, receive, self._addresses)
         exchange.id = self.request_id(exchange.headers.get("x-request-id"))
         streamed = None
+        seen: Observation | None = scope.get(SEEN)
         try:
             self._bans.refuse(exchange.address)
             if self._faults is not None:
@@ -349,11 +352,18 @@ class Kernel:
             if found is None:
                 return False
             targets, exchange.members = found
+            if seen is not None:
+                seen.route = _declared_path(targets)
             (status, headers, body), streamed = await self._answer(scope["method"], targets, exchange)
         except ApiError as error:
             status, headers, body = encode(refusal(error), exchange.id)
+            if seen is not None and isinstance(error, RateLimited):
+                seen.limit = error.scope
         except ClientGone:
             return True
+        finally:
+            if seen is not None:
+                seen.request_id, seen.account_id = exchange.id, exchange.caller_id
         if status == 401:
             self._bans.note_failure(exchange.address)
         head_only = scope["method"] == "HEAD"
@@ -410,6 +420,10 @@ class Kernel:
         if offered is not None and _REQUEST_ID.fullmatch(offered) is not None:
             return offered
         return str(uuid.UUID(int=self._chance.getrandbits(128), version=4))
+
+
+def _declared_path(targets: Mapping[str, Operation]) -> str:
+    return next(iter(targets.values())).path
 
 
 _NO_HEADERS: Final[Mapping[str, str]] = {}

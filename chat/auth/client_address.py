@@ -11,6 +11,11 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 FORWARDED_HEADER: Final = "x-forwarded-for"
+FORWARDED_HEADERS: Final = frozenset(
+    {FORWARDED_HEADER, "forwarded", "via", "x-forwarded-host", "x-forwarded-proto", "x-real-ip"}
+)
+"""By one of these a request tells that it came through a proxy; only the first is ever believed."""
+
 TEST_HEADER: Final = "x-test-address"
 
 _Address = ipaddress.IPv4Address | ipaddress.IPv6Address
@@ -48,6 +53,11 @@ class ClientAddresses:
 
     def _is_trusted(self, address: _Address) -> bool:
         return any(address in network for network in self._trusted if network.version == address.version)
+
+
+def is_forwarded(headers: Iterable[str]) -> bool:
+    """Whether headers (their names in lower case) tell of a proxy, trusted or not."""
+    return not FORWARDED_HEADERS.isdisjoint(headers)
 
 
 def network_of(address: str) -> str:

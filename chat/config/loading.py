@@ -210,6 +210,10 @@ def _refuse_contradictions(settings: Settings, origins: Mapping[str, str]) -> No
         if is_needed and value is None:
             expected = "true" if SETTINGS[name].type is bool else SETTINGS[name].expected.removesuffix(", or nothing")
             raise OperatorError(f"setting {name}: expected {expected}, because of {because} ({origins[because]})")
+    if settings.metrics == "off" and settings.metrics_listen is not None:
+        raise OperatorError(
+            f"setting metrics_listen ({origins['metrics_listen']}): expected nothing while metrics is off"
+        )
     if settings.self_hosted and settings.billing.store_url is not None:
         raise OperatorError(
             f"setting billing.store_url ({origins['billing.store_url']}): expected nothing while self_hosted is true"

@@ -11,7 +11,7 @@ import attrs
 
 from chat.config.declare import setting
 from chat.config.limits import Limits
-from chat.config.name_servers import host_and_port
+from chat.config.name_servers import address_and_port, host_and_port
 from chat.registries import limits as documented
 
 WILDCARD_HOSTS = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - compared with, not listened on
@@ -33,6 +33,14 @@ def _is_network(text: str) -> bool:
 def _is_name_server(text: str) -> bool:
     try:
         host_and_port(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _is_address_with_port(text: str) -> bool:
+    try:
+        address_and_port(text)
     except ValueError:
         return False
     return True
@@ -260,7 +268,12 @@ class Settings:
         (), "networks whose forwarded-address header is believed", accepts=_is_network, form="networks"
     )
     log_level: Literal["debug", "info", "warning", "error"] = setting("info", "the least level that is logged")
-    metrics: Literal["on", "off"] = setting("off", "serve /metrics")
+    access_log: Literal["on", "off"] = setting("off", "log a line for each request, at the level info")
+    metrics: Literal["on", "off"] = setting("off", "serve /metrics, to loopback alone; a proxy must not hand it out")
+    metrics_listen: str | None = setting(
+        None, "an address of its own for /metrics, for all who reach it; not on the main port then",
+        accepts=_is_address_with_port, form="an address and a port such as 127.0.0.1:9090",
+    )  # fmt: skip
 
     service_name: str = setting(
         "Chat", "shown to people; reserved in usernames and custom invite codes", accepts=_is_text, form="a text"

@@ -21,6 +21,7 @@ from chat.auth.client_address import ClientAddresses
 from chat.errors import ApiError
 from chat.gateway.transport import Connection, GatewayTransport, SocketTransport
 from chat.gateway.upgrade import UpgradeRefused, UpgradeRequest, open_websocket
+from chat.observation import UNKNOWN, Observation, Observer, told
 from chat.registries.limits import REQUEST_HEADER_BYTES, REQUEST_HEADER_MS
 
 BACKLOG: Final = 4_096
@@ -38,6 +39,8 @@ REFUSAL_SECONDS: Final = 1.0
 
 REFUSALS_MAXIMUM: Final = 64
 """Refused peers that get this time at once; the next ones are closed without a word."""
+
+GATEWAY_ROUTE: Final = "/gateway"
 
 FULL: Final = request_head.refusal(
     503, "SERVICE_UNAVAILABLE", "The server has as many connections as it can hold.", {"Retry-After": "1"}
@@ -139,7 +142,8 @@ class Port:
     """The open port. `serve` runs it; `drain` ends it in good order.
 
     `maximum_connections` counts gateway and HTTP connections together; one more is told 503 and closed. `refuse` raises
-    an ApiError for a client's address that may not open a WebSocket.
+    an ApiError for a client's address that may not open a WebSocket. `observers` hear of what never reaches the HTTP
+    engine: sockets that were opened, and requests that were refused.
     """
 
     def __init__(
@@ -151,8 +155,10 @@ class Port:
         addresses: ClientAddresses,
         maximum_connections: int,
         refuse: Callable[[str], None] = lambda _: None,
+        observers: Sequence[Observer] = (),
     ) -> None:
         self._listeners = listeners
+        self._observers = observers
         self._gateway = gateway
         self._http = http
         self._addresses = addresses
@@ -230,10 +236,13 @@ class Port:
                     return
             await self._gateway(await self._upgrade(connection), connection)
         except request_head.HeadRefused as refused:
+            self._tell(400, UNKNOWN)
             await self._refuse(connection, request_head.refusal(400, "BAD_REQUEST", str(refused)))
         except UpgradeRefused as refused:
+            self._tell(refused.status)
             await self._refuse(connection, refused.answer)
         except ApiError as error:
+            self._tell(error.status)
             answer = request_head.refusal(error.status, error.code, error.message, error.headers, error.members)
             await self._refuse(connection, answer)
 
@@ -249,8 +258,15 @@ class Port:
         request, answer = open_websocket(received[:length], connection.address, self._addresses, self._refuse_address)
         with trio.move_on_after(REFUSAL_SECONDS):
             await connection.send_all(answer)
+            self._tell(101)
             return request
         raise trio.BrokenResourceError("the peer does not even read the answer to its handshake")
+
+    def _tell(self, status: int, route: str = GATEWAY_ROUTE) -> None:
+        if self._observers:
+            seen = Observation("GET")
+            seen.route, seen.status = route, status
+            told(self._observers, seen)
 
     async def _refuse(self, connection: Connection, answer: bytes) -> None:
         if self._refusing >= REFUSALS_MAXIMUM:

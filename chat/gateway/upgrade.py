@@ -63,6 +63,7 @@ class UpgradeRefused(Exception):
 
     def __init__(self, status: int, message: str, headers: Mapping[str, str] | None = None) -> None:
         super().__init__(message)
+        self.status = status
         self.answer = refusal(status, "BAD_REQUEST", message, headers)
 
 

@@ -83,6 +83,9 @@ class Bounces(Protocol):
         ...
 
 
+OUTCOMES: Final = ("sent", "postponed", "refused", "given_up")
+"""What may become of an attempt to send a mail."""
+
 PURPOSE: Final = "mail outbox"
 
 
@@ -169,6 +172,8 @@ class Outbox:
         self._stopping = False
         self._over = trio.Event()
         self._server_failures = 0
+        self.count: Callable[[str], None] = lambda _: None
+        """Hears what became of a mail: one of OUTCOMES."""
 
     def put(self, connection: sqlite3.Connection, recipient: str, kind: str, letter: Letter) -> None:
         """In a unit of writing: take a mail. It goes out once the unit is committed."""
@@ -230,6 +235,7 @@ class Outbox:
     def _due(self, connection: sqlite3.Connection) -> list[OutgoingMail]:
         now = self._clock.now_ms()
         for mail in mail_outbox.delete_older(connection, now - GIVEN_UP_AFTER_MS):
+            self.count("given_up")
             log.error("mail given up: the server did not take it for three days", mail=mail.id, kind=mail.kind)
         return mail_outbox.due(connection, now, BATCH)
 
@@ -278,6 +284,7 @@ class Outbox:
             await self._postpone(mail)
         else:
             await self._database.write(lambda store: mail_outbox.delete(store, mail.id))
+            self.count("sent")
             log.info("mail sent", mail=mail.id, kind=mail.kind)
 
     async def _refused(self, mail: OutgoingMail, refused: Refused) -> None:
@@ -285,6 +292,7 @@ class Outbox:
             log.info("mail put off", mail=mail.id, kind=mail.kind, reply=refused.reply)
             await self._postpone(mail)
             return
+        self.count("refused")
         log.warning(
             "mail refused for good", mail=mail.id, kind=mail.kind, reply=refused.reply, bounced=refused.bad_address
         )
@@ -296,6 +304,7 @@ class Outbox:
         await self._database.write(unit, lambda noted: None if noted is None else self._bounces.announce(noted))
 
     async def _postpone(self, mail: OutgoingMail) -> None:
+        self.count("postponed")
         pause = self._pause(mail.attempts + 1, FIRST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS)
         moment = self._clock.now_ms() + round(pause * 1_000)
         await self._database.write(lambda store: mail_outbox.postpone(store, mail.id, moment))

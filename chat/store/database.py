@@ -35,7 +35,7 @@ from chat.errors import StorageUnavailable
 from chat.store.connections import connect, to_signed, to_unsigned
 from chat.store.guard import current_guard
 from chat.store.migrations import prepare
-from chat.store.writer import Request, Writer, as_caller_sees, was_locked
+from chat.store.writer import GroupObserver, Request, Writer, as_caller_sees, was_locked
 
 __all__ = [
     "GROUP_LIMIT",
@@ -144,6 +144,15 @@ class Database:
     def write_failure(self) -> Exception | None:
         """Why the last group could not be written; None when it was."""
         return self._writer.failure
+
+    @property
+    def queued(self) -> int:
+        """Units that wait for the writer or are under way."""
+        return self._queued
+
+    def observe_writing(self, observe: GroupObserver) -> None:
+        """Have this told of every group, in the writer's thread."""
+        self._writer.observe = observe
 
     @property
     def is_busy(self) -> bool:

@@ -24,6 +24,30 @@ class StoredFigures:
     waiting_jobs: int
 
 
+@attrs.frozen
+class WaitingFigures:
+    """What is still to be done, and what has been stored: counts that take no time."""
+
+    pending_jobs: int
+    running_jobs: int
+    mails: int
+    upload_bytes: int
+
+
+def waiting(connection: sqlite3.Connection) -> WaitingFigures:
+    """Count what is still to be done."""
+    row = connection.execute(
+        """
+        SELECT (SELECT count(*) FROM jobs WHERE status = 'pending'),
+               (SELECT count(*) FROM jobs WHERE status = 'running'),
+               (SELECT count(*) FROM mail_outbox),
+               coalesce((SELECT bytes FROM media_usage WHERE user_id = ?1), 0)
+        """,
+        (INSTANCE,),
+    ).fetchone()
+    return WaitingFigures(*row)
+
+
 def stored(connection: sqlite3.Connection, deleted_flag: int) -> StoredFigures:
     """Count everything once; `deleted_flag` is the bit of `users.flags` of an account that is gone."""
     row = connection.execute(

@@ -6,6 +6,7 @@ Nothing in here knows of threads or of Trio: `chat.store.database` decides where
 from __future__ import annotations
 
 import sqlite3
+import time
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
@@ -85,6 +86,10 @@ def as_caller_sees(error: Exception) -> Exception:
     return error
 
 
+GroupObserver = Callable[[int, float, bool], None]
+"""Hears of every group, in the writer's thread: its units, the seconds it took, whether it was written."""
+
+
 class Writer:
     """Runs groups of requests on one connection, which it opens when it needs one."""
 
@@ -93,9 +98,18 @@ class Writer:
         self._connection: sqlite3.Connection | None = None
         self.failure: Exception | None = None
         """Why the last group could not be written; None when it was."""
+        self.observe: GroupObserver | None = None
 
     def run(self, group: Sequence[Request]) -> None:
         """Settle every request of the group: either its result is on the disk, or it has an error and wrote nothing."""
+        if self.observe is None:
+            self._settle(group)
+            return
+        began = time.perf_counter()
+        self._settle(group)
+        self.observe(len(group), time.perf_counter() - began, self.failure is None)
+
+    def _settle(self, group: Sequence[Request]) -> None:
         try:
             connection = self._connected()
             connection.execute("BEGIN IMMEDIATE")

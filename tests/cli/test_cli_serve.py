@@ -62,10 +62,10 @@ def running(*arguments: object, start: tuple[str, ...] = (), **environment: str)
             process.kill()
 
 
-def failing(*arguments: object) -> subprocess.CompletedProcess[str]:
+def failing(*arguments: object, **environment: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "-m", "chat", *map(str, arguments)],
-        env=ENVIRONMENT,
+        env=ENVIRONMENT | environment,
         capture_output=True,
         text=True,
         timeout=60,
@@ -162,13 +162,36 @@ def test_an_interrupt_during_the_start_leaves_no_traceback(data: Path, module: s
     assert ended.stdout == ""
 
 
+def test_metrics_and_the_access_log_of_a_process(data: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    chosen = {"CHAT_METRICS": "on", "CHAT_METRICS_LISTEN": f"127.0.0.1:{port}", "CHAT_ACCESS_LOG": "on"}
+    with running("serve", "--data", data, "--port", "0", **chosen) as server:
+        match = LISTENING.fullmatch(server.line)
+        assert match is not None
+        get(f"{match[1]}/.well-known/chat?q=canary")
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=10) as answer:
+            text = answer.read().decode()
+        status, _, log = server.stop()
+    assert 'chat_http_requests_total{operation="GET /.well-known/chat",status="200"} 1.0' in text
+    assert "process_resident_memory_bytes" in text
+    assert status == 0
+    [line] = [line for line in map(json.loads, log.splitlines()) if line["event"] == "request"]
+    assert (line["logger"], line["route"], line["status"]) == ("chat.access", "/.well-known/chat", 200)
+    assert "canary" not in log
+
+
 def test_a_port_in_use_is_told_in_one_line(data: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         refused = failing("serve", "--data", data, "--port", port)
-    assert (refused.returncode, refused.stdout) == (1, "")
-    assert refused.stderr.startswith("chat: cannot listen on 127.0.0.1")
-    assert refused.stderr.count("\n") == 1
+        assert (refused.returncode, refused.stdout) == (1, "")
+        assert refused.stderr.startswith("chat: cannot listen on 127.0.0.1")
+        assert refused.stderr.count("\n") == 1
+        chosen = {"CHAT_METRICS": "on", "CHAT_METRICS_LISTEN": f"127.0.0.1:{port}"}
+        refused = failing("serve", "--data", data, "--port", "0", **chosen)
+        assert (refused.returncode, refused.stdout) == (1, "")
+        assert refused.stderr.startswith(f"chat: cannot listen on 127.0.0.1 port {port}")
 
 
 def test_chat_dev_tells_programs_and_people_of_a_world_that_is_kept_with_its_data(data: Path) -> None:

@@ -1,0 +1,252 @@
+"""Metrics for Prometheus (`metrics = "on"`); without that nothing in here is imported.
+
+What happens often is counted as it happens, everything else is looked up when it is asked for. Every label takes its
+values from a list that this program makes: operations, statuses, words. No name, id or address is in one.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Final
+
+import attrs
+import trio
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector, disable_created_metrics
+from prometheus_client.exposition import choose_encoder
+from prometheus_client.metrics_core import CounterMetricFamily, GaugeMetricFamily, Metric
+from prometheus_client.registry import Collector
+
+from chat import __version__
+from chat.errors import StorageUnavailable
+from chat.gateway.gateway import Gateway
+from chat.gateway.session import GatewaySession
+from chat.mail.outbox import OUTCOMES, Outbox
+from chat.observation import Observation
+from chat.store import figures
+from chat.store.database import Database
+from chat.store.figures import WaitingFigures
+
+REQUEST_SECONDS: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
+COMMIT_SECONDS: Final = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 5.0)
+LAG_SECONDS: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0)
+"""Bounds of the histograms' buckets."""
+
+LAG_INTERVAL_SECONDS: Final = 0.5
+"""How often the loop's lag is measured."""
+
+SESSIONS_PER_TURN: Final = 500
+"""Sessions that are added up before other tasks get a turn."""
+
+
+@attrs.frozen
+class Standing:
+    """What is in hand at one moment."""
+
+    connections: int
+    attached: int
+    retained: int
+    dispatches: int
+    backlog: int
+    retained_dispatches: int
+    retained_bytes: int
+    outbox_bytes: int
+    queued_units: int
+    database_bytes: int
+    log_bytes: int
+    waiting: WaitingFigures | None
+    """None while the store cannot be read."""
+
+
+class _Snapshot(Collector):
+    """Exposes the last Standing."""
+
+    def __init__(self) -> None:
+        self.standing: Standing | None = None
+
+    def describe(self) -> Iterable[Metric]:
+        """Nothing beforehand."""
+        return ()
+
+    def collect(self) -> Iterator[Metric]:
+        """The families of the Standing."""
+        now = self.standing
+        if now is None:
+            return
+        yield _gauge("chat_gateway_connections", "Open gateway sockets.", now.connections)
+        yield _gauges(
+            "chat_gateway_sessions",
+            "Live gateway sessions: with a socket, or retained for a Resume.",
+            "state",
+            {"attached": now.attached, "retained": now.retained},
+        )
+        yield CounterMetricFamily("chat_gateway_dispatches", "Dispatches numbered for a session.", now.dispatches)
+        yield _gauge("chat_gateway_backlog_events", "Events on their way to their sessions.", now.backlog)
+        yield _gauge("chat_gateway_retained_dispatches", "Dispatches kept for a Resume.", now.retained_dispatches)
+        yield _gauge("chat_gateway_retained_bytes", "Their size, each counted for every session.", now.retained_bytes)
+        yield _gauge("chat_gateway_outbox_bytes", "Bytes that sockets have not taken yet.", now.outbox_bytes)
+        yield _gauge("chat_store_queued_units", "Units that wait for the writer or are under way.", now.queued_units)
+        stored = {"database": now.database_bytes, "log": now.log_bytes}
+        if now.waiting is not None:
+            stored["uploads"] = now.waiting.upload_bytes
+        yield _gauges("chat_store_bytes", "Size of what is stored.", "part", stored)
+        if now.waiting is None:
+            return
+        jobs = {"pending": now.waiting.pending_jobs, "running": now.waiting.running_jobs}
+        yield _gauges("chat_jobs", "Background jobs that are not over.", "status", jobs)
+        yield _gauge("chat_mails_waiting", "Mails that the SMTP server has not taken yet.", now.waiting.mails)
+
+
+def _gauge(name: str, words: str, value: float) -> Metric:
+    return GaugeMetricFamily(name, words, value)
+
+
+def _gauges(name: str, words: str, label: str, values: Mapping[str, float]) -> Metric:
+    family = GaugeMetricFamily(name, words, labels=[label])
+    for word, value in values.items():
+        family.add_metric([word], value)
+    return family
+
+
+class Metrics:
+    """Counts, and tells what it counted. `observe` is an observer of requests."""
+
+    def __init__(
+        self, database: Database, database_file: Path, gateway: Gateway, outbox: Outbox | None, *, in_threads: bool
+    ) -> None:
+        disable_created_metrics()  # type: ignore[no-untyped-call]
+        self._database = database
+        self._file = database_file
+        self._gateway = gateway
+        self._in_threads = in_threads
+        self._scraping = trio.Lock()
+        self._dispatches_of_ended = 0
+        self._snapshot = _Snapshot()
+        self.registry = registry = CollectorRegistry()
+        registry.register(self._snapshot)
+        ProcessCollector(registry=registry)
+        Gauge("chat_build_info", "The version that runs; always 1.", ["version"], registry=registry).labels(
+            __version__
+        ).set(1)
+        self._requests = Counter(
+            "chat_http_requests_total", "Requests by operation and status.", ["operation", "status"], registry=registry
+        )
+        self._request_seconds = Histogram(
+            "chat_http_request_duration_seconds",
+            "From a request's head to the end of its answer.",
+            ["operation"],
+            buckets=REQUEST_SECONDS,
+            registry=registry,
+        )
+        self._answer_bytes = Counter("chat_http_response_bytes_total", "Bytes of answers' bodies.", registry=registry)
+        self._rate_limited = Counter(
+            "chat_http_rate_limited_total", "Requests refused with 429, by scope.", ["scope"], registry=registry
+        )
+        self._commit_seconds = Histogram(
+            "chat_store_commit_duration_seconds",
+            "How long a group of units took to write.",
+            buckets=COMMIT_SECONDS,
+            registry=registry,
+        )
+        self._units = Counter("chat_store_units_total", "Units of writing, by outcome.", ["outcome"], registry=registry)
+        self._lag_seconds = Histogram(
+            "chat_event_loop_lag_seconds",
+            "How much later than asked for the event loop gave a task its turn.",
+            buckets=LAG_SECONDS,
+            registry=registry,
+        )
+        self._mails = Counter(
+            "chat_mails_total", "Attempts to send a mail, by outcome.", ["outcome"], registry=registry
+        )
+        for outcome in ("written", "failed"):
+            self._units.labels(outcome)
+        for outcome in OUTCOMES:
+            self._mails.labels(outcome)
+        database.observe_writing(self._group_written)
+        gateway.table.on_end.append(self._session_over)
+        if outbox is not None:
+            outbox.count = lambda outcome: self._mails.labels(outcome).inc()
+
+    # As it happens
+
+    def observe(self, seen: Observation) -> None:
+        """A request is over."""
+        operation = f"{seen.method} {seen.route}"
+        self._requests.labels(operation, str(seen.status) if seen.status else "none").inc()
+        if seen.status != 101:  # a socket has no end that could be waited for
+            self._request_seconds.labels(operation).observe(seen.seconds)
+        self._answer_bytes.inc(seen.bytes_sent)
+        if seen.limit is not None:
+            self._rate_limited.labels(seen.limit).inc()
+
+    def _group_written(self, units: int, seconds: float, written: bool) -> None:
+        self._commit_seconds.observe(seconds)
+        self._units.labels("written" if written else "failed").inc(units)
+
+    def _session_over(self, session: GatewaySession) -> None:
+        self._dispatches_of_ended += session.numbering.sequence
+
+    async def run(self) -> None:
+        """Measure the loop's lag, for ever. What sessions of an earlier process were sent does not count here."""
+        self._dispatches_of_ended -= self._dispatches_of_live()
+        while True:
+            due = trio.current_time() + LAG_INTERVAL_SECONDS
+            await trio.sleep_until(due)
+            self._lag_seconds.observe(trio.current_time() - due)
+
+    # When asked for
+
+    async def exposition(self, accept: str = "") -> tuple[bytes, str]:
+        """All of it as a scraper that sent this `Accept` takes it, and the media type."""
+        encode, media_type = choose_encoder(accept)
+        async with self._scraping:
+            self._snapshot.standing = await self._standing()
+            if self._in_threads:
+                return await trio.to_thread.run_sync(encode, self.registry), media_type
+            return encode(self.registry), media_type
+
+    async def _standing(self) -> Standing:
+        gateway, database = self._gateway, self._database
+        attached = retained = dispatches = size = outbox = 0
+        for number, session in enumerate(gateway.table):
+            attached += session.receiver is not None
+            retained += session.receiver is None
+            dispatches += session.numbering.retained_count
+            size += session.numbering.retained_bytes
+            if number % SESSIONS_PER_TURN == SESSIONS_PER_TURN - 1:
+                await trio.lowlevel.checkpoint()
+        for number, connection in enumerate(list(gateway.connections)):
+            outbox += connection.pending_bytes
+            if number % SESSIONS_PER_TURN == SESSIONS_PER_TURN - 1:
+                await trio.lowlevel.checkpoint()
+        return Standing(
+            connections=len(gateway.connections),
+            attached=attached,
+            retained=retained,
+            dispatches=self._dispatches_of_ended + self._dispatches_of_live(),
+            backlog=gateway.hub.backlog(),
+            retained_dispatches=dispatches,
+            retained_bytes=size,
+            outbox_bytes=outbox,
+            queued_units=database.queued,
+            database_bytes=_size(self._file),
+            log_bytes=_size(self._file.with_name(f"{self._file.name}-wal")),
+            waiting=await self._waiting(),
+        )
+
+    async def _waiting(self) -> WaitingFigures | None:
+        try:
+            return await self._database.read(figures.waiting)
+        except StorageUnavailable:
+            return None
+
+    def _dispatches_of_live(self) -> int:
+        return sum(session.numbering.sequence for session in self._gateway.table)
+
+
+def _size(file: Path) -> int:
+    try:
+        return os.stat(file).st_size
+    except FileNotFoundError:
+        return 0
