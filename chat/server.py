@@ -64,6 +64,7 @@ from chat.store import private_channels as private_channels_store
 from chat.store.data_directory import DataDirectory
 from chat.store.database import Database
 from chat.store.last_id import last_id
+from chat.supervision import lasting
 from chat.web.pages import Pages
 
 if TYPE_CHECKING:
@@ -323,30 +324,30 @@ class Server:
             await self.services.push_subscriptions.begin()
             await self.services.administration.blocklists.load()
             await self.services.calls.end_those_left_behind()
-            nursery.start_soon(self._follow_outside_changes)
+            nursery.start_soon(lasting, self._follow_outside_changes)
             if self.surroundings.movable_clock is None:
                 nursery.start_soon(report_jumps, self.clock)
-            nursery.start_soon(self.services.sign_ins.run)
-            nursery.start_soon(self.services.guild_deletion.run)
-            nursery.start_soon(self.services.errands.run)
-            nursery.start_soon(self.services.message_search_index.run)
-            nursery.start_soon(self.services.temporary_members.run)
-            nursery.start_soon(self.services.inactive_members.run)
-            nursery.start_soon(self.services.calls.run)
-            nursery.start_soon(self.services.administration.jobs.run)
-            nursery.start_soon(self.services.administration.archives.run)
-            nursery.start_soon(self.services.administration.erasure.run)
-            nursery.start_soon(self.services.media.run)
-            nursery.start_soon(self.services.link_embeds.run)
-            nursery.start_soon(self.services.push_notifications.run)
-            nursery.start_soon(self.services.thread_archiving.run)
-            nursery.start_soon(self.services.crossposting.run)
-            nursery.start_soon(self.services.user_settings.due.run)
-            nursery.start_soon(self.services.own_message_deletion.run)
-            nursery.start_soon(self.services.admin_api_keys.run)
-            nursery.start_soon(self.address_bans.run)
+            nursery.start_soon(lasting, self.services.sign_ins.run)
+            nursery.start_soon(lasting, self.services.guild_deletion.run)
+            nursery.start_soon(lasting, self.services.errands.run)
+            nursery.start_soon(lasting, self.services.message_search_index.run)
+            nursery.start_soon(lasting, self.services.temporary_members.run)
+            nursery.start_soon(lasting, self.services.inactive_members.run)
+            nursery.start_soon(lasting, self.services.calls.run)
+            nursery.start_soon(lasting, self.services.administration.jobs.run)
+            nursery.start_soon(lasting, self.services.administration.archives.run)
+            nursery.start_soon(lasting, self.services.administration.erasure.run)
+            nursery.start_soon(lasting, self.services.media.run)
+            nursery.start_soon(lasting, self.services.link_embeds.run)
+            nursery.start_soon(lasting, self.services.push_notifications.run)
+            nursery.start_soon(lasting, self.services.thread_archiving.run)
+            nursery.start_soon(lasting, self.services.crossposting.run)
+            nursery.start_soon(lasting, self.services.user_settings.due.run)
+            nursery.start_soon(lasting, self.services.own_message_deletion.run)
+            nursery.start_soon(lasting, self.services.admin_api_keys.run)
+            nursery.start_soon(lasting, self.address_bans.run)
             if self.outbox is not None:
-                nursery.start_soon(self.outbox.run)
+                nursery.start_soon(lasting, self.outbox.run)
             nursery.start_soon(self.port.serve)
             yield
             nursery.cancel_scope.cancel()
@@ -388,7 +389,11 @@ class Server:
         logger.info("sessions retained", count=len(sessions), events=len(events))
 
     async def _adopt_retained(self) -> None:
-        sessions, events = await self.database.write(retained_sessions.take_all)
+        try:
+            sessions, events = await self.database.write(retained_sessions.take_all)
+        except Exception:  # what cannot be read is no reason not to start
+            logger.exception("the retained sessions were lost")
+            return
         self.gateway.adopt(revived(sessions, events), self.account_states.guild_ids)
 
     async def _follow_outside_changes(self) -> None:

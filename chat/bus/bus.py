@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final, Protocol
 
 import attrs
+import structlog
 import trio
 
 from chat.bus.audience import Audience, Mentions
@@ -24,6 +25,8 @@ ROOM_SECONDS: Final = 10.0
 
 LOOK_SECONDS: Final = 0.005
 """How often it looks whether there is room."""
+
+logger = structlog.get_logger(__name__)
 
 
 @attrs.frozen(eq=False)
@@ -160,7 +163,7 @@ class Subscriber(Protocol):
     """Receives every signal in commit order."""
 
     def accept(self, signal: Signal) -> None:
-        """Take the signal; must not wait and must not raise."""
+        """Take the signal; must not wait. What it raises is logged, and the others hear the signal all the same."""
         ...
 
     def backlog(self) -> int:
@@ -184,7 +187,10 @@ class Bus:
         """Tell every subscriber; called on the loop's thread, after the commit that caused the signals."""
         for signal in signals:
             for subscriber in self._subscribers:
-                subscriber.accept(signal)
+                try:
+                    subscriber.accept(signal)
+                except Exception:  # the commit stands, whatever one of those who hear of it makes of it
+                    logger.exception("a signal was not taken", signal=signal, subscriber=type(subscriber).__name__)
 
     async def wait_for_room(self) -> None:
         """Return once no subscriber is further behind than BACKLOG_LIMIT.

@@ -8,15 +8,15 @@ started; the session itself belongs to the session table and stays for its 60,00
 
 from __future__ import annotations
 
-import collections
-from collections.abc import Callable
-from typing import Final
+from collections.abc import Awaitable, Callable
+from typing import Any, Final
 
 import attrs
 import structlog
 import trio
 
 from chat.gateway.admission import Admission
+from chat.gateway.commands.budgets import RollingWindow
 from chat.gateway.commands.handler import CommandHandler
 from chat.gateway.fanout import Fanout
 from chat.gateway.node import NodeState
@@ -43,6 +43,7 @@ from chat.registries.limits import (
     HELD_IDENTIFY_RETRY_MIN_MS,
     INBOUND_MESSAGE_BYTES,
 )
+from chat.supervision import guarded
 
 logger = structlog.get_logger(__name__)
 
@@ -51,8 +52,6 @@ REPLAY_PAUSE_BYTES: Final = 262_144
 
 REPLAY_DISPATCHES_PER_TURN: Final = 64
 """Dispatches of a replay before other tasks get a turn."""
-
-COMMAND_WINDOW_SECONDS: Final = COMMAND_BUDGET_WINDOW_MS / 1000
 
 RESUMED: Final = OutgoingEvent(EventName.RESUMED, b"{}", retained=False)
 
@@ -81,8 +80,8 @@ class Connection:
 
     __slots__ = (
         "_alarm",
+        "_budget",
         "_closing",
-        "_command_times",
         "_decompressor",
         "_held",
         "_machine",
@@ -109,7 +108,7 @@ class Connection:
         self._machine = Machine(parts.heartbeat_interval_ms, trio.current_time())
         self.session: GatewaySession | None = None
         self._closing: Close | None = None
-        self._command_times: collections.deque[float] | None = None
+        self._budget: RollingWindow | None = None
         self._decompressor: Decompressor | None = None
         self._held: trio.CancelScope | None = None
         self._alarm = trio.CancelScope()
@@ -127,7 +126,7 @@ class Connection:
         try:
             async with trio.open_nursery() as nursery:
                 self._nursery = nursery
-                nursery.start_soon(self._websocket.run_writer)
+                self._begin(self._websocket.run_writer)
                 self._handle(
                     inputs.Opened(
                         version_accepted=query.version_accepted,
@@ -135,9 +134,9 @@ class Connection:
                         compression_available=not query.compressed or zstd_available(),
                     )
                 )
-                nursery.start_soon(self._watch_deadlines)
+                self._begin(self._watch_deadlines)
                 with self._reading:
-                    await self._read()
+                    await self._last_resort(self._read)
                 self._let_go()
                 if self._closing is not None and self._stall_over is not None:
                     await self._stall_over.wait()  # a close frame is a frame too
@@ -150,6 +149,26 @@ class Connection:
         finally:
             self._let_go()
             self._websocket.abort()
+
+    def _begin(self, task: Callable[..., Awaitable[None]], *arguments: Any) -> None:
+        """Begin one of the socket's tasks."""
+        self._nursery.start_soon(self._last_resort, task, *arguments)
+
+    async def _last_resort(self, task: Callable[..., Awaitable[None]], *arguments: Any) -> None:
+        """Whatever one of the socket's tasks raises, the socket closes by a name of the documents."""
+        try:
+            await task(*arguments)
+        except Exception:  # noqa: BLE001 - logged there
+            self.failed()
+
+    def failed(self) -> None:
+        """Close because of the exception being handled, which is a defect of ours; the session is retained."""
+        logger.exception("a connection failed", address=self.address)
+        attached = self.session is not None
+        close = close_codes.SESSION_UNAVAILABLE if attached else close_codes.FAILED_TO_START_SESSION
+        self._perform(effects.CloseSocket(close))
+        self._handle(inputs.Faulted(close))
+        self._let_go()
 
     def _let_go(self) -> None:
         """Leave the session to its retention; afterwards no event reaches this socket."""
@@ -197,13 +216,9 @@ class Connection:
         parts = self._parts
         if not parts.rate_limited:
             return True
-        if self._command_times is None:
-            self._command_times = collections.deque()
-        now, times = trio.current_time(), self._command_times
-        while times and times[0] <= now - COMMAND_WINDOW_SECONDS:
-            times.popleft()
-        times.append(now)
-        return len(times) <= COMMAND_BUDGET and parts.admission.may_send(self.address)
+        if self._budget is None:
+            self._budget = RollingWindow(COMMAND_BUDGET, COMMAND_BUDGET_WINDOW_MS)
+        return self._budget.spend() and parts.admission.may_send(self.address)
 
     async def _watch_deadlines(self) -> None:
         """The heartbeat task: sleeps until the machine wants to be woken."""
@@ -261,7 +276,7 @@ class Connection:
         self._stalls += 1
         if self._stall_over is None:
             self._stall_over = trio.Event()
-        self._nursery.start_soon(self._end_stall, milliseconds / 1000)
+        self._begin(self._end_stall, milliseconds / 1000)
 
     async def _end_stall(self, seconds: float) -> None:
         await trio.sleep(seconds)
@@ -336,7 +351,7 @@ class Connection:
             case effects.SendHello():
                 self.send_payload(payload.hello(self._parts.heartbeat_interval_ms))
             case effects.BeginStart(identify, retried):
-                self._nursery.start_soon(self._start, identify, retried)
+                self._begin(self._start, identify, retried)
             case effects.BeginResume(resume):
                 self._resume(resume)
             case effects.HoldIdentify(identify):
@@ -368,7 +383,7 @@ class Connection:
 
     def _confirm(self, sequence: int) -> None:
         if self._parts.node.rpc_failing:
-            self._nursery.start_soon(self._confirm_later, sequence)
+            self._begin(self._confirm_later, sequence)
         elif self.session is not None:
             accepted = self.session.numbering.acknowledge(sequence)
             self._handle(inputs.SequenceAccepted() if accepted else inputs.SequenceRefused())
@@ -402,12 +417,12 @@ class Connection:
         session.begin()
         self._handle(inputs.SessionStarted())
         if session.joining_guild_ids:
-            self._parts.background.start_soon(self._parts.starts.introduce_guilds, session)
+            self._parts.background.start_soon(guarded, self._parts.starts.introduce_guilds, session)
 
     def _hold(self, identify: Identify) -> None:
         self._drop_held()
         self._held = trio.CancelScope()
-        self._nursery.start_soon(self._retry_held, self._held)
+        self._begin(self._retry_held, self._held)
 
     def _drop_held(self) -> None:
         if self._held is not None:
@@ -445,7 +460,7 @@ class Connection:
     def _begin_replay(self) -> None:
         # The task begins later, when this socket may hold another session already.
         if self.session is not None and self._replay_queue is not None:
-            self._nursery.start_soon(self._replay, self.session, self._replay_queue)
+            self._begin(self._replay, self.session, self._replay_queue)
 
     async def _replay(self, session: GatewaySession, queue: ReplayQueue) -> None:
         """Send what was retained above the client's sequence, then what came in the meantime.

@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from typing import Final, Protocol
 
 import attrs
+import structlog
 import trio
 
 from chat.bus.audience import Mentions
@@ -38,12 +39,18 @@ GATHERED_FROM_SESSIONS: Final = 200
 GATHERING_SECONDS: Final = 40e-3
 """How long the first event of a batch waits for the others at most."""
 
+logger = structlog.get_logger(__name__)
+
 
 class Flushable(Protocol):
     """A socket with something to send."""
 
     def flush(self) -> None:
         """Send what was delivered; must not wait."""
+        ...
+
+    def failed(self) -> None:
+        """Something unforeseen was raised by it; to be called where that is caught."""
         ...
 
 
@@ -167,10 +174,13 @@ class Fanout:
         for session in receivers:
             if session.ended or (session.ignored_events and not session.wants(event, mentions)):
                 continue
-            if is_uniform:
-                session.dispatch(event)
-            elif session.id != delivery.ignoring_session:
-                session.dispatch(delivery.thread_event if session.threads and delivery.thread_event else event)
+            try:
+                if is_uniform:
+                    session.dispatch(event)
+                elif session.id != delivery.ignoring_session:
+                    session.dispatch(delivery.thread_event if session.threads and delivery.thread_event else event)
+            except Exception:  # noqa: BLE001 - logged there
+                _failed(session)
 
     def _deliver_together(
         self, run: Sequence[Delivery], together: EventRun, receivers: Sequence[GatewaySession]
@@ -178,12 +188,15 @@ class Fanout:
         for session in receivers:
             if session.ended:
                 continue
-            if not session.ignored_events:
-                session.dispatch_run(together)
-                continue
-            for delivery in run:
-                if session.wants(delivery.event, delivery.mentions):
-                    session.dispatch(delivery.event)
+            try:
+                if not session.ignored_events:
+                    session.dispatch_run(together)
+                    continue
+                for delivery in run:
+                    if session.wants(delivery.event, delivery.mentions):
+                        session.dispatch(delivery.event)
+            except Exception:  # noqa: BLE001 - logged there
+                _failed(session)
 
     async def _flush_all(self) -> None:
         sockets, self._unflushed = self._unflushed, []
@@ -194,4 +207,15 @@ class Fanout:
 
     def _flush(self, sockets: Sequence[Flushable]) -> None:
         for socket in sockets:
-            socket.flush()
+            try:
+                socket.flush()
+            except Exception:  # noqa: BLE001 - logged there; the others are written all the same
+                socket.failed()
+
+
+def _failed(session: GatewaySession) -> None:
+    """One session could not be told; the others are. To be called where that is caught."""
+    if session.receiver is None:
+        logger.exception("a session was not told", user_id=session.user_id)
+    else:
+        session.receiver.failed()

@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager
 
 import attrs
+import structlog
 import trio
 
 from chat.auth.principal import Principal
@@ -30,6 +31,9 @@ from chat.gateway.subscriptions import Subscriptions
 from chat.gateway.transport import GatewayTransport
 from chat.gateway.upgrade import UpgradeRequest
 from chat.protocol.query import parse_connection_query
+from chat.supervision import guarded, lasting
+
+logger = structlog.get_logger(__name__)
 
 
 @attrs.frozen(kw_only=True)
@@ -93,13 +97,16 @@ class Gateway:
         )
         self.commands = make_commands(self.hub, self.subscriptions, guild_payloads)
         self.connections: dict[Connection, None] = {}
-        self._presences = presences
-        self._voice_states = voice_states
         self._random_between = random_between
         self._background: trio.Nursery | None = None
         self._last_socket_gone = trio.Event()
         self.table.on_offline.append(lambda session: presences.session_offline(session.user_id, session.id))
-        self.table.on_end.append(self._session_over)
+        self.table.on_end += [
+            self.hub.disconnect_everywhere,
+            lambda session: presences.session_closed(session.user_id, session.id),
+            lambda session: voice_states.session_ended(session.id),
+            _tell_socket,
+        ]
         bus.subscribe(self.hub)
 
     @asynccontextmanager
@@ -107,10 +114,8 @@ class Gateway:
         """Deliver, keep deadlines and carry out commands while the block lasts."""
         async with trio.open_nursery() as nursery:
             self._background = nursery
-            nursery.start_soon(self.fanout.run)
-            nursery.start_soon(self.table.keep_deadlines)
-            nursery.start_soon(self.commands.run)
-            nursery.start_soon(self.hub.reactions.run)
+            for task in (self.fanout.run, self.table.keep_deadlines, self.commands.run, self.hub.reactions.run):
+                nursery.start_soon(lasting, task)
             try:
                 yield
             finally:
@@ -190,13 +195,15 @@ class Gateway:
         for session in sessions:
             self.table.add(session)
             self.table.detach(session)
-            self.hub.take_up(session, guild_ids(session.user_id))
-            if session.joining_guild_ids:
-                self._background.start_soon(self.starts.introduce_guilds, session)
+            try:
+                self.hub.take_up(session, guild_ids(session.user_id))
+            except Exception:  # a session that cannot be taken up is no reason not to start
+                logger.exception("a retained session was lost", user_id=session.user_id)
+                self.table.end(session)
+            if session.joining_guild_ids and not session.ended:
+                self._background.start_soon(guarded, self.starts.introduce_guilds, session)
 
-    def _session_over(self, session: GatewaySession) -> None:
-        self.hub.disconnect_everywhere(session)
-        self._presences.session_closed(session.user_id, session.id)
-        self._voice_states.session_ended(session.id)
-        if session.receiver is not None:
-            session.receiver.session_ended()
+
+def _tell_socket(session: GatewaySession) -> None:
+    if session.receiver is not None:
+        session.receiver.session_ended()

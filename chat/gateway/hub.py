@@ -118,11 +118,11 @@ class Hub:
         state = self._guild_states.get(guild_id)
         if state is None:
             return None
-        room = self.rooms.get(guild_id)
-        if room is None:
-            self._guild_states.hold(guild_id)
-            room = self.rooms[guild_id] = GuildRoom(state, self._presences, self._voice_states)
+        room = self.rooms.get(guild_id) or GuildRoom(state, self._presences, self._voice_states)
         room.connect(session)
+        if guild_id not in self.rooms:
+            self._guild_states.hold(guild_id)
+            self.rooms[guild_id] = room
         return room
 
     def disconnect(self, session: GatewaySession, guild_id: int) -> None:

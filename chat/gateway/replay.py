@@ -58,6 +58,9 @@ class ReplayQueue:
     def session_ended(self) -> None:
         self._connection.session_ended()
 
+    def failed(self) -> None:
+        self._connection.failed()
+
     def displaced(self) -> None:
         self._connection.displaced()
 

@@ -7,6 +7,7 @@ from typing import Final
 
 import attrs
 import orjson
+import structlog
 
 from chat.domain.presences import SessionPresence
 from chat.gateway.session import GatewaySession
@@ -15,6 +16,8 @@ from chat.protocol.numbering import Numbering
 from chat.protocol.payload import OutgoingEvent
 from chat.protocol.sharding import Shard
 from chat.store.retained_sessions import RetainedEvent, RetainedSession
+
+logger = structlog.get_logger(__name__)
 
 FORMAT: Final = 1
 """Version of the body; another one is not understood, and its session is gone."""
@@ -56,13 +59,22 @@ def _body(session: GatewaySession, held: Sequence[tuple[int, int]]) -> bytes:
 
 
 def revived(sessions: Iterable[RetainedSession], events: Iterable[RetainedEvent]) -> list[GatewaySession]:
-    """The sessions that the records were made of, without sockets; those written by another version are left out."""
+    """The sessions that the records were made of, without sockets; left out are those that another version wrote, and
+    those that cannot be read."""
     by_id = {event.id: OutgoingEvent(event.name, event.data) for event in events}
     found = (_revive(session, by_id) for session in sessions)
     return [session for session in found if session is not None]
 
 
 def _revive(record: RetainedSession, events: Mapping[int, OutgoingEvent]) -> GatewaySession | None:
+    try:
+        return _read(record, events)
+    except Exception:  # a session that cannot be taken up is no reason not to start
+        logger.exception("a retained session was lost", user_id=record.user_id)
+        return None
+
+
+def _read(record: RetainedSession, events: Mapping[int, OutgoingEvent]) -> GatewaySession | None:
     values = orjson.loads(record.body)
     if values.get("format") != FORMAT:
         return None

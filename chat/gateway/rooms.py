@@ -64,13 +64,14 @@ class GuildRoom:
 
     def connect(self, session: GatewaySession) -> None:
         """From now on the session hears the guild."""
-        self.sessions[session] = None
-        of_user = self.sessions_by_user.setdefault(session.user_id, {})
-        if not of_user:
+        if session.user_id not in self.sessions_by_user:
+            # First what may fail on what is stored: a session is in a room altogether or not at all.
+            sight = self.seen_by(session.user_id)
+            moderated = self.state.thread_moderated_channels(session.user_id)
             self._presences.account_connected(self.guild_id, session.user_id)
-            self._shown[session.user_id] = self.seen_by(session.user_id)
-            self._moderated[session.user_id] = self.state.thread_moderated_channels(session.user_id)
-        of_user[session] = None
+            self._shown[session.user_id], self._moderated[session.user_id] = sight, moderated
+        self.sessions[session] = None
+        self.sessions_by_user.setdefault(session.user_id, {})[session] = None
         session.guild_ids.add(self.guild_id)
         self._recipients.clear()
 

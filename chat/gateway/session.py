@@ -42,6 +42,10 @@ class Receiver(Protocol):
         """Another socket took the session over."""
         ...
 
+    def failed(self) -> None:
+        """Something unforeseen was raised on the way to it; to be called where that is caught."""
+        ...
+
     async def drained(self, below_bytes: int) -> None:
         """Return once no more than so many bytes wait for the peer, or the socket is gone."""
         ...

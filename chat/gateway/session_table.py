@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import heapq
 import itertools
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import Final
 
+import structlog
 import trio
 
 from chat.gateway.session import GatewaySession
@@ -19,6 +20,8 @@ from chat.registries.limits import OFFLINE_PUBLICATION_MS, SESSION_RETENTION_MS
 RETENTION_SECONDS: Final = SESSION_RETENTION_MS / 1000
 OFFLINE_SECONDS: Final = OFFLINE_PUBLICATION_MS / 1000
 
+logger = structlog.get_logger(__name__)
+
 SessionCallback = Callable[[GatewaySession], None]
 
 
@@ -26,7 +29,7 @@ class SessionTable:
     """Finds sessions by id and by account, and ends them.
 
     `on_offline` is told of a session that has been without a socket for 5,000 ms, `on_end` of one that is over; it runs
-    once for each session, before it leaves the table.
+    once for each session, before it leaves the table, which it does whatever those who are told make of it.
     """
 
     def __init__(self) -> None:
@@ -62,8 +65,7 @@ class SessionTable:
         if session.ended:
             return
         session.ended = True
-        for tell in self.on_end:
-            tell(session)
+        _tell(self.on_end, session)
         session.receiver = None  # nothing reaches a socket by way of a session that is over
         del self._sessions[session.id]
         of_user = self._by_user[session.user_id]
@@ -105,7 +107,14 @@ class SessionTable:
         if session.ended or session.detached_at is None:
             return
         if deadline == session.offline_at:
-            for tell in self.on_offline:
-                tell(session)
+            _tell(self.on_offline, session)
         elif deadline == session.detached_at + RETENTION_SECONDS:
             self.end(session)
+
+
+def _tell(callbacks: Iterable[SessionCallback], session: GatewaySession) -> None:
+    for tell in callbacks:
+        try:
+            tell(session)
+        except Exception:  # the others are told all the same
+            logger.exception("the end of a session was not taken", session_user_id=session.user_id)

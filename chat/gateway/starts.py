@@ -100,6 +100,15 @@ class SessionStarts:
         Returns the session, still `starting`, with its guilds connected; or why there is none. `retried` marks an
         Identify that was held, which spends no more of the address's budget.
         """
+        try:
+            return await self._start(identify, address, retried=retried)
+        except StorageUnavailable:
+            logger.warning("session not started: the store is unavailable")
+        except Exception:  # a damaged row, for one: what is stored of an account may fail it, and nobody else
+            logger.exception("session not started")
+        return close_codes.FAILED_TO_START_SESSION
+
+    async def _start(self, identify: Identify, address: str, *, retried: bool) -> GatewaySession | StartFailure | Close:
         if not retried and not self._admission.may_identify(address):
             return StartFailure.DISCARDED
         if self._node.holds_every_identify or self._node.rpc_failing:
@@ -132,18 +141,15 @@ class SessionStarts:
             session.active_guilds.add(identify.initial_guild_id)
         self._table.add(session)
         try:
-            data = await self._ready.build(session, principal, guild_ids, self._hub)
-        except (StorageUnavailable, trio.Cancelled):
+            session.ready = outgoing(EventName.READY, await self._ready.build(session, principal, guild_ids, self._hub))
+            if not session.bot and session.hears_account_events():
+                for call in self._ready.calls(session.user_id):
+                    session.dispatch(outgoing(EventName.CALL_CREATE, call))  # waits for Ready
+        except BaseException:
             self._table.end(session)
             raise
-        if session.ended:
-            # Revoked while it was being made.
-            return close_codes.INVALID_TOKEN
-        session.ready = outgoing(EventName.READY, data)
-        if not session.bot and session.hears_account_events():
-            for call in self._ready.calls(session.user_id):
-                session.dispatch(outgoing(EventName.CALL_CREATE, call))  # waits for Ready
-        return session
+        # Else it was revoked while it was being made.
+        return close_codes.INVALID_TOKEN if session.ended else session
 
     async def introduce_guilds(self, session: GatewaySession) -> None:
         """After a bot's Ready: one Guild Create or Guild Delete for each of its guilds (document 000, Identify 3).
@@ -157,8 +163,12 @@ class SessionStarts:
             if guild_id not in session.joining_guild_ids:
                 continue  # left, or deleted, while the burst ran
             session.joining_guild_ids.discard(guild_id)
-            name, data = self._introduction(session, guild_id)
-            session.dispatch(outgoing(name, data))
+            try:
+                event = outgoing(*self._introduction(session, guild_id))
+            except Exception:  # one guild that cannot be read is no reason to hear of no other
+                logger.exception("guild not introduced", guild_id=guild_id)
+                event = outgoing(EventName.GUILD_DELETE, {"id": str(guild_id), "unavailable": True})
+            session.dispatch(event)
             if session.receiver is not None:
                 await session.receiver.drained(BURST_PAUSE_BYTES)
             await trio.lowlevel.checkpoint()
@@ -173,6 +183,13 @@ class SessionStarts:
 
     def find(self, resume: Resume, address: str) -> GatewaySession | ResumeFailure | Close:
         """The session that a Resume names, if the token owns it and it accepts the sequence."""
+        try:
+            return self._find(resume, address)
+        except Exception:  # as in `start`
+            logger.exception("session not found")
+            return close_codes.SESSION_UNAVAILABLE
+
+    def _find(self, resume: Resume, address: str) -> GatewaySession | ResumeFailure | Close:
         if self._node.rpc_failing:
             return close_codes.SESSION_UNAVAILABLE
         principal = self._resolve_token(resume.token)

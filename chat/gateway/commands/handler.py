@@ -45,6 +45,7 @@ from chat.registries.close_codes import UNKNOWN_OPCODE, Close
 from chat.registries.limits import REQUEST_DEADLINE_MS, REQUESTS_IN_PROGRESS
 from chat.registries.opcodes import Opcode
 from chat.store.database import Database
+from chat.supervision import guarded, lasting
 
 logger = structlog.get_logger(__name__)
 
@@ -199,7 +200,7 @@ class CommandHandler:
 
     def _start_soon(self, task: Callable[..., Awaitable[None]], *arguments: Any) -> None:
         if self._nursery is not None:
-            self._nursery.start_soon(task, *arguments)
+            self._nursery.start_soon(guarded, task, *arguments)
 
     # The bus and the background
 
@@ -218,10 +219,10 @@ class CommandHandler:
         async with trio.open_nursery() as nursery:
             self._nursery = nursery
             try:
-                nursery.start_soon(self._lists.run)
-                nursery.start_soon(self._thread_lists.run)
-                nursery.start_soon(self._passive_updates.run)
-                nursery.start_soon(self._presences.expire_custom_statuses)
+                nursery.start_soon(lasting, self._lists.run)
+                nursery.start_soon(lasting, self._thread_lists.run)
+                nursery.start_soon(lasting, self._passive_updates.run)
+                nursery.start_soon(lasting, self._presences.expire_custom_statuses)
                 await trio.sleep_forever()
             finally:
                 self._nursery = None
