@@ -112,6 +112,11 @@ class ChannelAccess:
         message_history_cutoff)."""
         return 0
 
+    def reads(self, message_id: int) -> bool:
+        """Whether the caller may read a message of the channel that has this id."""
+        floor = self.history_floor()
+        return floor is not None and message_id >= floor
+
     def role_that_may_be_mentioned(self, role_id: int, *, any_role: bool) -> bool:
         """Whether a role exists here that a message can name; `any_role` for one who may name all."""
         return False
@@ -390,6 +395,14 @@ class Access:
         if member is None:
             raise ApiError("MISSING_PERMISSIONS")
         return member
+
+
+def require_seen(state: GuildState, user_id: int, *channel_ids: int | None) -> None:
+    """Raise MISSING_PERMISSIONS for a channel of the guild that the account does not see: what is about the whole guild
+    names it no more than its own operations do (design 8)."""
+    for channel_id in channel_ids:
+        if channel_id in state.channels and not state.can_view(user_id, channel_id):
+            raise ApiError("MISSING_PERMISSIONS")
 
 
 def sees_threads(principal: Principal) -> bool:

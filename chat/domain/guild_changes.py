@@ -13,7 +13,7 @@ from chat.bus.audience import ToGuild
 from chat.bus.bus import Bus, Event, GuildAvailabilityChanged, GuildChannelsChanged, GuildStateChanged
 from chat.clock import Clock, iso_timestamp
 from chat.domain import guild_images
-from chat.domain.access import Access, GuildAccess
+from chat.domain.access import Access, GuildAccess, require_seen
 from chat.domain.audit_log import Actor, AuditLog, changes_between
 from chat.domain.channel_names import RENAMED_TYPES, plain_name
 from chat.domain.guild_images import GUILD_IMAGES, GuildImageChanges
@@ -50,6 +50,9 @@ CONTENT_WARNING: Final = 1
 
 AGE_RESTRICTED: Final = 3
 """`nsfw_level` of a guild with the adult-content mark."""
+
+CHANNEL_MEMBERS: Final = frozenset({"system_channel_id", "afk_channel_id"})
+"""Members of the body that name channels."""
 
 JUDGED_APART: Final = frozenset({"nsfw", "nsfw_level", *GUILD_IMAGES})
 """Members of the body that are no columns as they are."""
@@ -121,11 +124,14 @@ class GuildChanges:
         `fields` holds members of the request's body by name, well-formed each for itself.
 
         :raises ApiError: as `Access.guild` with MANAGE_GUILD; CONTENT_BLOCKED, SUDO_MODE_REQUIRED,
-            MISSING_PERMISSIONS (`mfa_level` changed by another than the owner).
+            MISSING_PERMISSIONS (`mfa_level` changed by another than the owner; a channel that the caller does not see).
         :raises InvalidFormBody: with every field that cannot be taken.
         :raises StorageUnavailable: when an image cannot be written.
         """
         access = self._access.guild(principal, guild_id, MANAGE_GUILD)
+        for name in CHANNEL_MEMBERS:
+            if fields.get(name) != getattr(access.state.guild, name):
+                require_seen(access.state, principal.user_id, fields.get(name))
         if fields.get("mfa_level", access.state.guild.mfa_level) != access.state.guild.mfa_level:
             await self._require_mfa_level_change(principal, access, proof)
         judged = await self.judged(access.state, fields)
@@ -254,7 +260,7 @@ class GuildChanges:
 
     def _require_channels(self, connection: sqlite3.Connection, guild_id: int, changes: Mapping[str, Any]) -> None:
         """The channels that are named must be there still, at the moment of writing."""
-        if not {"system_channel_id", "afk_channel_id"} & changes.keys():
+        if not CHANNEL_MEMBERS & changes.keys():
             return
         present = {channel.id: channel for channel in channels.of_guild(connection, guild_id)}
         errors = list(_wrong_channels(present, changes))

@@ -16,7 +16,7 @@ from chat.auth.principal import Principal
 from chat.bus.audience import ToGuild
 from chat.bus.bus import Bus, Event, GuildChannelsChanged, GuildStateChanged
 from chat.config import Settings
-from chat.domain.access import Access
+from chat.domain.access import Access, require_seen
 from chat.domain.audit_log import Actor, AuditLog, changes_between
 from chat.domain.channel_events import channel_updated
 from chat.domain.channel_fields import CONVERTIBLE_TYPES, stored_fields, voice_defaults
@@ -119,7 +119,7 @@ class GuildChannels:
         self._require_unblocked(columns)
         self._regions.require(state.guild.features, columns.get("rtc_region"))
         own = overwrites_of_body(principal, access.permissions, state, (), overwrites)
-        self._require_seen(principal, state, columns.get("parent_id"))
+        require_seen(state, principal.user_id, columns.get("parent_id"))
         if kind is ChannelType.GUILD_VOICE:
             columns = {**voice_defaults(self._settings.limits), **columns}
         channel_id = self._snowflakes()
@@ -189,7 +189,7 @@ class GuildChannels:
             raise InvalidFormBody(errors)
         self._require_unblocked(columns)
         self._regions.require(state.guild.features, columns.get("rtc_region"))
-        self._require_seen(principal, state, columns.get("parent_id"))
+        require_seen(state, principal.user_id, columns.get("parent_id"))
 
         def unit(connection: sqlite3.Connection) -> _Written:
             present = _channels(connection, guild_id)
@@ -238,7 +238,7 @@ class GuildChannels:
         for channel_id, move in moves.items():
             needed = MANAGE_CHANNELS | MANAGE_ROLES if move.lock_permissions else MANAGE_CHANNELS
             held[channel_id] = self._access.guild_channel(principal, channel_id, needed).permissions
-            self._require_seen(principal, state, move.parent_id, move.after_id)
+            require_seen(state, principal.user_id, move.parent_id, move.after_id)
 
         def unit(connection: sqlite3.Connection) -> _Written:
             before = _channels(connection, guild_id)
@@ -345,12 +345,6 @@ class GuildChannels:
         if held >= self._settings.limits.max_channels_per_category:
             raise ApiError("MAX_CATEGORY_CHANNELS")
         return parent
-
-    def _require_seen(self, principal: Principal, state: GuildState, *channel_ids: int | None) -> None:
-        """Raise MISSING_PERMISSIONS for a channel of the guild that the caller does not see."""
-        for channel_id in channel_ids:
-            if channel_id in state.channels and not state.can_view(principal.user_id, channel_id):
-                raise ApiError("MISSING_PERMISSIONS")
 
     def _placed(
         self,

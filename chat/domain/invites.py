@@ -235,8 +235,8 @@ class Invites:
             return
         invite, _ = self._live(invite)
         access = self._access.guild(principal, invite.guild_id or 0)
-        in_channel = access.state.member_permissions(access.member, invite.channel_id)
-        manages = access.permissions & MANAGE_GUILD or in_channel & MANAGE_CHANNELS
+        managed = access.state.channels_with(principal.user_id, MANAGE_CHANNELS)
+        manages = access.permissions & MANAGE_GUILD or invite.channel_id in managed
         if not (manages or invite.inviter_id == principal.user_id):
             raise ApiError("MISSING_PERMISSIONS")
 

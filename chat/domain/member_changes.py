@@ -236,7 +236,7 @@ class MemberChanges:
                 raise ApiError("INVALID_CHANNEL_TYPE")
         connections = [
             state
-            for state in self._voice_states.of_member(guild_id, target.user_id)
+            for state in self._voice_states.of_member(guild_id, target.user_id, seen_by=principal.user_id)
             if connection_id is None or state.connection_id == connection_id
         ]
         if not connections:

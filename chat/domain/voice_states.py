@@ -112,9 +112,13 @@ class VoiceStates:
         """The connections of everybody."""
         return self._connections.every()
 
-    def of_member(self, guild_id: int, user_id: int) -> list[VoiceState]:
-        """The connections of a member in a guild."""
-        return [state for state in self._connections.of_account(user_id) if state.guild_id == guild_id]
+    def of_member(self, guild_id: int, user_id: int, *, seen_by: int | None = None) -> list[VoiceState]:
+        """The connections of a member in a guild; to channels that an account sees."""
+        states = [state for state in self._connections.of_account(user_id) if state.guild_id == guild_id]
+        guild = None if seen_by is None else self._guild_states.get(guild_id)
+        if seen_by is None or guild is None:
+            return states
+        return [state for state in states if self._sees(guild, seen_by, state.channel_id)]
 
     def _sees(self, guild: GuildState, user_id: int, channel_id: int) -> bool:
         return guild.can_view(user_id, channel_id) or self.is_in_channel(user_id, channel_id)

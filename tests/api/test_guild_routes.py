@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from chat.registries.permissions import Permission
 from chat.registries.user_flags import UserFlag
 from chat.testing.world import World
 
@@ -24,6 +25,22 @@ async def test_create_read_list_and_leave(chat_world: World) -> None:
     assert (gone.status, gone.body) == (204, b"")
     assert (await bob.get(f"/v1/guilds/{created['id']}")).code == "MISSING_PERMISSIONS"
     assert (await bob.delete(f"/v1/users/@me/guilds/{created['id']}")).code == "UNKNOWN_MEMBER"
+
+
+async def test_a_channel_that_the_caller_does_not_see_is_not_named_to_the_guild(chat_world: World) -> None:
+    alice, bob, guild = chat_world.alice.rest, chat_world.bob, f"/v1/guilds/{chat_world.guild_id}"
+    bits = str(int(Permission.MANAGE_GUILD))
+    role = (await alice.post(f"{guild}/roles", {"name": "manager", "permissions": bits})).expect(200)
+    (await alice.put(f"{guild}/members/{bob.id}/roles/{role['id']}")).expect(204)
+    hide = [{"id": bob.id, "type": 1, "allow": "0", "deny": str(int(Permission.VIEW_CHANNEL))}]
+    for member, kind in (("system_channel_id", 0), ("afk_channel_id", 2)):
+        hidden = (await alice.create_channel(guild[11:], "hidden", type=kind, permission_overwrites=hide)).expect(200)
+        refused = await bob.rest.patch(guild, {member: hidden["id"]})
+        assert (refused.status, refused.code) == (403, "MISSING_PERMISSIONS")
+        # What somebody else has chosen may be repeated, and given up.
+        (await alice.patch(guild, {member: hidden["id"]})).expect(200)
+        assert (await bob.rest.patch(guild, {member: hidden["id"]})).expect(200)[member] == hidden["id"]
+        assert (await bob.rest.patch(guild, {member: None})).expect(200)[member] is None
 
 
 @pytest.mark.rule("001.create.2", "001.create.4", "001.create.5", "001.create.25", "001.errors.2")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from chat.registries.permissions import Permission
 from chat.registries.user_flags import UserFlag
 from chat.testing.server import ChatServer
 from chat.testing.world import World
@@ -86,6 +87,18 @@ async def test_who_may_not(chat_world: World) -> None:
         (await chat_world.anyone.post(f"/v1/_dev/users/{person.id}", flags)).expect(200)
     assert (await chat_world.admin.rest.post(path)).code == "ACCOUNT_LIMITED"
     assert (await chat_world.bob.rest.create_channel_invite(chat_world.channel_id)).code == "ACCOUNT_LIMITED"
+
+
+async def test_who_does_not_see_a_channel_does_not_delete_its_invites(chat_world: World) -> None:
+    alice, bob, channel = chat_world.alice.rest, chat_world.bob, f"/v1/channels/{chat_world.channel_id}"
+    code = (await alice.create_channel_invite(chat_world.channel_id)).expect(200)["code"]
+    manage, view = int(Permission.MANAGE_CHANNELS), int(Permission.VIEW_CHANNEL)
+    overwrite = f"{channel}/permissions/{bob.id}"
+    (await alice.put(overwrite, {"type": 1, "allow": str(manage), "deny": str(view)})).expect(204)
+    for answer in (await bob.rest.get(f"{channel}/invites"), await bob.rest.delete(f"/v1/invites/{code}")):
+        assert (answer.status, answer.code) == (403, "MISSING_PERMISSIONS")
+    (await alice.put(overwrite, {"type": 1, "allow": str(manage), "deny": "0"})).expect(204)
+    (await bob.rest.delete(f"/v1/invites/{code}")).expect(204)
 
 
 async def test_invites_are_told_to_those_who_manage_the_channel(chat_world: World) -> None:

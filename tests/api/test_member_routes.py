@@ -289,6 +289,20 @@ async def test_the_mover_needs_to_be_let_in_too(chat_world: World) -> None:
         assert (await bob.rest.patch(member(chat_world, carol), {"channel_id": closed})).status == status
 
 
+async def test_a_member_in_a_hidden_voice_channel_is_not_in_voice_for_others(chat_world: World) -> None:
+    alice, bob, carol = chat_world.alice, chat_world.bob, chat_world.carol
+    await make_role(chat_world, Permission.MOVE_MEMBERS, carol)
+    at_bob, _ = await join_voice(chat_world, bob)
+    overwrite = f"/v1/channels/{chat_world.voice_channel_id}/permissions/{carol.id}"
+    view = str(int(Permission.VIEW_CHANNEL))
+    (await alice.rest.put(overwrite, {"type": 1, "allow": "0", "deny": view})).expect(204)
+    refused = await carol.rest.patch(member(chat_world, bob), {"channel_id": None})
+    assert (refused.status, refused.code) == (400, "USER_NOT_IN_VOICE")
+    (await alice.rest.delete(overwrite)).expect(204)
+    (await carol.rest.patch(member(chat_world, bob), {"channel_id": None})).expect(200)
+    await at_bob.expect("VOICE_STATE_UPDATE", where=lambda state: state["channel_id"] is None)
+
+
 async def test_ones_own_profile(chat_world: World) -> None:
     alice, bob = chat_world.alice, chat_world.bob
     at_carol = await chat_world.carol.connect()
