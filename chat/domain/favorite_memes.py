@@ -114,9 +114,8 @@ class FavoriteMemes:
         :raises InvalidFormBody: INVALID_FORMAT at `attachment_id` or `embed_index` where there is nothing to keep.
         """
         access = self._access.channel(principal, source.channel_id)
-        floor = access.history_floor()
         message = messages.by_id(self._database.reader, source.channel_id, source.message_id)
-        if message is None or floor is None or message.id < floor:
+        if message is None or not access.reads(message.id):
             raise ApiError("UNKNOWN_MESSAGE")
         found = _chosen(message, source)
         if isinstance(found, str):

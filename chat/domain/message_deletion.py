@@ -110,16 +110,17 @@ class MessageDeletion:
         errands.handle(ErrandKind.PURGE, self._purge)
 
     async def delete(self, principal: Principal, channel_id: int, message_id: int, reason: str | None = None) -> None:
-        """Delete one's own message, or with MANAGE_MESSAGES anyone's, which the guild's audit log counts.
+        """Delete one's own message, or with MANAGE_MESSAGES anyone's that the caller may read, which the guild's audit
+        log counts.
 
         :raises ApiError: as `Access.channel`; UNKNOWN_MESSAGE, MISSING_PERMISSIONS.
         """
         access = self._access.channel(principal, channel_id)
         message = messages.by_id(self._database.reader, channel_id, message_id)
-        if message is None:
+        if message is None or not may_name(access, message):
             raise ApiError("UNKNOWN_MESSAGE")
         actor = None
-        if message.author_id != principal.user_id or message.webhook_id is not None:
+        if not is_own(access, message):
             access.require(MANAGE_MESSAGES)
             actor = Actor(principal.user_id, reason)
         await self.delete_stored(access, message, actor)
@@ -163,12 +164,14 @@ class MessageDeletion:
     async def delete_many(
         self, principal: Principal, channel_id: int, message_ids: Sequence[int], reason: str | None = None
     ) -> None:
-        """Delete messages, at most BATCH_MESSAGES; ids of messages that there are not are passed over.
+        """Delete messages, at most BATCH_MESSAGES; ids of messages that there are not, or that the caller may not read,
+        are passed over.
 
         :raises ApiError: as `Access.channel`; CANNOT_EXECUTE_ON_DM, MISSING_PERMISSIONS.
         """
         access = self._moderated(principal, channel_id)
-        batch, actor = message_ids[:BATCH_MESSAGES], Actor(principal.user_id, reason)
+        batch = [message_id for message_id in message_ids[:BATCH_MESSAGES] if access.reads(message_id)]
+        actor = Actor(principal.user_id, reason)
         await self._database.write(
             lambda connection: self._remove_in(connection, channel_id, access.guild_id, batch, actor), self._announce
         )
@@ -265,6 +268,16 @@ class MessageDeletion:
         if access is not None:
             self._audit_log.publish(done.entry)
             announce_removed(self._bus, access, done.removed)
+
+
+def is_own(access: ChannelAccess, message: Message) -> bool:
+    """Whether the caller wrote the message itself."""
+    return message.author_id == access.user_id and message.webhook_id is None
+
+
+def may_name(access: ChannelAccess, message: Message) -> bool:
+    """Whether the caller may change or delete the message as far as sight goes: it wrote it, or may read it."""
+    return is_own(access, message) or access.reads(message.id)
 
 
 def _choose(connection: sqlite3.Connection, channel_id: int, purge: Purge, floor: int) -> list[int]:

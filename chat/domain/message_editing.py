@@ -23,7 +23,7 @@ from chat.domain.embeds import require_embeds, require_own_files
 from chat.domain.instance_policy import InstancePolicy
 from chat.domain.limits import limits_of
 from chat.domain.mention_parsing import ParsedMentions, parse_mentions
-from chat.domain.message_deletion import Deleted, MessageDeletion
+from chat.domain.message_deletion import Deleted, MessageDeletion, is_own, may_name
 from chat.domain.message_drafts import AttachmentDraft, MessageEdit, require_content
 from chat.domain.message_events import message_updated
 from chat.domain.message_files import put_into_message
@@ -37,6 +37,7 @@ from chat.domain.private_channels import require_unblocked
 from chat.errors import ApiError, InvalidFormBody
 from chat.registries.message_types import MessageFlag, MessageType
 from chat.registries.permissions import Permission
+from chat.snowflake import MAXIMUM
 from chat.store import accounts, attachments, expressions, messages
 from chat.store.accounts import Account
 from chat.store.attachments import Attachment
@@ -107,10 +108,10 @@ class MessageEditing:
         """
         access = self._access.channel(principal, channel_id)
         message = messages.by_id(self._database.reader, channel_id, message_id)
-        if message is None:
+        if message is None or not may_name(access, message):
             raise ApiError("UNKNOWN_MESSAGE")
         now_ms = self._clock.now_ms()
-        if message.author_id != principal.user_id or message.webhook_id is not None:
+        if not is_own(access, message):
             if not edit.changes_flags_alone or message.type not in EDITABLE_MESSAGE_TYPES:
                 raise ApiError("CANNOT_EDIT_OTHER_USER_MESSAGE")
             access.require(MANAGE_MESSAGES)
@@ -134,10 +135,10 @@ class MessageEditing:
         """
         access = self._access.channel(principal, channel_id)
         message = messages.by_id(self._database.reader, channel_id, message_id)
-        if message is None:
+        if message is None or not may_name(access, message):
             raise ApiError("UNKNOWN_MESSAGE")
         actor = None
-        if message.author_id != principal.user_id or message.webhook_id is not None:
+        if not is_own(access, message):
             access.require(MANAGE_MESSAGES)
             actor = Actor(principal.user_id, reason)
         now_ms = self._clock.now_ms()
@@ -185,7 +186,8 @@ class MessageEditing:
             return self._write(connection, before, edit, _applied(before, edit, new_text, limits, now_ms), viewer)
 
         done = await self._database.write(unit, lambda done: self._announce(access, done))
-        return done.for_author.wire(done.message, self._addresses)
+        floor = access.history_floor()
+        return done.for_author.wire(done.message, self._addresses, MAXIMUM if floor is None else floor)
 
     def _write(
         self, connection: sqlite3.Connection, before: Message, edit: MessageEdit, edited: Message, viewer: Viewer

@@ -58,8 +58,7 @@ def forward_source(principal: Principal, access: Access, here: ChannelAccess, fo
     """
     is_here = forward.channel_id is None or forward.channel_id == here.channel.id
     there = here if is_here else access.channel(principal, forward.channel_id or 0)
-    floor = there.history_floor()
-    if floor is None or forward.message_id < floor:
+    if not there.reads(forward.message_id):
         raise ApiError("UNKNOWN_MESSAGE")
     reference = MessageReference(
         channel_id=there.channel.id,

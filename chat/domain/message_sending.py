@@ -238,7 +238,8 @@ class MessageSending:
         :raises InvalidFormBody: as `create`.
         """
         self._require_may_send(principal, access, draft)
-        return await self._send(account_sender(principal), access, draft, None, opening=opening)
+        source = None if draft.forward is None else forward_source(principal, self._access, access, draft.forward)
+        return await self._send(account_sender(principal), access, draft, None, source, opening=opening)
 
     async def post_of_webhook(
         self, sender: Sender, access: ThreadAccess, draft: MessageDraft, opening: Opening

@@ -176,8 +176,7 @@ class Pins:
         now_ms = self._clock.now_ms()
         access.require_voice(now_ms)
         access.require_open(now_ms)
-        floor = access.history_floor()
-        if floor is None or message_id < floor:
+        if not access.reads(message_id):
             raise ApiError("UNKNOWN_MESSAGE")
         return access
 

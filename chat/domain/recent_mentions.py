@@ -20,7 +20,7 @@ from chat.registries.events import EventName
 from chat.snowflake import snowflake_at
 from chat.store import recent_mentions
 from chat.store.database import Database
-from chat.store.recent_mentions import MentionFilter
+from chat.store.recent_mentions import Mention, MentionFilter
 
 RECENT_MS: Final = 7 * 86_400_000
 """How long a mention stands on the list."""
@@ -55,39 +55,45 @@ class RecentMentions:
         return [found[message_id] for message_id in wanted[:limit] if message_id in found]
 
     async def dismiss(self, principal: Principal, message_ids: Iterable[int]) -> None:
-        """Take messages off the caller's list; RECENT_MENTION_DELETE tells its sessions of those that were on it."""
+        """Take messages off the caller's list; RECENT_MENTION_DELETE tells its sessions of those that `list` showed."""
         user_id, sought = principal.user_id, self._recent(MentionFilter())
 
-        def unit(connection: sqlite3.Connection) -> list[int]:
+        def unit(connection: sqlite3.Connection) -> list[Mention]:
             gone = []
             for message_id in dict.fromkeys(message_ids):
-                if recent_mentions.find(connection, user_id, attrs.evolve(sought, message_id=message_id), 1):
+                for mention in recent_mentions.find(
+                    connection, user_id, attrs.evolve(sought, message_id=message_id), 1
+                ):
                     recent_mentions.dismiss(connection, user_id, message_id)
-                    gone.append(message_id)
+                    gone.append(mention)
             return gone
 
-        await self._database.write(unit, lambda gone: self._announce(user_id, gone))
+        await self._database.write(unit, lambda gone: self._announce(principal, gone))
 
     async def dismiss_all(self, principal: Principal) -> None:
         """Take everything off the caller's list; its sessions are told of the newest, which they may be showing."""
         user_id, sought = principal.user_id, self._recent(MentionFilter())
         up_to = snowflake_at(self._clock.now_ms() + 1) - 1
 
-        def unit(connection: sqlite3.Connection) -> list[int]:
+        def unit(connection: sqlite3.Connection) -> Sequence[Mention]:
             gone = recent_mentions.find(connection, user_id, attrs.evolve(sought, before=up_to + 1), BATCH)
             recent_mentions.dismiss_all(connection, user_id, up_to)
-            return [mention.message_id for mention in gone]
+            return gone
 
-        await self._database.write(unit, lambda gone: self._announce(user_id, gone))
+        await self._database.write(unit, lambda gone: self._announce(principal, gone))
 
     def _recent(self, sought: MentionFilter) -> MentionFilter:
         return attrs.evolve(sought, after=max(sought.after, snowflake_at(self._clock.now_ms() - RECENT_MS) - 1))
 
-    async def _find(self, user_id: int, sought: MentionFilter) -> Sequence[recent_mentions.Mention]:
+    async def _find(self, user_id: int, sought: MentionFilter) -> Sequence[Mention]:
         return await self._database.read(lambda connection: recent_mentions.find(connection, user_id, sought, BATCH))
 
-    def _announce(self, user_id: int, gone: Sequence[int]) -> None:
-        audience = ToAccounts((user_id,))
+    def _announce(self, principal: Principal, gone: Sequence[Mention]) -> None:
+        readable, audience = Readable(self._access, principal), ToAccounts((principal.user_id,))
         self._bus.publish(
-            *(Event(EventName.RECENT_MENTION_DELETE, {"message_id": str(message_id)}, audience) for message_id in gone)
+            *(
+                Event(EventName.RECENT_MENTION_DELETE, {"message_id": str(mention.message_id)}, audience)
+                for mention in gone
+                if readable(mention.channel_id, mention.message_id)
+            )
         )

@@ -140,8 +140,7 @@ class Threads:
         :raises ApiError: as `start`; UNKNOWN_MESSAGE, THREAD_ALREADY_CREATED_FOR_MESSAGE.
         """
         parent = self._access.guild_channel(principal, channel_id)
-        floor = parent.history_floor()
-        if floor is None or message_id < floor:
+        if not parent.reads(message_id):
             raise ApiError("UNKNOWN_MESSAGE")
         if messages.by_id(self._database.reader, channel_id, message_id) is None:
             raise ApiError("UNKNOWN_MESSAGE")

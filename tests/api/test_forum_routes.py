@@ -16,6 +16,7 @@ from tests.api.thread_world import (
     MEDIA,
     SEND_MESSAGES,
     SEND_MESSAGES_IN_THREADS,
+    VIEW_CHANNEL,
     allow,
     channel,
     knowing,
@@ -208,6 +209,20 @@ async def test_a_post_with_files(chat_world: World) -> None:
     found = (await client.search_threads(forum["id"])).expect(200)
     assert [thread["id"] for thread in found["threads"]] == [made["id"]]
     assert [message["id"] for message in found["first_messages"]] == [made["id"]]
+
+
+async def test_a_post_may_begin_with_a_forward(chat_world: World) -> None:
+    alice, bob = chat_world.alice, chat_world.bob
+    forum = await channel(chat_world, "help", FORUM)
+    hidden = await channel(chat_world, "hidden", 0)
+    await allow(chat_world, hidden["id"], bob.id, deny=VIEW_CHANNEL)
+    sent = (await alice.rest.send_message(hidden["id"], "the original")).expect(200)
+    wanted = {"message_reference": {"type": 1, "channel_id": hidden["id"], "message_id": sent["id"]}}
+    refused(await knowing(bob).start_thread(forum["id"], "carried", message=wanted), 403, "MISSING_PERMISSIONS")
+    made = (await knowing(alice).start_thread(forum["id"], "carried", message=wanted)).expect(201)
+    first = (await knowing(bob).get(f"/v1/channels/{made['id']}/messages/{made['id']}")).expect(200)
+    assert [entry["content"] for entry in first["message_snapshots"]] == ["the original"]
+    assert made["message"]["message_snapshots"] == first["message_snapshots"]
 
 
 async def test_who_may_post_and_who_may_answer(chat_world: World) -> None:

@@ -165,6 +165,23 @@ async def test_taking_mentions_off_the_list(chat_world: World) -> None:
         refused(await bob.rest.post("/v1/users/@me/mentions/read", wrong), 400, "INVALID_FORM_BODY")
 
 
+async def test_taking_a_mention_off_tells_nothing_of_what_cannot_be_read(chat_world: World) -> None:
+    alice, bob = chat_world.alice, chat_world.bob
+    hidden = (await alice.rest.create_channel(chat_world.guild_id, "hidden", type=0)).expect(200)["id"]
+    await hide(chat_world, hidden, bob.id)
+    secret = await say(alice, hidden, "@everyone")
+    shown = await say(alice, chat_world.channel_id, "@everyone")
+    at_bob = await bob.connect()
+    (await bob.rest.delete_mention(secret)).expect(204)
+    (await bob.rest.read_mentions(secret, shown)).expect(204)
+    await at_bob.expect("RECENT_MENTION_DELETE", where=lambda told: told["message_id"] == shown)
+    (await bob.rest.read_mentions()).expect(204)
+    await say(alice, chat_world.channel_id, "done")
+    await at_bob.expect("MESSAGE_CREATE", where=lambda message: message["content"] == "done")
+    told = [payload.data for payload in at_bob.dispatches if payload.name == "RECENT_MENTION_DELETE"]
+    assert told == [{"message_id": shown}]
+
+
 async def test_bots_keep_no_lists(chat_world: World) -> None:
     bot = chat_world.bot.rest
     for answer in (

@@ -209,6 +209,21 @@ async def test_a_purge_of_many_goes_in_batches(chat_world: World) -> None:
     assert [entry["options"]["count"] for entry in await log_of(chat_world)] == ["30", "100"]
 
 
+async def test_a_moderator_deletes_what_it_may_read(chat_world: World) -> None:
+    alice, bob, channel_id = chat_world.alice, chat_world.bob, chat_world.channel_id
+    theirs, own = await written(alice, channel_id, 2), await say(bob, channel_id)
+    masks = {"allow": Permission.MANAGE_MESSAGES, "deny": Permission.READ_MESSAGE_HISTORY}
+    overwrite = {"type": 1, **{name: str(int(bits)) for name, bits in masks.items()}}
+    (await alice.rest.put(f"/v1/channels/{channel_id}/permissions/{bob.id}", overwrite)).expect(204)
+    refused(await bob.rest.delete_message(channel_id, theirs[0]), 404, "UNKNOWN_MESSAGE")
+    (await bob.rest.bulk_delete_messages(channel_id, [*theirs, own])).expect(
+        204
+    )  # passes over what is not there for it
+    assert await left(alice, channel_id) == [*theirs, own]
+    (await bob.rest.delete_message(channel_id, own)).expect(204)
+    assert await left(alice, channel_id) == theirs
+
+
 async def test_a_purge_does_not_reach_what_its_caller_may_not_read(chat_world: World) -> None:
     alice, bob, channel_id = chat_world.alice, chat_world.bob, chat_world.channel_id
     ids = await written(alice, channel_id, 2)

@@ -242,6 +242,22 @@ async def test_nobody_edits_what_somebody_else_wrote(chat_world: World) -> None:
     refused(await edit.ask(content="x"), 404, "UNKNOWN_MESSAGE")
 
 
+async def test_nobody_is_shown_by_an_edit_what_they_may_not_read(chat_world: World) -> None:
+    alice, bob, channel_id = chat_world.alice, chat_world.bob, chat_world.channel_id
+    sent = (await alice.rest.send_files(channel_id, {"a.txt": b"a"}, content="hush")).expect(200)
+    answer = {"message_reference": {"message_id": sent["id"]}}
+    own = (await bob.rest.send_message(channel_id, "own", **answer)).expect(200)
+    masks = {"allow": Permission.MANAGE_MESSAGES, "deny": Permission.READ_MESSAGE_HISTORY}
+    overwrite = {"type": 1, **{name: str(int(bits)) for name, bits in masks.items()}}
+    (await alice.rest.put(f"/v1/channels/{channel_id}/permissions/{bob.id}", overwrite)).expect(204)
+    path = f"/v1/channels/{channel_id}/messages/{sent['id']}"
+    refused(await bob.rest.get(path), 404, "UNKNOWN_MESSAGE")
+    refused(await bob.rest.patch(path, {"flags": 4}), 404, "UNKNOWN_MESSAGE")
+    refused(await bob.rest.delete(f"{path}/attachments/{sent['attachments'][0]['id']}"), 404, "UNKNOWN_MESSAGE")
+    edited = (await bob.rest.edit_message(channel_id, own["id"], "still own")).expect(200)
+    assert (edited["content"], edited["referenced_message"]) == ("still own", None)
+
+
 async def test_whoever_cannot_speak_does_not_edit(chat_world: World, autojump_clock: MockClock) -> None:
     edit = await written(chat_world)
     until = iso_timestamp(snowflake_time_ms(int(edit.message["id"])) + 60_000)
