@@ -26,11 +26,15 @@ NOT_STORED: Final = {"Cache-Control": "no-store"}
 
 EVERY_ANSWER: Final = (
     (b"x-service-version", __version__.encode("ascii")),
-    (b"access-control-allow-origin", b"*"),
-    (b"access-control-expose-headers", b"X-Service-Version"),
     (b"referrer-policy", b"no-referrer"),
     (b"x-content-type-options", b"nosniff"),
 )
+
+SHARED: Final = (
+    (b"access-control-allow-origin", b"*"),
+    (b"access-control-expose-headers", b"X-Service-Version"),
+)
+"""Lets pages of any origin read an answer."""
 
 PREFLIGHT_HEADERS: Final = {
     "Access-Control-Allow-Methods": "GET, HEAD, POST, PUT, PATCH, DELETE",
@@ -92,8 +96,8 @@ Encoded = tuple[int, RawHeaders, bytes]
 """Status, headers (their names in lower case) and body."""
 
 
-def encode(answer: Answer, request_id: str) -> Encoded:
-    """An answer as ASGI sends it."""
+def encode(answer: Answer, request_id: str, *, shared: bool = True) -> Encoded:
+    """An answer as ASGI sends it; not `shared`, only pages of our own origin may read it."""
     headers: RawHeaders = []
     if isinstance(answer, Streamed):
         body = b""
@@ -110,6 +114,8 @@ def encode(answer: Answer, request_id: str) -> Encoded:
     headers.append(NO_CACHE)
     headers.append((b"x-request-id", request_id.encode("ascii")))
     headers.extend(EVERY_ANSWER)
+    if shared:
+        headers.extend(SHARED)
     if answer.headers:
         _put(headers, answer.headers.items())
     return answer.status, headers, body

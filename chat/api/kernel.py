@@ -40,6 +40,7 @@ from chat.api.operation import Operation, Request, Routes
 from chat.api.parsing import parse_json, parse_query
 from chat.api.rate_limit import GLOBAL, HIGH_GLOBAL, limit_headers
 from chat.api.routing import RouteTable
+from chat.api.same_origin import require_same_origin
 from chat.api.services import Services
 from chat.api.sso_enforcement import SSO_ENFORCED_OPERATIONS
 from chat.api.streaming import send_streamed
@@ -344,6 +345,7 @@ class Kernel:
         exchange = Exchange(scope, receive, self._addresses)
         exchange.id = self.request_id(exchange.headers.get("x-request-id"))
         streamed = None
+        shared = found is None or not any(operation.same_origin for operation in found[0].values())
         seen: Observation | None = scope.get(SEEN)
         try:
             self._bans.refuse(exchange.address)
@@ -354,9 +356,9 @@ class Kernel:
             targets, exchange.members = found
             if seen is not None:
                 seen.route = _declared_path(targets)
-            (status, headers, body), streamed = await self._answer(scope["method"], targets, exchange)
+            (status, headers, body), streamed = await self._answer(scope["method"], targets, exchange, shared=shared)
         except ApiError as error:
-            status, headers, body = encode(refusal(error), exchange.id)
+            status, headers, body = encode(refusal(error), exchange.id, shared=shared)
             if seen is not None and isinstance(error, RateLimited):
                 seen.limit = error.scope
         except ClientGone:
@@ -385,18 +387,20 @@ class Kernel:
         return noted
 
     async def _answer(
-        self, method: str, targets: Mapping[str, Operation], exchange: Exchange
+        self, method: str, targets: Mapping[str, Operation], exchange: Exchange, *, shared: bool
     ) -> tuple[Encoded, Streamed | None]:
         operation = targets.get("GET" if method == "HEAD" else method)
+        if not shared:
+            require_same_origin(exchange.headers, self._services.settings.public_url)
         if operation is None:
-            if method == "OPTIONS" and "access-control-request-method" in exchange.headers:
+            if shared and method == "OPTIONS" and "access-control-request-method" in exchange.headers:
                 return encode(Answer(204, headers=PREFLIGHT_HEADERS), exchange.id), None
             raise ApiError("NOT_FOUND")
         try:
             answer = await self._endpoint(operation)(exchange)
             if operation.secret:
                 answer = attrs.evolve(answer, headers={**NOT_STORED, **answer.headers})
-            return encode(answer, exchange.id), answer if isinstance(answer, Streamed) else None
+            return encode(answer, exchange.id, shared=shared), answer if isinstance(answer, Streamed) else None
         except ApiError as error:
             if operation.secret:  # a refusal may carry the ticket of what comes next
                 error.headers = {**NOT_STORED, **error.headers}

@@ -182,6 +182,8 @@ class Operation:
     """What comes back when all is well; None where nobody has said yet."""
     secret: bool = False
     """Whether its answers carry what lets somebody in: nothing on the way may keep them."""
+    same_origin: bool = False
+    """Whether pages of other origins are kept out, and told nothing (`chat.api.same_origin`)."""
     name: str = ""
     """Of its own among all operations, and for good: programs are made of the OpenAPI document."""
     path_members: tuple[str, ...] = attrs.field(init=False)
@@ -198,10 +200,11 @@ class Operation:
 
 
 class Routes:
-    """The operations of one routes module, in the order of their declaration."""
+    """The operations of one routes module, in the order of their declaration; `same_origin` holds for all of them."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, same_origin: bool = False) -> None:
         self.operations: Final[list[Operation]] = []
+        self._same_origin = same_origin
 
     def operation(
         self,
@@ -261,6 +264,7 @@ class Routes:
                     parameters=parameters,
                     answers=answers,
                     secret=secret,
+                    same_origin=self._same_origin,
                     name=handler.__name__ if name is None else name,
                 )
             )

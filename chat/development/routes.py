@@ -1,4 +1,7 @@
-"""The development routes (contract, Development routes): mounted only under `chat dev` and in the test kit."""
+"""The development routes (contract, Development routes): mounted only under `chat dev` and in the test kit.
+
+They ask for no credential, so no page that a developer happens to open may reach them.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +27,7 @@ from chat.errors import ApiError, InvalidFormBody
 from chat.protocol.sharding import Shard, parse_shard
 from chat.store import accounts
 
-routes = Routes()
+routes = Routes(same_origin=True)
 
 
 @routes.operation("GET", "/v1/_dev/mail", policy=Policy.NONE)
