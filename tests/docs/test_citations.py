@@ -25,7 +25,7 @@ def headings_of(page: Path) -> list[str]:
     return sorted((line.lstrip("#").strip() for line in lines if re.match(r"##+ ", line)), key=len, reverse=True)
 
 
-HEADINGS: Final = {name: headings_of(page) for name, page in PAGES.items()}
+HEADINGS: Final = {name: headings_of(page) for name, page in PAGES.items() if name != "CHANGELOG.md"}
 
 
 def one_line(text: str) -> str:
