@@ -115,7 +115,7 @@ def build_credentials(base: Foundations, rate_limiter: RateLimiter) -> Credentia
         ip_authorization=ip_authorization,
         authentication=authentication,
         login_completion=LoginCompletion(authentication, tickets, factors, codes),
-        passkey_bridge=PasskeyBridge(database, clock, base.mint, authentication, sign_ins, factors, settings),
+        passkey_bridge=PasskeyBridge(database, clock, base.mint, authentication, sign_ins, factors),
         mailer=mailer,
         verification=verification,
         factors=factors,

@@ -157,7 +157,6 @@ def build_administration(
             credentials.passkeys,
             base.account_events,
             log,
-            settings,
         ),
         blocklists=blocklists,
         reports=reports,

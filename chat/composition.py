@@ -144,7 +144,7 @@ def build_services(base: Foundations) -> Services:
     clients = OAuth2Clients(settings)
     memberships = Memberships(database, base.guild_states, access, bus, clock, base.snowflakes, settings, policy)
     authors_messages = AuthorsMessages(database, access, witness, bus, memberships, base.errands)
-    addresses = MediaAddresses(settings.public_url, base.keys, clock)
+    addresses = MediaAddresses(base.origins.shared, base.keys, clock)
     storage = MediaStorage(base.directory / "uploads", in_threads=base.in_threads)
     media = MediaLibrary(database, clock, base.snowflakes, storage, addresses, settings, base.blocked)
     messages = Messages(
@@ -341,17 +341,22 @@ def build_services(base: Foundations) -> Services:
             base.mint,
             clients,
             BotInstallation(database, access, memberships, roles, audit_log, base.snowflakes),
-            settings,
+            base.origins,
         ),
         oauth2_tokens=OAuth2Tokens(database, clock, base.snowflakes, base.mint, clients),
         oauth2_identity=OAuth2Identity(database, clock, clients),
+        origins=base.origins,
         readiness=Readiness(database, base.is_draining),
         discovery=Discovery(
-            base.overrides, credentials.mailer, push.vapid.public_key if settings.push.enabled else None, setup
+            base.overrides,
+            credentials.mailer,
+            push.vapid.public_key if settings.push.enabled else None,
+            setup,
+            base.origins,
         ),
         push_subscriptions=push.subscriptions,
         push_notifications=push.notifications,
-        openapi=PublishedDocument([*ROUTES, *ADMIN_ROUTES], settings.public_url, in_threads=base.in_threads),
+        openapi=PublishedDocument([*ROUTES, *ADMIN_ROUTES], base.origins.fixed, in_threads=base.in_threads),
         guilds=Guilds(
             database,
             base.guild_states,
@@ -479,7 +484,7 @@ def _push(base: Foundations) -> Push:
             base.bus,
             clock,
             base.chance,
-            origin=settings.public_url,
+            origin=base.origins.shared,
             topic_key=base.keys.of("push topics"),
         ),
     )

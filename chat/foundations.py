@@ -26,6 +26,7 @@ from chat.domain.geolocation import Geolocation
 from chat.domain.guild_states import GuildStates
 from chat.domain.instance_figures import GatewayFigures
 from chat.domain.mail_bounces import MailBounces
+from chat.domain.origins import Origins
 from chat.domain.presences import Presences
 from chat.domain.private_channels import PrivateChannels
 from chat.domain.relationships import Relationships
@@ -51,6 +52,7 @@ class Foundations:
     bus: Bus
     chance: random.Random
     snowflakes: SnowflakeGenerator
+    origins: Origins
     mint: TokenMint
     keys: Keys
     address_bans: AddressBans

@@ -101,7 +101,7 @@ async def page_of_its_own(metrics: Metrics, listeners: Sequence[Listener], clock
         nursery.cancel_scope.cancel()
 
 
-def _refuse_socket(_: str) -> None:
+def _refuse_socket(_address: str, _by_unnamed_proxy: bool) -> None:
     raise ApiError("NOT_FOUND")
 
 

@@ -42,6 +42,7 @@ from chat.domain.account_states import AccountStates, find_partial_user, is_anim
 from chat.domain.active_calls import ActiveCalls
 from chat.domain.blocked_values import BlockedValues
 from chat.domain.guild_states import GuildStates
+from chat.domain.origins import Origins
 from chat.domain.presence_audience import are_acquainted, presence_audience
 from chat.domain.presences import Presences
 from chat.domain.private_channels import PrivateChannels
@@ -93,6 +94,9 @@ class Surroundings:
     work_in_threads: bool = True
     """Whether hashing passwords and parsing large bodies leave the loop; a run on virtual time has no threads."""
     outside_poll_seconds: float = outside_changes.POLL_SECONDS
+    origins: Origins = attrs.field(
+        default=attrs.Factory(lambda surroundings: Origins(surroundings.settings.public_url), takes_self=True)
+    )
     snowflakes: SnowflakeGenerator | None = None
     """What makes ids here, for a process that works beside the server and has a worker's number of its own."""
     movable_clock: MovableClock | None = None
@@ -119,7 +123,12 @@ class Server:
         self.passwords = passwords = Passwords(chance, surroundings.hash_cost, in_threads=surroundings.work_in_threads)
         mint = TokenMint(chance)
         blocked = BlockedValues(settings, BlockedNetworks())
-        self.address_bans = address_bans = AddressBans(database, clock, settings.ip_ban, blocked.networks)
+        self.addresses = ClientAddresses(
+            settings.trusted_proxies, test_header=settings.gateway.address_header_for_tests
+        )
+        self.address_bans = address_bans = AddressBans(
+            database, clock, settings.ip_ban, blocked.networks, self.addresses.was_unnamed_proxy
+        )
         partial_user_of = partial(find_partial_user, database)
         self.relationships = relationships = Relationships(database, bus, clock, partial_user_of=partial_user_of)
         thread_lookup = ThreadLookup(database)
@@ -202,6 +211,7 @@ class Server:
             bus=bus,
             chance=chance,
             snowflakes=snowflakes,
+            origins=surroundings.origins,
             mint=mint,
             keys=Keys(surroundings.secret, chance),
             address_bans=address_bans,
@@ -225,9 +235,6 @@ class Server:
         self.account_events = foundations.account_events
         self.outbox = foundations.outbox
         self.services = build_services(foundations)
-        self.addresses = ClientAddresses(
-            settings.trusted_proxies, test_header=settings.gateway.address_header_for_tests
-        )
         self.world: SeededWorld | None = None
         self._routes: list[Routes] = [*ROUTES, *ADMIN_ROUTES]
         self._faults: HttpFaults | None = None
@@ -362,7 +369,9 @@ class Server:
             faults=self._faults,
             in_threads=self.surroundings.work_in_threads,
         )
-        return ChatApp(kernel, Pages(self.settings, self.database, self.clock), self._observers)
+        return ChatApp(
+            kernel, Pages(self.settings, self.database, self.clock, self.surroundings.origins), self._observers
+        )
 
     async def drain(self, seconds: float = DRAIN_SECONDS) -> None:
         """Send every session elsewhere, finish running requests, write down the sessions that may be resumed."""

@@ -10,6 +10,7 @@ import gc
 import os
 import secrets
 import signal
+import socket
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager
@@ -25,6 +26,8 @@ from chat.auth.passwords import CHEAP
 from chat.clock import SkippingClock, SystemClock
 from chat.config import Loaded, Settings
 from chat.config.name_servers import address_and_port
+from chat.config.settings import WILDCARD_HOSTS, origin_of
+from chat.domain.origins import Origins
 from chat.errors import OperatorError
 from chat.gateway.listener import Listener, SocketListener, answering, connections_maximum, open_listeners
 from chat.server import Server, Surroundings, develop
@@ -111,7 +114,8 @@ async def serve(loaded: Loaded, *, clock: SkippingClock | None, announce: Callab
         settings = settings.listening_on(listeners[0].port)
         await migrate(directory, listeners)
         async with open_database(directory.database) as database:
-            server = await assemble(settings, database, directory, clock=clock)
+            origins = _origins(settings, follows_host=loaded.follows_host)
+            server = await assemble(settings, database, directory, origins, clock=clock)
             async with server.running(
                 listeners, maximum_connections=connections_maximum(), metrics_listeners=metrics_listeners
             ):
@@ -166,7 +170,7 @@ def _answer_while_migrating(path: bytes) -> bytes:
 
 
 async def assemble(
-    settings: Settings, database: Database, directory: DataDirectory, *, clock: SkippingClock | None
+    settings: Settings, database: Database, directory: DataDirectory, origins: Origins, *, clock: SkippingClock | None
 ) -> Server:
     """The parts of a server in production or, with the clock that `chat dev` moves, for development."""
     surroundings = Surroundings(
@@ -176,6 +180,7 @@ async def assemble(
         chance=secrets.SystemRandom(),
         directory=directory.path,
         secret=directory.signing_key(),
+        origins=origins,
     )
     if clock is None:
         return Server(surroundings)
@@ -218,6 +223,34 @@ async def sweep_while_quiet(
             gc.unfreeze()
             gc.collect()
             gc.freeze()
+
+
+def _origins(settings: Settings, *, follows_host: bool) -> Origins:
+    if not follows_host:
+        return Origins(settings.public_url)
+    logger.warning(
+        "public_url is not set: answers name the host that they were asked at, and what many receive names another one",
+        host=settings.host,
+        remedy="set public_url to the origin at which people reach this server",
+    )
+    address = own_address(settings.host) if settings.host in WILDCARD_HOSTS else None
+    shared = settings.public_url if address is None else origin_of(address, settings.port)
+    return Origins(settings.public_url, follows_host=True, shared=shared)
+
+
+def own_address(wildcard: str) -> str | None:
+    """The address by which this machine goes out, and by which its neighbours are likely to reach it; nothing is sent.
+
+    None where it goes nowhere.
+    """
+    family, anywhere = (socket.AF_INET6, "2001:db8::1") if ":" in wildcard else (socket.AF_INET, "192.0.2.1")
+    try:
+        with socket.socket(family, socket.SOCK_DGRAM) as unconnected:
+            unconnected.connect((anywhere, 9))
+            address: str = unconnected.getsockname()[0]
+    except OSError:
+        return None
+    return address
 
 
 def _addresses(settings: Settings, port: int, server: Server) -> ServerAddresses:

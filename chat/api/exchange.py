@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from chat.api.bodies import Receive
-from chat.auth.client_address import FORWARDED_HEADER, TEST_HEADER, ClientAddresses
+from chat.auth.client_address import FORWARDED_HEADER, FORWARDED_HEADERS, TEST_HEADER, ClientAddresses
 
 CAPABILITIES_LIMIT: Final = 64
 """Names read from X-Service-Features (wire facts 3.3)."""
@@ -23,6 +23,7 @@ class Exchange:
         "address",
         "authorizations",
         "body",
+        "by_unnamed_proxy",
         "caller_id",
         "headers",
         "id",
@@ -39,15 +40,20 @@ class Exchange:
         self.headers: Final[dict[str, str]] = {}
         self.authorizations: Final[list[str]] = []
         forwarded: list[str] = []
+        is_forwarded = False
         for raw_name, raw_value in scope["headers"]:
             name, value = raw_name.decode("latin-1"), raw_value.decode("latin-1")
             self.headers[name] = value
             if name == "authorization":
                 self.authorizations.append(value)
-            elif name == FORWARDED_HEADER:
-                forwarded.append(value)
+            elif name in FORWARDED_HEADERS:
+                is_forwarded = True
+                if name == FORWARDED_HEADER:
+                    forwarded.append(value)
         client = scope.get("client")
-        self.address: Final = addresses.of(client[0] if client else "", forwarded, self.headers.get(TEST_HEADER))
+        peer = client[0] if client else ""
+        self.address: Final = addresses.of(peer, forwarded, self.headers.get(TEST_HEADER))
+        self.by_unnamed_proxy: Final = is_forwarded and addresses.is_unnamed_proxy(peer)
         self.body: bytes | None = None
         """The whole body, where it has been received before its turn."""
         self.caller_id: int | None = None

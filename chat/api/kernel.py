@@ -348,7 +348,7 @@ class Kernel:
         shared = found is None or not any(operation.same_origin for operation in found[0].values())
         seen: Observation | None = scope.get(SEEN)
         try:
-            self._bans.refuse(exchange.address)
+            self._bans.refuse(exchange.address, exchange.by_unnamed_proxy)
             if self._faults is not None:
                 self._faults.raise_due(scope["method"], scope["path"])
             if found is None:

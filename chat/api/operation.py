@@ -89,6 +89,11 @@ class Request:
         return self.caller
 
     @property
+    def origin(self) -> str:
+        """The origin for addresses in the answer to this request, and nowhere else."""
+        return self.services.origins.of(self.headers.get("host"))
+
+    @property
     def capabilities(self) -> frozenset[str]:
         """Client capabilities declared in X-Service-Features; empty without a session token (wire facts 3.3)."""
         return frozenset() if self.caller is None else self.caller.capabilities

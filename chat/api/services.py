@@ -61,6 +61,7 @@ if TYPE_CHECKING:
     from chat.domain.oauth2_authorization import OAuth2Authorization
     from chat.domain.oauth2_identity import OAuth2Identity
     from chat.domain.oauth2_tokens import OAuth2Tokens
+    from chat.domain.origins import Origins
     from chat.domain.own_message_deletion import OwnMessageDeletion
     from chat.domain.own_messages import OwnMessages
     from chat.domain.passkey_bridge import PasskeyBridge
@@ -151,6 +152,7 @@ class Services:
     oauth2_authorization: OAuth2Authorization
     oauth2_tokens: OAuth2Tokens
     oauth2_identity: OAuth2Identity
+    origins: Origins
     readiness: Readiness
     discovery: Discovery
     openapi: PublishedDocument

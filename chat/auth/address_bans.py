@@ -15,6 +15,7 @@ import array
 import collections
 import ipaddress
 import sqlite3
+from collections.abc import Callable
 from typing import Final
 
 import structlog
@@ -49,13 +50,23 @@ log: Final = structlog.get_logger("chat.auth")
 
 
 class AddressBans:
-    """Counts failures, bans and lifts bans; `blocked` are the networks that administrators have blocked."""
+    """Counts failures, bans and lifts bans; `blocked` are the networks that administrators have blocked.
+
+    Behind a proxy that is not trusted everybody has the proxy's address. It may be an exempt one, such as loopback: so
+    requests that came through such a proxy are not exempt, and those that come straight from that address still are.
+    """
 
     def __init__(
-        self, database: Database, clock: Clock, settings: IpBanSettings, blocked: BlockedNetworks | None = None
+        self,
+        database: Database,
+        clock: Clock,
+        settings: IpBanSettings,
+        blocked: BlockedNetworks | None = None,
+        was_unnamed_proxy: Callable[[str], bool] = lambda _: False,
     ) -> None:
         self._database = database
         self._clock = clock
+        self._was_unnamed_proxy = was_unnamed_proxy
         self._blocked = BlockedNetworks() if blocked is None else blocked
         self._allowed = settings.failures
         self._window_ms = settings.window_seconds * 1_000
@@ -76,12 +87,12 @@ class AddressBans:
         """How many failures are held in memory."""
         return self._remembered
 
-    def refuse(self, address: str) -> None:
+    def refuse(self, address: str, by_unnamed_proxy: bool = False) -> None:
         """Turn away whoever comes from a banned network.
 
         :raises ApiError: GLOBAL_IP_BANNED, GLOBAL_IP_TEMPORARILY_BANNED.
         """
-        if self._blocked.cover(address) and not self._is_exempt(address):
+        if self._blocked.cover(address) and (by_unnamed_proxy or not self._is_exempt(address)):
             raise _refusal("GLOBAL_IP_BANNED", address, BLOCKED_KIND, None)
         if not self._bans:
             return
@@ -91,12 +102,12 @@ class AddressBans:
             return
         if ban.expires_at <= self._clock.now_ms():
             del self._bans[network]
-        elif not self._is_exempt(address):
+        elif by_unnamed_proxy or not self._is_exempt(address):
             raise _refusal("GLOBAL_IP_TEMPORARILY_BANNED", address, KIND, iso_timestamp(ban.expires_at))
 
     def note_failure(self, address: str) -> None:
         """Count a credential that was refused; the one that is too many bans the network from now on."""
-        if self._is_exempt(address):
+        if self._is_exempt(address) and not self._was_unnamed_proxy(address):
             return
         network, now = network_of(address), self._clock.now_ms()
         moments = self._failures.setdefault(network, array.array("q"))

@@ -10,11 +10,18 @@ import ipaddress
 from collections.abc import Iterable, Sequence
 from typing import Final
 
+import structlog
+
 FORWARDED_HEADER: Final = "x-forwarded-for"
 FORWARDED_HEADERS: Final = frozenset(
     {FORWARDED_HEADER, "forwarded", "via", "x-forwarded-host", "x-forwarded-proto", "x-real-ip"}
 )
 """By one of these a request tells that it came through a proxy; only the first is ever believed."""
+
+UNNAMED_MAXIMUM: Final = 1_000
+"""Peers that are remembered to look like proxies; any client may send the header."""
+
+log: Final = structlog.get_logger("chat.auth")
 
 TEST_HEADER: Final = "x-test-address"
 
@@ -32,6 +39,7 @@ class ClientAddresses:
     def __init__(self, trusted_proxies: Iterable[str] = (), *, test_header: bool = False) -> None:
         self._trusted: tuple[_Network, ...] = tuple(ipaddress.ip_network(network) for network in trusted_proxies)
         self._test_header = test_header
+        self._unnamed: dict[str, None] = {}
 
     def of(self, peer: str, forwarded: Sequence[str] = (), test_address: str | None = None) -> str:
         """The client's address. `forwarded` are the values of X-Forwarded-For, in the order of arrival."""
@@ -50,6 +58,30 @@ class ClientAddresses:
                 break
             address = hop
         return str(address)
+
+    def is_unnamed_proxy(self, peer: str) -> bool:
+        """Whether a peer that sent a forwarded header is no trusted proxy; the first one is told to the operator.
+
+        Everybody behind it looks like the peer itself, so nothing that the peer is let off may be passed on to them.
+        """
+        if peer in self._unnamed:
+            return True
+        address = parse_address(peer)
+        if address is not None and self._is_trusted(address):
+            return False
+        if not self._unnamed:
+            log.warning(
+                "a forwarded header was ignored: whoever sent it is no trusted proxy",
+                peer=peer,
+                remedy="if it is a proxy of yours, name it in trusted_proxies; else all its clients count as one",
+            )
+        if len(self._unnamed) < UNNAMED_MAXIMUM:
+            self._unnamed[peer] = None
+        return True
+
+    def was_unnamed_proxy(self, address: str) -> bool:
+        """Whether a peer at this address has sent a forwarded header without being trusted."""
+        return address in self._unnamed
 
     def _is_trusted(self, address: _Address) -> bool:
         return any(address in network for network in self._trusted if network.version == address.version)

@@ -15,7 +15,7 @@ from typing import Any, Final
 import attrs
 
 from chat.config.declare import Setting, UnexpectedValueError, settings_of
-from chat.config.settings import Settings
+from chat.config.settings import Settings, is_loopback
 from chat.errors import OperatorError
 
 SETTINGS: Final[Mapping[str, Setting]] = {setting.name: setting for setting in settings_of(Settings)}
@@ -46,6 +46,11 @@ class Loaded:
     settings: Settings
     origins: Mapping[str, str]
     data_directory: Path
+
+    @property
+    def follows_host(self) -> bool:
+        """Whether the server cannot know by which name it is reached: on more than loopback, without public_url."""
+        return self.origins["public_url"] == DEFAULT and not is_loopback(self.settings.host)
 
 
 @attrs.frozen

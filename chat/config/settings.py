@@ -67,6 +67,14 @@ def _is_address(text: str) -> bool:
     return bool(local) and bool(domain) and not any(character.isspace() for character in text)
 
 
+def is_loopback(host: str) -> bool:
+    """Whether a server that listens on this host is reached from its own machine alone."""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
 def origin_of(host: str, port: int) -> str:
     """The origin under which a server that listens on `host` and `port` is reached from its own machine."""
     reachable = WILDCARD_HOSTS.get(host, host)

@@ -13,7 +13,6 @@ import attrs
 from chat.auth.tokens import TokenMint, id_hash
 from chat.auth.webauthn_options import credential_id_of
 from chat.clock import Clock, iso_timestamp
-from chat.config import Settings
 from chat.domain.account_events import AccountEvents
 from chat.domain.admin_audit_log import Acting, AdminAuditLog
 from chat.domain.administered_accounts import AdministeredAccounts, found, require_every_acl_of, require_person
@@ -51,7 +50,6 @@ class AdministeredCredentials:
         passkeys: Passkeys,
         events: AccountEvents,
         log: AdminAuditLog,
-        settings: Settings,
     ) -> None:
         self._database = database
         self._clock = clock
@@ -62,7 +60,6 @@ class AdministeredCredentials:
         self._passkeys = passkeys
         self._events = events
         self._log = log
-        self._settings = settings
 
     async def send_verification(self, acting: Acting, user_id: int) -> None:
         """Mail the account's address a link that verifies it.
@@ -102,8 +99,10 @@ class AdministeredCredentials:
 
         await self._database.write(unit)
 
-    async def create_reset_link(self, acting: Acting, user_id: int) -> dict[str, Any]:
-        """A password reset link object for the administrator to hand over; earlier links and the recovery kit are void.
+    async def create_reset_link(self, acting: Acting, user_id: int, origin: str) -> dict[str, Any]:
+        """A password reset link object for the administrator to hand over, to a page at this origin.
+
+        Earlier links and the recovery kit are void.
 
         :raises ApiError: USERNAME_SIGN_IN_ONLY, UNKNOWN_USER, MISSING_ACL, BOT_USER_AUTH_ENDPOINT_ACCESS_DENIED.
         """
@@ -121,7 +120,7 @@ class AdministeredCredentials:
             return expires_at
 
         expires_at = await self._database.write(unit)
-        return {"url": f"{self._settings.public_url}/reset#token={token}", "expires_at": iso_timestamp(expires_at)}
+        return {"url": f"{origin}/reset#token={token}", "expires_at": iso_timestamp(expires_at)}
 
     async def revoke_recovery_kit(self, acting: Acting, user_id: int) -> None:
         """Void the account's recovery kit, if it has one.

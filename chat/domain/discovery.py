@@ -13,6 +13,7 @@ from chat.config.overrides import Overrides
 from chat.config.settings import CaptchaSettings
 from chat.domain.instance_setup import InstanceSetup
 from chat.domain.objects.users import PREMIUM_TRAIT
+from chat.domain.origins import Origins
 from chat.mail.mailer import Mailer
 
 API_CODE_VERSION: Final = 1
@@ -23,48 +24,54 @@ SHARDS: Final = 1
 SESSION_STARTS: Final = {"total": 1000, "remaining": 999, "reset_after": 14_400_000, "max_concurrency": 1}
 """The session start limit object of GET /v1/gateway/bot; there is no such limit, so it is fixed."""
 
+HOSTS_MAXIMUM: Final = 64
+"""Documents that are kept: one for each host that this instance was asked at."""
+
 _PREMIUM_SUFFIX: Final = "_premium"
 
 
 class Discovery:
     """Both documents, made from the settings. `push_key` is what browsers subscribe with, if they may."""
 
-    def __init__(self, overrides: Overrides, mailer: Mailer, push_key: str | None, setup: InstanceSetup) -> None:
+    def __init__(
+        self, overrides: Overrides, mailer: Mailer, push_key: str | None, setup: InstanceSetup, origins: Origins
+    ) -> None:
         settings = overrides.settings
         self._settings = settings
         self._mailer = mailer
         self._push_key = push_key
         self._setup = setup
-        self._origin: Final = settings.public_url
-        self.gateway_url: Final = self._origin.replace("http", "ws", 1) + "/gateway"
-        """The address of the gateway, without a query string: clients append their own."""
-        self._made: dict[bool, dict[str, Any]] = {}
+        self._origins = origins
+        self._made: dict[tuple[bool, str], dict[str, Any]] = {}
         overrides.when_changed(self._made.clear)
-        self.gateway_bot: Final = {
-            "url": self.gateway_url,
+
+    def gateway_bot(self, host: str | None) -> dict[str, Any]:
+        """The answer to GET /v1/gateway/bot, asked for at this host."""
+        return {
+            "url": _gateway_url(self._origins.of(host)),
             "shards": SHARDS,
             "session_start_limit": SESSION_STARTS,
         }
-        """The answer to GET /v1/gateway/bot; not to be changed."""
 
-    @property
-    def document(self) -> dict[str, Any]:
-        """The answer to GET /.well-known/chat; not to be changed."""
-        configured = self._setup.is_configured
-        made = self._made.get(configured)
+    def document(self, host: str | None) -> dict[str, Any]:
+        """The answer to GET /.well-known/chat, asked for at this host; not to be changed."""
+        key = configured, origin = self._setup.is_configured, self._origins.of(host)
+        made = self._made.get(key)
         if made is None:
-            made = self._document(self._settings, self._mailer, self._push_key)
+            made = self._document(origin, self._settings, self._mailer, self._push_key)
             admin_url = None if configured else made["endpoints"]["admin"]
             made["app_public"]["setup"] = {"configured": configured, "admin_url": admin_url}
-            self._made[configured] = made
+            if len(self._made) >= HOSTS_MAXIMUM:
+                self._made.clear()
+            self._made[key] = made
         return made
 
-    def _document(self, settings: Settings, mailer: Mailer, push_key: str | None) -> dict[str, Any]:
+    def _document(self, origin: str, settings: Settings, mailer: Mailer, push_key: str | None) -> dict[str, Any]:
         sso = settings.sso
         community = settings.single_community_guild_id
         return {
             "api_code_version": API_CODE_VERSION,
-            "endpoints": self._endpoints(),
+            "endpoints": _endpoints(origin),
             "captcha": _captcha(settings.captcha),
             "features": {
                 "voice_enabled": False,
@@ -95,22 +102,27 @@ class Discovery:
             "app_public": _app_public(settings),
         }
 
-    def _endpoints(self) -> dict[str, str]:
-        origin = self._origin
-        api = f"{origin}/v1"
-        return {
-            "api": api,
-            "api_client": api,
-            "api_public": api,
-            "gateway": self.gateway_url,
-            "media": f"{origin}/media",
-            "static_cdn": f"{origin}/static",
-            "marketing": f"{origin}/marketing",
-            "admin": f"{origin}/admin",
-            "invite": f"{origin}/invite",
-            "gift": f"{origin}/gift",
-            "webapp": origin,
-        }
+
+def _gateway_url(origin: str) -> str:
+    """The address of the gateway, without a query string: clients append their own."""
+    return origin.replace("http", "ws", 1) + "/gateway"
+
+
+def _endpoints(origin: str) -> dict[str, str]:
+    api = f"{origin}/v1"
+    return {
+        "api": api,
+        "api_client": api,
+        "api_public": api,
+        "gateway": _gateway_url(origin),
+        "media": f"{origin}/media",
+        "static_cdn": f"{origin}/static",
+        "marketing": f"{origin}/marketing",
+        "admin": f"{origin}/admin",
+        "invite": f"{origin}/invite",
+        "gift": f"{origin}/gift",
+        "webapp": origin,
+    }
 
 
 def _captcha(settings: CaptchaSettings) -> dict[str, Any]:

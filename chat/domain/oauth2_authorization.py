@@ -16,12 +16,12 @@ import structlog
 from chat.auth.principal import Principal
 from chat.auth.tokens import TokenMint, token_hash
 from chat.clock import Clock
-from chat.config import Settings
 from chat.domain.bot_installation import BotInstallation
 from chat.domain.oauth2_clients import OAuth2Clients
 from chat.domain.oauth2_errors import OAuth2Error, OAuth2ErrorCode, invalid_request, unknown_client
 from chat.domain.oauth2_pkce import Challenge, challenge_of
 from chat.domain.oauth2_scopes import requested_scopes
+from chat.domain.origins import Origins
 from chat.domain.redirects import is_redirect, with_parameters
 from chat.errors import StorageUnavailable
 from chat.registries.built_in_applications import ADMIN_APPLICATION_ID
@@ -78,14 +78,14 @@ class OAuth2Authorization:
         mint: TokenMint,
         clients: OAuth2Clients,
         bots: BotInstallation,
-        settings: Settings,
+        origins: Origins,
     ) -> None:
         self._database = database
         self._clock = clock
         self._mint = mint
         self._clients = clients
         self._bots = bots
-        self._consent_page = settings.public_url + CONSENT_PAGE
+        self._consent_page = origins.fixed + CONSENT_PAGE
 
     def destination(self, asked: AuthorizationRequest, query_string: str) -> str:
         """Where a browser that brings an authorisation request is sent: with the same query to the page that asks for

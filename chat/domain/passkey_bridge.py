@@ -23,7 +23,6 @@ import structlog
 from chat.auth.tokens import TokenMint, token_hash
 from chat.auth.webauthn_responses import claim_of
 from chat.clock import Clock, iso_timestamp
-from chat.config import Settings
 from chat.domain.authentication import Authentication, SignedIn
 from chat.domain.login_completion import passkey_failed
 from chat.domain.second_factors import SecondFactors
@@ -68,7 +67,6 @@ class PasskeyBridge:
         authentication: Authentication,
         sign_ins: SignIns,
         factors: SecondFactors,
-        settings: Settings,
     ) -> None:
         self._database = database
         self._clock = clock
@@ -76,10 +74,9 @@ class PasskeyBridge:
         self._authentication = authentication
         self._sign_ins = sign_ins
         self._factors = factors
-        self._settings = settings
 
-    async def start(self, code_challenge: str) -> Bridge:
-        """A new bridge for the program that knows what hashes to `code_challenge`.
+    async def start(self, code_challenge: str, origin: str) -> Bridge:
+        """A new bridge for the program that knows what hashes to `code_challenge`; its page is at this origin.
 
         :raises InvalidFormBody: INVALID_FORMAT at `code_challenge` for what is no SHA-256.
         """
@@ -90,7 +87,7 @@ class PasskeyBridge:
         body = {"code_challenge": code_challenge, "proved": None}
         ticket = Ticket(token_hash(bridge_id), KIND, None, body, now, now + LIFETIME_MS)
         await self._database.write(lambda connection: tickets.insert(connection, ticket))
-        url = f"{self._settings.public_url}/passkey-bridge#bridge_id={bridge_id}"
+        url = f"{origin}/passkey-bridge#bridge_id={bridge_id}"
         return Bridge(bridge_id, url, ticket.expires_at)
 
     async def options(self, bridge_id: str) -> dict[str, Any]:

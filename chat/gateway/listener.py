@@ -142,7 +142,8 @@ class Port:
     """The open port. `serve` runs it; `drain` ends it in good order.
 
     `maximum_connections` counts gateway and HTTP connections together; one more is told 503 and closed. `refuse` raises
-    an ApiError for a client's address that may not open a WebSocket. `observers` hear of what never reaches the HTTP
+    an ApiError for a client's address that may not open a WebSocket; it is told whether a proxy that is not trusted
+    stands between. `observers` hear of what never reaches the HTTP
     engine: sockets that were opened, and requests that were refused.
     """
 
@@ -154,7 +155,7 @@ class Port:
         http: HttpHandler,
         addresses: ClientAddresses,
         maximum_connections: int,
-        refuse: Callable[[str], None] = lambda _: None,
+        refuse: Callable[[str, bool], None] = lambda *_: None,
         observers: Sequence[Observer] = (),
     ) -> None:
         self._listeners = listeners

@@ -15,7 +15,7 @@ import attrs
 import h11
 from wsproto.utilities import generate_accept_token
 
-from chat.auth.client_address import FORWARDED_HEADER, TEST_HEADER, ClientAddresses
+from chat.auth.client_address import FORWARDED_HEADER, TEST_HEADER, ClientAddresses, is_forwarded
 from chat.request_head import refusal
 
 WEBSOCKET_VERSION: Final = b"13"
@@ -31,13 +31,15 @@ class UpgradeRequest:
     """A request for a gateway connection.
 
     `path` and `query_string` are as sent (not percent-decoded), header names are in lower case, `address` is the
-    client's address as text: the peer's, or what a trusted proxy says.
+    client's address as text: the peer's, or what a trusted proxy says. `by_unnamed_proxy` is whether a proxy that is
+    not trusted stands between.
     """
 
     path: str
     query_string: str
     headers: tuple[tuple[bytes, bytes], ...]
     address: str
+    by_unnamed_proxy: bool = False
 
     def header(self, name: bytes) -> bytes | None:
         """The value of a header that must occur once; None when it is absent or repeated with another value."""
@@ -68,7 +70,7 @@ class UpgradeRefused(Exception):
 
 
 def open_websocket(
-    head: bytes, peer: str, addresses: ClientAddresses, refuse: Callable[[str], None] = lambda _: None
+    head: bytes, peer: str, addresses: ClientAddresses, refuse: Callable[[str, bool], None] = lambda *_: None
 ) -> tuple[UpgradeRequest, bytes]:
     """What a complete request head asks for, and the 101 response to it.
 
@@ -80,8 +82,9 @@ def open_websocket(
     parsed = _parse(head)
     path, _, query_string = parsed.target.decode("latin-1").partition("?")
     headers = tuple(parsed.headers)
-    request = UpgradeRequest(path, query_string, headers, _client_address(headers, peer, addresses))
-    refuse(request.address)
+    by_unnamed_proxy = is_forwarded(name.decode("latin-1") for name, _ in headers) and addresses.is_unnamed_proxy(peer)
+    request = UpgradeRequest(path, query_string, headers, _client_address(headers, peer, addresses), by_unnamed_proxy)
+    refuse(request.address, request.by_unnamed_proxy)
     if b"upgrade" not in request.tokens(b"connection") or b"websocket" not in request.tokens(b"upgrade"):
         raise UpgradeRefused(426, "The gateway speaks WebSocket only.", {"Upgrade": "websocket"})
     if parsed.method != b"GET" or parsed.http_version != b"1.1" or request.has_body:

@@ -20,8 +20,9 @@ import trio
 
 from chat.auth.passwords import CHEAP
 from chat.clock import MovableClock
-from chat.config import Settings, load_settings
+from chat.config import Loaded, load_settings
 from chat.development.seeded_world import SeededWorld, describe
+from chat.domain.origins import Origins
 from chat.gateway.listener import Listener, open_listeners
 from chat.server import Server, Surroundings, develop
 from chat.store.data_directory import DataDirectory
@@ -49,9 +50,10 @@ class ChatServer:
     """
 
     def __init__(
-        self, folder: Path, settings: Settings, *, chance: random.Random, sockets: bool, nursery: trio.Nursery
+        self, folder: Path, loaded: Loaded, *, chance: random.Random, sockets: bool, nursery: trio.Nursery
     ) -> None:
-        self.settings = settings
+        self.settings = loaded.settings
+        self._follows_host = loaded.follows_host
         self.clock: MovableClock = clock_of_this_run()
         self.chance = chance
         self.network = MemoryNetwork()
@@ -87,6 +89,7 @@ class ChatServer:
                             chance=self.chance,
                             directory=self._folder,
                             secret=SECRET,
+                            origins=Origins(self.settings.public_url, follows_host=self._follows_host),
                             hash_cost=CHEAP,
                             work_in_threads=False,
                             outside_poll_seconds=OUTSIDE_POLL_SECONDS,
@@ -153,10 +156,10 @@ async def open_chat_server(
     `folder` is its data directory, `settings` are dotted names with values above those of `chat dev`, `sockets` listens
     on a loopback port instead of a MemoryNetwork. Two runs from one seed on a virtual clock do the same.
     """
-    chosen = load_settings(folder, flags={**QUIET, **(settings or {})}, development=True).settings
+    loaded = load_settings(folder, flags={**QUIET, **(settings or {})}, development=True)
     async with trio.open_nursery() as nursery:
         chance = random.Random(seed)  # noqa: S311 - a test replays from its seed
-        server = ChatServer(folder, chosen, chance=chance, sockets=sockets, nursery=nursery)
+        server = ChatServer(folder, loaded, chance=chance, sockets=sockets, nursery=nursery)
         await server.start()
         yield server
         nursery.cancel_scope.cancel()

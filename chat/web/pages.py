@@ -28,6 +28,7 @@ from chat import __version__
 from chat.auth.resolve import resolve_authorization
 from chat.clock import Clock
 from chat.config import Settings
+from chat.domain.origins import Origins
 from chat.errors import ApiError, InvalidFormBody
 from chat.store.database import Database
 from chat.web.assets import Assets, read_assets
@@ -124,10 +125,11 @@ class Rendered:
 class Pages:
     """The pages of one server."""
 
-    def __init__(self, settings: Settings, database: Database, clock: Clock) -> None:
+    def __init__(self, settings: Settings, database: Database, clock: Clock, origins: Origins) -> None:
         self._settings: Final = settings
         self._database: Final = database
         self._clock: Final = clock
+        self._origins: Final = origins
         self._rendered: Final[dict[tuple[str, str], Rendered]] = {}
         self.blueprint: Final = Blueprint("pages", __name__)
         for name, paths in PAGES.items():
@@ -215,7 +217,7 @@ class Pages:
             static=self._assets.folder,
             version=__version__,
             service_name=settings.service_name,
-            public_url=settings.public_url,
+            public_url=self._origins.fixed,
             relying_party=settings.relying_party_id,
             sign_in=settings.sign_in,
             has_mail=settings.mail.mode != "off",

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import pytest
+import structlog
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chat.auth.client_address import ClientAddresses, network_of, subnet_of
+from chat.auth.client_address import UNNAMED_MAXIMUM, ClientAddresses, network_of, subnet_of
 
 PROXIED = ClientAddresses(["10.0.0.0/8", "2001:db8::/32"])
 
@@ -59,3 +60,21 @@ def test_no_header_raises(peer: str, forwarded: list[str], named: str | None) ->
         assert isinstance(addresses.of(peer, forwarded, named), str)
     assert isinstance(network_of(peer), str)
     assert isinstance(subnet_of(peer), str)
+
+
+def test_the_first_forwarded_header_of_a_stranger_is_told_once() -> None:
+    addresses = ClientAddresses(["10.0.0.0/8"])
+    with structlog.testing.capture_logs() as lines:
+        assert not addresses.is_unnamed_proxy("10.0.0.1")
+        assert not addresses.is_unnamed_proxy("::ffff:10.0.0.1")
+        assert lines == []
+        for peer in ("127.0.0.1", "192.0.2.1", "127.0.0.1", "nonsense"):
+            assert addresses.is_unnamed_proxy(peer)
+    [line] = lines
+    assert (line["log_level"], line["peer"]) == ("warning", "127.0.0.1")
+    assert "trusted_proxies" in line["remedy"]
+    assert addresses.was_unnamed_proxy("192.0.2.1")
+    assert not addresses.was_unnamed_proxy("10.0.0.1")
+    for number in range(2 * UNNAMED_MAXIMUM):
+        assert addresses.is_unnamed_proxy(f"198.51.100.{number}")
+    assert sum(addresses.was_unnamed_proxy(f"198.51.100.{number}") for number in range(2 * UNNAMED_MAXIMUM)) < 1_000

@@ -181,6 +181,22 @@ def test_metrics_and_the_access_log_of_a_process(data: Path) -> None:
     assert "canary" not in log
 
 
+def test_a_server_for_everybody_that_does_not_know_its_name_says_so(data: Path) -> None:
+    with running("serve", "--data", data, "--port", "0", "--host", "0.0.0.0") as server:  # noqa: S104 - for a moment
+        match = re.fullmatch(r"listening on http://0\.0\.0\.0:(\d+) gateway ws://0\.0\.0\.0:\1/gateway\n", server.line)
+        assert match is not None
+        for host in ("127.0.0.1", "localhost"):
+            endpoints = get(f"http://{host}:{match[1]}/.well-known/chat")["endpoints"]
+            assert endpoints["gateway"] == f"ws://{host}:{match[1]}/gateway"
+        status, _, log = server.stop()
+    assert status == 0
+    assert log.count("public_url is not set") == 1
+    known = ("--host", "0.0.0.0", "--public-url", "https://a.example")  # noqa: S104
+    with running("serve", "--data", data, "--port", "0", *known) as server:
+        _, _, log = server.stop()
+    assert "public_url is not set" not in log
+
+
 def test_a_port_in_use_is_told_in_one_line(data: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]

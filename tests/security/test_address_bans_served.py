@@ -211,3 +211,40 @@ async def test_the_ban_comes_before_the_limits(chat_world: World, autojump_clock
     client = at(chat_world, HOSTILE)
     for _ in range(100):
         assert is_banned(await client.get("/v1/users/@me"))
+
+
+@pytest.mark.chat_settings(**{"gateway.address_header_for_tests": False})
+@pytest.mark.parametrize("header", ["X-Forwarded-For", "Forwarded", "X-Real-IP", "X-Forwarded-Proto", "Via"])
+async def test_a_proxy_that_is_not_trusted_passes_its_exemption_on_to_nobody(
+    chat_world: World, autojump_clock: trio.testing.MockClock, header: str
+) -> None:
+    world = chat_world
+    by_proxy = RestClient(world.route, SESSION, headers={header: "203.0.113.9"})
+    direct = RestClient(world.route, SESSION)
+    for _ in range(30):
+        assert (await direct.get("/v1/users/@me")).status == 401  # loopback is exempt
+    for _ in range(20):
+        assert (await by_proxy.get("/v1/users/@me")).status == 401
+    assert is_banned(await by_proxy.get("/v1/users/@me"))
+    assert is_banned(await by_proxy.get("/.well-known/chat"))
+    async with trio.open_nursery() as nursery:
+        with pytest.raises(HandshakeRefused, match="403"):
+            await GatewayClient.connect(nursery, world.route, headers={header: "203.0.113.9"})
+    # An operator on the machine itself still finds a way in.
+    assert (await direct.get("/v1/users/@me")).status == 401
+    assert (await direct.get("/.well-known/chat")).status == 200
+
+
+@pytest.mark.chat_settings(**{"gateway.address_header_for_tests": False})
+async def test_failures_on_the_gateway_behind_such_a_proxy_count(
+    chat_world: World, autojump_clock: trio.testing.MockClock
+) -> None:
+    headers = {"X-Forwarded-For": "203.0.113.9"}
+    async with trio.open_nursery() as nursery:
+        for _ in range(20):
+            client = await GatewayClient.connect(nursery, chat_world.route, headers=headers)
+            await client.identify(SESSION)
+            await client.closed()
+        with pytest.raises(HandshakeRefused):
+            await GatewayClient.connect(nursery, chat_world.route, headers=headers)
+        nursery.cancel_scope.cancel()

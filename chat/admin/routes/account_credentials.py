@@ -56,7 +56,7 @@ async def send_password_reset(request: Request, user_id: int) -> None:
 )
 async def create_password_reset_link(request: Request, user_id: int) -> object:
     """Make a reset link for the administrator to hand over."""
-    return await request.services.administration.credentials.create_reset_link(acting(request), user_id)
+    return await request.services.administration.credentials.create_reset_link(acting(request), user_id, request.origin)
 
 
 @routes.admin_operation(

@@ -102,7 +102,7 @@ _FEATURES: Final = {
 
 
 def openapi_document(modules: Iterable[Routes], origin: str) -> dict[str, Any]:
-    """The document of these operations on an instance at this origin.
+    """The document of these operations on an instance at this origin; without one its addresses are relative.
 
     :raises ValueError: when two operations have one name, when one does not declare what it answers, or when two
         shapes have one name.
@@ -141,7 +141,7 @@ class _Document:
                 "description": _DESCRIPTION,
                 "license": {"name": "Apache-2.0", "identifier": "Apache-2.0"},
             },
-            "servers": [{"url": self._origin}],
+            "servers": [{"url": self._origin or "/"}],
             "tags": [{"name": tag, "description": tags[tag]} for tag in sorted(tags)],
             "paths": {path: paths[path] for path in sorted(paths)},
             "components": {

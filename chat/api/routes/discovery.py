@@ -17,7 +17,7 @@ routes = Routes()
 @routes.operation("GET", "/.well-known/chat", policy=Policy.NONE, bucket=buckets.DISCOVERY, answers=DISCOVERY)
 async def get_discovery(request: Request) -> object:
     """The discovery document."""
-    return request.services.discovery.document
+    return request.services.discovery.document(request.headers.get("host"))
 
 
 @routes.operation("GET", "/v1/ip", policy=Policy.NONE, bucket=buckets.OWN_ADDRESS, answers=OWN_PLACE)

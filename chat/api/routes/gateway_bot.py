@@ -12,4 +12,4 @@ routes = Routes()
 @routes.operation("GET", "/v1/gateway/bot", policy=Policy.GATEWAY_BOT, bucket=buckets.GATEWAY_BOT, answers=GATEWAY_BOT)
 async def get_gateway_bot(request: Request) -> object:
     """Where the gateway is, and the fixed recommendation on how to connect."""
-    return request.services.discovery.gateway_bot
+    return request.services.discovery.gateway_bot(request.headers.get("host"))

@@ -61,7 +61,7 @@ class RedeemBridge:
 )
 async def start_passkey_bridge(request: Request, body: StartBridge) -> object:
     """A new bridge, with the address of its page."""
-    return (await request.services.passkey_bridge.start(body.code_challenge)).answer()
+    return (await request.services.passkey_bridge.start(body.code_challenge, request.origin)).answer()
 
 
 @routes.operation(
