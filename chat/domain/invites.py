@@ -235,10 +235,11 @@ class Invites:
             return
         invite, _ = self._live(invite)
         access = self._access.guild(principal, invite.guild_id or 0)
-        managed = access.state.channels_with(principal.user_id, MANAGE_CHANNELS)
-        manages = access.permissions & MANAGE_GUILD or invite.channel_id in managed
-        if not (manages or invite.inviter_id == principal.user_id):
-            raise ApiError("MISSING_PERMISSIONS")
+        if invite.inviter_id != principal.user_id:
+            if access.permissions & MANAGE_GUILD:
+                self._access.guild(principal, access.state.id, MANAGE_GUILD)
+            else:
+                self._access.guild_channel(principal, invite.channel_id, MANAGE_CHANNELS)
 
         def unit(connection: sqlite3.Connection) -> AuditLogEntry:
             guild = guilds.by_id(connection, access.state.id)

@@ -40,7 +40,7 @@ async def empower(world: World, user_id: str) -> None:
     (await world.alice.rest.put(f"/v1/guilds/{world.guild_id}/members/{user_id}/roles/{made['id']}")).expect(204)
 
 
-def moderation(world: World, message_id: str) -> list[tuple[str, str, Any]]:
+def moderation(world: World, message_id: str, code: str) -> list[tuple[str, str, Any]]:
     """Operations that assert an elevated permission."""
     guild = f"/v1/guilds/{world.guild_id}"
     return [
@@ -49,6 +49,7 @@ def moderation(world: World, message_id: str) -> list[tuple[str, str, Any]]:
         ("PATCH", f"{guild}/vanity-url", {"code": None}),
         ("POST", f"{guild}/roles", {"name": "r"}),
         ("GET", f"{guild}/bans", None),
+        ("DELETE", f"/v1/invites/{code}", None),
         ("DELETE", f"/v1/channels/{world.channel_id}/messages/{message_id}", None),
         ("POST", f"/v1/channels/{world.channel_id}/messages/bulk-delete", {"message_ids": [message_id]}),
         ("POST", f"/v1/channels/{world.channel_id}/messages/purge", {"limit": 1}),
@@ -62,19 +63,20 @@ async def test_a_moderator_without_a_factor_can_do_nothing_elevated(
     bob, carol = chat_world.bob, chat_world.carol
     await empower(chat_world, bob.id)
     sent = (await carol.rest.send_message(chat_world.channel_id, "x")).expect(200)["id"]
+    code = (await chat_world.alice.rest.create_channel_invite(chat_world.channel_id)).expect(200)["code"]
     (await bob.rest.patch(f"/v1/guilds/{chat_world.guild_id}", {"name": "At level 0"})).expect(200)
     await ask_for_factors(chat_world)
-    for method, path, body in moderation(chat_world, sent):
+    for method, path, body in moderation(chat_world, sent, code):
         refused = await bob.rest.request(method, path, json=... if body is None else body)
         assert (refused.status, refused.code) == (400, "TWO_FACTOR_REQUIRED"), path
         # Whoever does not hold the permission at all learns that first.
         lacking = await carol.rest.request(method, path, json=... if body is None else body)
-        own_message = method == "DELETE"
+        own_message = method == "DELETE" and "messages" in path
         assert own_message or (lacking.status, lacking.code) == (403, "MISSING_PERMISSIONS")
         sent = (await carol.rest.send_message(chat_world.channel_id, "x")).expect(200)["id"] if own_message else sent
     (await bob.rest.send_message(chat_world.channel_id, "what is not elevated works")).expect(200)
     await enrol(chat_world, bob)
-    for method, path, body in moderation(chat_world, sent):
+    for method, path, body in moderation(chat_world, sent, code):
         answer = await bob.rest.request(method, path, json=... if body is None else body)
         assert answer.status in (200, 204), (path, answer.body)
 
