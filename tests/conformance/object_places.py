@@ -13,7 +13,6 @@ from typing import Any, Final
 import attrs
 
 from chat.registries.permissions import Permission
-from chat.testing.gateway_client import GatewayClient
 from chat.testing.rest_client import RestClient
 from chat.testing.world import Actor, World
 from tests.api.surfaces import png
@@ -28,9 +27,6 @@ EMOJI: Final = "%F0%9F%91%8D"
 
 EVERY_BIT: Final = int(sum(bit for bit in Permission if bit is not Permission.ADMINISTRATOR))
 """What a member may have while overwrites still count."""
-
-KNOWS_THREADS: Final = 1 << 2
-"""Identify's flag of a session that knows threads."""
 
 VIEW: Final = int(Permission.VIEW_CHANNEL)
 
@@ -76,7 +72,8 @@ class Caller:
     rest: RestClient
     by_role: int = 0
     by_overwrite: int = 0
-    session: GatewayClient | None = None
+    actor: Actor | None = None
+    """With whose session the caller listens."""
     ground: Mapping[str, str] = {}
     """Ids that take the place of the guild's own ones: those of a guild of the caller's."""
 
@@ -144,10 +141,8 @@ class Scene:
         actor = await self.account()
         self.callers.append(Caller("outsider", actor.id, actor.rest.declaring("channel_threads")))
 
-    async def join(
-        self, name: str, by_role: int, by_overwrite: int, actor: Actor | None = None, *, listens: bool = True
-    ) -> None:
-        """A new member with these rights, or one that is there already; with a gateway session."""
+    async def join(self, name: str, by_role: int, by_overwrite: int, actor: Actor | None = None) -> None:
+        """A new member with these rights, or one that is there already."""
         actor = await self.account() if actor is None else actor
         roles = []
         if by_role:
@@ -156,9 +151,8 @@ class Scene:
         (
             await self.world.anyone.post(f"/v1/_dev/guilds/{self.guild_id}", {"members": {actor.id: {"roles": roles}}})
         ).expect(200)
-        session = await actor.connect(flags=KNOWS_THREADS) if listens else None
         rest = actor.rest.declaring("channel_threads")
-        self.callers.append(Caller(name, actor.id, rest, by_role, by_overwrite, session))
+        self.callers.append(Caller(name, actor.id, rest, by_role, by_overwrite, actor))
 
     async def neighbour(self) -> None:
         """Somebody who owns another guild, with open places of its own."""
@@ -178,12 +172,14 @@ class Scene:
         self.callers.append(Caller("neighbour", actor.id, rest, ground=ground))
 
     async def build(self) -> None:
-        """Make the open places, and then the hidden ones."""
+        """Make the open places, and then the hidden ones; somebody is in the hidden voice channel."""
         for kind in OF_CHANNELS:
             self.open[kind] = await self._channel(kind, f"open-{kind}", [])
         self.open["role"] = Place("role", await self.new_role())
         for kind in KINDS:
             self.hidden[kind] = await self.new(kind)
+        moved = {"channel_id": self.hidden["voice"].channel_id}
+        (await self.owner.patch(f"{self.guild}/members/{self.world.carol.id}", moved)).expect(200)
 
     async def as_it_is(self) -> list[Any]:
         """The hidden places as the owner sees them."""

@@ -1,4 +1,24 @@
-"""Where operations name and show objects of guilds, as the fixture says it, and as the declarations say it."""
+"""Where operations name and show objects of guilds, as the fixture says it, and as the declarations say it.
+
+`spec_fixtures/access/objects.json` has three parts. `kinds`: what members of paths, queries and bodies name, by their own
+names. `apart`: the operations that have nothing to do with channels, messages, roles and webhooks. `operations`: a row
+for each of the others, with
+
+    shows        what its answers show
+    kinds        what members name that elsewhere, by the same name, name something else
+    requests     what to try, where more than the address is needed: `path`, `query`, `body` with placeholders
+    unasked      in place of requests, why nothing is tried
+    passes_over  it succeeds and leaves out what the caller may not have
+    whole        why its answer shows everything
+    own          the refusal that the object's own people get
+
+and in a request
+
+    as           which of OWN_OPERATIONS says whether it may succeed, if not what reads the object
+    of           `guild`: it is for channels of the guild alone
+    unless       the permission in the guild that stands in for the right to the object
+    publishes    the owner shows the object to everybody by it
+"""
 
 from __future__ import annotations
 
@@ -15,7 +35,7 @@ from chat.api.routes import ROUTES
 from chat.testing.strategies.declared import REFERENCE, document
 
 TABLE: Final = json.loads(Path("spec_fixtures", "access", "objects.json").read_text(encoding="utf-8"))
-KINDS: Final[Mapping[str, str]] = TABLE["kinds"]
+KINDS: Final[Mapping[str, str]] = {name: kind for kind, names in TABLE["kinds"].items() for name in names}
 """What a member of a path, a query or a body names, by its own name."""
 
 JUDGED: Final = frozenset({"channel", "message", "role", "webhook"})

@@ -14,6 +14,7 @@ from typing import Any, Final
 
 import attrs
 import pytest
+from trio.testing import MockClock
 
 from chat.registries.opcodes import Opcode
 from chat.registries.permissions import Permission
@@ -33,9 +34,13 @@ from tests.conformance.object_table import (
     trials,
     tried_at,
 )
+from tests.conformance.test_rules_mfa_levels import ask_for_factors
 
 GUILD_WIDE: Final = re.compile(rb'"(?:system|afk|rules)_channel_id":"[0-9]+"')
 """Members of the guild object, which everybody in the guild has (document 001, Guild object)."""
+
+KNOWS_THREADS: Final = 1 << 2
+"""Identify's flag of a session that knows threads."""
 
 Refusal = tuple[int, str | None]
 
@@ -66,6 +71,7 @@ class Oracle:
 
     scene: Scene
     found: list[str] = attrs.field(factory=list)
+    _sessions: dict[str, GatewayClient] = attrs.field(factory=dict)
     _own: dict[tuple[str, str, str], Response] = attrs.field(factory=dict)
     _forbidden: dict[tuple[str, bool], re.Pattern[bytes]] = attrs.field(factory=dict)
 
@@ -164,9 +170,10 @@ class Oracle:
         return re.sub(r"\$([a-z_]+)", lambda match: values[match[1]], text)
 
     async def listen(self, caller: Caller) -> None:
-        """Have the caller ask by the gateway for whatever it tells of hidden places."""
-        session, guild_id = caller.session, self.scene.guild_id
-        assert session is not None
+        """Connect the caller, and have it ask by the gateway for whatever that tells of hidden places."""
+        assert caller.actor is not None
+        guild_id = self.scene.guild_id
+        session = self._sessions[caller.name] = await caller.actor.connect(flags=KNOWS_THREADS)
         for place in self.scene.hidden.values():
             ranges = {place.channel_id: [[0, 99]]}
             await session.watch(guild_id, member_list_channels=ranges, thread_member_lists=[place.channel_id])
@@ -177,8 +184,9 @@ class Oracle:
             await session.send(Opcode.REQUEST_FORUM_UNREADS, unread)
         await session.watch(guild_id, active=True, sync=True, threads=True)
 
-    async def hear(self, caller: Caller, session: GatewayClient) -> None:
+    async def hear(self, caller: Caller) -> None:
         """Look at everything that the gateway told the caller."""
+        session = self._sessions[caller.name]
         await session.expect("MESSAGE_CREATE", where=lambda message: message["content"] == "done")
         forbidden = await self.forbidden(caller, live=True)
         for payload in session.dispatches:
@@ -253,7 +261,7 @@ async def test_no_operation_is_a_way_round_the_own_operation_of_an_object(chat_w
     oracle = Oracle(scene)
     before = await scene.as_it_is()
     for caller in scene.callers:
-        if caller.session is not None:
+        if caller.actor is not None:
             await oracle.listen(caller)
         for trial in trials():
             for place in oracle.places(trial, caller):
@@ -263,9 +271,26 @@ async def test_no_operation_is_a_way_round_the_own_operation_of_an_object(chat_w
         await oracle.owner_may(trial)
     (await scene.owner.send_message(scene.open["text"].channel_id, "done")).expect(200)
     for caller in scene.callers:
-        if caller.session is not None:
-            await oracle.hear(caller, caller.session)
+        if caller.actor is not None:
+            await oracle.hear(caller)
     assert not oracle.found, "\n".join(oracle.found)
+
+
+async def test_a_right_that_asks_for_a_second_factor_does_so_everywhere(
+    chat_world: World, autojump_clock: MockClock
+) -> None:
+    scene = await opened(chat_world)
+    await scene.join("without a factor", EVERY_BIT, EVERY_BIT)
+    await scene.join("without a factor and no guild", EVERY_BIT & ~Permission.MANAGE_GUILD, EVERY_BIT)
+    await scene.build()
+    await ask_for_factors(chat_world)
+    oracle = Oracle(scene)
+    before = await scene.as_it_is()
+    for caller in scene.callers:
+        for trial in trials():
+            for place in oracle.places(trial, caller) if trial.asked not in (None, "sees", "reads") else ():
+                await oracle.ask(caller, trial, place)
+    oracle.compare(before, await scene.as_it_is())
 
 
 @pytest.mark.long
@@ -274,9 +299,9 @@ async def test_no_single_permission_is_a_way_round(chat_world: World) -> None:
     for bit in Permission:
         if bit in (Permission.ADMINISTRATOR, Permission.VIEW_CHANNEL):
             continue
-        await scene.join(f"{bit.name} by role", bit, 0, listens=False)
-        await scene.join(f"{bit.name} by overwrite", 0, bit, listens=False)
-        await scene.join(f"{bit.name} by overwrite, seeing", 0, bit | Permission.VIEW_CHANNEL, listens=False)
+        await scene.join(f"{bit.name} by role", bit, 0)
+        await scene.join(f"{bit.name} by overwrite", 0, bit)
+        await scene.join(f"{bit.name} by overwrite, seeing", 0, bit | Permission.VIEW_CHANNEL)
     await scene.build()
     oracle = Oracle(scene)
     before = await scene.as_it_is()
