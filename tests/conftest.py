@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import atexit
 import gc
+import os
+import shutil
+import tempfile
 
 from hypothesis import settings
 
@@ -12,6 +16,12 @@ settings.register_profile("suite", deadline=None, max_examples=60)  # a busy mac
 settings.register_profile("quick", deadline=None, max_examples=20)  # --hypothesis-profile=quick, while writing
 settings.register_profile("nightly", deadline=None, max_examples=20_000)  # --hypothesis-profile=nightly
 settings.load_profile("suite")
+
+if os.environ.pop("PYTHONDONTWRITEBYTECODE", ""):
+    # Every server that the tests start would compile the whole program anew.
+    compiled = tempfile.mkdtemp(prefix="bytecode-")
+    os.environ.setdefault("PYTHONPYCACHEPREFIX", compiled)
+    atexit.register(shutil.rmtree, compiled, ignore_errors=True)
 
 
 def pytest_collection_finish() -> None:
