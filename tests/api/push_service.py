@@ -8,7 +8,7 @@ import math
 import struct
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import Any, Final, Self
+from typing import Any, Self
 
 import attrs
 import h11
@@ -21,8 +21,7 @@ from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
 from chat.testing.world import Actor
-
-WAIT_SECONDS: Final = 5.0
+from tests.patience import PATIENCE_SECONDS
 
 
 def base64url(data: bytes) -> str:
@@ -95,7 +94,7 @@ class PushService:
         self.answers: list[tuple[int, dict[str, str]]] = []
         self._send, self._receive = trio.open_memory_channel[Pushed](math.inf)
 
-    async def next(self, seconds: float = WAIT_SECONDS) -> Pushed:
+    async def next(self, seconds: float = PATIENCE_SECONDS) -> Pushed:
         """The next request."""
         with trio.fail_after(seconds):
             return await self._receive.receive()

@@ -16,6 +16,7 @@ from chat.testing.server import ChatServer
 from chat.testing.world import World
 from tests.api.outside_server import Answering, outside, plain
 from tests.api.surfaces import data_uri, fetch, form, new_webhook, png, post_form, target, webhook_path
+from tests.patience import PATIENCE_SECONDS
 
 PRIVATE = {"media.private_networks_allowed": ("127.0.0.0/8",)}
 
@@ -291,7 +292,7 @@ async def test_media_from_outside_are_passed_on(chat_world: World, chat_server: 
             sent = {name.decode().lower() for name, _ in request.headers}
             assert sent.isdisjoint({"authorization", "cookie", "x-forwarded-for", "referer"})
     external = chat_server.server.services.media.external
-    with trio.fail_after(5):
+    with trio.fail_after(PATIENCE_SECONDS):
         while external.under_way:  # noqa: ASYNC110 - the last answer is over a moment after its last byte
             await trio.sleep(0.01)
 
@@ -339,7 +340,7 @@ async def test_what_breaks_off_outside_breaks_off_here(chat_world: World, chat_s
         address = signed(chat_server, server.origin + "/half")
         await stream.send_all(f"GET {target(address)} HTTP/1.1\r\nHost: x\r\n\r\n".encode())
         received = b""
-        with trio.fail_after(5):
+        with trio.fail_after(PATIENCE_SECONDS):
             while piece := await stream.receive_some(65_536):
                 received += piece
         head, _, body = received.partition(b"\r\n\r\n")
@@ -402,7 +403,7 @@ async def test_a_reader_that_goes_away_ends_the_fetching(chat_world: World, chat
         stream = await chat_server.route().connect()
         address = signed(chat_server, server.origin + "/large")
         await stream.send_all(f"GET {target(address)} HTTP/1.1\r\nHost: x\r\n\r\n".encode())
-        with trio.fail_after(5):
+        with trio.fail_after(PATIENCE_SECONDS):
             await stream.receive_some(10)
             assert external.under_way == 1
             await trio.aclose_forcefully(stream)

@@ -13,6 +13,7 @@ from chat.testing.server import ChatServer
 from chat.testing.world import Actor, World
 from tests.api.friends import befriend, block, make_group
 from tests.api.push_service import Browser, PushService, subscribe
+from tests.patience import PATIENCE_SECONDS
 
 SUBSCRIBE = "/v1/users/@me/push/subscribe"
 SUBSCRIPTIONS = "/v1/users/@me/push/subscriptions"
@@ -454,7 +455,7 @@ async def test_a_subscription_that_the_push_service_does_not_know_is_forgotten(
         push_service.answers.append((status, {}))
         (await chat_world.alice.rest.send_message(chat_world.channel_id, f"{status}")).expect(200)
         assert (await told.message())["body"] == f"{status}"
-        with trio.fail_after(5):
+        with trio.fail_after(PATIENCE_SECONDS):
             while await listed(chat_world.bob):  # noqa: ASYNC110 - nobody is told
                 await trio.sleep(0.01)
 

@@ -49,9 +49,9 @@ async def test_an_unknown_account_verifies_nothing_and_costs_a_verification() ->
     encoded = await passwords.hash("correct horse")
 
     async def seconds(stored: str | None) -> float:
-        started = time.perf_counter()
+        started = time.process_time()
         assert not await passwords.verify(stored, "wrong")
-        return time.perf_counter() - started
+        return time.process_time() - started
 
     known = min([await seconds(encoded) for _ in range(5)])
     unknown = min([await seconds(None) for _ in range(5)])

@@ -20,6 +20,7 @@ import pytest
 from command_line import Run
 
 import chat
+from tests.patience import PATIENCE_SECONDS
 
 ENVIRONMENT = os.environ | {"PYTHONPATH": str(Path(chat.__file__).parents[1])}
 LISTENING = re.compile(r"listening on (http://127\.0\.0\.1:(\d+)) gateway ws://127\.0\.0\.1:(\d+)/gateway\n")
@@ -38,7 +39,7 @@ class Running:
         assert self.process.stderr is not None
         self.process.send_signal(number)
         out, err = self.process.stdout.read(), self.process.stderr.read()
-        return self.process.wait(timeout=30), out, err
+        return self.process.wait(timeout=PATIENCE_SECONDS), out, err
 
 
 @contextlib.contextmanager
@@ -68,14 +69,14 @@ def failing(*arguments: object, **environment: str) -> subprocess.CompletedProce
         env=ENVIRONMENT | environment,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=PATIENCE_SECONDS,
         check=False,
     )
 
 
 def get(url: str, token: str | None = None) -> Any:
     request = urllib.request.Request(url, headers={} if token is None else {"Authorization": token})  # noqa: S310
-    with urllib.request.urlopen(request, timeout=10) as answer:  # noqa: S310 - our own server
+    with urllib.request.urlopen(request, timeout=PATIENCE_SECONDS) as answer:  # noqa: S310 - our own server
         return json.load(answer)
 
 
@@ -155,7 +156,7 @@ def test_an_interrupt_during_the_start_leaves_no_traceback(data: Path, module: s
         env=ENVIRONMENT,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=PATIENCE_SECONDS,
         check=False,
     )
     assert (ended.returncode, ended.stderr.lstrip()) == ending
@@ -170,7 +171,7 @@ def test_metrics_and_the_access_log_of_a_process(data: Path) -> None:
         match = LISTENING.fullmatch(server.line)
         assert match is not None
         get(f"{match[1]}/.well-known/chat?q=canary")
-        with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=10) as answer:
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=PATIENCE_SECONDS) as answer:
             text = answer.read().decode()
         status, _, log = server.stop()
     assert 'chat_http_requests_total{operation="GET /.well-known/chat",status="200"} 1.0' in text

@@ -15,9 +15,10 @@ import trio
 
 from chat.testing.connecting import TcpRoute
 from chat.testing.world import World
+from tests.patience import PATIENCE_SECONDS
 
-START_SECONDS = 20.0
-STOP_SECONDS = 10.0
+START_SECONDS = PATIENCE_SECONDS
+STOP_SECONDS = PATIENCE_SECONDS
 
 
 @pytest.fixture(scope="session")

@@ -15,6 +15,7 @@ from chat.development.clock import COARSE_STEPS, EXACT_STEPS, OFFSET_MAXIMUM_MS,
 from chat.store import instance
 from chat.store.database import Database, open_database
 from chat.testing.fresh_database import fresh_database
+from tests.patience import PATIENCE_SECONDS
 
 Scene = Callable[[ClockMover, trio.Nursery, Database], Awaitable[None]]
 
@@ -120,7 +121,7 @@ def test_who_waits_for_the_world_outside_does_not_notice(on_a_skipping_clock: Ca
         await trio.testing.wait_all_tasks_blocked()
         await mover.advance(3_600_000)
         assert not woken.is_set()
-        with trio.fail_after(5):
+        with trio.fail_after(PATIENCE_SECONDS):
             await woken.wait()
 
     on_a_skipping_clock(scene)

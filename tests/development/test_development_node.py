@@ -9,6 +9,7 @@ from chat.registries.opcodes import Opcode
 from chat.testing.gateway_client import GatewayClient
 from chat.testing.world import World
 from tests.development.waiting import connected
+from tests.patience import PATIENCE_SECONDS
 
 STOCK: dict[str, object] = {
     "draining": False,
@@ -125,7 +126,7 @@ async def test_sessions_are_shown_with_their_numbers(world: World) -> None:
     assert await world.anyone.gateway_sessions() == []
     alice = await world.alice.connect(presence={"status": "idle", "afk": False})
     bot = await world.bot.connect(shard=[0, 1])
-    with trio.fail_after(5):
+    with trio.fail_after(PATIENCE_SECONDS):
         await bot.expect("GUILD_CREATE")
     await alice.heartbeat()
     shown = {session["id"]: session for session in await world.anyone.gateway_sessions()}

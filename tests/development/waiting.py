@@ -6,6 +6,7 @@ import trio
 
 from chat.testing.gateway_client import GatewayClient
 from chat.testing.world import Actor, World
+from tests.patience import PATIENCE_SECONDS
 
 SETTLED_SECONDS = 0.15
 """By then a new session has heard of its own presence, if it hears of it at all."""
@@ -21,7 +22,7 @@ async def connected(actor: Actor, *, heartbeats: bool = True) -> GatewayClient:
 
 async def detached(world: World, left: int = 0) -> None:
     """Wait until only so many sessions still have a socket."""
-    with trio.fail_after(5):
+    with trio.fail_after(PATIENCE_SECONDS):
         while (  # noqa: ASYNC110 - another process tells of it only when asked
             sum(session["attached"] for session in await world.anyone.gateway_sessions()) > left
         ):

@@ -56,9 +56,9 @@ def test_nothing_known() -> None:
 
 async def test_hostile_headers_are_read_in_no_time_and_off_the_loop() -> None:
     hostile = ["Mozilla/5.0 (" + part * 500 for part in ("Android ", "(" * 8, "a;", "iPhone OS 1_", "\x00\ud800", " /")]
-    started = time.perf_counter()
+    started = time.process_time()
     found = await UserAgents().of_all([*hostile, None, "", *hostile])
-    assert time.perf_counter() - started < 5
+    assert time.process_time() - started < 5
     assert found.keys() == {*hostile, None}
 
 

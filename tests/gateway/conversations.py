@@ -11,6 +11,7 @@ import trio
 from chat.registries.close_codes import Close
 from chat.registries.opcodes import Opcode
 from chat.testing import ChatServer, GatewayClient, World
+from tests.patience import PATIENCE_SECONDS
 
 LONG = "x" * 1_900
 
@@ -37,7 +38,7 @@ async def is_unauthenticated(client: GatewayClient) -> None:
     """The socket is open and holds no session: an absurd Heartbeat is acknowledged."""
     before = client.acknowledgements
     await client.heartbeat({"absurd": True})
-    with trio.fail_after(5):
+    with trio.fail_after(PATIENCE_SECONDS):
         while client.acknowledgements == before:  # noqa: ASYNC110 - the client counts; it does not tell
             await trio.sleep(0.01)
     assert client.is_open

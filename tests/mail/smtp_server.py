@@ -22,6 +22,8 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
+from tests.patience import PATIENCE_SECONDS
+
 HOST = "127.0.0.1"
 
 
@@ -67,7 +69,7 @@ class Postbox:
         name, password = data.login.decode(), data.password.decode()
         return AuthResult(success=self.accounts.get(name) == password, handled=False)
 
-    async def wait_for(self, count: int, seconds: float = 10) -> None:
+    async def wait_for(self, count: int, seconds: float = PATIENCE_SECONDS) -> None:
         """Until so many messages have come."""
         with trio.fail_after(seconds):
             while len(self.messages) < count:  # noqa: ASYNC110 - they come in another thread

@@ -25,6 +25,7 @@ from chat.store import mail_outbox
 from chat.store.database import Database, open_database
 from chat.testing.fresh_database import fresh_database
 from tests.mail.smtp_server import HOST, Postbox, certificate, free_port, smtp_server
+from tests.patience import PATIENCE_SECONDS
 
 SECRET = "s3cret-token-of-the-link"
 NOW = 1_700_000_000_000
@@ -85,7 +86,7 @@ class Place:
         """What the store still holds."""
         return mail_outbox.due(self.database.reader, 2**62, 1_000)
 
-    async def until_empty(self, seconds: float = 10) -> None:
+    async def until_empty(self, seconds: float = PATIENCE_SECONDS) -> None:
         with trio.fail_after(seconds):
             while self.waiting():  # noqa: ASYNC110 - nothing tells when a row goes
                 await trio.sleep(0.01)

@@ -83,7 +83,7 @@ def test_a_file_full_of_boxes_costs_what_its_first_boxes_cost(place: Path) -> No
     nested = b""
     for _ in range(2_000):
         nested = element(0x18538067, nested)[:250_000]
-    before = time.perf_counter()
+    before = time.process_time()
     for kind, data in (
         ("video/mp4", mp4()[:24] + box(b"moov", box(b"trak", box(b"tkhd", bytes(90))) * 2_000)),
         ("video/webm", nested),
@@ -92,4 +92,4 @@ def test_a_file_full_of_boxes_costs_what_its_first_boxes_cost(place: Path) -> No
     ):
         place.write_bytes(data)
         moving_header(place, kind)
-    assert time.perf_counter() - before < 2
+    assert time.process_time() - before < 2
