@@ -100,7 +100,10 @@ class Connection:
 
     def __init__(self, transport: GatewayTransport, address: str, parts: GatewayParts) -> None:
         self._websocket = WebSocket(
-            transport, maximum_message_bytes=INBOUND_MESSAGE_BYTES, on_outbox_full=self._outbox_full
+            transport,
+            maximum_message_bytes=INBOUND_MESSAGE_BYTES,
+            on_outbox_full=self._outbox_full,
+            on_control=self._take_control,
         )
         self._outbox = self._websocket.outbox
         self.address = address
@@ -164,8 +167,7 @@ class Connection:
     def failed(self) -> None:
         """Close because of the exception being handled, which is a defect of ours; the session is retained."""
         logger.exception("a connection failed", address=self.address)
-        attached = self.session is not None
-        close = close_codes.SESSION_UNAVAILABLE if attached else close_codes.FAILED_TO_START_SESSION
+        close = close_codes.SESSION_UNAVAILABLE if self.session else close_codes.FAILED_TO_START_SESSION
         self._perform(effects.CloseSocket(close))
         self._handle(inputs.Faulted(close))
         self._let_go()
@@ -208,11 +210,16 @@ class Connection:
         else:
             self._handle(inputs.Received(decoded))
 
+    def _take_control(self) -> None:
+        """A ping or a pong counts like a payload, as long as the socket is not about to close."""
+        if self._closing is None and not self._within_budget():
+            self._handle(inputs.CommandBudgetExceeded())
+
     def _decode(self, data: bytes) -> Payload | Close:
         return payload.decode_payload(data)
 
     def _within_budget(self) -> bool:
-        """At most COMMAND_BUDGET payloads in any COMMAND_BUDGET_WINDOW_MS (design 7)."""
+        """At most COMMAND_BUDGET payloads and control frames in any COMMAND_BUDGET_WINDOW_MS (design 7 and 8)."""
         parts = self._parts
         if not parts.rate_limited:
             return True
@@ -259,11 +266,6 @@ class Connection:
     def _outbox_full(self) -> None:
         """The peer reads too slowly: the socket goes, the session stays retained."""
         self.close(close_codes.OUTBOX_FULL)
-
-    def invalidate(self) -> None:
-        """End the attached session (faults of the development routes)."""
-        if self.session is not None:
-            self._parts.table.end(self.session)
 
     def cut(self) -> None:
         """Drop the transport without a close frame (faults of the development routes)."""

@@ -40,6 +40,11 @@ class Ping:
 
 
 @attrs.frozen
+class Pong:
+    """A pong; nobody asked for it, and it says nothing."""
+
+
+@attrs.frozen
 class PeerClose:
     """The peer's close frame; code 1005 when it named none."""
 
@@ -54,7 +59,7 @@ class Breach:
     code: int
 
 
-Incoming = Message | MessageTooLarge | Ping | PeerClose | Breach
+Incoming = Message | MessageTooLarge | Ping | Pong | PeerClose | Breach
 
 
 class FrameReader:
@@ -102,7 +107,7 @@ class FrameReader:
         if frame.opcode is Opcode.PING:
             return Ping(payload)
         if frame.opcode is Opcode.PONG:
-            return None
+            return Pong()
         if frame.opcode is Opcode.CLOSE:
             return self._take_close(payload)
         return None if self._skipping else self._take_data(frame, payload)

@@ -22,6 +22,7 @@ from chat.gateway.frame_reader import (
     MessageTooLarge,
     PeerClose,
     Ping,
+    Pong,
 )
 from chat.gateway.outbox import Outbox
 from chat.gateway.transport import GatewayTransport
@@ -56,10 +57,11 @@ class WebSocket:
     """An open WebSocket, from behind the opening handshake on.
 
     `maximum_message_bytes` and `maximum_fragments` bound a received message; `validate_text` refuses text that is not
-    UTF-8 with 1007. `outbox_limit` (bytes) and `on_outbox_full` are those of `Outbox`.
+    UTF-8 with 1007. `outbox_limit` (bytes) and `on_outbox_full` are those of `Outbox`. `on_control` is called for each
+    ping and pong.
     """
 
-    __slots__ = ("_breached", "_close_sent", "_ended", "_outbox", "_reader", "_transport")
+    __slots__ = ("_breached", "_close_sent", "_ended", "_on_control", "_outbox", "_reader", "_transport")
 
     def __init__(
         self,
@@ -70,11 +72,13 @@ class WebSocket:
         outbox_limit: int = OUTBOX_BYTES,
         validate_text: bool = False,
         on_outbox_full: Callable[[], None] | None = None,
+        on_control: Callable[[], None] | None = None,
     ) -> None:
         self._transport = transport
         self._reader = FrameReader(maximum_message_bytes, maximum_fragments, validate_text=validate_text)
         self._outbox = Outbox(transport, outbox_limit, on_outbox_full)
         self._ended: Closed | MessageTooLarge | None = None
+        self._on_control = on_control
         self._close_sent = False
         self._breached = False
 
@@ -126,6 +130,7 @@ class WebSocket:
 
     def abort(self) -> None:
         """Close the transport at once, without a close frame; a waiting `receive` returns Closed 1006."""
+        self._on_control = None  # it refers back, like `Outbox`'s
         self._outbox.abort()
 
     async def run_writer(self) -> None:
@@ -166,15 +171,18 @@ class WebSocket:
                     # Its frames are no longer understood: let it read ours, then see it leave.
                     await self._transport.aclose_gracefully(CLOSE_SECONDS)
         finally:
-            self._outbox.abort()
+            self.abort()
 
     def _next_message(self) -> Message | None:
         while self._ended is None and (event := self._reader.next_event()) is not None:
             match event:
                 case Message():
                     return event
-                case Ping():
-                    self._answer(event)
+                case Ping() | Pong():
+                    if self._on_control is not None:
+                        self._on_control()
+                    if isinstance(event, Ping):
+                        self._answer(event)
                 case MessageTooLarge():
                     self._ended = event
                 case PeerClose(code, reason):

@@ -62,14 +62,15 @@ IDENTIFY_BUDGET_WINDOW_MS: Final = 60_000
 """The fixed window of the Identify budget (wire facts 1.4; design 7)."""
 
 COMMAND_BUDGET: Final = 600
-"""Payloads that one socket may send in a window; one more closes 4008 `Rate limited` (wire facts 1.4; design 7)."""
+"""Payloads, pings and pongs that one socket may send in a window; one more closes 4008 `Rate limited` (wire facts 1.4;
+design 7 and 8)."""
 
 COMMAND_BUDGET_WINDOW_MS: Final = 60_000
 """The window of the command budget: rolling for a socket, fixed for a session (wire facts 1.4; design 7)."""
 
 ADDRESS_COMMAND_BUDGET: Final = 6_000
-"""Payloads that all sockets of one address may send in a window; one more closes 4008 `Rate limited` (wire
-facts 1.4)."""
+"""Payloads, pings and pongs that all sockets of one address may send in a window; one more closes 4008 `Rate limited`
+(wire facts 1.4; design 8)."""
 
 ADDRESS_COMMAND_BUDGET_WINDOW_MS: Final = 60_000
 """The fixed window of an address's command budget (wire facts 1.4)."""

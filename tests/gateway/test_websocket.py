@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from trio.testing import MockClock
 
 from chat.gateway.control_frames import close_frame
-from chat.gateway.frame_reader import Breach, FrameReader, Incoming, Message, MessageTooLarge, PeerClose, Ping
+from chat.gateway.frame_reader import Breach, FrameReader, Incoming, Message, MessageTooLarge, PeerClose, Ping, Pong
 from chat.gateway.websocket import CLOSE_SECONDS, Closed
 from tests.gateway.raw_websocket import client_frame, close_payload, open_pair
 
@@ -341,7 +341,7 @@ def test_what_is_read_does_not_depend_on_how_the_bytes_are_cut(data: bytes, cuts
         pieces.feed(data[start:end])
         events += _events(pieces)
     assert events == expected
-    assert all(isinstance(event, Message | MessageTooLarge | Ping | PeerClose | Breach) for event in events)
+    assert all(isinstance(event, Message | MessageTooLarge | Ping | Pong | PeerClose | Breach) for event in events)
 
 
 def test_a_reason_must_fit_its_frame() -> None:
