@@ -1,8 +1,8 @@
 """Where operations name and show objects of guilds, as the fixture says it, and as the declarations say it.
 
-`spec_fixtures/access/objects.json` has three parts. `kinds`: what members of paths, queries and bodies name, by their own
-names. `apart`: the operations that have nothing to do with channels, messages, roles and webhooks. `operations`: a row
-for each of the others, with
+`spec_fixtures/access/objects.json` has three parts. `kinds`: what members of paths, queries and bodies name, by their
+own names. `apart`: the operations that have nothing to do with channels, messages, roles and webhooks. `operations`: a
+row for each of the others, with
 
     shows        what its answers show
     kinds        what members name that elsewhere, by the same name, name something else
