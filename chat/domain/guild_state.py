@@ -158,6 +158,10 @@ class GuildState:
             granted.visible = self._visible_to(member)
         return granted.visible
 
+    def hidden_from(self, user_id: int) -> frozenset[int]:
+        """The channels that the account does not see."""
+        return self._all_channels - self.visible_channels(user_id)
+
     def channels_with(self, user_id: int, permission: int) -> frozenset[int]:
         """The channels that the account sees and holds every bit of `permission` in."""
         member = self.member(user_id)

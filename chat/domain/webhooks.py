@@ -176,9 +176,9 @@ class Webhooks:
 
         :raises ApiError: as `Access.guild_channel`.
         """
-        self._access.guild_channel(principal, channel_id, MANAGE_WEBHOOKS)
+        hidden = self._access.guild_channel(principal, channel_id, MANAGE_WEBHOOKS).state.hidden_from(principal.user_id)
         return await self._database.read(
-            lambda connection: self._shown(connection, webhooks.of_channel(connection, channel_id))
+            lambda connection: self._shown(connection, webhooks.of_channel(connection, channel_id), hidden)
         )
 
     async def of_guild(self, principal: Principal, guild_id: int) -> list[dict[str, Any]]:
@@ -188,10 +188,11 @@ class Webhooks:
         """
         access = self._access.guild(principal, guild_id, MANAGE_WEBHOOKS)
         open_to = access.state.channels_with(principal.user_id, MANAGE_WEBHOOKS)
+        hidden = access.state.hidden_from(principal.user_id)
 
         def shown(connection: sqlite3.Connection) -> list[dict[str, Any]]:
             present = webhooks.of_guild(connection, guild_id)
-            return self._shown(connection, [webhook for webhook in present if webhook.channel_id in open_to])
+            return self._shown(connection, [webhook for webhook in present if webhook.channel_id in open_to], hidden)
 
         return await self._database.read(shown)
 
@@ -200,7 +201,7 @@ class Webhooks:
 
         :raises ApiError: UNKNOWN_WEBHOOK; as `Access.guild_channel`.
         """
-        return self._shown(self._database.reader, [self._managed(principal, webhook_id)])[0]
+        return self._shown_to(principal, self._managed(principal, webhook_id))
 
     async def change(
         self, principal: Principal, webhook_id: int, change: WebhookChange, reason: str | None = None
@@ -218,7 +219,7 @@ class Webhooks:
             if target.state.id != webhook.guild_id:
                 raise ApiError("UNKNOWN_CHANNEL")
         changed = await self._change(webhook, change, Actor(principal.user_id, reason))
-        return self._shown(self._database.reader, [changed])[0]
+        return self._shown_to(principal, changed)
 
     async def delete(self, principal: Principal, webhook_id: int, reason: str | None = None) -> None:
         """Delete a webhook; its messages stay.
@@ -451,9 +452,18 @@ class Webhooks:
             data = {"guild_id": str(guild_id), "channel_id": str(channel_id)}
             self._bus.publish(Event(EventName.WEBHOOKS_UPDATE, data, ToChannel(guild_id, channel_id)))
 
-    def _shown(self, connection: sqlite3.Connection, found: list[Webhook]) -> list[dict[str, Any]]:
+    def _shown_to(self, principal: Principal, webhook: Webhook) -> dict[str, Any]:
+        state = self._guild_states.get(webhook.guild_id)
+        hidden = frozenset() if state is None else state.hidden_from(principal.user_id)
+        return self._shown(self._database.reader, [webhook], hidden)[0]
+
+    def _shown(
+        self, connection: sqlite3.Connection, found: list[Webhook], hidden: frozenset[int]
+    ) -> list[dict[str, Any]]:
+        """The webhook objects, without the channels of the same guild that they follow and that are hidden."""
         makers = {account.id: account for account in accounts.by_ids(connection, tuple({row.user_id for row in found}))}
-        brought = crossposts.sources(connection, [row.id for row in found if row.type == CHANNEL_FOLLOWER])
+        followed = crossposts.sources(connection, [row.id for row in found if row.type == CHANNEL_FOLLOWER])
+        brought = {row_id: source for row_id, source in followed.items() if source.channel_id not in hidden}
         return [
             webhook_object(row, self._token(row).decode(), makers.get(row.user_id), brought.get(row.id))
             for row in found

@@ -19,6 +19,7 @@ from tests.api.thread_world import (
     MANAGE_WEBHOOKS,
     READ_MESSAGE_HISTORY,
     SEND_MESSAGES,
+    VIEW_CHANNEL,
     allow,
     channel,
     knowing,
@@ -47,6 +48,23 @@ async def copy_at(client: GatewayClient, name: str = "MESSAGE_CREATE") -> dict[s
     payload = await client.expect(name, where=lambda data: data.get("flags", 0) & IS_CROSSPOST, seconds=COPY_SECONDS)
     data: dict[str, Any] = payload.data
     return data
+
+
+async def test_a_follower_does_not_name_a_channel_that_is_hidden_from_the_reader(chat_world: World) -> None:
+    alice, bob = chat_world.alice.rest, chat_world.bob
+    news = await channel(chat_world, "news", ANNOUNCEMENT)
+    (await alice.follow(news["id"], chat_world.channel_id)).expect(200)
+    await allow(chat_world, chat_world.channel_id, bob.id, allow=MANAGE_WEBHOOKS)
+    path = f"/v1/channels/{chat_world.channel_id}/webhooks"
+    (webhook,) = (await bob.rest.get(path)).expect(200)
+    assert webhook["source_channel"]["id"] == news["id"]
+    await allow(chat_world, news["id"], bob.id, deny=VIEW_CHANNEL)
+    (await alice.change_channel(news["id"], name="a-secret")).expect(200)
+    (of_channel,) = (await bob.rest.get(path)).expect(200)
+    assert of_channel == (await bob.rest.get(f"/v1/webhooks/{webhook['id']}")).expect(200)
+    assert of_channel == {name: webhook[name] for name in webhook.keys() - {"source_channel", "source_guild"}}
+    (seen,) = (await alice.get(path)).expect(200)
+    assert seen["source_channel"]["name"] == "a-secret"
 
 
 async def test_following_is_a_webhook_in_the_channel_that_follows(chat_world: World) -> None:
