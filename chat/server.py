@@ -163,7 +163,6 @@ class Server:
             is_animated=partial(is_animated, database),
             blocks_text=blocked.blocks_text,
         )
-        bus.subscribe(presences)
         self.rosters = rosters = Rosters(database, bus)
 
         def make_commands(hub: Hub, subscriptions: Subscriptions, guild_payloads: GuildPayloads) -> CommandHandler:

@@ -1,13 +1,15 @@
-"""The bus: domain operations publish, in commit order; subscribers are told at once, on the loop's own thread.
+"""The bus: domain operations publish, in commit order; listeners are called at once, on the loop's own thread.
 
-Publishing never waits. A subscriber that has work to do keeps a queue of its own and reports how full it is through
-`backlog`, so that whoever causes events can be slowed down before (`wait_for_room`).
+Publishing never waits. A listener that has work to do keeps a queue of its own. How far deliveries are behind is known
+as `backlog`: a request that would cause more events waits before (`wait_for_room`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Final, Protocol
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from enum import IntEnum
+from operator import itemgetter
+from typing import Any, Final, TypeVar, get_args
 
 import attrs
 import structlog
@@ -159,47 +161,77 @@ Signal = (
 )
 
 
-class Subscriber(Protocol):
-    """Receives every signal in commit order."""
+S = TypeVar("S")
+Listener = Callable[[Any], object]
 
-    def accept(self, signal: Signal) -> None:
-        """Take the signal; must not wait. What it raises is logged, and the others hear the signal all the same."""
-        ...
 
-    def backlog(self) -> int:
-        """How many signals are taken but not yet worked off."""
-        ...
+class Turn(IntEnum):
+    """When a listener hears a signal, among all that hear it."""
+
+    STATE = 0
+    """What keeps state in memory: voice states, presences, rosters."""
+    DELIVERY = 1
+    """The gateway, which sends what the signal means to sessions."""
+    CONSEQUENCE = 2
+    """What follows from the signal, and may publish signals of its own."""
 
 
 class Bus:
-    """Hands each signal to each subscriber, in the order of publication."""
+    """Hands each signal to those that listen to its kind, turn by turn, in the order of publication."""
 
     def __init__(self) -> None:
-        self._subscribers: list[Subscriber] = []
+        self._of_kind: dict[type, list[tuple[Turn, Listener]]] = {
+            kind: [] for kind in get_args(Signal) if kind is not Event
+        }
+        self._of_event: dict[EventName, list[tuple[Turn, Listener]]] = {name: [] for name in EventName}
         self.causes = 0
         """Requests under way that are likely to publish: whoever works in batches may wait a moment for more."""
+        self.backlog: Callable[[], int] = lambda: 0
+        """How many events the gateway has yet to deliver."""
 
-    def subscribe(self, subscriber: Subscriber) -> None:
-        """From now on this subscriber hears every signal."""
-        self._subscribers.append(subscriber)
+    def subscribe(self, kind: type[S], listener: Callable[[S], object], turn: Turn = Turn.CONSEQUENCE) -> None:
+        """From now on this listener hears every signal of the kind; of the kind Event, every event.
+
+        It must not wait. What it raises is logged, and the others hear the signal all the same.
+        """
+        for places in self._of_event.values() if kind is Event else (self._of_kind[kind],):
+            _take_place(places, turn, listener)
+
+    def subscribe_events(
+        self, names: Iterable[EventName], listener: Callable[[Event], object], turn: Turn = Turn.CONSEQUENCE
+    ) -> None:
+        """As `subscribe`, for the events of some names."""
+        for name in names:
+            _take_place(self._of_event[name], turn, listener)
+
+    def subscribe_all(self, listener: Callable[[Any], object], turn: Turn = Turn.CONSEQUENCE) -> None:
+        """As `subscribe`, for every signal."""
+        for kind in get_args(Signal):
+            self.subscribe(kind, listener, turn)
 
     def publish(self, *signals: Signal) -> None:
-        """Tell every subscriber; called on the loop's thread, after the commit that caused the signals."""
+        """Tell the listeners; called on the loop's thread, after the commit that caused the signals."""
         for signal in signals:
-            for subscriber in self._subscribers:
+            listeners = self._of_event[signal.name] if isinstance(signal, Event) else self._of_kind[type(signal)]
+            for _, listener in listeners:
                 try:
-                    subscriber.accept(signal)
-                except Exception:  # the commit stands, whatever one of those who hear of it makes of it
-                    logger.exception("a signal was not taken", signal=signal, subscriber=type(subscriber).__name__)
+                    listener(signal)
+                except Exception:  # the commit stands, whatever one of those that hear of it makes of it
+                    logger.exception("a signal was not taken", signal=signal, listener=listener.__qualname__)
 
     async def wait_for_room(self) -> None:
-        """Return once no subscriber is further behind than BACKLOG_LIMIT.
+        """Return once the gateway is no further behind than BACKLOG_LIMIT.
 
         :raises ApiError: SERVICE_UNAVAILABLE when that takes longer than ROOM_SECONDS.
         """
         deadline = trio.current_time() + ROOM_SECONDS
-        while any(subscriber.backlog() > BACKLOG_LIMIT for subscriber in self._subscribers):
+        while self.backlog() > BACKLOG_LIMIT:
             if trio.current_time() > deadline:
                 raise ApiError("SERVICE_UNAVAILABLE", headers={"Retry-After": "1"})
             # Looks again and again, since to be told would be paid for by every single delivery.
             await trio.sleep(LOOK_SECONDS)
+
+
+def _take_place(places: list[tuple[Turn, Listener]], turn: Turn, listener: Listener) -> None:
+    places.append((turn, listener))
+    places.sort(key=itemgetter(0))  # stable: within a turn in the order of subscription

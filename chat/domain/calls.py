@@ -20,7 +20,7 @@ import trio
 
 from chat.auth.principal import Principal
 from chat.bus.audience import ToAccounts
-from chat.bus.bus import Bus, Event, Signal
+from chat.bus.bus import Bus, Event
 from chat.clock import Clock, iso_timestamp
 from chat.domain.access import Access
 from chat.domain.active_calls import ActiveCalls, Call
@@ -89,7 +89,7 @@ class Calls:
         """Calls in which somebody took part for the first time."""
         self._wake = trio.Event()
         voice_states.on_call.append(self._participants_changed)
-        bus.subscribe(self)
+        bus.subscribe_events(RECIPIENTS_CHANGED, self._recipient_changed)
 
     # Operations
 
@@ -327,9 +327,9 @@ class Calls:
     def _tell(self, call: Call) -> None:
         self._bus.publish(Event(EventName.CALL_UPDATE, self._active.object_of(call), ToAccounts(call.recipients)))
 
-    def accept(self, signal: Signal) -> None:
+    def _recipient_changed(self, signal: Event) -> None:
         """Who comes to a group hears of its call; who leaves it leaves the call."""
-        if isinstance(signal, Event) and signal.name in RECIPIENTS_CHANGED and isinstance(signal.data, dict):
+        if isinstance(signal.data, dict):
             call = self._active.by_channel.get(int(signal.data["channel_id"]))
             if call is not None:
                 self._recipients_changed(call, int(signal.data["user"]["id"]))
@@ -346,10 +346,6 @@ class Calls:
             self._voice_states.leave_call(call.channel_id, user_id)
             gone = {"channel_id": str(call.channel_id)}
             self._bus.publish(Event(EventName.CALL_DELETE, gone, ToAccounts((user_id,))))
-
-    def backlog(self) -> int:
-        """Nobody waits for this."""
-        return 0
 
     # Ending
 

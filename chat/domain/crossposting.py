@@ -16,7 +16,7 @@ import structlog
 import trio
 
 from chat.bus.audience import ToChannel
-from chat.bus.bus import Bus, Event, Signal
+from chat.bus.bus import Bus, Event
 from chat.clock import Clock
 from chat.domain.channel_witness import ChannelWitness
 from chat.domain.due_work import RETRY_SECONDS, DueWork
@@ -98,19 +98,15 @@ class Crossposting(DueWork):
         self._bus = bus
         self._snowflakes = snowflakes
         self._addresses = addresses
-        bus.subscribe(self)
+        bus.subscribe_events(CHANGES, self._message_changed)
 
-    def accept(self, signal: Signal) -> None:
+    def _message_changed(self, event: Event) -> None:
         """Look again where a published message may have changed or gone."""
-        if not isinstance(signal, Event) or signal.name not in CHANGES or not isinstance(signal.audience, ToChannel):
+        if not isinstance(event.audience, ToChannel):
             return
-        data = signal.data
+        data = event.data
         if isinstance(data, Mapping) and data.get("flags", CROSSPOSTED) & CROSSPOSTED:
             self._wake.set()
-
-    def backlog(self) -> int:
-        """Nobody waits for this."""
-        return 0
 
     async def _work(self) -> None:
         while await self._deliver_some():

@@ -17,7 +17,7 @@ import trio
 
 from chat.auth.principal import Principal
 from chat.bus.audience import ToGuild
-from chat.bus.bus import Bus, Event, GuildDeleted, GuildStateChanged, Signal
+from chat.bus.bus import Bus, Event, GuildDeleted, GuildStateChanged
 from chat.domain import guild_folders
 from chat.domain.access import Access
 from chat.domain.audit_log import Actor, AuditLog, changes_between
@@ -84,21 +84,14 @@ class GuildDeletion:
         self._errands = errands_
         errands_.handle(ErrandKind.FORGET_GUILD, self._forget_in_settings)
         self._wake = trio.Event()
-        bus.subscribe(self)
+        bus.subscribe(GuildDeleted, self._place_gone)
+        bus.subscribe(GuildStateChanged, self._place_gone)
+        bus.subscribe_events(LEAVING_MESSAGES, self._place_gone)
 
-    def accept(self, signal: Signal) -> None:
+    def _place_gone(self, signal: GuildDeleted | GuildStateChanged | Event) -> None:
         """Look again where a guild, a channel, a thread or a group has gone: its messages may have been left behind."""
-        if isinstance(signal, GuildDeleted):
+        if not isinstance(signal, GuildStateChanged) or signal.deleted:
             self._wake.set()
-        elif isinstance(signal, GuildStateChanged):
-            if signal.deleted:
-                self._wake.set()
-        elif isinstance(signal, Event) and signal.name in LEAVING_MESSAGES:
-            self._wake.set()
-
-    def backlog(self) -> int:
-        """Nobody waits for this."""
-        return 0
 
     async def delete(self, principal: Principal, guild_id: int, proof: SudoProof) -> None:
         """Delete guild. Returns once no member's settings know it any more; its messages go in the background.

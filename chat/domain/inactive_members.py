@@ -11,7 +11,7 @@ from typing import Final
 
 import trio
 
-from chat.bus.bus import Bus, Event, Signal
+from chat.bus.bus import Bus, Event
 from chat.clock import Clock
 from chat.domain.guild_states import GuildStates
 from chat.domain.presences import Presences
@@ -36,16 +36,11 @@ class InactiveMembers:
         self._since: dict[int, int] = {}
         """Since when (Unix milliseconds) accounts in voice are seen inactive."""
         self._somebody_came = trio.Event()
-        bus.subscribe(self)
+        bus.subscribe_events((EventName.VOICE_STATE_UPDATE,), self._voice_changed)
 
-    def accept(self, signal: Signal) -> None:
+    def _voice_changed(self, event: Event) -> None:
         """Note that somebody is in voice; `run` does the rest."""
-        if isinstance(signal, Event) and signal.name is EventName.VOICE_STATE_UPDATE:
-            self._somebody_came.set()
-
-    def backlog(self) -> int:
-        """Nobody waits for this."""
-        return 0
+        self._somebody_came.set()
 
     async def run(self) -> None:
         """Look who is inactive until cancelled; sleeps while nobody is in voice."""

@@ -16,7 +16,7 @@ import structlog
 import trio
 
 from chat.bus.audience import Audience, ToChannel, ToThread
-from chat.bus.bus import Bus, Event, Signal
+from chat.bus.bus import Bus, Event
 from chat.domain.guild_states import GuildStates
 from chat.domain.message_events import message_changed
 from chat.domain.message_links import links_in
@@ -77,11 +77,11 @@ class LinkEmbeds:
         self._publishing = False
         self._seen, self._to_look_at = trio.open_memory_channel[_Seen](WAITING_MAXIMUM)
         if enabled:
-            bus.subscribe(self)
+            bus.subscribe_events(MESSAGE_EVENTS, self._message_changed)
 
-    def accept(self, signal: Signal) -> None:
+    def _message_changed(self, signal: Event) -> None:
         """Take note of a message with links, or with what links showed before it was edited."""
-        if not isinstance(signal, Event) or signal.name not in MESSAGE_EVENTS or self._publishing:
+        if self._publishing:
             return
         data = signal.data
         if not isinstance(data, Mapping) or not self._concerns(signal.name, data):
@@ -94,10 +94,6 @@ class LinkEmbeds:
             self._seen.send_nowait(seen)
         except trio.WouldBlock:
             log.info("links are not looked at: too many wait")
-
-    def backlog(self) -> int:
-        """Nobody needs to wait for this."""
-        return 0
 
     async def run(self) -> None:
         """Look at what links lead to, for as long as the server runs."""

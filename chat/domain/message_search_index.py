@@ -13,7 +13,7 @@ from typing import Final
 import structlog
 import trio
 
-from chat.bus.bus import Bus, Event, Signal
+from chat.bus.bus import Bus, Event
 from chat.errors import StorageUnavailable
 from chat.registries.events import EventName
 from chat.store import message_search_entries
@@ -53,16 +53,11 @@ class MessageSearchIndex:
         self._turn = trio.Lock()
         self.enabled: Final = enabled
         if enabled:
-            bus.subscribe(self)
+            bus.subscribe_events(CHANGES, self._message_changed)
 
-    def accept(self, signal: Signal) -> None:
+    def _message_changed(self, event: Event) -> None:
         """Note that messages changed; `run` does the rest."""
-        if isinstance(signal, Event) and signal.name in CHANGES:
-            self._changed.set()
-
-    def backlog(self) -> int:
-        """Nobody waits for this."""
-        return 0
+        self._changed.set()
 
     async def is_ready(self) -> bool:
         """Bring the index up to date; False, and nothing done, when there is too much to do for that."""

@@ -25,7 +25,7 @@ from chat.bus.bus import (
     Bus,
     Event,
     SavedPresenceChanged,
-    Signal,
+    Turn,
 )
 from chat.clock import Clock
 from chat.domain.account_presence import (
@@ -67,6 +67,9 @@ class Presences:
         blocks_text: Callable[[str], bool] = lambda text: False,
     ) -> None:
         self._bus = bus
+        bus.subscribe(AcquaintanceChanged, self._look_at_acquaintance, Turn.STATE)
+        bus.subscribe(AccountShownDifferently, self._shown_differently, Turn.STATE)
+        bus.subscribe(SavedPresenceChanged, self._saved_differently, Turn.STATE)
         self._clock = clock
         self._friends_of = friends_of
         self._partial_user_of = partial_user_of
@@ -271,23 +274,17 @@ class Presences:
 
     # Friends and others
 
-    def accept(self, signal: Signal) -> None:
-        """Look again at what an account shows of itself, or at whether two accounts see each other's presence."""
-        match signal:
-            case AcquaintanceChanged():
-                self._look_at_acquaintance(signal)
-            case AccountShownDifferently(user_id):
-                friends = self._friends_of(user_id)
-                if friends:
-                    data = self.presence_object(user_id)
-                    self._bus.publish(Event(EventName.PRESENCE_UPDATE, data, ToAccounts(friends)))
-            case SavedPresenceChanged(user_id, settings):
-                account = self._accounts.get(user_id)
-                if account is not None:
-                    with self._publishing(user_id, account):
-                        account.take_on(settings)
-            case _:
-                pass
+    def _shown_differently(self, signal: AccountShownDifferently) -> None:
+        friends = self._friends_of(signal.user_id)
+        if friends:
+            data = self.presence_object(signal.user_id)
+            self._bus.publish(Event(EventName.PRESENCE_UPDATE, data, ToAccounts(friends)))
+
+    def _saved_differently(self, signal: SavedPresenceChanged) -> None:
+        account = self._accounts.get(signal.user_id)
+        if account is not None:
+            with self._publishing(signal.user_id, account):
+                account.take_on(signal.settings)
 
     def _look_at_acquaintance(self, signal: AcquaintanceChanged) -> None:
         """Tell two accounts of each other's presence once they are to see it; once they are not, each is gone."""
@@ -301,10 +298,6 @@ class Presences:
                 user = self._partial_user_of(seen_id)
                 gone = ToUnsubscribed(by_id, of_user_id=seen_id)
                 self._bus.publish(Event(EventName.PRESENCE_UPDATE, self._object(user, OFFLINE), gone))
-
-    def backlog(self) -> int:
-        """Nothing waits here."""
-        return 0
 
     # Custom statuses that end
 

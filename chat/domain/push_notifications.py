@@ -21,7 +21,7 @@ import structlog
 import trio
 
 from chat.bus.audience import Mentions, ToAccounts, ToChannel, ToThread
-from chat.bus.bus import Bus, Event, Signal
+from chat.bus.bus import Bus, Event
 from chat.clock import Clock
 from chat.domain.call_rules import Ringing, ringing
 from chat.domain.guild_states import GuildState, GuildStates
@@ -121,12 +121,10 @@ class PushNotifications:
         self._queue: PushQueue[PushSubscription] = PushQueue(self._send, self._over, chance)
         self._heard, self._to_look_at = trio.open_memory_channel[_Heard](WAITING_MAXIMUM)
         if sender is not None:
-            bus.subscribe(self)
+            bus.subscribe_events((EventName.MESSAGE_CREATE,), self._message_written)
 
-    def accept(self, signal: Signal) -> None:
+    def _message_written(self, signal: Event) -> None:
         """Take note of a message that may concern somebody who has subscribed."""
-        if not isinstance(signal, Event) or signal.name is not EventName.MESSAGE_CREATE:
-            return
         data = signal.data if signal.thread_data is None else signal.thread_data
         if not isinstance(data, Mapping) or not isinstance(signal.audience, ToAccounts | ToChannel | ToThread):
             return
@@ -136,10 +134,6 @@ class PushNotifications:
             self._heard.send_nowait(_Heard(data, signal.audience, signal.mentions or NOBODY_NAMED))
         except trio.WouldBlock:
             log.warning("nobody is notified of a message: too many wait")
-
-    def backlog(self) -> int:
-        """Nobody needs to wait for this."""
-        return 0
 
     async def run(self) -> None:
         """Tell devices, for as long as the server runs."""

@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from chat.auth.principal import Principal
 from chat.auth.tokens import digest_of
-from chat.bus.bus import Bus, GuildDeleted, GuildJoined, GuildLeft, Signal
+from chat.bus.bus import Bus, GuildDeleted, GuildJoined, GuildLeft
 from chat.clock import Clock
 from chat.errors import ApiError, InvalidFormBody
 from chat.push.encryption import Receiver
@@ -43,7 +43,9 @@ class PushSubscriptions:
         """Which of them are members of a guild, of those guilds that were asked for."""
         self._changes = 0
         if sender is not None:
-            bus.subscribe(self)
+            bus.subscribe(GuildJoined, self._member_joined)
+            bus.subscribe(GuildLeft, self._member_left)
+            bus.subscribe(GuildDeleted, lambda signal: self._in_guilds.pop(signal.guild_id, None))
 
     async def begin(self) -> None:
         """Learn who has subscribed; once, before the server serves."""
@@ -130,19 +132,13 @@ class PushSubscriptions:
                 self._in_guilds.popitem(last=False)
         return found
 
-    def accept(self, signal: Signal) -> None:
-        """Members come and go."""
-        match signal:
-            case GuildJoined(guild_id=guild_id, user_id=user_id) if user_id in self._subscribed:
-                self._change(guild_id, lambda known: known | {user_id})
-            case GuildLeft(guild_id=guild_id, user_id=user_id) if user_id in self._subscribed:
-                self._change(guild_id, lambda known: known - {user_id})
-            case GuildDeleted(guild_id=guild_id):
-                self._in_guilds.pop(guild_id, None)
+    def _member_joined(self, signal: GuildJoined) -> None:
+        if signal.user_id in self._subscribed:
+            self._change(signal.guild_id, lambda known: known | {signal.user_id})
 
-    def backlog(self) -> int:
-        """Nothing waits here."""
-        return 0
+    def _member_left(self, signal: GuildLeft) -> None:
+        if signal.user_id in self._subscribed:
+            self._change(signal.guild_id, lambda known: known - {signal.user_id})
 
     def _change(self, guild_id: int, change: Callable[[frozenset[int]], frozenset[int]]) -> None:
         self._changes += 1

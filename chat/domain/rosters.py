@@ -15,7 +15,7 @@ from typing import Final
 import attrs
 import trio
 
-from chat.bus.bus import Bus, Event, GuildDeleted, GuildJoined, GuildLeft, Signal
+from chat.bus.bus import Bus, Event, GuildDeleted, GuildJoined, GuildLeft, Turn
 from chat.registries.events import EventName
 from chat.registries.limits import MEMBERS_FULL_LIST_MAXIMUM
 from chat.store import member_search
@@ -101,7 +101,10 @@ class Rosters:
         self._database = database
         self._rosters: OrderedDict[int, Roster] = OrderedDict()
         self._loading: dict[int, _Loading] = {}
-        bus.subscribe(self)
+        bus.subscribe(GuildJoined, self._membership_changed, Turn.STATE)
+        bus.subscribe(GuildLeft, self._membership_changed, Turn.STATE)
+        bus.subscribe(GuildDeleted, lambda signal: self._rosters.pop(signal.guild_id, None), Turn.STATE)
+        bus.subscribe_events(_MEMBER_EVENTS, self._member_changed, Turn.STATE)
 
     async def get(self, guild_id: int) -> Roster:
         """The roster of a guild, at most MEMBERS_FULL_LIST_MAXIMUM members of it.
@@ -147,21 +150,12 @@ class Rosters:
             self._rosters.popitem(last=False)
         return roster
 
-    def accept(self, signal: Signal) -> None:
-        """Keep rosters in step with who joins, changes and leaves."""
-        match signal:
-            case GuildJoined(guild_id, user_id):
-                self._changed(guild_id, user_id)
-            case GuildDeleted(guild_id):
-                self._rosters.pop(guild_id, None)
-            case GuildLeft(guild_id, user_id):
-                self._changed(guild_id, user_id)
-            case Event(name=name, data=dict(data)) if name in _MEMBER_EVENTS:
-                self._changed(int(data["guild_id"]), int(data["user"]["id"]))
+    def _membership_changed(self, signal: GuildJoined | GuildLeft) -> None:
+        self._changed(signal.guild_id, signal.user_id)
 
-    def backlog(self) -> int:
-        """Nothing ever waits."""
-        return 0
+    def _member_changed(self, event: Event) -> None:
+        if isinstance(event.data, dict):
+            self._changed(int(event.data["guild_id"]), int(event.data["user"]["id"]))
 
     def _changed(self, guild_id: int, user_id: int) -> None:
         roster, loading = self._rosters.get(guild_id), self._loading.get(guild_id)

@@ -8,7 +8,7 @@ from typing import Final
 import structlog
 import trio
 
-from chat.bus.bus import AccountDisconnected, Bus, Signal
+from chat.bus.bus import AccountDisconnected, Bus
 from chat.domain.memberships import Departure, Memberships
 from chat.domain.presences import Presences
 from chat.errors import StorageUnavailable
@@ -30,19 +30,13 @@ class TemporaryMembers:
         self._presences = presences
         self._gone: set[int] = set()
         self._somebody_went = trio.Event()
-        bus.subscribe(self)
+        bus.subscribe(AccountDisconnected, self._account_disconnected)
 
-    def accept(self, signal: Signal) -> None:
+    def _account_disconnected(self, signal: AccountDisconnected) -> None:
         """Note whose last session is over; `run` does the rest."""
-        if isinstance(signal, AccountDisconnected) and temporary_members.guilds_of(
-            self._database.reader, signal.user_id
-        ):
+        if temporary_members.guilds_of(self._database.reader, signal.user_id):
             self._gone.add(signal.user_id)
             self._somebody_went.set()
-
-    def backlog(self) -> int:
-        """Nobody waits for this."""
-        return 0
 
     async def run(self) -> None:
         """End memberships until cancelled; first of those whose accounts did not come back after a restart."""

@@ -17,7 +17,7 @@ from typing import Any, Final
 import attrs
 
 from chat.bus.audience import Audience, ToAccounts, ToChannel, ToSession
-from chat.bus.bus import Bus, Event, GuildDeleted, GuildLeft, GuildStateChanged, Signal
+from chat.bus.bus import Bus, Event, GuildDeleted, GuildLeft, GuildStateChanged, Turn
 from chat.clock import Clock
 from chat.domain.guild_states import GuildState, GuildStates, Overwrite
 from chat.domain.objects.channels import VOICE_CONNECTION_LIMIT
@@ -76,7 +76,9 @@ class VoiceStates:
         self._timed_out: dict[str, None] = {}
         """Connections of members whose voice a moderator has taken for a while."""
         self.on_call: list[Callable[[int], None]] = []
-        bus.subscribe(self)
+        bus.subscribe(GuildLeft, self._member_left, Turn.STATE)
+        bus.subscribe(GuildDeleted, self._guild_gone, Turn.STATE)
+        bus.subscribe(GuildStateChanged, self._channels_changed, Turn.STATE)
 
     # What is seen
 
@@ -284,18 +286,20 @@ class VoiceStates:
         states = self._connections.in_channel(channel_id)
         self._end_where(states, lambda state: not user_ids or state.user_id in user_ids)
 
-    def accept(self, signal: Signal) -> None:
-        """Members who left, and channels that are gone, take their connections with them."""
-        match signal:
-            case GuildLeft(guild_id, user_id):
-                self._end_where(self._connections.of_guild(guild_id), lambda state: state.user_id == user_id)
-            case GuildDeleted(guild_id):
-                self._end_where(self._connections.of_guild(guild_id), lambda _: True)
-            case GuildStateChanged(guild_id):
-                states = self._connections.of_guild(guild_id)
-                guild = self._guild_states.get(guild_id) if states else None
-                channels = {} if guild is None else guild.channels
-                self._end_where(states, lambda state: state.channel_id not in channels)
+    # Members who left, and channels that are gone, take their connections with them.
+
+    def _member_left(self, signal: GuildLeft) -> None:
+        states = self._connections.of_guild(signal.guild_id)
+        self._end_where(states, lambda state: state.user_id == signal.user_id)
+
+    def _guild_gone(self, signal: GuildDeleted) -> None:
+        self._end_where(self._connections.of_guild(signal.guild_id), lambda _: True)
+
+    def _channels_changed(self, signal: GuildStateChanged) -> None:
+        states = self._connections.of_guild(signal.guild_id)
+        guild = self._guild_states.get(signal.guild_id) if states else None
+        channels = {} if guild is None else guild.channels
+        self._end_where(states, lambda state: state.channel_id not in channels)
 
     def permissions_changed(self, guild_id: int, user_id: int | None = None) -> None:
         """What members may do in a guild changed, for one or for all, and everybody knows what they see now: who may
@@ -306,10 +310,6 @@ class VoiceStates:
         """Tell of members whose time-out is over."""
         states = (self._connections.get(connection_id) for connection_id in list(self._timed_out))
         self._look_at([state for state in states if state is not None])
-
-    def backlog(self) -> int:
-        """Nothing ever waits."""
-        return 0
 
     def _look_at(self, states: Iterable[VoiceState]) -> None:
         """Tell of connections that are muted, deafened, suppressed or permitted otherwise than was told."""

@@ -107,7 +107,7 @@ class Gateway:
             lambda session: voice_states.session_ended(session.id),
             _tell_socket,
         ]
-        bus.subscribe(self.hub)
+        self.hub.listen(bus)
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:

@@ -22,6 +22,7 @@ from chat.bus.audience import (
     ToUnsubscribed,
 )
 from chat.bus.bus import (
+    Bus,
     CredentialsRevoked,
     Event,
     GuildAvailabilityChanged,
@@ -31,7 +32,7 @@ from chat.bus.bus import (
     GuildLeft,
     GuildStateChanged,
     SavedPresenceChanged,
-    Signal,
+    Turn,
 )
 from chat.domain.account_presence import taking_on
 from chat.domain.guild_states import GuildStates
@@ -82,34 +83,31 @@ class Hub:
 
     # What the bus tells
 
-    def accept(self, signal: Signal) -> None:
-        """Settle who receives an event, or carry out what a change of state means for sessions."""
-        match signal:
-            case Event():
-                self._accept_event(signal)
-            case GuildJoined(guild_id, user_id):
-                self._connect_account(guild_id, user_id)
-            case GuildLeft():
-                self._disconnect_account(signal)
-            case GuildDeleted(guild_id):
-                self._close_room(guild_id)
-            case GuildStateChanged():
-                self._refresh(signal)
-            case GuildChannelsChanged(guild_id, channel_ids):
-                self._tell_channels(guild_id, channel_ids)
-            case GuildAvailabilityChanged(guild_id):
-                self._change_availability(guild_id)
-            case SavedPresenceChanged(user_id, settings):
-                for session in self._table.of_user(user_id):
-                    session.presence = taking_on(session.presence, settings)
-            case CredentialsRevoked(user_id, session_id_hash):
-                for session in list(self._table.of_user(user_id)):
-                    if session_id_hash is None or session.session_id_hash == session_id_hash:
-                        self._table.end(session)
+    def listen(self, bus: Bus) -> None:
+        """Settle who receives each event, and carry out what changes of state mean for sessions."""
+        bus.backlog = self._fanout.backlog
+        bus.subscribe(Event, self._accept_event, Turn.DELIVERY)
+        bus.subscribe(GuildJoined, self._connect_account, Turn.DELIVERY)
+        bus.subscribe(GuildLeft, self._disconnect_account, Turn.DELIVERY)
+        bus.subscribe(GuildDeleted, self._close_room, Turn.DELIVERY)
+        bus.subscribe(GuildStateChanged, self._refresh, Turn.DELIVERY)
+        bus.subscribe(GuildChannelsChanged, self._tell_channels, Turn.DELIVERY)
+        bus.subscribe(GuildAvailabilityChanged, self._change_availability, Turn.DELIVERY)
+        bus.subscribe(SavedPresenceChanged, self._take_on_presence, Turn.DELIVERY)
+        bus.subscribe(CredentialsRevoked, self._end_sessions, Turn.DELIVERY)
 
     def backlog(self) -> int:
         """Events that are settled but not delivered."""
         return self._fanout.backlog()
+
+    def _take_on_presence(self, signal: SavedPresenceChanged) -> None:
+        for session in self._table.of_user(signal.user_id):
+            session.presence = taking_on(session.presence, signal.settings)
+
+    def _end_sessions(self, signal: CredentialsRevoked) -> None:
+        for session in list(self._table.of_user(signal.user_id)):
+            if signal.session_id_hash is None or session.session_id_hash == signal.session_id_hash:
+                self._table.end(session)
 
     # Rooms
 
@@ -283,7 +281,8 @@ class Hub:
 
     # Membership and availability
 
-    def _connect_account(self, guild_id: int, user_id: int) -> None:
+    def _connect_account(self, joined: GuildJoined) -> None:
+        guild_id, user_id = joined.guild_id, joined.user_id
         for session in self._table.of_user(user_id):
             if not session.is_on_shard(guild_id):
                 continue
@@ -302,7 +301,8 @@ class Hub:
         self._disconnect_all(sessions, left.guild_id)
         self.send(sessions, EventName.GUILD_DELETE, {"id": str(left.guild_id)})
 
-    def _close_room(self, guild_id: int) -> None:
+    def _close_room(self, deleted: GuildDeleted) -> None:
+        guild_id = deleted.guild_id
         room = self.rooms.get(guild_id)
         sessions = [] if room is None else list(room.sessions)
         sessions += [session for session in self._table if guild_id in session.joining_guild_ids]
@@ -405,8 +405,9 @@ class Hub:
         if sessions:
             self._fanout.queue(Delivery(outgoing(name, without), tuple(sessions), thread_event=outgoing(name, whole)))
 
-    def _tell_channels(self, guild_id: int, channel_ids: frozenset[int] | None) -> None:
+    def _tell_channels(self, changed: GuildChannelsChanged) -> None:
         """Channel Update Bulk with what each session sees of the channels; with nothing it is not sent."""
+        guild_id, channel_ids = changed.guild_id, changed.channel_ids
         room = self._room(guild_id, EventName.CHANNEL_UPDATE_BULK)
         if room is None:
             return
@@ -425,7 +426,8 @@ class Hub:
             if told:
                 self.send(receivers, EventName.CHANNEL_UPDATE_BULK, {"guild_id": str(guild_id), "channels": told})
 
-    def _change_availability(self, guild_id: int) -> None:
+    def _change_availability(self, changed: GuildAvailabilityChanged) -> None:
+        guild_id = changed.guild_id
         room = self._room_renewed(guild_id)
         if room is None:
             return

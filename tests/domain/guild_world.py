@@ -69,9 +69,6 @@ class Recorder:
     def accept(self, signal: Signal) -> None:
         self.signals.append(signal)
 
-    def backlog(self) -> int:
-        return 0
-
     def events(self, name: EventName | None = None) -> list[Event]:
         """Dispatches so far, of one name or of all."""
         events = [signal for signal in self.signals if isinstance(signal, Event)]
@@ -87,7 +84,7 @@ class GuildWorld:
         self.clock = HandClock()
         self.bus = Bus()
         self.heard = Recorder()
-        self.bus.subscribe(self.heard)
+        self.bus.subscribe_all(self.heard.accept)
         self.snowflakes = SnowflakeGenerator(self.clock)
         self.guild_states = GuildStates(database, self.clock)
         self.online: dict[int, int] = {}

@@ -41,7 +41,7 @@ class Place:
     def __init__(self, clock: Any = None) -> None:
         self.events: list[Event] = []
         bus = Bus()
-        bus.subscribe(self)
+        bus.subscribe_all(self.accept)
         friends = {ALICE: (BOB,), BOB: (ALICE,)}
         self.presences = Presences(
             bus,
@@ -56,9 +56,6 @@ class Place:
         else:
             assert isinstance(signal, Event)
             self.events.append(signal)
-
-    def backlog(self) -> int:
-        return 0
 
     def selects(self, user_id: int, session_id: str, status: str, **selected: Any) -> None:
         """A session selects a presence."""

@@ -14,7 +14,7 @@ from typing import Any, Final
 import structlog
 import trio
 
-from chat.bus.bus import Bus, GuildLeft, Signal
+from chat.bus.bus import Bus, GuildLeft, Turn
 from chat.clock import Clock
 from chat.domain.presences import Presences
 from chat.domain.rosters import Rosters
@@ -91,7 +91,7 @@ class CommandHandler:
         self._work: dict[GatewaySession, SocketWork] = {}
         self._at_once = trio.CapacityLimiter(REQUESTS_AT_ONCE)
         self._nursery: trio.Nursery | None = None
-        bus.subscribe(self)
+        bus.subscribe(GuildLeft, self._member_left, Turn.DELIVERY)
 
     # Commands
 
@@ -204,14 +204,9 @@ class CommandHandler:
 
     # The bus and the background
 
-    def accept(self, signal: Signal) -> None:
-        """Whoever left a guild is watched there no longer."""
-        if isinstance(signal, GuildLeft):
-            self._subscriptions.member_left(signal.guild_id, signal.user_id)
-
-    def backlog(self) -> int:
-        """Nothing that anybody waits for."""
-        return 0
+    def _member_left(self, signal: GuildLeft) -> None:
+        """An account that left a guild is watched there no longer."""
+        self._subscriptions.member_left(signal.guild_id, signal.user_id)
 
     async def run(self) -> None:
         """Hold the requests of all sockets, and keep lists, passive sessions and custom statuses up to date; runs

@@ -20,7 +20,7 @@ import structlog
 import trio
 
 from chat.bus.audience import ToPresenceSubscribers
-from chat.bus.bus import Bus, Event, GuildDeleted, GuildJoined, GuildLeft, Signal
+from chat.bus.bus import Bus, Event, GuildDeleted, GuildJoined, GuildLeft, Turn
 from chat.domain.member_lists import Group, MemberList, MemberListBuilder
 from chat.domain.objects.users import partial_user
 from chat.domain.presences import Presences
@@ -73,25 +73,29 @@ class MemberListUpdates:
         self._changes = 0
         subscriptions.on_guild_changed.append(self._guild_changed)
         subscriptions.on_list_left.append(self._list_left)
-        bus.subscribe(self)
+        bus.subscribe_events((EventName.PRESENCE_UPDATE,), self._presence_changed, Turn.DELIVERY)
+        bus.subscribe_events((EventName.GUILD_MEMBER_UPDATE,), self._member_changed, Turn.DELIVERY)
+        bus.subscribe(GuildJoined, self._members_changed, Turn.DELIVERY)
+        bus.subscribe(GuildLeft, self._members_changed, Turn.DELIVERY)
+        bus.subscribe(GuildDeleted, self._members_changed, Turn.DELIVERY)
 
     # What makes a list stale
 
-    def accept(self, signal: Signal) -> None:
-        """Presences and memberships change lists; permissions are told of by the subscriptions."""
-        match signal:
-            case Event(name=EventName.PRESENCE_UPDATE, audience=ToPresenceSubscribers(user_id)):
+    # Presences and memberships change lists; permissions are told of by the subscriptions.
+
+    def _presence_changed(self, event: Event) -> None:
+        match event.audience:
+            case ToPresenceSubscribers(user_id):
                 for guild_id in self._subscriptions.guilds_with_lists():
                     if self._rosters.may_hold(guild_id, user_id):
                         self._guild_changed(guild_id)
-            case Event(name=EventName.GUILD_MEMBER_UPDATE, data=dict(data)):
-                self._guild_changed(int(data["guild_id"]))
-            case GuildJoined(guild_id) | GuildLeft(guild_id) | GuildDeleted(guild_id):
-                self._guild_changed(guild_id)
 
-    def backlog(self) -> int:
-        """Updates hold nobody up: a list that changes often is sent once a second all the same."""
-        return 0
+    def _member_changed(self, event: Event) -> None:
+        if isinstance(event.data, dict):
+            self._guild_changed(int(event.data["guild_id"]))
+
+    def _members_changed(self, signal: GuildJoined | GuildLeft | GuildDeleted) -> None:
+        self._guild_changed(signal.guild_id)
 
     def _guild_changed(self, guild_id: int) -> None:
         self._changes += 1

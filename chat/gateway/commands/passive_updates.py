@@ -10,7 +10,7 @@ from typing import Any, Final
 import trio
 
 from chat.bus.audience import ToChannel
-from chat.bus.bus import Bus, Event, Signal
+from chat.bus.bus import Bus, Event, Turn
 from chat.domain.voice_states import VoiceStates
 from chat.gateway.hub import Hub
 from chat.gateway.rooms import GuildRoom
@@ -35,23 +35,20 @@ class PassiveUpdates:
         self._spoken: set[int] = set()
         """Since the last round: the large guilds where somebody joined, changed or left voice."""
         self._something = trio.Event()
-        bus.subscribe(self)
+        bus.subscribe_events((EventName.MESSAGE_CREATE,), self._message_written, Turn.DELIVERY)
+        bus.subscribe_events((EventName.VOICE_STATE_UPDATE,), self._voice_changed, Turn.DELIVERY)
 
-    def accept(self, signal: Signal) -> None:
-        """Note where a message was written, and where somebody joined, changed or left voice."""
-        match signal:
-            case Event(name=EventName.MESSAGE_CREATE, audience=ToChannel(guild_id, channel_id)):
-                if self._is_large(guild_id):
-                    self._written.setdefault(guild_id, set()).add(channel_id)
-                    self._something.set()
-            case Event(name=EventName.VOICE_STATE_UPDATE, audience=ToChannel(guild_id)):
-                if self._is_large(guild_id):
-                    self._spoken.add(guild_id)
-                    self._something.set()
+    def _message_written(self, event: Event) -> None:
+        match event.audience:
+            case ToChannel(guild_id, channel_id) if self._is_large(guild_id):
+                self._written.setdefault(guild_id, set()).add(channel_id)
+                self._something.set()
 
-    def backlog(self) -> int:
-        """Nothing that anybody waits for."""
-        return 0
+    def _voice_changed(self, event: Event) -> None:
+        match event.audience:
+            case ToChannel(guild_id) if self._is_large(guild_id):
+                self._spoken.add(guild_id)
+                self._something.set()
 
     async def run(self) -> None:
         """Send a round every 30,000 ms, where there is something to tell; runs until cancelled."""

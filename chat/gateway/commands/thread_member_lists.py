@@ -11,7 +11,7 @@ from typing import Any, Final
 import structlog
 import trio
 
-from chat.bus.bus import Bus, Event, Signal
+from chat.bus.bus import Bus, Event, Turn
 from chat.domain.presences import Presences
 from chat.errors import StorageUnavailable
 from chat.gateway.commands.visibility import open_room
@@ -43,23 +43,16 @@ class ThreadMemberLists:
         self._presences = presences
         self._stale: dict[tuple[int, int], None] = {}
         self._wake = trio.Event()
-        bus.subscribe(self)
+        bus.subscribe_events((EventName.THREAD_MEMBERS_UPDATE,), self._members_changed, Turn.DELIVERY)
 
-    def accept(self, signal: Signal) -> None:
-        """Note a list that is another one now."""
-        if isinstance(signal, Event) and signal.name is EventName.THREAD_MEMBERS_UPDATE:
-            data = signal.data
-            if isinstance(data, dict):
-                self._note(int(data["guild_id"]), int(data["id"]))
+    def _members_changed(self, event: Event) -> None:
+        if isinstance(event.data, dict):
+            self._note(int(event.data["guild_id"]), int(event.data["id"]))
 
     def _note(self, guild_id: int, thread_id: int) -> None:
         if self._subscriptions.thread_watchers(guild_id, thread_id):
             self._stale[guild_id, thread_id] = None
             self._wake.set()
-
-    def backlog(self) -> int:
-        """Nobody waits for this."""
-        return 0
 
     async def run(self) -> None:
         """Send lists that changed, until cancelled."""

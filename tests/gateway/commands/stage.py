@@ -134,7 +134,7 @@ class Stage:
             clock=world.clock,
             rate_limited=rate_limited,
         )
-        world.bus.subscribe(self.hub)
+        self.hub.listen(world.bus)
         self._session_numbers = itertools.count(1)
 
     async def run(self) -> None:
