@@ -52,7 +52,7 @@ SECRETS: Final = re.compile(
     | "[0-9]{15,20}\.[A-Za-z0-9_-]{43}"                       # bot tokens
     | "backup_codes":\[\{
     | "(?:token|access_token|refresh_token|client_secret|ticket|email_token|[a-z]+_proof)":"[^"]
-    | "code":"[A-Z2-9]{32}"                                    # recovery kits
+    | "code":"(?=[2-9]*[A-Z])[A-Z2-9]{32}"                     # recovery kits; a custom invite code may be digits alone
     | [#?&](?:token|bridge_id|state|code)=[A-Za-z0-9_-]{20}
     """,
     re.VERBOSE,
