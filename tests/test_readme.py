@@ -11,6 +11,7 @@ import signal
 import socket
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
@@ -21,6 +22,7 @@ from click.testing import CliRunner
 from chat.cli.main import root
 from chat.config import load_settings
 from chat.testing.world import World
+from tests.conformance.test_client_libraries import NODE, PYTHON
 
 ROOT: Final = Path(__file__).parents[1]
 README: Final = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -96,6 +98,81 @@ def test_the_first_conversation_runs_as_printed(tmp_path: Path) -> None:
     world = json.loads((tmp_path / "world.json").read_text(encoding="utf-8"))
     assert [message["content"] for message in answer] == ["pong", "ping"]
     assert [message["author"]["id"] for message in answer] == [world["bot"]["user_id"], world["users"][0]["id"]]
+
+
+def test_the_wait_for_a_server_that_cannot_start_ends(tmp_path: Path) -> None:
+    start, _ = blocks("sh", "A first conversation")
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        script = as_here(start.partition("value()")[0], taken.getsockname()[1])
+        shell = subprocess.run(
+            ["bash", "-c", script],
+            cwd=tmp_path,
+            env=environment(),
+            capture_output=True,
+            text=True,
+            timeout=SHELL_SECONDS,
+            check=False,
+        )
+    assert "chat: cannot listen on 127.0.0.1 port" in shell.stderr
+    assert shell.stdout == ""
+
+
+def test_bash_completes_commands_by_the_line_that_is_printed(tmp_path: Path) -> None:
+    path, line = re.search(r"`(PATH=[^`]*)`\): put\n`(eval [^`]*)`", README).groups()  # type: ignore[union-attr]
+    for typed, completed in (("chat us", "user"), ("chat user pass", "password"), ("chat serve --po", "--port")):
+        words = typed.split()
+        script = "\n".join(
+            (
+                path.replace("$PWD/.venv/bin", str(BIN)),
+                line,
+                f"COMP_WORDS=({' '.join(words)}); COMP_CWORD={len(words) - 1}",
+                "_chat_completion chat",
+                'echo "${COMPREPLY[@]}"',
+            )
+        )
+        assert run_in_shell(script, tmp_path).split() == [completed]
+
+
+LIBRARIES: Final = {
+    "discord_py": "discord.py",
+    "discordjs": "discord.js",
+    "discordjs_core": "its core packages",
+    "fluxer_py": "fluxer.py",
+    "fluxerpy3_py": "fluxerpy3",
+    "interfluxer_py": "Interfluxer",
+    "nextcord_py": "nextcord",
+    "py_cord": "py-cord",
+}
+"""What the README calls the libraries whose scripts hold conversations."""
+
+
+def test_the_client_libraries_that_are_named_are_those_that_hold_conversations() -> None:
+    assert set(LIBRARIES) == {*PYTHON, *NODE}
+    (names,) = re.findall(r"a lost socket and Resume\): ([^;]*?)\. Others", README.replace("\n", " "))
+    assert sorted(re.split(r", | and ", names)) == sorted(LIBRARIES.values())
+
+
+def test_which_commands_print_json_in_a_pipe() -> None:
+    claimed = "which is also what a pipe gets"
+    without = {command for command, help in helps_of_json() if claimed not in help}
+    sentence = re.search(r"JSON; ([^.]*)\nprint lines in a pipe", README)
+    assert sentence is not None
+    named = set(re.findall(r"`chat ([^`]*)`", sentence[1]))
+    assert {"config show" if command.startswith("config") else command.split()[0] for command in without} == named | {
+        "dev"  # which prints no result, but that it serves
+    }
+
+
+def helps_of_json(group: click.Group = root, *words: str) -> Iterator[tuple[str, str]]:
+    """Every command with `--json`, and the help of that."""
+    for name in group.list_commands(click.Context(group)):
+        command = group.get_command(click.Context(group), name)
+        if isinstance(command, click.Group):
+            yield from helps_of_json(command, *words, name)
+        elif command is not None:
+            for option in command.params:
+                if isinstance(option, click.Option) and option.name == "as_json":
+                    yield " ".join((*words, name)), option.help or ""
 
 
 def test_accounts_and_bots_come_from_the_command_line_as_printed(tmp_path: Path) -> None:

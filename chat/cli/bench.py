@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import attrs
 import click
 
-from chat.cli.options import Command, json_option, print_json, print_table
+from chat.cli.options import Command, json_alone_option, print_json, print_table
 
 if TYPE_CHECKING:
     from chat.bench.report import Report
@@ -37,7 +37,7 @@ def bench() -> None:
 @click.option("--sessions", type=click.IntRange(1), multiple=True, help="How many.  [default: 1000 and 3000]")
 @rounds_option
 @quick_option
-@json_option
+@json_alone_option()
 def gateway(sessions: tuple[int, ...], rounds: int | None, quick: bool, as_json: bool) -> None:
     """Deliveries, memory, latency.
 
@@ -60,7 +60,7 @@ def gateway(sessions: tuple[int, ...], rounds: int | None, quick: bool, as_json:
 )
 @rounds_option
 @quick_option
-@json_option
+@json_alone_option()
 def http(messages: tuple[int, ...], rounds: int | None, quick: bool, as_json: bool) -> None:
     """Requests, and channels of growing size.
 
@@ -77,7 +77,7 @@ def http(messages: tuple[int, ...], rounds: int | None, quick: bool, as_json: bo
 @bench.command()
 @rounds_option
 @quick_option
-@json_option
+@json_alone_option()
 def store(rounds: int | None, quick: bool, as_json: bool) -> None:
     """Durable writes a second, alone and together.
 
@@ -92,7 +92,7 @@ def store(rounds: int | None, quick: bool, as_json: bool) -> None:
 @bench.command()
 @rounds_option
 @quick_option
-@json_option
+@json_alone_option()
 def start(rounds: int | None, quick: bool, as_json: bool) -> None:
     """Time until `chat serve` listens, idle memory.
 
@@ -108,7 +108,7 @@ def start(rounds: int | None, quick: bool, as_json: bool) -> None:
 @click.option("--connections", type=click.IntRange(1), help="How many.  [default: 10000]")
 @click.option("--seconds", type=click.FloatRange(0, min_open=True), help="For how long.  [default: 120]")
 @quick_option
-@json_option
+@json_alone_option()
 def idle(connections: int | None, seconds: float | None, quick: bool, as_json: bool) -> None:
     """Ten thousand sessions that say nothing.
 
@@ -124,7 +124,7 @@ def idle(connections: int | None, seconds: float | None, quick: bool, as_json: b
 @bench.command()
 @click.option("--members", type=click.IntRange(2), multiple=True, help="How many.  [default: 1000, 10000 and 100000]")
 @quick_option
-@json_option
+@json_alone_option()
 def guild(members: tuple[int, ...], quick: bool, as_json: bool) -> None:
     """What operations cost in guilds of growing size."""
     from chat.bench import guild as measured
@@ -135,7 +135,7 @@ def guild(members: tuple[int, ...], quick: bool, as_json: bool) -> None:
 
 @bench.command("all")
 @quick_option
-@json_option
+@json_alone_option()
 def every(quick: bool, as_json: bool) -> None:
     """Every bench, one after the other."""
     from chat.bench import gateway, guild, http, idle, start, store

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 import attrs
 import click
 
-from chat.cli.options import FILE, data_option, json_option, print_json
+from chat.cli.options import FILE, data_option, json_alone_option, print_json
 from chat.errors import OperatorError
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ class _Step:
 @click.command()
 @data_option
 @click.option("--config", "config_file", type=FILE, help="Settings file in place of DIR/chat.toml.")
-@json_option
+@json_alone_option()
 def check(data: Path, config_file: Path | None, as_json: bool) -> None:
     """Look for what is wrong with an instance.
 

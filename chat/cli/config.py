@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from chat.cli.options import FILE, as_text, data_option, json_option, print_json, print_table
+from chat.cli.options import FILE, as_text, data_option, json_alone_option, print_json, print_table
 
 
 @click.group()
@@ -20,7 +20,7 @@ def config() -> None:
 @data_option
 @click.option("--config", "config_file", type=FILE, help="Settings file in place of DIR/chat.toml.")
 @click.option("--dev", is_flag=True, help="The settings of `chat dev`.")
-@json_option
+@json_alone_option()
 def show(data: Path, config_file: Path | None, dev: bool, as_json: bool) -> None:
     """Every setting with its value, origin and meaning.
 

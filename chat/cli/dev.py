@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import click
 
 from chat.cli import serve
-from chat.cli.options import DIRECTORY, PORT, json_option
+from chat.cli.options import DIRECTORY, PORT, json_alone_option
 
 if TYPE_CHECKING:
     from chat.development.seeded_world import SeededWorld
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 @click.option("--data", type=DIRECTORY, help="Keep the data here, the seeded world included.  [default: temporary]")
 @click.option("--host", help="Address to listen on.  [default: 127.0.0.1]")
 @click.option("--port", type=PORT, help="Port to listen on; 0 picks a free one.  [default: 8080]")
-@json_option
+@json_alone_option("Print one line of JSON with all that is needed, and nothing else.")
 def dev(data: Path | None, host: str | None, port: int | None, as_json: bool) -> None:
     """Run a throw-away instance for bots and tests.
 

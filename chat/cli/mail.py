@@ -9,7 +9,7 @@ from pathlib import Path
 
 import click
 
-from chat.cli.options import FILE, data_option
+from chat.cli.options import FILE, data_option, is_terminal, json_option, print_json
 
 
 @click.group()
@@ -21,7 +21,8 @@ def mail() -> None:
 @data_option
 @click.option("--config", "config_file", type=FILE, help="Settings file in place of DIR/chat.toml.")
 @click.argument("address", metavar="ADDRESS")
-def test(data: Path, config_file: Path | None, address: str) -> None:
+@json_option
+def test(data: Path, config_file: Path | None, address: str, as_json: bool) -> None:
     """Send a letter and say what became of it.
 
     It goes to ADDRESS, with the settings that hold.
@@ -48,4 +49,7 @@ def test(data: Path, config_file: Path | None, address: str) -> None:
         raise OperatorError(f"{server} cannot be used: {error}") from error
     except Refused as error:
         raise OperatorError(f"{server} does not take mail for {address}: {error}") from error
-    click.echo(f"{server} has taken a letter to {address}")
+    if as_json or not is_terminal():
+        print_json({"server": server, "address": address})
+    else:
+        click.echo(f"{server} has taken a letter to {address}")

@@ -81,8 +81,13 @@ def settings_file() -> Path | None:
 
 
 def json_option(command: Command) -> Command:
-    """`--json`, for programs."""
+    """`--json`, for programs, of a command that prints JSON in a pipe anyway."""
     return click.option("--json", "as_json", is_flag=True, help="Print JSON, which is also what a pipe gets.")(command)
+
+
+def json_alone_option(help: str = "Print JSON.") -> Callable[[Command], Command]:
+    """`--json` of a command that prints words wherever it is not asked for JSON."""
+    return click.option("--json", "as_json", is_flag=True, help=help)
 
 
 def account_argument(command: Command) -> Command:

@@ -28,9 +28,11 @@ def test_a_letter_goes_out(run: Run, data: Path, port: int) -> None:
     postbox = Postbox()
     with smtp_server(postbox, port):
         ending = run("mail", "test", "zoe@example.com", "--data", data)
+        told = run("mail", "test", "zoe@example.com", "--data", data, terminal=True)
     assert (ending.status, ending.err) == (0, "")
-    assert ending.out == f"127.0.0.1 port {port} has taken a letter to zoe@example.com\n"
-    (message,) = postbox.messages
+    assert ending.json == {"server": f"127.0.0.1 port {port}", "address": "zoe@example.com"}
+    assert told.out == f"127.0.0.1 port {port} has taken a letter to zoe@example.com\n"
+    message, _ = postbox.messages
     assert message["To"] == "zoe@example.com"
     assert message["Subject"] == "Mail from Chat arrives"
     assert message["Message-ID"].endswith("@example.com>")
