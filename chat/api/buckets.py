@@ -150,7 +150,8 @@ OAUTH2_AUTHORIZATIONS_END: Final = Bucket("oauth2:authorizations:end", 20, MINUT
 # Limits of handlers: what is counted is named in the key, not in the path.
 
 LOGINS_OF_NAME: Final = Bucket("handler:login:name", 5, 15 * MINUTE)
-"""Logins on one address or username, right or wrong."""
+"""Logins on one address or username, right or wrong: of strangers together, of each network that the account has signed
+in from apart, as are the other attempts on an account."""
 
 LOGINS_OF_ADDRESS: Final = Bucket("handler:login:address", 10, 30 * MINUTE)
 MFA_LOGINS_OF_ACCOUNT: Final = Bucket("handler:login:mfa:account", 10, 15 * MINUTE)

@@ -22,6 +22,7 @@ from chat.api.sudo import SudoFields
 from chat.auth.policy import Acls
 from chat.auth.policy import Policy as Policy
 from chat.auth.principal import Principal
+from chat.auth.turns import Asker
 from chat.domain.sudo import SudoProof
 from chat.errors import RateLimited
 from chat.registries.scopes import Scope
@@ -122,7 +123,8 @@ class Request:
             webauthn_response=fields.webauthn_response,
             webauthn_challenge=fields.webauthn_challenge,
             token=self.headers.get("x-service-sudo-mode-jwt"),
-            session_id_hash=None if self.caller is None else self.caller.session_id_hash,
+            asker=Asker.at(self.address, self.principal.user_id),
+            session_id_hash=self.principal.session_id_hash,
         )
         return self._proof
 

@@ -1,8 +1,8 @@
 """Passwords: argon2id with the second choice of RFC 9106, kept off the loop and behind a short queue.
 
-One verification takes some 100 milliseconds and 64 MiB, so a flood of logins is bounded to two threads and a queue of
-five; who comes later is told to wait (design 6; reliability 11.2). An account that does not exist costs a verification
-too: the time of an answer tells nobody which addresses are known.
+One verification takes some 100 milliseconds and 64 MiB, so a flood of logins is bounded to two threads and a short
+queue; who comes later is told to wait (design 6, 8; reliability 11.2). An account that does not exist costs a
+verification too: the time of an answer tells nobody which addresses are known.
 """
 
 from __future__ import annotations
@@ -10,23 +10,34 @@ from __future__ import annotations
 import base64
 import functools
 import random
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from importlib import resources
-from typing import Final
+from typing import Final, TypeVar
 
 import argon2
 import attrs
 import trio
 from argon2.exceptions import InvalidHashError, VerificationError
 
-from chat.errors import RateLimited
+from chat.auth.turns import OURSELVES, Asker, Turns
 from chat.store.guard import judge_again
+
+T = TypeVar("T")
 
 CONCURRENT_HASHES: Final = 2
 """Threads that hash at the same time."""
 
-WAITING_HASHES: Final = 5
-"""Requests that may wait for one of them; further ones get 429 RATE_LIMITED."""
+WAITING_STRANGERS: Final = 20
+"""Strangers' requests that may wait for one of them, some two seconds' work; further ones get 429 RATE_LIMITED."""
+
+WAITING_OF_NETWORK: Final = 5
+"""Those among them from one network."""
+
+WAITING_HOLDERS: Final = 64
+"""Requests that may wait of accounts at networks which they have signed in from."""
+
+WAITING_OF_HOLDER: Final = 2
+"""Those among them of one account at one network."""
 
 SHORTEST: Final = 8
 LONGEST: Final = 256
@@ -82,34 +93,38 @@ class Passwords:
             type=argon2.Type.ID,
         )
         self._limiter = trio.CapacityLimiter(CONCURRENT_HASHES) if in_threads else None
+        self.turns: Final = Turns(
+            CONCURRENT_HASHES,
+            holders=(WAITING_HOLDERS, WAITING_OF_HOLDER),
+            strangers=(WAITING_STRANGERS, WAITING_OF_NETWORK),
+        )
         self._nobodys = _encoded(cost, chance.randbytes(SALT_BYTES), chance.randbytes(DIGEST_BYTES))
 
-    async def hash(self, password: str) -> str:
+    async def hash(self, password: str, asker: Asker = OURSELVES) -> str:
         """The encoded hash to store.
 
         :raises RateLimited: when too many wait already.
         """
-        judge_again()
         salt = self._chance.randbytes(SALT_BYTES)
-        if self._limiter is None:
-            return self._hasher.hash(password, salt=salt)
-        _refuse_when_full(self._limiter)
-        return await trio.to_thread.run_sync(lambda: self._hasher.hash(password, salt=salt), limiter=self._limiter)
+        return await self._work(asker, lambda: self._hasher.hash(password, salt=salt))
 
-    async def verify(self, encoded: str | None, password: str) -> bool:
+    async def verify(self, encoded: str | None, password: str, asker: Asker = OURSELVES) -> bool:
         """Whether the password is the one behind the stored hash; an account without one costs the same time.
 
         :raises RateLimited: when too many wait already.
         """
-        judge_again()
-        if self._limiter is None:
-            return self._verify(encoded, password)
-        _refuse_when_full(self._limiter)
-        return await trio.to_thread.run_sync(self._verify, encoded, password, limiter=self._limiter)
+        return await self._work(asker, lambda: self._verify(encoded, password))
 
     def is_outdated(self, encoded: str) -> bool:
         """Whether the stored hash was made with other parameters than today's."""
         return self._hasher.check_needs_rehash(encoded)
+
+    async def _work(self, asker: Asker, work: Callable[[], T]) -> T:
+        judge_again()
+        async with self.turns.turn(asker):
+            if self._limiter is None:
+                return work()
+            return await trio.to_thread.run_sync(work, limiter=self._limiter)
 
     def _verify(self, encoded: str | None, password: str) -> bool:
         try:
@@ -117,11 +132,6 @@ class Passwords:
         except (VerificationError, InvalidHashError):
             return False
         return encoded is not None
-
-
-def _refuse_when_full(limiter: trio.CapacityLimiter) -> None:
-    if limiter.statistics().tasks_waiting >= WAITING_HASHES:
-        raise RateLimited(1.0, "shared")
 
 
 def _encoded(cost: HashCost, salt: bytes, digest: bytes) -> str:

@@ -202,7 +202,10 @@ class Accounts:
         await self._sudo.require(account, change.proof)
         if change.password is None:
             return _Checked(None, move)
-        return _Checked(await self._new_passwords.hashed(account, change.password, path=change.password_path), move)
+        password_hash = await self._new_passwords.hashed(
+            account, change.password, change.proof.asker, path=change.password_path
+        )
+        return _Checked(password_hash, move)
 
     def _with_credentials(self, connection: sqlite3.Connection, account: Account, checked: _Checked) -> Account:
         """The address first: its token is one of the things that go with an old password."""

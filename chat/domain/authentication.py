@@ -16,6 +16,7 @@ import structlog
 
 from chat.auth.passwords import Passwords
 from chat.auth.principal import Principal
+from chat.auth.turns import Asker
 from chat.config import Settings
 from chat.domain.ip_authorization import IpAuthorization
 from chat.domain.login_tickets import LoginTickets, MfaChallenge
@@ -110,6 +111,11 @@ class Authentication:
         """The member of the login body that names the account (design 7)."""
         return "username" if self._by_username else "email"
 
+    def asker(self, login: str, address: str) -> Asker:
+        """Who wants to sign in by this name from this address, as far as can be told before anything is proved."""
+        found = self._find(login)
+        return self._addresses.asker(None if found is None else found.id, address)
+
     async def login(
         self, login: str, password: str, client: Client, invite_code: str | None = None
     ) -> SignedIn | MfaChallenge:
@@ -122,10 +128,11 @@ class Authentication:
         if found is not None and found.bot:
             raise ApiError("BOT_USER_AUTH_ENDPOINT_ACCESS_DENIED")
         known = None if found is None or found.is_deleted else found.password_hash
-        if not await self._passwords.verify(known, password) or found is None or known is None:
+        asker = self._addresses.asker(None if found is None else found.id, client.address)
+        if not await self._passwords.verify(known, password, asker) or found is None or known is None:
             log.info("login refused", user_id=None if found is None else found.id, address=client.address)
             raise self._wrong()
-        renewed = await self._passwords.hash(password) if self._passwords.is_outdated(known) else known
+        renewed = await self._passwords.hash(password, asker) if self._passwords.is_outdated(known) else known
 
         def change(connection: sqlite3.Connection, account: Account) -> Account:
             # Between the check of the password and this moment it may have been changed.

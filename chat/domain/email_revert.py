@@ -15,6 +15,7 @@ import attrs
 import structlog
 
 from chat.auth.tokens import token_hash
+from chat.auth.turns import Asker
 from chat.clock import Clock
 from chat.domain.account_history import note_changes
 from chat.domain.authentication import Authentication, SignedIn
@@ -60,7 +61,7 @@ class EmailReverts:
         issued, account = self._found(self._database.reader, token)
         if account.bot:
             raise ApiError("BOT_USER_AUTH_ENDPOINT_ACCESS_DENIED")
-        password_hash = await self._new_passwords.hashed(account, password)
+        password_hash = await self._new_passwords.hashed(account, password, Asker.at(client.address, account.id))
 
         def change(connection: sqlite3.Connection, current: Account) -> Account:
             self._found(connection, token)  # somebody else may have used it in the meantime

@@ -17,6 +17,7 @@ import structlog
 from chat.auth.client_address import network_of
 from chat.auth.keys import Keys
 from chat.auth.tokens import TokenMint, token_hash
+from chat.auth.turns import Asker
 from chat.clock import Clock
 from chat.config import Settings
 from chat.domain.objects.users import partial_user
@@ -109,12 +110,15 @@ class IpAuthorization:
         networks = authorized_addresses.of_user(connection, account.id)
         return not networks or network_of(address) in networks
 
+    def asker(self, user_id: int | None, address: str) -> Asker:
+        """Who asks for an account's sign-in: its holder, as far as an address that it has signed in from tells."""
+        known = user_id is not None and authorized_addresses.is_one(self._database.reader, user_id, network_of(address))
+        return Asker.at(address, user_id if known else None)
+
     def remember(self, connection: sqlite3.Connection, account: Account, address: str) -> None:
         """In a unit of writing: the account has signed in from the address."""
-        if self.is_on:
-            authorized_addresses.add(
-                connection, account.id, network_of(address), self._clock.now_ms(), most=MOST_NETWORKS
-            )
+        now = self._clock.now_ms()
+        authorized_addresses.add(connection, account.id, network_of(address), now, most=MOST_NETWORKS)
 
     def ask(
         self, connection: sqlite3.Connection, account: Account, client: Client, demand: Demand, invite_code: str | None

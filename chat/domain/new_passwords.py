@@ -7,6 +7,7 @@ import sqlite3
 import attrs
 
 from chat.auth.passwords import Passwords
+from chat.auth.turns import Asker
 from chat.clock import Clock
 from chat.domain import account_rules
 from chat.domain.account_events import AccountEvents
@@ -30,14 +31,14 @@ class NewPasswords:
         """
         account_rules.password(password, names=(account.username, account.global_name, account.email), path=path)
 
-    async def hashed(self, account: Account, password: str, *, path: str = "password") -> str:
+    async def hashed(self, account: Account, password: str, asker: Asker, *, path: str = "password") -> str:
         """The hash of a password that the account may have.
 
         :raises InvalidFormBody: as `require_acceptable`.
         :raises RateLimited: when too many are being hashed.
         """
         self.require_acceptable(account, password, path=path)
-        return await self._passwords.hash(password)
+        return await self._passwords.hash(password, asker)
 
     def replaced(self, connection: sqlite3.Connection, account: Account, password_hash: str) -> Account:
         """In a unit of writing: the account with its new password, for the caller to write.

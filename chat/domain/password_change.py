@@ -129,7 +129,7 @@ class PasswordChanges:
         account = proved(self._database.reader)
         if self._factors.held(account).any:
             await self._sudo.require(account, proof)
-        password_hash = await self._new_passwords.hashed(account, password, path="new_password")
+        password_hash = await self._new_passwords.hashed(account, password, proof.asker, path="new_password")
 
         def change(connection: sqlite3.Connection, current: Account) -> Account:
             proved(connection)

@@ -13,6 +13,7 @@ from typing import Final
 import structlog
 
 from chat.auth.tokens import TokenMint, token_hash
+from chat.auth.turns import Asker
 from chat.clock import Clock
 from chat.config import Settings
 from chat.domain.authentication import Authentication, SignedIn
@@ -123,7 +124,7 @@ class PasswordRecovery:
             raise _refused()
         if holder.bot:
             raise ApiError("BOT_USER_AUTH_ENDPOINT_ACCESS_DENIED")
-        password_hash = await self._new_passwords.hashed(holder, password)
+        password_hash = await self._new_passwords.hashed(holder, password, Asker.at(client.address, holder.id))
 
         def change(connection: sqlite3.Connection, account: Account) -> Account:
             if self._holder(connection, token) is None:  # used by somebody else in the meantime

@@ -78,7 +78,9 @@ class RecoveryKits:
         if found is not None and found.bot:
             raise ApiError("BOT_USER_AUTH_ENDPOINT_ACCESS_DENIED")
         stranger = Account(id=0, username=username, discriminator=0)
-        password_hash = await self._new_passwords.hashed(stranger, password)
+        password_hash = await self._new_passwords.hashed(
+            stranger, password, self._authentication.asker(username, client.address)
+        )
         if not self._is_code_of(self._database.reader, found, code) or found is None:
             log.info("recovery refused", user_id=None if found is None else found.id, address=client.address)
             raise _refused()

@@ -11,6 +11,7 @@ import structlog
 
 from chat.auth.passwords import Passwords
 from chat.auth.tokens import TokenMint
+from chat.auth.turns import Asker
 from chat.clock import Clock
 from chat.config import Settings
 from chat.domain import account_rules
@@ -106,7 +107,7 @@ class Registration:
         if self._settings.registration == "closed":
             raise ApiError("REGISTRATION_CLOSED")
         waits = self._settings.registration == "approval"
-        account = await self._account(applicant)
+        account = await self._account(applicant, Asker.at(client.address))
         sign_in = self._sign_ins.new(account.id, client, proved_at=account.created_at)
         mail_token = self._mint.mail_token()
         settings = self._first_settings(applicant, account)
@@ -132,7 +133,7 @@ class Registration:
         log.info("registered", user_id=made.id, address=client.address, waits=waits)
         return AwaitsApproval(made) if waits else SignedIn(made, sign_in, applicant.invite_code)
 
-    async def _account(self, applicant: Applicant) -> Account:
+    async def _account(self, applicant: Applicant, asker: Asker) -> Account:
         """The account as it is to be, without its discriminator. The password is hashed last: it costs most."""
         now = self._clock.now_ms()
         email = self._email(applicant)
@@ -154,7 +155,7 @@ class Registration:
             global_name=global_name,
             email=email,
             email_verified=self._counts_as_verified(email),
-            password_hash=None if password is None else await self._passwords.hash(password),
+            password_hash=None if password is None else await self._passwords.hash(password, asker),
             date_of_birth=birth,
             created_at=now,
             password_last_changed_at=None if password is None else now,

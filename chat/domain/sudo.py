@@ -16,6 +16,7 @@ import attrs
 
 from chat.auth.passwords import Passwords
 from chat.auth.sudo_token import SudoTokens
+from chat.auth.turns import OURSELVES, Asker
 from chat.domain.factors import FactorsHeld
 from chat.errors import ApiError, InvalidFormBody, RateLimited
 from chat.store import accounts
@@ -34,6 +35,8 @@ class SudoProof:
     webauthn_challenge: str | None = attrs.field(default=None, repr=False)
     token: str | None = attrs.field(default=None, repr=False)
     """The value of X-Service-Sudo-Mode-JWT."""
+    asker: Asker = OURSELVES
+    """Whom a password is checked for."""
     session_id_hash: str | None = None
     """The sign-in that the request came with."""
     answered: str | None = attrs.field(default=None, repr=False, init=False)
@@ -104,7 +107,7 @@ class SudoMode:
         retry_after = self._wait_to_guess(account.id)
         if retry_after:
             raise RateLimited(retry_after)
-        if not await self._passwords.verify(account.password_hash, proof.password):
+        if not await self._passwords.verify(account.password_hash, proof.password, proof.asker):
             raise InvalidFormBody.at("password", "INVALID_PASSWORD")
         claim(_require_password_still, (account.id, account.password_hash))
         return True

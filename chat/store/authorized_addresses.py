@@ -1,4 +1,5 @@
-"""Networks from which an account may sign in without a mailed link: the rows of `authorized_addresses`.
+"""Networks that an account has signed in from, and may again without a mailed link: the rows of
+`authorized_addresses`.
 
 A row whose network is empty says that the account once had authorised networks and forgot them, which is not the same
 as never having had any.
@@ -19,6 +20,14 @@ def of_user(connection: sqlite3.Connection, user_id: int) -> list[str]:
         "SELECT network FROM authorized_addresses WHERE user_id = ? ORDER BY authorized_at, network", (user_id,)
     )
     return [row[0] for row in rows]
+
+
+def is_one(connection: sqlite3.Connection, user_id: int, network: str) -> bool:
+    """Whether it is one of the account's networks."""
+    row = connection.execute(
+        "SELECT 1 FROM authorized_addresses WHERE user_id = ? AND network = ?", (user_id, network)
+    ).fetchone()
+    return row is not None
 
 
 def add(connection: sqlite3.Connection, user_id: int, network: str, now: int, most: int) -> None:

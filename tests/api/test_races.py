@@ -8,6 +8,7 @@ import pytest
 import trio
 
 from chat.auth.passwords import Passwords
+from chat.auth.turns import Asker
 from chat.testing.rest_client import Response
 from chat.testing.server import ChatServer
 from chat.testing.world import World
@@ -36,8 +37,8 @@ class Waiting:
         self.reached = trio.Event()
         self.go_on = trio.Event()
 
-    async def __call__(self, encoded: str | None, password: str) -> bool:
-        verdict = await self._verify(encoded, password)
+    async def __call__(self, encoded: str | None, password: str, asker: Asker) -> bool:
+        verdict = await self._verify(encoded, password, asker)
         self.reached.set()
         await self.go_on.wait()
         return verdict

@@ -10,7 +10,8 @@ import pytest
 import trio
 from signing_in import Holder, errors, holder_of, set_account
 
-from chat.auth.passwords import HashCost, Passwords
+from chat.auth.passwords import CONCURRENT_HASHES, WAITING_STRANGERS, HashCost, Passwords
+from chat.auth.turns import Asker
 from chat.registries.user_flags import UserFlag
 from chat.testing.authenticator import Lie
 from chat.testing.rest_client import Response, RestClient
@@ -116,6 +117,98 @@ async def test_many_guesses_at_once_are_no_more_than_five(bob: Guesser) -> None:
     assert sorted(answers) == sorted(WRONG_CODE * 5 + TIMED_OUT * 15)
 
 
+# Other people's failures
+
+HOME = "192.0.2.1"
+"""Where Bob signs in."""
+
+
+@limited
+async def test_strangers_who_guess_do_not_keep_the_holder_out(
+    chat_server: ChatServer, chat_world: World, autojump_clock: Clock
+) -> None:
+    bob = Guesser(chat_server, chat_world, chat_world.bob)
+    home, neighbour = RestClient(chat_server.route(HOME)), RestClient(chat_server.route("192.0.2.2"))
+    (await bob.login(home)).expect(200)
+    for _ in range(4):
+        errors(await bob.login(bob.somewhere_new(), password="wrong password"))
+    for _ in range(3):
+        assert (await bob.login(bob.somewhere_new(), password="wrong password")).code == "RATE_LIMITED"
+    assert (await bob.login(neighbour)).code == "RATE_LIMITED", "from there he has never signed in"
+    for _ in range(5):
+        (await bob.login(home)).expect(200)
+    assert (await bob.login(home)).code == "RATE_LIMITED", "nor is his own place without bounds"
+
+
+@limited
+async def test_nor_do_they_at_the_second_step(chat_server: ChatServer, bob: Guesser, autojump_clock: Clock) -> None:
+    home = RestClient(chat_server.route(HOME))
+    first = (await bob.login(home)).expect(200)["ticket"]
+    assert await holder_of(bob.world, await bob.show_code(first, bob.backup_codes[0], home)) == bob.person.id
+    for _ in range(2):
+        ticket = await bob.ticket()
+        for _ in range(5):
+            errors(await bob.guess(ticket, bob.phone.wrong_code()))
+    ticket = await bob.ticket()
+    assert errors(await bob.guess(ticket, bob.backup_codes[1])) == WRONG_CODE
+    (await bob.show_code(ticket, bob.backup_codes[1], home)).expect(200)
+
+
+@limited
+@pytest.mark.chat_settings(sign_in="username")
+async def test_nor_do_they_with_recovery_codes(
+    chat_server: ChatServer, chat_world: World, autojump_clock: Clock
+) -> None:
+    bob = Guesser(chat_server, chat_world, chat_world.bob)
+    home = RestClient(chat_server.route(HOME))
+    name = {"username": bob.person.username}
+    (await home.login(**name, password=bob.person.password)).expect(200)
+    proof = {"password": bob.person.password}
+    code = (await bob.person.rest.post("/v1/users/@me/recovery-kit", proof)).expect(200)["code"]
+    kit = {**name, "code": code, "password": "a better password"}
+    for _ in range(5):
+        errors(await bob.somewhere_new().post("/v1/auth/recovery", {**kit, "code": "A" * 32}))
+    assert (await bob.somewhere_new().post("/v1/auth/recovery", kit)).code == "RATE_LIMITED"
+    (await home.post("/v1/auth/recovery", kit)).expect(200)
+
+
+async def test_a_flood_from_ever_new_addresses_leaves_a_holder_his_place(
+    chat_server: ChatServer, chat_world: World
+) -> None:
+    bob = Guesser(chat_server, chat_world, chat_world.bob)
+    home = RestClient(chat_server.route(HOME))
+    (await bob.login(home)).expect(200)
+    answers: list[str | None] = []
+    turns = chat_server.server.passwords.turns
+
+    async def guess() -> None:
+        answers.append((await bob.login(bob.somewhere_new(), password="wrong password")).code)
+
+    async with trio.open_nursery() as nursery, turns.turn(Asker("busy")), turns.turn(Asker("busy")):
+        for _ in range(WAITING_STRANGERS + 10):
+            nursery.start_soon(guess)
+        await trio.testing.wait_all_tasks_blocked()
+        assert answers == ["RATE_LIMITED"] * 10
+        nursery.start_soon(signs_in, bob, home, answers)
+        nursery.start_soon(proves_himself, bob, answers)
+        await trio.testing.wait_all_tasks_blocked()
+        assert len(answers) == 10, "they wait, and are not refused"
+        assert CONCURRENT_HASHES == 2
+    assert {"signed in", "proved"} <= set(answers[10:14])
+    assert answers.count("INVALID_FORM_BODY") == WAITING_STRANGERS
+
+
+async def signs_in(bob: Guesser, client: RestClient, told: list[str | None]) -> None:
+    (await bob.login(client)).expect(200)
+    told.append("signed in")
+
+
+async def proves_himself(bob: Guesser, told: list[str | None]) -> None:
+    body = {"session_id_hashes": [], "password": bob.person.password}
+    (await bob.person.rest.post("/v1/auth/sessions/logout", body)).expect(204)
+    told.append("proved")
+
+
 # The cost of an answer
 
 
@@ -126,13 +219,13 @@ class Tally:
         self.count = 0
         verify, make = Passwords.verify, Passwords.hash
 
-        async def counted_verify(passwords: Passwords, encoded: str | None, password: str) -> bool:
+        async def counted_verify(passwords: Passwords, encoded: str | None, password: str, asker: Asker) -> bool:
             self.count += 1
-            return await verify(passwords, encoded, password)
+            return await verify(passwords, encoded, password, asker)
 
-        async def counted_hash(passwords: Passwords, password: str) -> str:
+        async def counted_hash(passwords: Passwords, password: str, asker: Asker) -> str:
             self.count += 1
-            return await make(passwords, password)
+            return await make(passwords, password, asker)
 
         patch.setattr(Passwords, "verify", counted_verify)
         patch.setattr(Passwords, "hash", counted_hash)

@@ -7,16 +7,18 @@ import time
 
 import pytest
 import trio
+import trio.testing
 
 from chat.auth.passwords import (
     CHEAP,
     CONCURRENT_HASHES,
     STRONG,
-    WAITING_HASHES,
+    WAITING_OF_NETWORK,
     HashCost,
     Passwords,
     is_too_common,
 )
+from chat.auth.turns import Asker
 from chat.errors import RateLimited
 
 MODERATE = HashCost(memory_kib=8_192, passes=2, lanes=1)
@@ -67,23 +69,27 @@ async def test_a_hash_of_other_parameters_is_outdated(passwords: Passwords) -> N
     assert not passwords.is_outdated(await passwords.hash("x"))
 
 
-async def test_two_work_five_wait_and_the_eighth_is_told_to_come_later() -> None:
+async def test_two_of_a_network_work_five_wait_and_the_eighth_is_told_to_come_later() -> None:
     passwords = Passwords(random.Random(1), MODERATE)
     outcomes: list[str] = []
 
-    async def verify() -> None:
+    async def verify(asker: Asker) -> None:
         try:
-            await passwords.verify(None, "flood")
+            await passwords.verify(None, "flood", asker)
         except RateLimited as refused:
-            outcomes.append(f"refused for {refused.headers['Retry-After']} s")
+            outcomes.append(f"{asker.network} refused for {refused.headers['Retry-After']} s")
         else:
-            outcomes.append("done")
+            outcomes.append(f"{asker.network} done")
 
     async with trio.open_nursery() as nursery:
-        for _ in range(CONCURRENT_HASHES + WAITING_HASHES + 3):
-            nursery.start_soon(verify)
-    assert outcomes.count("done") == CONCURRENT_HASHES + WAITING_HASHES
-    assert outcomes.count("refused for 1 s") == 3
+        for _ in range(CONCURRENT_HASHES + WAITING_OF_NETWORK + 3):
+            nursery.start_soon(verify, Asker("crowd"))
+        await trio.testing.wait_all_tasks_blocked()
+        nursery.start_soon(verify, Asker("elsewhere"))
+        nursery.start_soon(verify, Asker("crowd", 7))
+    assert outcomes.count("crowd done") == CONCURRENT_HASHES + WAITING_OF_NETWORK + 1
+    assert outcomes.count("crowd refused for 1 s") == 3
+    assert outcomes.count("elsewhere done") == 1
 
 
 async def test_the_loop_goes_on_while_a_password_is_hashed() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import re
+from collections.abc import Hashable
 from typing import Annotated, Any, Final, Literal
 
 import attrs
@@ -19,6 +20,7 @@ from chat.api.schemas.shapes import NOTHING, listed
 from chat.api.sudo import SudoFields
 from chat.auth.client_address import network_of, subnet_of
 from chat.auth.principal import CredentialKind, Principal
+from chat.auth.turns import Asker
 from chat.domain.authentication import SignedIn
 from chat.domain.login_tickets import MfaChallenge
 from chat.domain.registration import Applicant, AwaitsApproval
@@ -128,7 +130,8 @@ async def login(request: Request, body: Login) -> object:
     if name is None:
         raise InvalidFormBody.at(authentication.login_field, "INVALID_FORMAT")
     key = email_key(name) if by_email else username_key(name)
-    request.limit_all((buckets.LOGINS_OF_NAME, key), (buckets.LOGINS_OF_ADDRESS, network_of(request.address)))
+    tried = tried_by(authentication.asker(name, request.address), request.address, key)
+    request.limit_all((buckets.LOGINS_OF_NAME, tried), (buckets.LOGINS_OF_ADDRESS, network_of(request.address)))
     outcome = await authentication.login(name, body.password, client_of(request), body.invite_code)
     return await answer_to_sign_in(request, outcome)
 
@@ -194,6 +197,12 @@ async def verify_email(request: Request, body: Verify) -> None:
 async def resend_verification(request: Request) -> None:
     """Mail the caller's address a new token."""
     await request.services.verification.resend(request.principal.account)
+
+
+def tried_by(asker: Asker, address: str, key: Hashable) -> Hashable:
+    """What attempts on an account are counted under: its `key` for strangers, all of them together, and apart where the
+    account has signed in from the address. So those who guess do not keep its holder out (design 8)."""
+    return key if asker.account is None else (asker.account, network_of(address))
 
 
 async def answer_to_sign_in(request: Request, outcome: SignedIn | MfaChallenge | AwaitsApproval) -> dict[str, Any]:

@@ -9,7 +9,7 @@ import attrs
 from chat.api import buckets
 from chat.api.fields import Length
 from chat.api.operation import Policy, Request, Routes
-from chat.api.routes.authentication import NO_BOTS, answer_to_sign_in, client_of
+from chat.api.routes.authentication import NO_BOTS, answer_to_sign_in, client_of, tried_by
 from chat.api.schemas.authentication import SIGN_IN, WEBAUTHN_REQUEST_OPTIONS
 from chat.domain.login_completion import passkey_failed, wrong_code
 
@@ -134,4 +134,6 @@ async def authenticate(request: Request, body: Authenticate) -> object:
 
 def _may_try(request: Request, user_id: int) -> bool:
     """Count one attempt at the account's second factor; False when it is one too many (wire facts 3.4)."""
-    return not request.services.rate_limiter.take(buckets.MFA_LOGINS_OF_ACCOUNT, user_id)
+    asker = request.services.ip_authorization.asker(user_id, request.address)
+    key = tried_by(asker, request.address, user_id)
+    return not request.services.rate_limiter.take(buckets.MFA_LOGINS_OF_ACCOUNT, key)

@@ -10,7 +10,7 @@ from chat.api import buckets
 from chat.api.email_instances import require_email_instance
 from chat.api.fields import Length
 from chat.api.operation import Policy, Request, Routes
-from chat.api.routes.authentication import NO_BOTS, answer_to_sign_in, client_of
+from chat.api.routes.authentication import NO_BOTS, answer_to_sign_in, client_of, tried_by
 from chat.api.schemas.authentication import SIGN_IN
 from chat.api.schemas.shapes import BOOLEAN, NOTHING, TEXT, listed, record
 from chat.api.sudo import SudoFields
@@ -144,9 +144,9 @@ def _require_username_instance(request: Request) -> None:
 )
 async def recover_account(request: Request, body: Recover) -> object:
     """Set a password with the code of a recovery kit, and sign in."""
-    request.limit_all(
-        (buckets.KITS_OF_NAME, username_key(body.username)), (buckets.KITS_OF_ADDRESS, network_of(request.address))
-    )
+    asker = request.services.authentication.asker(body.username, request.address)
+    tried = tried_by(asker, request.address, username_key(body.username))
+    request.limit_all((buckets.KITS_OF_NAME, tried), (buckets.KITS_OF_ADDRESS, network_of(request.address)))
     kits = request.services.recovery_kits
     return await answer_to_sign_in(
         request, await kits.recover(body.username, body.code, body.password, client_of(request))
