@@ -41,7 +41,7 @@ OF_CHANNELS: Final[Mapping[str, int]] = {
 }
 """Types of channels by name; each is there open and hidden."""
 
-KINDS: Final = (*OF_CHANNELS, "thread", "post", "private thread", "conversation", "group", "open")
+KINDS: Final = (*OF_CHANNELS, "thread", "post", "private thread", "archived thread", "conversation", "group", "open")
 """Hidden places, and an open channel whose messages are hidden from those who may not read back."""
 
 WITHOUT_MESSAGES: Final = frozenset({"category", "forum", "media", "link"})
@@ -88,6 +88,8 @@ class Scene:
     open: dict[str, Place] = attrs.field(factory=dict)
     role_id: str = ""
     """A role above every caller's."""
+    low_role_id: str = ""
+    """A role below every caller's."""
     made: list[Place] = attrs.field(factory=list)
     """Every hidden place that there ever was."""
     _numbers: Iterator[int] = attrs.field(factory=itertools.count)
@@ -175,7 +177,7 @@ class Scene:
         """Make the open places, and then the hidden ones; somebody is in the hidden voice channel."""
         for kind in OF_CHANNELS:
             self.open[kind] = await self._channel(kind, f"open-{kind}", [])
-        self.open["role"] = Place("role", await self.new_role())
+        self.low_role_id = await self.new_role()
         for kind in KINDS:
             self.hidden[kind] = await self.new(kind)
         moved = {"channel_id": self.hidden["voice"].channel_id}
@@ -224,7 +226,10 @@ class Scene:
         made = (await self.owner.post(f"/v1/channels/{below}/threads", members)).expect(201)
         if kind == "private thread":
             (await self.owner.join_thread(made["id"], self.world.carol.id)).expect(204)
-        return await self._written(kind, made["id"], name)
+        place = await self._written(kind, made["id"], name)
+        if kind == "archived thread":
+            (await self.owner.change_channel(made["id"], archived=True)).expect(200)
+        return place
 
     def _parent(self, kind: str) -> dict[str, Any]:
         """The first of a kind stands in the hidden category, which does not hold as many as are made later."""
@@ -255,7 +260,9 @@ class Scene:
         if kind not in WITHOUT_MESSAGES:
             words = name.replace(MARK, WORDS)
             files = {f"{words}.png": png()}
-            sent = (await self.owner.send_files(channel_id, files, content=f"{words} @everyone")).expect(200)
+            sent = (
+                await self.owner.send_files(channel_id, files, content=f"{words} @everyone <@{self.world.bob.id}>")
+            ).expect(200)
             (await self.owner.put(f"{path}/messages/{sent['id']}/reactions/{EMOJI}/@me")).expect(204)
             place = attrs.evolve(place, message_id=sent["id"], attachment_id=sent["attachments"][0]["id"])
         if kind in WITH_WEBHOOKS:

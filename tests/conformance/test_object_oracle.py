@@ -105,7 +105,7 @@ class Oracle:
 
     async def is_said_as(self, caller: Caller, answer: Response, place: Place, refusal: Refusal) -> bool:
         """Whether the answer tells no more than the own operation of what the caller does not see."""
-        if place.kind == "role" or (await self.own(caller, "sees", place)).status < 400:
+        if place.kind not in self.scene.hidden or (await self.own(caller, "sees", place)).status < 400:
             return True
         return (answer.status, answer.code) in (refusal, (403, "ACCESS_DENIED"))  # the latter: bots may not ask at all
 
@@ -156,7 +156,7 @@ class Oracle:
             "webhook": place.webhook_id,
             "attachment": place.attachment_id,
             "code": place.code or "none",
-            "role": place.channel_id if place.kind == "role" else scene.role_id,
+            "role": place.channel_id,
             "guild": scene.guild_id,
             "member": scene.world.carol.id,
             "emoji": EMOJI,
@@ -198,7 +198,8 @@ class Oracle:
         """The owner's request about the like object succeeds, or those of others were refused for nothing."""
         refused = []
         for kind in [place.kind for place in self.places(trial)]:
-            place = Place(kind, await self.scene.new_role()) if kind == "role" else await self.scene.new(kind)
+            is_role = kind not in self.scene.hidden
+            place = Place(kind, await self.scene.new_role()) if is_role else await self.scene.new(kind)
             answer = await self.send(self.scene.owner, trial, place)
             if answer.status < 400 or answer.code == trial.own_code:
                 if trial.publishes:
@@ -222,7 +223,8 @@ class Oracle:
         if trial.in_guild and caller is not None and caller.ground:
             return
         if trial.names("$role"):
-            yield Place("role", self.scene.role_id)
+            yield Place("role above", self.scene.role_id)
+            yield Place("role below", self.scene.low_role_id)
         elif trial.names("$webhook", "$code"):
             yield from (place for place in self.scene.hidden.values() if place.code)
         elif trial.names("$channel", "$message"):
