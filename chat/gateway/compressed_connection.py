@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from chat.gateway.connection import Connection, GatewayParts
+from chat.gateway.connection import Connection
+from chat.gateway.parts import GatewayParts
 from chat.gateway.transport import GatewayTransport
 from chat.protocol import payload
 from chat.protocol.frames import binary_frame

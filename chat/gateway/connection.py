@@ -11,19 +11,14 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import Any, Final
 
-import attrs
 import structlog
 import trio
 
-from chat.gateway.admission import Admission
 from chat.gateway.commands.budgets import RollingWindow
-from chat.gateway.commands.handler import CommandHandler
-from chat.gateway.fanout import Fanout
-from chat.gateway.node import NodeState
+from chat.gateway.parts import GatewayParts
 from chat.gateway.replay import ReplayQueue
 from chat.gateway.session import GatewaySession
-from chat.gateway.session_table import SessionTable
-from chat.gateway.starts import ResumeFailure, SessionStarts, StartFailure
+from chat.gateway.starts import ResumeFailure, StartFailure
 from chat.gateway.transport import GatewayTransport
 from chat.gateway.websocket import Closed, Message, WebSocket
 from chat.protocol import effects, inputs, payload
@@ -56,25 +51,6 @@ REPLAY_DISPATCHES_PER_TURN: Final = 64
 RESUMED: Final = OutgoingEvent(EventName.RESUMED, b"{}", retained=False)
 
 
-@attrs.frozen
-class GatewayParts:
-    """What every connection works with; built once, in the composition root."""
-
-    admission: Admission
-    node: NodeState
-    table: SessionTable
-    starts: SessionStarts
-    fanout: Fanout
-    commands: CommandHandler
-    retry_delay_ms: Callable[[int, int], int]
-    """A random whole number between two bounds, both included."""
-    heartbeat_interval_ms: int
-    rate_limited: bool
-    """Whether the budget of payloads per socket is enforced."""
-    background: trio.Nursery
-    """Holds work that belongs to sessions and not to sockets."""
-
-
 class Connection:
     """One uncompressed socket; see chat.gateway.compressed_connection for the other kind."""
 
@@ -103,6 +79,7 @@ class Connection:
             transport,
             maximum_message_bytes=INBOUND_MESSAGE_BYTES,
             on_outbox_full=self._outbox_full,
+            outboxes=parts.outboxes,
             on_control=self._take_control,
         )
         self._outbox = self._websocket.outbox

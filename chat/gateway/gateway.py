@@ -18,11 +18,13 @@ from chat.domain.voice_states import VoiceStates
 from chat.gateway.admission import Admission
 from chat.gateway.commands.handler import CommandHandler
 from chat.gateway.compressed_connection import CompressedConnection
-from chat.gateway.connection import Connection, GatewayParts
+from chat.gateway.connection import Connection
 from chat.gateway.fanout import Fanout
 from chat.gateway.guild_payloads import GuildPayloads, ThreadsShown
 from chat.gateway.hub import Hub
 from chat.gateway.node import NodeState
+from chat.gateway.outbox import OutboxSum
+from chat.gateway.parts import GatewayParts
 from chat.gateway.ready import AccountState, ReadyPayloads
 from chat.gateway.session import GatewaySession
 from chat.gateway.session_table import SessionTable
@@ -31,6 +33,7 @@ from chat.gateway.subscriptions import Subscriptions
 from chat.gateway.transport import GatewayTransport
 from chat.gateway.upgrade import UpgradeRequest
 from chat.protocol.query import parse_connection_query
+from chat.registries.limits import OUTBOXES_BYTES
 from chat.supervision import guarded, lasting
 
 logger = structlog.get_logger(__name__)
@@ -97,6 +100,7 @@ class Gateway:
         )
         self.commands = make_commands(self.hub, self.subscriptions, guild_payloads)
         self.connections: dict[Connection, None] = {}
+        self.outboxes = OutboxSum(OUTBOXES_BYTES)
         self._random_between = random_between
         self._background: trio.Nursery | None = None
         self._last_socket_gone = trio.Event()
@@ -142,6 +146,7 @@ class Gateway:
                 retry_delay_ms=self._random_between,
                 heartbeat_interval_ms=self.settings.heartbeat_interval_ms,
                 rate_limited=self.settings.rate_limited,
+                outboxes=self.outboxes,
                 background=self._background,
             ),
         )

@@ -2,15 +2,18 @@
 
 Sending never waits, so it can happen wherever an event is published. `push` appends frames, `flush` hands what is
 pending to the system in one call; what the system does not take waits, and `run_writer` sends it when the peer reads
-again. The wait is bounded in bytes (`limit`) and in time (STALL_SECONDS): a peer that does not read is dropped.
+again. The wait is bounded in bytes (`limit`) and in time (STALL_SECONDS): a peer that does not read is dropped. What
+waits for all peers together is bounded too (`OutboxSum`).
 """
 
 from __future__ import annotations
 
 import itertools
+import operator
 from collections.abc import Callable
 from typing import Final
 
+import structlog
 import trio
 
 from chat.gateway.transport import GatewayTransport
@@ -22,17 +25,48 @@ again."""
 STALL_SECONDS: Final = 30.0
 """A peer that takes nothing for so long while something waits for it is gone."""
 
+logger = structlog.get_logger(__name__)
+
+_waiting_bytes = operator.attrgetter("pending_bytes")
+
+
+class OutboxSum:
+    """What waits in all outboxes together. Beyond `limit` bytes the largest outbox counts as full.
+
+    Only what the system did not take at once is counted, so an outbox whose peer reads costs nothing here.
+    """
+
+    def __init__(self, limit: int) -> None:
+        self.limit = limit
+        self.bytes = 0
+        self._waiting: set[Outbox] = set()
+
+    def change(self, outbox: Outbox, before: int, now: int) -> None:
+        """Count what waits in an outbox now, in place of what waited before."""
+        self.bytes += now - before
+        if now and not before:
+            self._waiting.add(outbox)
+        elif before and not now:
+            self._waiting.discard(outbox)
+        while now > before and self.bytes > self.limit:
+            largest = max((each for each in self._waiting if each.is_open), key=_waiting_bytes, default=None)
+            if largest is None:
+                return
+            logger.warning("the largest outbox is dropped", bytes=largest.pending_bytes, all_bytes=self.bytes)
+            largest.overflow()
+
 
 class Outbox:
     """Frames on their way to the peer. Any task may push and flush; one runs `run_writer`.
 
     A frame pushed while more than `limit` bytes wait is not taken: everything waiting is discarded but for a frame
     already under way, later frames are ignored, and `on_full` is called once. It should bring about the closing of
-    the socket; without it the transport is closed at once.
+    the socket; without it the transport is closed at once. `together` counts what waits here beside the others.
     """
 
     __slots__ = (
         "_blocked",
+        "_counted",
         "_frames",
         "_held",
         "_latest",
@@ -41,6 +75,7 @@ class Outbox:
         "_on_full",
         "_progress",
         "_sealed",
+        "_together",
         "_transport",
         "_writer",
         "_writing",
@@ -49,8 +84,16 @@ class Outbox:
         "pending_bytes",
     )
 
-    def __init__(self, transport: GatewayTransport, limit: int, on_full: Callable[[], None] | None = None) -> None:
+    def __init__(
+        self,
+        transport: GatewayTransport,
+        limit: int,
+        on_full: Callable[[], None] | None = None,
+        together: OutboxSum | None = None,
+    ) -> None:
         self._transport = transport
+        self._together = together
+        self._counted = 0
         self._limit = limit
         self._on_full = on_full
         self._frames: list[bytes] = []
@@ -76,10 +119,12 @@ class Outbox:
         if self._sealed:
             return
         if self._blocked and self.pending_bytes > self._limit:
-            self._overflow()
+            self.overflow()
             return
         self._frames.append(frame)
         self.pending_bytes += len(frame)
+        if self._blocked:
+            self._count()
 
     def flush(self) -> None:
         """Send what is pending as far as the system takes it now; what waits already is the writer's."""
@@ -106,6 +151,8 @@ class Outbox:
         self._latest = None
         self._frames.append(last_frame)
         self.pending_bytes += len(last_frame)
+        if self._blocked:
+            self._count()
         self.flush()
 
     def abort(self) -> None:
@@ -116,6 +163,7 @@ class Outbox:
         self._frames.clear()
         self._latest = None
         self._offset = self.pending_bytes = 0
+        self._count()
         self._transport.close()
         self._wake_writer()
         self._note_progress()
@@ -123,6 +171,7 @@ class Outbox:
     def hold(self) -> None:
         """Let no frame leave until `release`."""
         self._held = self._blocked = True
+        self._count()
 
     def release(self) -> None:
         """End a `hold`."""
@@ -197,6 +246,8 @@ class Outbox:
         except (trio.BrokenResourceError, trio.ClosedResourceError):
             self.abort()
         self._blocked = False
+        if self._counted:
+            self._count()
         return wrote
 
     def _take_latest(self) -> bool:
@@ -233,10 +284,12 @@ class Outbox:
         del self._frames[:whole]
         self._offset = sent
 
-    def _overflow(self) -> None:
+    def overflow(self) -> None:
+        """Too much waits: discard it, but for a frame that is under way, and have the socket closed."""
         del self._frames[1 if self._offset else 0 :]
         self.pending_bytes = sum(map(len, self._frames)) - self._offset
         self.full = self._sealed = True
+        self._count()
         self._note_progress()
         if self._on_full is None:
             self.abort()
@@ -245,7 +298,14 @@ class Outbox:
 
     def _block(self) -> None:
         self._blocked = True
+        self._count()
         self._wake_writer()
+
+    def _count(self) -> None:
+        """Let the sum of all outboxes know what waits here."""
+        before, self._counted = self._counted, self.pending_bytes if self._blocked else 0
+        if self._together is not None and before != self._counted:
+            self._together.change(self, before, self._counted)
 
     async def _work_to_do(self) -> None:
         def forget_writer(_: trio.lowlevel.RaiseCancelT) -> trio.lowlevel.Abort:

@@ -24,7 +24,7 @@ from chat.gateway.frame_reader import (
     Ping,
     Pong,
 )
-from chat.gateway.outbox import Outbox
+from chat.gateway.outbox import Outbox, OutboxSum
 from chat.gateway.transport import GatewayTransport
 
 READ_BYTES: Final = 4_096
@@ -57,8 +57,8 @@ class WebSocket:
     """An open WebSocket, from behind the opening handshake on.
 
     `maximum_message_bytes` and `maximum_fragments` bound a received message; `validate_text` refuses text that is not
-    UTF-8 with 1007. `outbox_limit` (bytes) and `on_outbox_full` are those of `Outbox`. `on_control` is called for each
-    ping and pong.
+    UTF-8 with 1007. `outbox_limit` (bytes), `on_outbox_full` and `outboxes` are those of `Outbox`. `on_control` is
+    called for each ping and pong.
     """
 
     __slots__ = ("_breached", "_close_sent", "_ended", "_on_control", "_outbox", "_reader", "_transport")
@@ -72,11 +72,12 @@ class WebSocket:
         outbox_limit: int = OUTBOX_BYTES,
         validate_text: bool = False,
         on_outbox_full: Callable[[], None] | None = None,
+        outboxes: OutboxSum | None = None,
         on_control: Callable[[], None] | None = None,
     ) -> None:
         self._transport = transport
         self._reader = FrameReader(maximum_message_bytes, maximum_fragments, validate_text=validate_text)
-        self._outbox = Outbox(transport, outbox_limit, on_outbox_full)
+        self._outbox = Outbox(transport, outbox_limit, on_outbox_full, outboxes)
         self._ended: Closed | MessageTooLarge | None = None
         self._on_control = on_control
         self._close_sent = False

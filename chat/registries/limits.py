@@ -96,6 +96,10 @@ SESSION_STARTS_IN_PROGRESS: Final = 512
 SESSION_ID_CHARACTERS: Final = 32
 """The length of a session id, in lower-case hexadecimal digits (wire facts 1.4)."""
 
+OUTBOXES_BYTES: Final = 268_435_456
+"""What may wait for all gateway sockets together; more closes the one for which most waits, 4008 `Outbox full`, and its
+session is retained (design 8)."""
+
 # Replay (wire facts 1.4; design 7)
 
 REPLAY_DISPATCHES: Final = 4_096
