@@ -94,6 +94,17 @@ class Length:
             raise Refusal(self.code or "INVALID_FORMAT")
 
 
+class Exact:
+    """Text that is judged or compared character by character: NUL stays, and so does what cannot be seen."""
+
+    schema: Final[Schema] = {"type": "string"}
+
+    def read(self, value: object) -> str:
+        if type(value) is not str:
+            raise Refusal
+        return value
+
+
 @attrs.frozen
 class Range:
     """Bounds on a number, both included."""

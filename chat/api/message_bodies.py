@@ -26,6 +26,7 @@ from chat.domain.message_drafts import (
 )
 from chat.domain.uploads import AttachmentWish
 from chat.errors import InvalidFormBody
+from chat.protocol.visible_text import without_nul
 from chat.registries.message_types import MessageReferenceType
 
 NONCE_CHARACTERS: Final = 32
@@ -64,7 +65,7 @@ class _Nonce:
             raise Refusal
         if len(value) > NONCE_CHARACTERS:
             raise Refusal("CONTENT_EXCEEDS_MAX_LENGTH")
-        return value
+        return without_nul(value)
 
 
 Ids = Annotated[list[Snowflake], Items(0, ALLOWED_MENTION_IDS)]

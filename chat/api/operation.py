@@ -25,6 +25,7 @@ from chat.auth.principal import Principal
 from chat.auth.turns import Asker
 from chat.domain.sudo import SudoProof
 from chat.errors import RateLimited
+from chat.protocol.visible_text import visible
 from chat.registries.scopes import Scope
 
 if TYPE_CHECKING:
@@ -108,7 +109,7 @@ class Request:
         reason = self.headers.get("x-audit-log-reason", "")
         with contextlib.suppress(UnicodeDecodeError):
             reason = reason.encode("latin-1").decode("utf-8")
-        reason = reason.strip()
+        reason = visible(reason).strip()
         return reason if 0 < len(reason) <= AUDIT_LOG_REASON_LENGTH else None
 
     def proof(self, fields: SudoFields) -> SudoProof:

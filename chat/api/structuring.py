@@ -19,6 +19,7 @@ from cattrs.gen import make_dict_structure_fn
 
 from chat.api.fields import Form, Omitted, Refusal, Rule
 from chat.errors import FieldError, InvalidFormBody
+from chat.protocol.visible_text import is_empty, visible
 
 T = TypeVar("T")
 
@@ -104,6 +105,12 @@ def _exactly(kind: type[Any]) -> Callable[[object, object], Any]:
         return value
 
     return structure
+
+
+def _text(value: object, _: object) -> str:
+    if type(value) is not str:
+        raise Refusal
+    return visible(value)
 
 
 def _number(value: object, _: object) -> float:
@@ -237,10 +244,14 @@ def _literal(declared: Any) -> Callable[[object, object], Any]:
 def _class(declared: type[Any], converter: Converter) -> Callable[[object, object], Any]:
     inner = make_dict_structure_fn(declared, converter, _cattrs_detailed_validation=True)
     absent_when_null = frozenset(_names_with_plain_default(declared))
+    null_when_empty = frozenset(_names_of_optional_text(declared))
 
     def structure(value: object, _: object) -> Any:
         if type(value) is not dict:
             raise Refusal
+        for name in null_when_empty & value.keys():
+            if type(value[name]) is str and is_empty(value[name]):
+                value[name] = None
         if None in value.values():
             value = {
                 name: member for name, member in value.items() if member is not None or name not in absent_when_null
@@ -258,9 +269,24 @@ def _names_with_plain_default(declared: type[Any]) -> Iterator[str]:
             yield field.name
 
 
+def _names_of_optional_text(declared: type[Any]) -> Iterator[str]:
+    """Members that are text or null: where there is nothing to be seen they are null (design 8)."""
+    for field in attrs.fields(attrs.resolve_types(declared, include_extras=True)):
+        admitted = get_args(field.type)
+        if type(None) in admitted and any(_is_text(kind) for kind in admitted):
+            yield field.name
+
+
+def _is_text(declared: object) -> bool:
+    if not _is_annotated(declared):
+        return declared is str
+    plain, *annotations = get_args(declared)
+    return plain is str and not any(isinstance(annotation, Form) for annotation in annotations)
+
+
 def _converter() -> Converter:
     converter = Converter(detailed_validation=True)
-    converter.register_structure_hook(str, _exactly(str))
+    converter.register_structure_hook(str, _text)
     converter.register_structure_hook(float, _number)
     converter.register_structure_hook(enum.StrEnum, _enumeration(str))
     converter.register_structure_hook_factory(attrs.has, _class)

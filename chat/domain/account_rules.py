@@ -16,6 +16,7 @@ from email_validator import EmailNotValidError, validate_email
 from chat.auth.passwords import LONGEST, SHORTEST, is_too_common
 from chat.domain.objects.users import age_years
 from chat.errors import InvalidFormBody
+from chat.protocol.visible_text import tidy
 
 USERNAME_LENGTH: Final = 32
 GLOBAL_NAME_LENGTH: Final = 32
@@ -72,12 +73,6 @@ def global_name(value: str | None, *, path: str = "global_name") -> str | None:
     if name.casefold() in RESERVED_NAMES:
         raise InvalidFormBody.at(path, "GLOBAL_NAME_RESERVED_VALUE")
     return name or None
-
-
-def tidy(text: str) -> str:
-    """Text in NFC without control characters and surrounding white space (design 7, names)."""
-    composed = unicodedata.normalize("NFC", text)
-    return "".join(character for character in composed if unicodedata.category(character) != "Cc").strip()
 
 
 def email(value: str, *, path: str = "email") -> str:

@@ -10,6 +10,7 @@ import re
 import unicodedata
 from typing import Final
 
+from chat.protocol.visible_text import tidy, visible
 from chat.registries.channel_types import ChannelType
 
 PLAIN_NAMED_TYPES: Final = frozenset(
@@ -26,21 +27,15 @@ _KEPT_CATEGORIES: Final = ("L", "M", "N", "So", "Sk", "Cf")
 """Letters, marks, digits; what emoji are made of, joiners and skin tones included."""
 
 
-def tidy_name(name: str) -> str:
-    """The name in NFC, without control characters, trimmed."""
-    kept = (character for character in unicodedata.normalize("NFC", name) if unicodedata.category(character) != "Cc")
-    return "".join(kept).strip()
-
-
 def plain_name(name: str) -> str:
     """The name as it is without flexible names; may be empty."""
-    hyphenated = _WHITE_SPACE.sub("-", tidy_name(name).lower())
-    return "".join(character for character in hyphenated if _is_kept(character))
+    hyphenated = _WHITE_SPACE.sub("-", tidy(name).lower())
+    return visible("".join(character for character in hyphenated if _is_kept(character)))
 
 
 def channel_name(name: str, channel_type: int, *, flexible: bool) -> str:
     """The name of a channel of this type as it is stored; may be empty."""
-    return tidy_name(name) if flexible or channel_type not in PLAIN_NAMED_TYPES else plain_name(name)
+    return tidy(name) if flexible or channel_type not in PLAIN_NAMED_TYPES else plain_name(name)
 
 
 def _is_kept(character: str) -> bool:

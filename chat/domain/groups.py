@@ -19,7 +19,6 @@ from chat.bus.bus import AcquaintanceChanged, Bus, Event
 from chat.clock import Clock
 from chat.config import Settings
 from chat.domain import group_admission
-from chat.domain.account_rules import tidy
 from chat.domain.group_admission import Unaddable
 from chat.domain.images import ICONS, PreparedImage, store
 from chat.domain.instance_policy import InstancePolicy
@@ -30,6 +29,7 @@ from chat.domain.repeated_values import without_repeated
 from chat.domain.system_messages import SystemMessages, WrittenMessage
 from chat.domain.verification import is_unclaimed
 from chat.errors import ApiError, InvalidFormBody
+from chat.protocol.visible_text import tidy
 from chat.registries.channel_types import ChannelType
 from chat.registries.events import EventName
 from chat.registries.message_types import MessageType

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import sqlite3
-import unicodedata
 from collections.abc import Callable, Iterator
 from typing import Any, Final
 
@@ -28,6 +27,7 @@ from chat.domain.objects.guilds import guild_object
 from chat.domain.permissions import ADMINISTRATOR, without_thread_bits
 from chat.domain.verification import has_verified_address, is_unclaimed
 from chat.errors import ApiError, InvalidFormBody
+from chat.protocol.visible_text import tidy
 from chat.registries.guild_features import NEW_GUILD_FEATURES
 from chat.registries.permissions import FULL_MASK
 from chat.snowflake import SnowflakeGenerator
@@ -219,11 +219,10 @@ def normalised_name(name: str) -> str:
 
     :raises InvalidFormBody: STRING_LENGTH_INVALID at `name` unless 1 to 100 characters are left.
     """
-    kept = (character for character in unicodedata.normalize("NFC", name) if unicodedata.category(character) != "Cc")
-    tidy = "".join(kept).strip()
-    if not 1 <= len(tidy) <= NAME_CHARACTERS:
+    kept = tidy(name)
+    if not 1 <= len(kept) <= NAME_CHARACTERS:
         raise InvalidFormBody.at("name", "STRING_LENGTH_INVALID")
-    return tidy
+    return kept
 
 
 def _texts(value: object) -> Iterator[str]:

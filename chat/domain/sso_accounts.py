@@ -20,6 +20,7 @@ from chat.domain.registration import NAMELESS
 from chat.domain.sign_ins import Client, SignIns
 from chat.domain.usernames import Usernames
 from chat.errors import InvalidFormBody
+from chat.protocol.visible_text import tidy
 from chat.snowflake import SnowflakeGenerator
 from chat.store import accounts, sso_identities, user_settings
 from chat.store.accounts import Account
@@ -115,6 +116,6 @@ def _email(text: str) -> str | None:
 
 def _global_name(text: str | None) -> str | None:
     try:
-        return account_rules.global_name(account_rules.tidy(text or "")[: account_rules.GLOBAL_NAME_LENGTH])
+        return account_rules.global_name(tidy(text or "")[: account_rules.GLOBAL_NAME_LENGTH])
     except InvalidFormBody:
         return None

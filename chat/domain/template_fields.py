@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from chat.errors import InvalidFormBody
+from chat.protocol.visible_text import without_nul
 
 IDENTIFIER_DIGITS: Final = 100
 """Longer numbers name nothing; the bound keeps reading them cheap."""
@@ -56,7 +57,7 @@ class Members:
             raise self.refusal(name)
         if value is not None and maximum is not None and len(value) > maximum:
             raise self.refusal(name, code)
-        return value
+        return None if value is None else without_nul(value)
 
     def truth(self, name: str) -> bool:
         """A boolean, by default false."""

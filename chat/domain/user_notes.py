@@ -7,9 +7,9 @@ from typing import Final
 
 from chat.bus.audience import ToAccounts
 from chat.bus.bus import Bus, Event
-from chat.domain.account_rules import tidy
 from chat.domain.instance_policy import InstancePolicy
 from chat.errors import ApiError, InvalidFormBody
+from chat.protocol.visible_text import tidy
 from chat.registries.events import EventName
 from chat.store import accounts, user_notes
 from chat.store.database import Database

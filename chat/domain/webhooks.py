@@ -22,7 +22,6 @@ from chat.bus.audience import ToChannel
 from chat.bus.bus import Bus, Event
 from chat.config import Settings
 from chat.domain.access import Access, GuildChannelAccess
-from chat.domain.account_rules import tidy
 from chat.domain.audit_log import Actor, AuditLog, changes_between
 from chat.domain.guild_states import GuildStates, Member
 from chat.domain.instance_policy import InstancePolicy
@@ -37,6 +36,7 @@ from chat.domain.thread_access import ThreadAccess, permissions_in_thread
 from chat.domain.threads import NewThread
 from chat.errors import ApiError, InvalidFormBody
 from chat.media.outside_addresses import OutsideRefused, parsed
+from chat.protocol.visible_text import tidy
 from chat.registries.audit_actions import AuditAction
 from chat.registries.channel_types import THREAD_ONLY_CHANNEL_TYPES
 from chat.registries.events import EventName

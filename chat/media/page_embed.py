@@ -19,6 +19,7 @@ from chat.media.image_header import HEADER_BYTES, image_header
 from chat.media.outside_addresses import OutsideRefused, as_asked_for, parsed
 from chat.media.outside_pages import OutsidePage
 from chat.media.page_head import PageHead
+from chat.protocol.visible_text import visible
 
 TITLE_CHARACTERS: Final = 256
 DESCRIPTION_CHARACTERS: Final = 512
@@ -209,7 +210,7 @@ def _text(value: str | None) -> str | None:
     if value is None:
         return None
     shown = (character for character in value if character.isprintable() or character == JOINER)
-    return "".join(shown).strip() or None
+    return visible("".join(shown)).strip() or None
 
 
 def _member(more: Mapping[str, Any], name: str) -> str | None:

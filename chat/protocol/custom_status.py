@@ -12,6 +12,7 @@ import attrs
 from chat.protocol.absent import ABSENT
 from chat.protocol.presence import CustomStatusInput
 from chat.protocol.snowflake_text import parse_snowflake
+from chat.protocol.visible_text import is_empty, without_nul
 from chat.registries.limits import CUSTOM_STATUS_EMOJI_NAME_CHARACTERS, CUSTOM_STATUS_TEXT_CHARACTERS
 
 
@@ -59,8 +60,8 @@ def _text(status: Mapping[str, Any], member: str, maximum: int) -> str | None:
     value = status.get(member)
     if value is None:
         return None
-    if type(value) is str and 1 <= len(value) <= maximum:
-        return value
+    if type(value) is str and not is_empty(value) and len(value) <= maximum:
+        return without_nul(value)
     raise _Invalid
 
 

@@ -13,6 +13,7 @@ from typing import Any
 import attrs
 
 from chat.protocol.snowflake_text import parse_snowflake, parse_snowflakes
+from chat.protocol.visible_text import without_nul
 from chat.registries.limits import (
     CHANNEL_COUNTS_CHANNELS,
     COUNTS_NONCE_BYTES,
@@ -133,7 +134,7 @@ def _member_limit(value: Any, query: str) -> int:
 
 def _nonce(d: Mapping[str, Any], maximum: int) -> str | None:
     value = d.get("nonce")
-    return value if type(value) is str and 1 <= len(value.encode()) <= maximum else None
+    return without_nul(value) if type(value) is str and 1 <= len(value.encode()) <= maximum else None
 
 
 def parse_guild_counts(d: Any) -> GuildCountsRequest | None:

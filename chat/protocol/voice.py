@@ -9,6 +9,7 @@ import attrs
 
 from chat.protocol.absent import ABSENT, Absent
 from chat.protocol.snowflake_text import parse_snowflake
+from chat.protocol.visible_text import without_nul
 
 STREAM_KEYS: Final = 64
 """Streams that one connection may watch; a command that names more changes nothing about them."""
@@ -71,7 +72,7 @@ def parse_voice_state(d: Any) -> VoiceStateCommand | None:
 
 
 def _text(value: Any) -> str | None:
-    return value if type(value) is str else None
+    return without_nul(value) if type(value) is str else None
 
 
 def _integer(value: Any) -> int | None:
@@ -96,5 +97,5 @@ def _viewer_stream_keys(d: Mapping[str, Any]) -> tuple[str, ...] | Absent:
         and len(value) <= STREAM_KEYS
         and all(type(key) is str and len(key) <= STREAM_KEY_CHARACTERS for key in value)
     ):
-        return tuple(value)
+        return tuple(map(without_nul, value))
     return ABSENT

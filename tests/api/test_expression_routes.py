@@ -195,7 +195,7 @@ async def test_what_is_wrong_with_a_sticker(chat_world: World) -> None:
     for members, codes in (
         ({"name": "x"}, {"name": "STRING_LENGTH_INVALID"}),
         ({"name": "x" * 31}, {"name": "STRING_LENGTH_INVALID"}),
-        ({"name": "  "}, {"name": "INVALID_FORMAT"}),
+        ({"name": "  "}, {"name": "STRING_LENGTH_INVALID"}),
         ({"description": "x" * 501}, {"description": "STRING_LENGTH_INVALID"}),
         ({"tags": ["x"] * 11}, {"tags": "INVALID_FORMAT"}),
         ({"tags": ["x" * 31]}, {"tags.0": "STRING_LENGTH_INVALID"}),

@@ -215,7 +215,6 @@ async def test_a_name_an_icon_and_another_owner(chat_world: World) -> None:
     ("body", "path", "code"),
     [
         ({"name": "x" * 101}, "name", "STRING_LENGTH_INVALID"),
-        ({"name": "  \t "}, "name", "STRING_LENGTH_INVALID"),
         ({"icon": "!"}, "icon", "INVALID_BASE64_FORMAT"),
         ({"owner_id": "x"}, "owner_id", "INVALID_SNOWFLAKE_FORMAT"),
         ({"nicks": {"x": "y"}}, "nicks.x", "INVALID_SNOWFLAKE_FORMAT"),

@@ -247,7 +247,7 @@ async def test_a_webhook_speaks_under_other_names(chat_world: World) -> None:
     [
         ({"content": "x" * 4_001}, "content", "CONTENT_EXCEEDS_MAX_LENGTH"),
         ({"content": "x", "username": "y" * 81}, "username", "WEBHOOK_NAME_LENGTH_INVALID"),
-        ({"content": "x", "username": " "}, "username", "WEBHOOK_NAME_LENGTH_INVALID"),
+        ({"content": "x", "username": "Clyde" * 17}, "username", "WEBHOOK_NAME_LENGTH_INVALID"),
         ({"content": "x", "avatar_url": "file:///etc/passwd"}, "avatar_url", "INVALID_FORMAT"),
         ({"content": "x", "avatar_url": "https://user:pw@host/x.png"}, "avatar_url", "INVALID_FORMAT"),
         ({"content": "x", "embeds": [{"url": "file:///etc/passwd"}]}, "embeds.0.url", "INVALID_FORMAT"),

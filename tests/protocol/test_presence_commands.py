@@ -74,6 +74,7 @@ def chosen(**members: Any) -> CustomStatus | None:
 def test_a_custom_status_is_replaced_only_when_it_is_named() -> None:
     assert chosen() is KEPT
     assert chosen(custom_status={"text": "new"}) == CustomStatus(text="new")
+    assert chosen(custom_status={"text": "ne\x00w"}) == CustomStatus(text="new")
     assert chosen(custom_status={}) == CustomStatus()
 
 
@@ -90,6 +91,7 @@ def test_what_is_no_object_is_ignored(value: Any) -> None:
     "invalid",
     [
         {"text": ""},
+        {"text": "\u200b \x00"},
         {"text": "x" * 129},
         {"text": 7},
         {"emoji_name": ""},

@@ -9,7 +9,7 @@ import attrs
 from chat.admin import buckets
 from chat.admin.acting import acting
 from chat.admin.operation import AdminRoutes
-from chat.api.fields import OMITTED, Items, Length, Maybe, Omitted, Range, Snowflake
+from chat.api.fields import OMITTED, Exact, Items, Length, Maybe, Omitted, Range, Snowflake
 from chat.api.operation import Request
 from chat.api.schemas.administered_guilds import ADMIN_GUILD_DETAILS, GUILDS_FOUND
 from chat.api.schemas.shapes import NOTHING, record
@@ -73,7 +73,7 @@ class ChangeGuild(GuildSettings):
     """The body of PATCH /v1/admin/guilds/{guild_id}; settings stand in it themselves or below `settings`."""
 
     name: str | None = None
-    vanity_url_code: Maybe[Annotated[str, Length(1, 256, "VANITY_URL_CODE_LENGTH_INVALID")] | None] = OMITTED
+    vanity_url_code: Maybe[Annotated[str, Exact(), Length(1, 256, "VANITY_URL_CODE_LENGTH_INVALID")] | None] = OMITTED
     new_owner_id: Snowflake | None = None
     add_features: Features | None = None
     remove_features: Features | None = None

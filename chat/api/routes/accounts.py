@@ -8,7 +8,7 @@ from typing import Annotated, Any, Final, Literal
 import attrs
 
 from chat.api import buckets
-from chat.api.fields import OMITTED, Length, Maybe, Refusal, Schema
+from chat.api.fields import OMITTED, Exact, Length, Maybe, Refusal, Schema
 from chat.api.operation import Policy, Request, Routes
 from chat.api.schemas.shapes import BOOLEAN, record
 from chat.api.schemas.users import PARTIAL_USER, PRIVATE_USER
@@ -71,8 +71,8 @@ class ChangeOwnAccount(SudoFields):
     bio: Maybe[str | None] = OMITTED
     pronouns: Maybe[Pronouns | None] = OMITTED
     accent_color: Maybe[Color | None] = OMITTED
-    avatar: Maybe[str | None] = attrs.field(default=OMITTED, repr=False)
-    banner: Maybe[str | None] = attrs.field(default=OMITTED, repr=False)
+    avatar: Maybe[Annotated[str, Exact()] | None] = attrs.field(default=OMITTED, repr=False)
+    banner: Maybe[Annotated[str, Exact()] | None] = attrs.field(default=OMITTED, repr=False)
     mention_flags: Maybe[Literal[0, 1, 2]] = OMITTED
     premium_badge_hidden: bool | None = None
     premium_badge_masked: bool | None = None
@@ -80,8 +80,8 @@ class ChangeOwnAccount(SudoFields):
     premium_badge_sequence_hidden: bool | None = None
     has_dismissed_premium_onboarding: bool | None = None
     email: str | None = None
-    email_token: Annotated[str, Length(1, 256)] | None = attrs.field(default=None, repr=False)
-    new_password: str | None = attrs.field(default=None, repr=False)
+    email_token: Annotated[str, Exact(), Length(1, 256)] | None = attrs.field(default=None, repr=False)
+    new_password: Annotated[str, Exact()] | None = attrs.field(default=None, repr=False)
 
 
 def profile_of(body: Any) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from typing import Annotated, Final
 import attrs
 
 from chat.api import buckets
-from chat.api.fields import OMITTED, Items, Length, Maybe, Range
+from chat.api.fields import OMITTED, Exact, Items, Length, Maybe, Range
 from chat.api.operation import Policy, Request, Routes
 from chat.api.routes.accounts import Discriminator, profile_of
 from chat.api.schemas.applications import APPLICATION, BOT, BOT_TOKEN, CLIENT_SECRET, NEW_APPLICATION, OWN_APPLICATION
@@ -54,8 +54,8 @@ class ChangeBot:
     username: str | None = None
     discriminator: Discriminator | None = None
     bio: Maybe[str | None] = OMITTED
-    avatar: Maybe[str | None] = attrs.field(default=OMITTED, repr=False)
-    banner: Maybe[str | None] = attrs.field(default=OMITTED, repr=False)
+    avatar: Maybe[Annotated[str, Exact()] | None] = attrs.field(default=OMITTED, repr=False)
+    banner: Maybe[Annotated[str, Exact()] | None] = attrs.field(default=OMITTED, repr=False)
     bot_flags: Annotated[int, Range(0, INT32_MAXIMUM)] | None = None
 
 

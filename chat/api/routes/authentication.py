@@ -13,7 +13,7 @@ import structlog
 
 from chat.api import buckets
 from chat.api.email_instances import require_email_instance
-from chat.api.fields import Items, Length
+from chat.api.fields import Exact, Items, Length
 from chat.api.operation import Policy, Request, Routes
 from chat.api.schemas.authentication import AUTH_SESSION, REGISTRATION, SIGN_IN
 from chat.api.schemas.shapes import NOTHING, listed
@@ -26,6 +26,7 @@ from chat.domain.login_tickets import MfaChallenge
 from chat.domain.registration import Applicant, AwaitsApproval
 from chat.domain.sign_ins import Client
 from chat.errors import ApiError, InvalidFormBody
+from chat.protocol.visible_text import visible
 from chat.registries.error_codes import ERROR_CODES
 from chat.store.accounts import Account, email_key, username_key
 
@@ -36,7 +37,7 @@ NO_BOTS: Final = ERROR_CODES["BOT_USER_AUTH_ENDPOINT_ACCESS_DENIED"].code
 """What a bot gets on this family of operations (document 000, Outcomes)."""
 
 InviteCode = Annotated[str, Length(1, 256)]
-Token = Annotated[str, Length(1, 256)]
+Token = Annotated[str, Exact(), Length(1, 256)]
 
 
 @attrs.frozen(kw_only=True)
@@ -45,12 +46,12 @@ class Register:
 
     email: str | None = None
     username: str | None = None
-    password: str | None = attrs.field(default=None, repr=False)
+    password: Annotated[str, Exact()] | None = attrs.field(default=None, repr=False)
     global_name: str | None = None
     date_of_birth: str | None = None
     consent: bool = False
     invite_code: InviteCode | None = None
-    registration_url_code: Annotated[str, Length(1, 256)] | None = attrs.field(default=None, repr=False)
+    registration_url_code: Annotated[str, Exact(), Length(1, 256)] | None = attrs.field(default=None, repr=False)
     theme: Literal["dark", "dark_legacy", "coal", "light", "system"] | None = None
 
 
@@ -60,7 +61,7 @@ class Login:
 
     email: Annotated[str, Length(1, 256)] | None = None
     username: Annotated[str, Length(1, 256)] | None = None
-    password: Annotated[str, Length(1, 256)] = attrs.field(repr=False)
+    password: Annotated[str, Exact(), Length(1, 256)] = attrs.field(repr=False)
     invite_code: InviteCode | None = None
 
 
@@ -252,4 +253,4 @@ def _client_properties(header: str | None) -> dict[str, str]:
         return {}
     if not isinstance(value, dict):
         return {}
-    return {name: text[:_CLIENT_TEXT_LENGTH] for name, text in value.items() if isinstance(text, str)}
+    return {name: visible(text)[:_CLIENT_TEXT_LENGTH] for name, text in value.items() if isinstance(text, str)}

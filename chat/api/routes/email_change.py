@@ -8,7 +8,7 @@ import attrs
 
 from chat.api import buckets
 from chat.api.email_instances import require_email_instance
-from chat.api.fields import Length
+from chat.api.fields import Exact, Length
 from chat.api.operation import Policy, Request, Routes
 from chat.api.schemas.authentication import EMAIL_CHANGE, NEW_EMAIL_ASKED
 from chat.api.schemas.shapes import NOTHING, TEXT, record
@@ -21,8 +21,8 @@ from chat.store.accounts import email_key
 
 routes = Routes()
 
-Secret = Annotated[str, Length(1, 256)]
-Code = Annotated[str, Length(1, 32)]
+Secret = Annotated[str, Exact(), Length(1, 256)]
+Code = Annotated[str, Exact(), Length(1, 32)]
 
 
 @attrs.frozen

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Final
 
 import attrs
 
-from chat.api.fields import OMITTED, Items, Length, Maybe, Pattern, Snowflake, named_members
+from chat.api.fields import OMITTED, Exact, Items, Length, Maybe, Pattern, Snowflake, named_members
 from chat.api.operation import Bucket, Policy, Request, Routes
 from chat.api.schemas.guilds import (
     EMOJI,
@@ -41,7 +41,7 @@ class CreateEmoji:
     """The body of POST /v1/guilds/{guild_id}/emojis; `image` is base64 or a data URL."""
 
     name: EmojiName
-    image: str = attrs.field(repr=False)
+    image: Annotated[str, Exact()] = attrs.field(repr=False)
 
 
 @attrs.frozen
@@ -70,7 +70,7 @@ class CreateSticker:
     """The body of POST /v1/guilds/{guild_id}/stickers; `image` is base64 or a data URL."""
 
     name: StickerName
-    image: str = attrs.field(repr=False)
+    image: Annotated[str, Exact()] = attrs.field(repr=False)
     description: Description | None = None
     tags: Tags | None = None
 

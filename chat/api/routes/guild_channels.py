@@ -10,6 +10,7 @@ import attrs
 
 from chat.api.fields import (
     OMITTED,
+    Exact,
     Items,
     Length,
     Maybe,
@@ -131,7 +132,7 @@ class ChangeChannel(ChannelFields):
     """The body of PATCH /v1/channels/{channel_id}; `icon`, `owner_id` and `nicks` are for groups, other members for
     threads."""
 
-    icon: Maybe[str | None] = attrs.field(default=OMITTED, repr=False)
+    icon: Maybe[Annotated[str, Exact()] | None] = attrs.field(default=OMITTED, repr=False)
     owner_id: Maybe[Snowflake | None] = OMITTED
     nicks: Maybe[Annotated[dict[Snowflake, str | None], Items(0, NICKS_MAXIMUM)] | None] = OMITTED
     archived: bool | None = None

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Final, Literal
 
 import attrs
 
-from chat.api.fields import OMITTED, Items, Length, Maybe, Range, Snowflake, Timestamp, named_members
+from chat.api.fields import OMITTED, Exact, Items, Length, Maybe, Range, Snowflake, Timestamp, named_members
 from chat.api.operation import Answer, Bucket, Policy, Request, Routes
 from chat.api.schemas.channels import GUILD_CHANNEL
 from chat.api.schemas.guilds import GUILD, LISTED_GUILD, ROLE, VANITY_URL, WHOLE_GUILD
@@ -26,7 +26,7 @@ class CreateGuild:
 
     name: str
     empty_features: bool = False
-    icon: str | None = None
+    icon: Annotated[str, Exact()] | None = None
     template: dict[str, Any] | None = None
     """Read by `chat.domain.guild_template`."""
 
@@ -51,10 +51,10 @@ class ModifyGuild(SudoFields):
     splash_card_alignment: Maybe[Literal[0, 1, 2]] = OMITTED
     features: Maybe[Annotated[list[str], Items(0, 100)]] = OMITTED
     message_history_cutoff: Maybe[Timestamp | None] = OMITTED
-    icon: Maybe[str | None] = OMITTED
-    banner: Maybe[str | None] = OMITTED
-    splash: Maybe[str | None] = OMITTED
-    embed_splash: Maybe[str | None] = OMITTED
+    icon: Maybe[Annotated[str, Exact()] | None] = OMITTED
+    banner: Maybe[Annotated[str, Exact()] | None] = OMITTED
+    splash: Maybe[Annotated[str, Exact()] | None] = OMITTED
+    embed_splash: Maybe[Annotated[str, Exact()] | None] = OMITTED
 
 
 @attrs.frozen(kw_only=True)
@@ -68,7 +68,7 @@ class TransferOwnership(SudoFields):
 class ChangeVanityUrl:
     """The body of PATCH /v1/guilds/{guild_id}/vanity-url: null gives the code up."""
 
-    code: Annotated[str, Length(1, 256, "VANITY_URL_CODE_LENGTH_INVALID")] | None
+    code: Annotated[str, Exact(), Length(1, 256, "VANITY_URL_CODE_LENGTH_INVALID")] | None
 
 
 SUDO_MEMBERS: Final = frozenset(field.name for field in attrs.fields(SudoFields))

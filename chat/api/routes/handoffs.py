@@ -7,7 +7,7 @@ from typing import Annotated
 import attrs
 
 from chat.api import buckets
-from chat.api.fields import Length
+from chat.api.fields import Exact, Length
 from chat.api.operation import Policy, Request, Routes
 from chat.api.routes.authentication import NO_BOTS, client_of
 from chat.api.schemas.authentication import HANDOFF_INFO, HANDOFF_STARTED, HANDOFF_STATUS
@@ -20,7 +20,7 @@ routes = Routes()
 class CompleteHandoff:
     """The body of complete."""
 
-    code: Annotated[str, Length(1, 64)] = attrs.field(repr=False)
+    code: Annotated[str, Exact(), Length(1, 64)] = attrs.field(repr=False)
 
 
 @routes.operation(

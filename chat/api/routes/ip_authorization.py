@@ -7,7 +7,7 @@ from typing import Annotated
 import attrs
 
 from chat.api import buckets
-from chat.api.fields import Length
+from chat.api.fields import Exact, Length
 from chat.api.operation import Policy, Request, Routes
 from chat.api.routes.authentication import NO_BOTS, accept_invite
 from chat.api.schemas.authentication import COMPLETED, NOT_COMPLETED
@@ -16,14 +16,14 @@ from chat.api.sudo import SudoFields
 
 routes = Routes()
 
-WaitingTicket = Annotated[str, Length(1, 256)]
+WaitingTicket = Annotated[str, Exact(), Length(1, 256)]
 
 
 @attrs.frozen
 class AuthorizeIp:
     """The body of authorize-ip: the token of the mail."""
 
-    token: Annotated[str, Length(1, 256)] = attrs.field(repr=False)
+    token: Annotated[str, Exact(), Length(1, 256)] = attrs.field(repr=False)
 
 
 @attrs.frozen

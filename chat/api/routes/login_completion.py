@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import attrs
 
 from chat.api import buckets
-from chat.api.fields import Length
+from chat.api.fields import Exact, Length
 from chat.api.operation import Policy, Request, Routes
 from chat.api.routes.authentication import NO_BOTS, answer_to_sign_in, client_of, tried_by
 from chat.api.schemas.authentication import SIGN_IN, WEBAUTHN_REQUEST_OPTIONS
@@ -15,15 +15,15 @@ from chat.domain.login_completion import passkey_failed, wrong_code
 
 routes = Routes()
 
-LoginTicket = Annotated[str, Length(1, 256)]
-Challenge = Annotated[str, Length(1, 1_024)]
+LoginTicket = Annotated[str, Exact(), Length(1, 256)]
+Challenge = Annotated[str, Exact(), Length(1, 1_024)]
 
 
 @attrs.frozen
 class CompleteWithCode:
     """The body of login/mfa/totp: a code of the authenticator or a backup code."""
 
-    code: Annotated[str, Length(1, 32)] = attrs.field(repr=False)
+    code: Annotated[str, Exact(), Length(1, 32)] = attrs.field(repr=False)
     ticket: LoginTicket = attrs.field(repr=False)
 
 

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Final
 
 import attrs
 
-from chat.api.fields import OMITTED, Items, Length, Maybe, Range, Snowflake, Timestamp, named_members
+from chat.api.fields import OMITTED, Exact, Items, Length, Maybe, Range, Snowflake, Timestamp, named_members
 from chat.api.operation import Bucket, Policy, Request, Routes
 from chat.api.routes.accounts import Color, Pronouns
 from chat.api.schemas.guilds import MEMBER, MEMBER_SEARCH
@@ -67,8 +67,8 @@ class ChangeOwnMember:
     """The body of PATCH /v1/guilds/{guild_id}/members/@me."""
 
     nick: Maybe[Nick | None] = OMITTED
-    avatar: Maybe[str | None] = attrs.field(default=OMITTED, repr=False)
-    banner: Maybe[str | None] = attrs.field(default=OMITTED, repr=False)
+    avatar: Maybe[Annotated[str, Exact()] | None] = attrs.field(default=OMITTED, repr=False)
+    banner: Maybe[Annotated[str, Exact()] | None] = attrs.field(default=OMITTED, repr=False)
     bio: Maybe[str | None] = OMITTED
     pronouns: Maybe[Pronouns | None] = OMITTED
     accent_color: Maybe[Color | None] = OMITTED

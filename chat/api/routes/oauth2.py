@@ -12,7 +12,7 @@ from typing import Annotated, Any, Final
 import attrs
 
 from chat.api import buckets
-from chat.api.fields import Items, Length, PermissionBits, Refusal, Schema, Snowflake
+from chat.api.fields import Exact, Items, Length, PermissionBits, Refusal, Schema, Snowflake
 from chat.api.oauth2_forms import FORM_TYPE, client_credentials, parameters_of, read_form, required
 from chat.api.operation import Answer, Policy, Request, Routes
 from chat.api.schemas.applications import (
@@ -49,7 +49,7 @@ PARAMETER_LENGTH: Final = 2_048
 
 AUTHORIZATIONS_AT_ONCE: Final = 100
 
-Parameter = Annotated[str, Length(1, PARAMETER_LENGTH)]
+Parameter = Annotated[str, Exact(), Length(1, PARAMETER_LENGTH)]
 
 _REQUEST_PARAMETERS: Final = tuple(field.name for field in attrs.fields(AuthorizationRequest))
 

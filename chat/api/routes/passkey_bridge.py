@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import attrs
 
 from chat.api import buckets
-from chat.api.fields import Length
+from chat.api.fields import Exact, Length
 from chat.api.operation import Answer, Policy, Request, Routes
 from chat.api.routes.authentication import NO_BOTS, answer_to_sign_in, client_of
 from chat.api.schemas.authentication import NOT_COMPLETED, PASSKEY_BRIDGE, SIGN_IN, WEBAUTHN_REQUEST_OPTIONS
@@ -15,7 +15,7 @@ from chat.api.schemas.shapes import NOTHING
 
 routes = Routes()
 
-BridgeId = Annotated[str, Length(1, 256)]
+BridgeId = Annotated[str, Exact(), Length(1, 256)]
 
 
 @attrs.frozen
@@ -38,7 +38,7 @@ class CompleteBridge:
 
     bridge_id: BridgeId = attrs.field(repr=False)
     response: dict[str, Any] = attrs.field(repr=False)
-    challenge: Annotated[str, Length(1, 1_024)] = attrs.field(repr=False)
+    challenge: Annotated[str, Exact(), Length(1, 1_024)] = attrs.field(repr=False)
 
 
 @attrs.frozen
@@ -46,7 +46,7 @@ class RedeemBridge:
     """The body of redeem, sent by the program: the secret whose hash it started with."""
 
     bridge_id: BridgeId = attrs.field(repr=False)
-    code_verifier: Annotated[str, Length(1, 256)] = attrs.field(repr=False)
+    code_verifier: Annotated[str, Exact(), Length(1, 256)] = attrs.field(repr=False)
 
 
 @routes.operation(

@@ -8,7 +8,7 @@ import attrs
 
 from chat.api import buckets
 from chat.api.email_instances import require_email_instance
-from chat.api.fields import Length
+from chat.api.fields import Exact, Length
 from chat.api.operation import Policy, Request, Routes
 from chat.api.routes.authentication import client_of
 from chat.api.schemas.authentication import PASSWORD_CHANGE, PASSWORD_CHANGED
@@ -19,8 +19,8 @@ from chat.clock import iso_timestamp
 
 routes = Routes()
 
-Secret = Annotated[str, Length(1, 256)]
-Code = Annotated[str, Length(1, 32)]
+Secret = Annotated[str, Exact(), Length(1, 256)]
+Code = Annotated[str, Exact(), Length(1, 32)]
 
 
 @attrs.frozen
@@ -44,7 +44,7 @@ class Complete(SudoFields):
 
     ticket: Secret = attrs.field(repr=False)
     verification_proof: Secret = attrs.field(repr=False)
-    new_password: Annotated[str, Length(1, 256, "PASSWORD_LENGTH_INVALID")] = attrs.field(repr=False)
+    new_password: Annotated[str, Exact(), Length(1, 256, "PASSWORD_LENGTH_INVALID")] = attrs.field(repr=False)
 
 
 @routes.operation(

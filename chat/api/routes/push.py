@@ -8,7 +8,7 @@ from typing import Annotated
 import attrs
 
 from chat.api import buckets
-from chat.api.fields import Length
+from chat.api.fields import Exact, Length
 from chat.api.operation import Policy, Request, Routes
 from chat.api.schemas.push import PUSH_SUBSCRIBED, PUSH_SUBSCRIPTIONS, PUSH_UNSUBSCRIBED
 
@@ -24,14 +24,14 @@ class PushKeys:
     """What a browser gives out with a subscription (RFC 8291), in base64 of either alphabet."""
 
     p256dh: Annotated[str, Length(1, KEY_CHARACTERS)]
-    auth: Annotated[str, Length(1, KEY_CHARACTERS)] = attrs.field(repr=False)
+    auth: Annotated[str, Exact(), Length(1, KEY_CHARACTERS)] = attrs.field(repr=False)
 
 
 @attrs.frozen(kw_only=True)
 class Subscribe:
     """The body of POST /v1/users/@me/push/subscribe, as `PushSubscription.toJSON()` has it."""
 
-    endpoint: Annotated[str, Length(1, ENDPOINT_CHARACTERS)] = attrs.field(repr=False)
+    endpoint: Annotated[str, Exact(), Length(1, ENDPOINT_CHARACTERS)] = attrs.field(repr=False)
     keys: PushKeys
     user_agent: Annotated[str, Length(1, USER_AGENT_CHARACTERS)] | None = None
 

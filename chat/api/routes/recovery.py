@@ -8,7 +8,7 @@ import attrs
 
 from chat.api import buckets
 from chat.api.email_instances import require_email_instance
-from chat.api.fields import Length
+from chat.api.fields import Exact, Length
 from chat.api.operation import Policy, Request, Routes
 from chat.api.routes.authentication import NO_BOTS, answer_to_sign_in, client_of, tried_by
 from chat.api.schemas.authentication import SIGN_IN
@@ -21,9 +21,9 @@ from chat.store.accounts import email_key, username_key
 
 routes = Routes()
 
-Token = Annotated[str, Length(1, 256)]
+Token = Annotated[str, Exact(), Length(1, 256)]
 Email = Annotated[str, Length(1, 256)]
-Password = Annotated[str, Length(1, 256, "PASSWORD_LENGTH_INVALID")]
+Password = Annotated[str, Exact(), Length(1, 256, "PASSWORD_LENGTH_INVALID")]
 
 
 @attrs.frozen
@@ -46,7 +46,7 @@ class Recover:
     """The body of recovery: the code of a recovery kit, and the password to be."""
 
     username: Annotated[str, Length(1, 256)]
-    code: Annotated[str, Length(1, 256)] = attrs.field(repr=False)
+    code: Annotated[str, Exact(), Length(1, 256)] = attrs.field(repr=False)
     password: Password = attrs.field(repr=False)
 
 

@@ -8,7 +8,7 @@ from typing import Annotated, Final
 import attrs
 
 from chat.api import buckets
-from chat.api.fields import Length, Pattern, Snowflake
+from chat.api.fields import Exact, Length, Pattern, Snowflake
 from chat.api.operation import Policy, Request, Routes
 from chat.api.schemas.administration import REPORTED
 from chat.api.schemas.shapes import NOTHING, TEXT, record
@@ -119,14 +119,14 @@ class SendReportCode:
 class VerifyReportCode(SendReportCode):
     """The body of POST /v1/reports/dsa/email/verify."""
 
-    code: Annotated[str, Length(1, CODE_LENGTH)] = attrs.field(repr=False)
+    code: Annotated[str, Exact(), Length(1, CODE_LENGTH)] = attrs.field(repr=False)
 
 
 @attrs.frozen(kw_only=True)
 class ReportFromOutside(Reported):
     """The body of POST /v1/reports/dsa: what is reported, named in one of the ways that its kind has."""
 
-    ticket: Annotated[str, Length(1, CODE_LENGTH)] = attrs.field(repr=False)
+    ticket: Annotated[str, Exact(), Length(1, CODE_LENGTH)] = attrs.field(repr=False)
     kind: ReportKind
     reporter_full_legal_name: Annotated[str, Length(1, NAME_LENGTH)]
     reporter_country_of_residence: Annotated[str, Pattern(COUNTRY)]

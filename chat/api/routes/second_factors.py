@@ -7,7 +7,7 @@ from typing import Annotated, Any, Final
 import attrs
 
 from chat.api import buckets
-from chat.api.fields import Length, Refusal, Schema
+from chat.api.fields import Exact, Length, Refusal, Schema
 from chat.api.operation import Policy, Request, Routes
 from chat.api.schemas.authentication import (
     BACKUP_CODES,
@@ -19,6 +19,7 @@ from chat.api.schemas.authentication import (
 from chat.api.schemas.shapes import NOTHING, listed
 from chat.api.sudo import SudoFields
 from chat.domain.webauthn_challenges import ChallengeContext
+from chat.protocol.visible_text import without_nul
 
 routes = Routes()
 
@@ -33,7 +34,7 @@ class _CredentialName:
     def read(self, value: object) -> str:
         if type(value) is not str:
             raise Refusal
-        name = value.strip()
+        name = without_nul(value).strip()
         if len(name) > NAME_CHARACTERS:
             raise Refusal("CONTENT_EXCEEDS_MAX_LENGTH")
         if not name:
@@ -42,15 +43,15 @@ class _CredentialName:
 
 
 CredentialName = Annotated[str, _CredentialName()]
-Code = Annotated[str, Length(1, 32)]
-Challenge = Annotated[str, Length(1, 1_024)]
+Code = Annotated[str, Exact(), Length(1, 32)]
+Challenge = Annotated[str, Exact(), Length(1, 1_024)]
 
 
 @attrs.frozen(kw_only=True)
 class EnableTotp(SudoFields):
     """The body of mfa/totp/enable; `secret` is Base32."""
 
-    secret: Annotated[str, Length(1, 256)] = attrs.field(repr=False)
+    secret: Annotated[str, Exact(), Length(1, 256)] = attrs.field(repr=False)
     code: Code = attrs.field(repr=False)
 
 

@@ -7,7 +7,7 @@ from typing import Annotated
 import attrs
 
 from chat.api import buckets
-from chat.api.fields import Length
+from chat.api.fields import Exact, Length
 from chat.api.operation import Policy, Request, Routes
 from chat.api.routes.authentication import NO_BOTS, answer_to_sign_in, client_of
 from chat.api.schemas.authentication import SSO_SIGNED_IN, SSO_START, SSO_STATUS
@@ -27,8 +27,8 @@ class StartSingleSignOn:
 class CompleteSingleSignOn:
     """The body of sso/complete: what the provider gave the browser to bring along."""
 
-    code: Annotated[str, Length(1, 4_096)] = attrs.field(repr=False)
-    state: Annotated[str, Length(1, 256)] = attrs.field(repr=False)
+    code: Annotated[str, Exact(), Length(1, 4_096)] = attrs.field(repr=False)
+    state: Annotated[str, Exact(), Length(1, 256)] = attrs.field(repr=False)
 
 
 @routes.operation(

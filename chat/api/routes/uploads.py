@@ -12,6 +12,7 @@ from chat.api.schemas.messages import PROMISED_UPLOAD, UPLOADED_FILE
 from chat.api.schemas.shapes import listed, record
 from chat.domain.uploads import PromisedFile
 from chat.errors import InvalidFormBody
+from chat.protocol.visible_text import without_nul
 
 routes = Routes()
 
@@ -37,7 +38,7 @@ class _ClientId:
             return str(value)
         if type(value) is not str or len(value) > CLIENT_ID_CHARACTERS:
             raise Refusal
-        return value
+        return without_nul(value)
 
 
 @attrs.frozen

@@ -10,7 +10,7 @@ from typing import Annotated, Final
 
 import attrs
 
-from chat.api.fields import OMITTED, Length, Maybe, Snowflake
+from chat.api.fields import OMITTED, Exact, Length, Maybe, Snowflake
 from chat.api.message_bodies import CreateMessage, EditMessage, message_draft
 from chat.api.message_forms import received_edit, received_message
 from chat.api.operation import Bucket, Policy, Request, Routes
@@ -50,7 +50,7 @@ THREAD_NAME_CHARACTERS: Final = 100
 IMAGE_CHARACTERS: Final = 139_810_136
 """Base64 of 100 MiB (document 001, Limits); what it decodes to has the instance's own limit."""
 
-Image = Annotated[str, Length(0, IMAGE_CHARACTERS)]
+Image = Annotated[str, Exact(), Length(0, IMAGE_CHARACTERS)]
 Name = Annotated[str, Length(0, DRAFT_CHARACTERS, "WEBHOOK_NAME_LENGTH_INVALID")]
 
 

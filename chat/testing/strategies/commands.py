@@ -23,7 +23,7 @@ from chat.registries.limits import (
 )
 from chat.registries.opcodes import SESSION_COMMANDS, Opcode
 from chat.registries.statuses import Status
-from chat.testing.strategies.values import all_but, json_values, snowflakes, texts, timestamps
+from chat.testing.strategies.values import all_but, json_values, snowflakes, texts, timestamps, words
 
 REQUIRED_PROPERTIES: Final = ("os", "browser", "device")
 
@@ -67,10 +67,10 @@ def custom_statuses() -> st.SearchStrategy[Data]:
     return st.fixed_dictionaries(
         {},
         optional={
-            "text": st.none() | texts(1, 128),
+            "text": st.none() | words(1, 128),
             "expires_at": st.none() | timestamps(),
             "emoji_id": st.none() | snowflakes(),
-            "emoji_name": st.none() | texts(1, 32),
+            "emoji_name": st.none() | words(1, 32),
         },
     )
 
@@ -170,15 +170,15 @@ def voice_states(guild_ids: st.SearchStrategy[str] | None = None) -> st.SearchSt
     return st.fixed_dictionaries(
         {"guild_id": st.none() | (guild_ids or snowflakes()), "channel_id": st.none() | snowflakes()},
         optional={
-            "connection_id": st.none() | texts(1, 36),
+            "connection_id": st.none() | words(1, 36),
             "self_mute": flag,
             "self_deaf": flag,
             "self_video": flag,
             "self_stream": flag,
             "is_mobile": flag,
-            "viewer_stream_keys": st.none() | st.lists(texts(1, 20), max_size=3),
-            "mutation_id": texts(1, 36),
-            "runtime_epoch": texts(1, 36),
+            "viewer_stream_keys": st.none() | st.lists(words(1, 20), max_size=3),
+            "mutation_id": words(1, 36),
+            "runtime_epoch": words(1, 36),
             "base_version": st.integers(0, 10),
         },
     )

@@ -7,7 +7,7 @@ from typing import Any, Final
 from hypothesis import strategies as st
 
 from chat.registries.permissions import ALL_DEFINED, Permission
-from chat.testing.strategies.values import all_but, names, texts
+from chat.testing.strategies.values import all_but, names, texts, words
 
 Template = dict[str, Any]
 
@@ -68,7 +68,7 @@ def template_channels() -> st.SearchStrategy[Template]:
         },
         optional={
             "name": st.none() | names(1, 100) | st.sampled_from(["The Harbour!", "general", "\u2603 chat"]),
-            "topic": st.none() | texts(1, 200),
+            "topic": st.none() | words(1, 200),
             "parent_id": st.none() | template_ids(),
             "bitrate": st.none() | st.integers(-10, 400_000),
             "user_limit": st.none() | st.integers(-10, 10_000),

@@ -8,6 +8,7 @@ from typing import Any, Final
 from hypothesis import strategies as st
 
 from chat.clock import iso_timestamp
+from chat.protocol.visible_text import is_empty
 from chat.registries.permissions import ALL_DEFINED, FULL_MASK, Permission
 from chat.snowflake import snowflake_at
 
@@ -42,10 +43,16 @@ def texts(minimum: int = 0, maximum: int = 100) -> st.SearchStrategy[str]:
     return st.text(st.characters(codec="utf-8"), min_size=minimum, max_size=maximum)
 
 
+def words(minimum: int = 1, maximum: int = 100) -> st.SearchStrategy[str]:
+    """Text in which there is something to be seen, without NUL: it stays as it is."""
+    characters = st.characters(codec="utf-8", exclude_characters="\0")
+    return st.text(characters, min_size=minimum, max_size=maximum).filter(lambda text: not is_empty(text))
+
+
 def names(minimum: int = 1, maximum: int = 32) -> st.SearchStrategy[str]:
     """Printable texts that trimming leaves as they are."""
     characters = st.characters(codec="utf-8", categories=("L", "N", "S"))
-    return st.text(characters, min_size=minimum, max_size=maximum)
+    return st.text(characters, min_size=minimum, max_size=maximum).filter(lambda text: not is_empty(text))
 
 
 def permission_sets() -> st.SearchStrategy[str]:
