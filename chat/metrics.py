@@ -24,6 +24,7 @@ from chat.gateway.gateway import Gateway
 from chat.gateway.session import GatewaySession
 from chat.mail.outbox import OUTCOMES, Outbox
 from chat.observation import Observation
+from chat.registries.close_codes import Close, CloseCode
 from chat.store import figures
 from chat.store.database import Database
 from chat.store.figures import WaitingFigures
@@ -35,6 +36,9 @@ LAG_SECONDS: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0)
 
 LAG_INTERVAL_SECONDS: Final = 0.5
 """How often the loop's lag is measured."""
+
+CLOSE_CODES: Final = frozenset(map(int, CloseCode))
+"""Others come only from faults that a test asked for."""
 
 SESSIONS_PER_TURN: Final = 500
 """Sessions that are added up before other tasks get a turn."""
@@ -150,6 +154,9 @@ class Metrics:
             registry=registry,
         )
         self._units = Counter("chat_store_units_total", "Units of writing, by outcome.", ["outcome"], registry=registry)
+        self._closes = Counter(
+            "chat_gateway_closes_total", "Sockets that ended, by close code.", ["code"], registry=registry
+        )
         self._lag_seconds = Histogram(
             "chat_event_loop_lag_seconds",
             "How much later than asked for the event loop gave a task its turn.",
@@ -165,6 +172,7 @@ class Metrics:
             self._mails.labels(outcome)
         database.observe_writing(self._group_written)
         gateway.table.on_end.append(self._session_over)
+        gateway.on_closed = self._socket_closed
         if outbox is not None:
             outbox.count = lambda outcome: self._mails.labels(outcome).inc()
 
@@ -183,6 +191,14 @@ class Metrics:
     def _group_written(self, units: int, seconds: float, written: bool) -> None:
         self._commit_seconds.observe(seconds)
         self._units.labels("written" if written else "failed").inc(units)
+
+    def _socket_closed(self, close: Close | None) -> None:
+        code = "other"
+        if close is None:
+            code = "peer"
+        elif close.code in CLOSE_CODES:
+            code = str(int(close.code))
+        self._closes.labels(code).inc()
 
     def _session_over(self, session: GatewaySession) -> None:
         self._dispatches_of_ended += session.numbering.sequence

@@ -64,6 +64,9 @@ async def converse(world: World) -> None:
     for _ in range(60):
         await world.anyone.get("/v1/gateway/bot")
     bob.drop()
+    stranger = await world.carol.open()
+    await stranger.identify("nobody's")
+    await stranger.closed()
     await trio.testing.wait_all_tasks_blocked()
 
 
@@ -79,7 +82,7 @@ async def test_what_happens_is_counted(
     assert value_of(found, "chat_http_request_duration_seconds_count", operation=posted) == 1
     assert value_of(found, "chat_http_requests_total", operation="GET /v1/gateway/bot", status="429") > 0
     assert value_of(found, "chat_http_requests_total", operation="GET /login", status="200") == 1
-    assert value_of(found, "chat_http_requests_total", operation="GET /gateway", status="101") == 1
+    assert value_of(found, "chat_http_requests_total", operation="GET /gateway", status="101") == 2
     assert value_of(found, "chat_http_requests_total", operation="OTHER /v1/users/@me", status="404") == 1
     assert value_of(found, "chat_http_rate_limited_total", scope="global") > 0
     assert value_of(found, "chat_http_response_bytes_total") > 1_000
@@ -87,6 +90,8 @@ async def test_what_happens_is_counted(
     assert (
         value_of(found, "chat_gateway_sessions", state="attached") == value_of(found, "chat_gateway_connections") == 0
     )
+    assert value_of(found, "chat_gateway_closes_total", code="peer") == 1
+    assert value_of(found, "chat_gateway_closes_total", code="4004") == 1
     assert value_of(found, "chat_gateway_dispatches_total") >= 2  # Ready and the message
     assert value_of(found, "chat_gateway_retained_bytes") > 0
     assert value_of(found, "chat_store_commit_duration_seconds_count") > 0
@@ -130,6 +135,8 @@ async def test_the_metrics_are_those_of_the_fixture_and_every_label_is_of_a_list
                 method, path = sample.labels[label].split(" ")
                 assert method in METHODS | {OTHER}
                 assert path in DECLARED | {"/metrics", "/gateway", UNKNOWN} or re.fullmatch(r"/[a-z<>:_/.-]*", path)
+            elif label == "code":
+                assert re.fullmatch(r"4\d\d\d|peer|other", sample.labels[label])
             elif label == "status":
                 assert re.fullmatch(r"[1-5]\d\d|none", sample.labels[label])
             else:

@@ -295,6 +295,11 @@ class Connection:
         self._websocket.push(event.frame(sequence))
 
     @property
+    def closed_with(self) -> Close | None:
+        """How this side ended the socket; None while it has not."""
+        return self._closing
+
+    @property
     def pending_bytes(self) -> int:
         """How much waits for the peer."""
         return self._websocket.pending_bytes

@@ -33,6 +33,7 @@ from chat.gateway.subscriptions import Subscriptions
 from chat.gateway.transport import GatewayTransport
 from chat.gateway.upgrade import UpgradeRequest
 from chat.protocol.query import parse_connection_query
+from chat.registries.close_codes import Close
 from chat.registries.limits import OUTBOXES_BYTES
 from chat.supervision import guarded, lasting
 
@@ -100,6 +101,8 @@ class Gateway:
         )
         self.commands = make_commands(self.hub, self.subscriptions, guild_payloads)
         self.connections: dict[Connection, None] = {}
+        self.on_closed: Callable[[Close | None], None] = lambda _: None
+        """Hears how each socket was ended; None where the peer did it."""
         self.outboxes = OutboxSum(OUTBOXES_BYTES)
         self._random_between = random_between
         self._background: trio.Nursery | None = None
@@ -156,6 +159,7 @@ class Gateway:
                 await connection.run(query, has_room)
             finally:
                 del self.connections[connection]
+                self.on_closed(connection.closed_with)
                 self._note_last_socket()
 
     # Drain and restart
