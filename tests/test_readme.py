@@ -227,6 +227,14 @@ def test_the_test_of_the_test_kit_passes(tmp_path: Path) -> None:
     assert "1 passed" in run.stdout
 
 
+def test_ci_begins_with_the_printed_test_command_and_goes_on_with_the_long_tests() -> None:
+    printed = blocks("sh", "Run it")[-1].rpartition("&&")[2].strip().removeprefix(".venv/bin/")
+    quick, long = re.findall(r"^python -m pytest .*", (ROOT / ".ci" / "run").read_text(encoding="utf-8"), re.MULTILINE)
+    assert quick.startswith(f"{printed} ")
+    assert " -m long " in long
+    assert f"{printed} -m long" in README
+
+
 def command_of(line: str) -> str:
     """The words of a line that name the command; what follows is its arguments."""
     group: click.Command | None = root
