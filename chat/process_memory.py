@@ -1,7 +1,8 @@
-"""How much memory this process has."""
+"""How much memory this process has, and giving back what it does not need."""
 
 from __future__ import annotations
 
+import ctypes
 import os
 from pathlib import Path
 from typing import Final
@@ -17,3 +18,14 @@ def resident_bytes() -> int | None:
     except (OSError, IndexError, ValueError):
         return None
     return pages * os.sysconf("SC_PAGE_SIZE")
+
+
+def give_back() -> None:
+    """Return to the system what was freed and lies between what is in use.
+
+    The C library keeps that for ever on its own account; where it has no such function, nothing is done. It takes up to
+    a few hundred milliseconds, so call it in a thread.
+    """
+    trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
+    if trim is not None:
+        trim(0)

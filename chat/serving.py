@@ -30,6 +30,7 @@ from chat.config.settings import WILDCARD_HOSTS, origin_of
 from chat.domain.origins import Origins
 from chat.errors import OperatorError
 from chat.gateway.listener import Listener, SocketListener, answering, connections_maximum, open_listeners
+from chat.process_memory import give_back, resident_bytes
 from chat.server import Server, Surroundings, develop
 from chat.store.data_directory import DataDirectory
 from chat.store.database import SWITCH_INTERVAL_SECONDS, Database, open_database
@@ -43,6 +44,12 @@ logger = structlog.get_logger(__name__)
 COLLECTION_THRESHOLDS: Final = (10_000, 1_000, 1_000)
 """For `gc.set_threshold`: a collection looks at about 10,000 new objects, which takes some 5 ms. The later generations
 stay empty, see `collecting_in_small_portions`."""
+
+GIVE_BACK_SECONDS: Final = 60.0
+"""How often memory is given back to the system."""
+
+GIVE_BACK_ABOVE_BYTES: Final = 201_326_592
+"""A smaller process keeps what it has: it will need it again."""
 
 SWEEP_SECONDS: Final = 3_600.0
 """How often what was taken out of the collector's sight is looked through, if the moment is quiet."""
@@ -125,6 +132,7 @@ async def serve(loaded: Loaded, *, clock: SkippingClock | None, announce: Callab
                     async with trio.open_nursery() as nursery:
                         connections = server.gateway.connections
                         nursery.start_soon(sweep_while_quiet, partial(len, connections), server.sleep_unmoved)
+                        nursery.start_soon(give_memory_back, server.sleep_unmoved)
                         await ending.asked.wait()
                         nursery.cancel_scope.cancel()
                     await server.drain()
@@ -223,6 +231,15 @@ async def sweep_while_quiet(
             gc.unfreeze()
             gc.collect()
             gc.freeze()
+
+
+async def give_memory_back(sleep: Callable[[float], Awaitable[None]] = trio.sleep) -> None:
+    """Now and then, while the process is large, return what it no longer needs: a crowd that was served leaves holes
+    that nothing fills again."""
+    while True:
+        await sleep(GIVE_BACK_SECONDS)
+        if (resident_bytes() or 0) > GIVE_BACK_ABOVE_BYTES:
+            await trio.to_thread.run_sync(give_back)
 
 
 def _origins(settings: Settings, *, follows_host: bool) -> Origins:
