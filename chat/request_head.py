@@ -32,6 +32,7 @@ _STATUS_TEXTS: Final[Mapping[int, str]] = {
     404: "Not Found",
     408: "Request Timeout",
     426: "Upgrade Required",
+    429: "Too Many Requests",
     500: "Internal Server Error",
     501: "Not Implemented",
     503: "Service Unavailable",

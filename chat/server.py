@@ -28,6 +28,7 @@ from chat.api.services import Services
 from chat.auth.address_bans import AddressBans
 from chat.auth.blocked_networks import BlockedNetworks
 from chat.auth.client_address import ClientAddresses
+from chat.auth.connection_counts import ConnectionCounts
 from chat.auth.keys import Keys
 from chat.auth.passwords import STRONG, HashCost, Passwords
 from chat.auth.resolve import resolve_gateway_token
@@ -234,6 +235,7 @@ class Server:
         self.account_events = foundations.account_events
         self.outbox = foundations.outbox
         self.services = build_services(foundations)
+        self.http_connections = ConnectionCounts(settings.gateway.connections_per_address)
         self.world: SeededWorld | None = None
         self._routes: list[Routes] = [*ROUTES, *ADMIN_ROUTES]
         self._faults: HttpFaults | None = None
@@ -309,6 +311,7 @@ class Server:
             http=http,
             addresses=self.addresses,
             maximum_connections=maximum_connections,
+            per_address=self.http_connections,
             refuse=self.address_bans.refuse,
             observers=self._observers,
         )
@@ -366,6 +369,7 @@ class Server:
             addresses=self.addresses,
             chance=self.surroundings.chance,
             faults=self._faults,
+            per_address=self.http_connections,
             in_threads=self.surroundings.work_in_threads,
         )
         return ChatApp(

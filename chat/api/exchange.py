@@ -23,6 +23,7 @@ class Exchange:
         "address",
         "authorizations",
         "body",
+        "by_proxy",
         "by_unnamed_proxy",
         "caller_id",
         "headers",
@@ -53,6 +54,7 @@ class Exchange:
         client = scope.get("client")
         peer = client[0] if client else ""
         self.address: Final = addresses.of(peer, forwarded, self.headers.get(TEST_HEADER))
+        self.by_proxy: Final = is_forwarded and addresses.is_proxy(peer)
         self.by_unnamed_proxy: Final = is_forwarded and addresses.is_unnamed_proxy(peer)
         self.body: bytes | None = None
         """The whole body, where it has been received before its turn."""

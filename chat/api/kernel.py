@@ -21,7 +21,8 @@ import random
 import re
 import sqlite3
 import uuid
-from collections.abc import Awaitable, Callable, Hashable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Hashable, Iterable, Iterator, Mapping
+from contextlib import contextmanager, nullcontext
 from typing import Any, Final
 from urllib.parse import urlsplit
 
@@ -46,6 +47,7 @@ from chat.api.sso_enforcement import SSO_ENFORCED_OPERATIONS
 from chat.api.streaming import send_streamed
 from chat.api.structuring import body_structure, query_structure, repeated_names
 from chat.auth.client_address import ClientAddresses, network_of
+from chat.auth.connection_counts import ConnectionCounts
 from chat.auth.credentials import Credential, parse_authorization
 from chat.auth.policy import ADMITTED_BEFORE_BUCKET, ADMITTED_UNCOUNTED, BOT_IN_ANY_CASE, Policy, admit, lost_acls
 from chat.auth.principal import CredentialKind, Principal
@@ -65,6 +67,8 @@ LARGE_BODY: Final = 65_536
 _HIGH_LIMIT: Final = int(UserFlag.HIGH_GLOBAL_RATE_LIMIT)
 _NO_LIMIT: Final = int(UserFlag.RATE_LIMIT_BYPASS)
 _REQUEST_ID: Final = re.compile(r"[A-Za-z0-9._-]{1,128}", re.ASCII)
+
+_UNCOUNTED: Final = nullcontext()
 
 log: Final = structlog.get_logger("chat.api")
 
@@ -321,8 +325,10 @@ class Kernel:
         addresses: ClientAddresses,
         chance: random.Random,
         faults: HttpFaults | None = None,
+        per_address: ConnectionCounts,
         in_threads: bool = True,
     ) -> None:
+        self._per_address = per_address
         self._addresses = addresses
         self._bans = services.address_bans
         self._chance = chance
@@ -356,7 +362,10 @@ class Kernel:
             targets, exchange.members = found
             if seen is not None:
                 seen.route = _declared_path(targets)
-            (status, headers, body), streamed = await self._answer(scope["method"], targets, exchange, shared=shared)
+            with self._counted(exchange.address) if exchange.by_proxy else _UNCOUNTED:
+                (status, headers, body), streamed = await self._answer(
+                    scope["method"], targets, exchange, shared=shared
+                )
         except ApiError as error:
             status, headers, body = encode(refusal(error), exchange.id, shared=shared)
             if seen is not None and isinstance(error, RateLimited):
@@ -375,6 +384,17 @@ class Kernel:
         await send({"type": "http.response.start", "status": status, "headers": headers})
         await send({"type": "http.response.body", "body": b"" if head_only else body})
         return True
+
+    @contextmanager
+    def _counted(self, address: str) -> Iterator[None]:
+        """Count a request that a trusted proxy passes on towards its client's address, as others' connections are.
+
+        :raises RateLimited: when that has as many under way as it may.
+        """
+        with self._per_address.connection(address) as has_room:
+            if not has_room:
+                raise RateLimited(1.0)
+            yield
 
     def noting_failures(self, scope: Mapping[str, Any], receive: Receive, send: Send) -> Send:
         """`send` for an answer that is made elsewhere: a 401 counts towards the ban of the client's address."""

@@ -59,6 +59,13 @@ class ClientAddresses:
             address = hop
         return str(address)
 
+    def is_proxy(self, peer: str) -> bool:
+        """Whether a peer is a trusted proxy, which speaks for others."""
+        if not self._trusted:
+            return False
+        address = parse_address(peer)
+        return address is not None and self._is_trusted(address)
+
     def is_unnamed_proxy(self, peer: str) -> bool:
         """Whether a peer that sent a forwarded header is no trusted proxy; the first one is told to the operator.
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import collections
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from typing import Final
 
 import trio
 
+from chat.auth.connection_counts import ConnectionCounts
 from chat.registries.limits import (
     ADDRESS_COMMAND_BUDGET,
     ADDRESS_COMMAND_BUDGET_WINDOW_MS,
@@ -53,29 +53,18 @@ class Admission:
     """
 
     def __init__(self, *, connections_per_address: int, identify_budget: int, rate_limited: bool) -> None:
-        self._connections_per_address = connections_per_address
-        self._connections: collections.Counter[str] = collections.Counter()
+        self._connections = ConnectionCounts(connections_per_address)
         self._rate_limited = rate_limited
         self._identifies = FixedWindowBudget(identify_budget, IDENTIFY_BUDGET_WINDOW_MS)
         self._payloads = FixedWindowBudget(ADDRESS_COMMAND_BUDGET, ADDRESS_COMMAND_BUDGET_WINDOW_MS)
 
-    @contextmanager
-    def connection(self, address: str) -> Iterator[bool]:
+    def connection(self, address: str) -> AbstractContextManager[bool]:
         """Count a connection for as long as the block lasts; yields whether there was room for it."""
-        if self._connections[address] >= self._connections_per_address:
-            yield False
-            return
-        self._connections[address] += 1
-        try:
-            yield True
-        finally:
-            self._connections[address] -= 1
-            if not self._connections[address]:
-                del self._connections[address]
+        return self._connections.connection(address)
 
     def connections(self, address: str) -> int:
         """How many connections the address holds."""
-        return self._connections[address]
+        return self._connections.held(address)
 
     def may_identify(self, address: str) -> bool:
         """Spend one Identify of the address's budget."""

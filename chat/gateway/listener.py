@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import errno
 import resource
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager
 from typing import Final, Protocol
 
 import structlog
@@ -18,7 +18,8 @@ import trio
 
 from chat import request_head
 from chat.auth.client_address import ClientAddresses
-from chat.errors import ApiError
+from chat.auth.connection_counts import ConnectionCounts
+from chat.errors import ApiError, RateLimited
 from chat.gateway.transport import Connection, GatewayTransport, SocketTransport
 from chat.gateway.upgrade import UpgradeRefused, UpgradeRequest, open_websocket
 from chat.observation import UNKNOWN, Observation, Observer, told
@@ -36,6 +37,9 @@ EXHAUSTED_SECONDS: Final = 0.1
 
 REFUSAL_SECONDS: Final = 1.0
 """How long a refused peer gets to read why."""
+
+RETRY_SECONDS: Final = 1.0
+"""What a peer is told to wait that holds as many connections as it may."""
 
 REFUSALS_MAXIMUM: Final = 64
 """Refused peers that get this time at once; the next ones are closed without a word."""
@@ -141,10 +145,13 @@ async def answering(listeners: Sequence[Listener], answer: Callable[[bytes], byt
 class Port:
     """The open port. `serve` runs it; `drain` ends it in good order.
 
-    `maximum_connections` counts gateway and HTTP connections together; one more is told 503 and closed. `refuse` raises
-    an ApiError for a client's address that may not open a WebSocket; it is told whether a proxy that is not trusted
-    stands between. `observers` hear of what never reaches the HTTP
-    engine: sockets that were opened, and requests that were refused.
+    `maximum_connections` counts gateway and HTTP connections together; one more is told 503 and closed. `per_address`
+    counts those of each address that are not the gateway's (yet): one more is told 429 and closed, before anything is
+    read. A trusted proxy's count for no address: what its clients ask at once is counted request by request.
+
+    `refuse` raises an ApiError for a client's address that may not open a WebSocket; it is told whether a proxy that is
+    not trusted stands between. `observers` hear of what never reaches the HTTP engine: sockets that were opened, and
+    requests that were refused.
     """
 
     def __init__(
@@ -155,6 +162,7 @@ class Port:
         http: HttpHandler,
         addresses: ClientAddresses,
         maximum_connections: int,
+        per_address: ConnectionCounts | None = None,
         refuse: Callable[[str, bool], None] = lambda *_: None,
         observers: Sequence[Observer] = (),
     ) -> None:
@@ -165,6 +173,7 @@ class Port:
         self._addresses = addresses
         self._refuse_address = refuse
         self._maximum = maximum_connections
+        self._per_address = per_address
         self._refusing = 0
         self._accepting = trio.CancelScope()
         self._serving = trio.CancelScope()
@@ -232,10 +241,12 @@ class Port:
 
     async def _hand_over(self, connection: Connection) -> None:
         try:
-            while await self._is_for_http(connection):
-                if not await self._http.serve(connection):
-                    return
-            await self._gateway(await self._upgrade(connection), connection)
+            with self._counted(connection):
+                while await self._is_for_http(connection):
+                    if not await self._http.serve(connection):
+                        return
+                request = await self._upgrade(connection)
+            await self._gateway(request, connection)
         except request_head.HeadRefused as refused:
             self._tell(400, UNKNOWN)
             await self._refuse(connection, request_head.refusal(400, "BAD_REQUEST", str(refused)))
@@ -246,6 +257,17 @@ class Port:
             self._tell(error.status)
             answer = request_head.refusal(error.status, error.code, error.message, error.headers, error.members)
             await self._refuse(connection, answer)
+
+    @contextmanager
+    def _counted(self, connection: Connection) -> Iterator[None]:
+        """Count a connection towards its peer's address; raises RateLimited when that holds as many as it may."""
+        if self._per_address is None or self._addresses.is_proxy(connection.address):
+            yield
+            return
+        with self._per_address.connection(connection.address) as has_room:
+            if not has_room:
+                raise RateLimited(RETRY_SECONDS)
+            yield
 
     async def _is_for_http(self, connection: Connection) -> bool:
         head = await _read_head(connection)

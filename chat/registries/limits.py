@@ -14,7 +14,8 @@ INBOUND_MESSAGE_BYTES: Final = 16_384
 """A longer message, on the wire or after decompression, closes 4002 `Payload too large` (document 000, Limits)."""
 
 CONNECTIONS_PER_ADDRESS: Final = 256
-"""While an address holds this many, its next one closes 4008 `Too many connections` (document 000, Limits)."""
+"""While an address holds this many, its next one closes 4008 `Too many connections` (document 000, Limits). It may hold
+as many that are not the gateway's; the next of those is answered 429 RATE_LIMITED, unread (design 8)."""
 
 SESSIONS_PER_USER: Final = 100
 """A user with this many live sessions, attached or retained, gets 4008 `Too many sessions`; bots do not (document 000,

@@ -33,7 +33,13 @@ class Reply:
 
 def app_of(server: ChatServer, routes: Routes) -> ChatApp:
     """The application of a running server, with other operations."""
-    kernel = Kernel(server.server.services, [routes], addresses=ClientAddresses(), chance=server.chance)
+    kernel = Kernel(
+        server.server.services,
+        [routes],
+        addresses=ClientAddresses(),
+        chance=server.chance,
+        per_address=server.server.http_connections,
+    )
     return ChatApp(kernel)
 
 
