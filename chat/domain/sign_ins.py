@@ -190,6 +190,7 @@ class SignIns:
         if opened != accounts.by_id(connection, account.id):
             accounts.replace(connection, opened)
         auth_sessions.insert(connection, sign_in.session)
+        accounts.touch(connection, account.id, sign_in.session.created_at, sign_in.session.address)
         return opened
 
     async def of_account(self, principal: Principal) -> list[dict[str, Any]]:

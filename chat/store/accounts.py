@@ -253,7 +253,7 @@ def replace(connection: sqlite3.Connection, account: Account) -> None:
     )
 
 
-def touch(connection: sqlite3.Connection, user_id: int, active_at: int, address: str) -> None:
+def touch(connection: sqlite3.Connection, user_id: int, active_at: int, address: str | None) -> None:
     """Note that the account did something at this moment, from this address; of a deleted one nothing is noted."""
     connection.execute(
         "UPDATE users SET last_active_at = ?, last_active_ip = ? WHERE id = ? AND NOT flags & ?",

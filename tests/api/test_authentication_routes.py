@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 import trio
 
+from chat.clock import iso_timestamp
 from chat.registries.user_flags import UserFlag
 from chat.testing.rest_client import Response, RestClient
 from chat.testing.server import ChatServer
@@ -359,6 +360,19 @@ async def test_the_list_of_sign_ins(chat_world: World) -> None:
 async def test_client_properties_that_say_nothing(chat_world: World, properties: str) -> None:
     client = RestClient(chat_world.route, headers={"X-Service-Client-Properties": properties})
     assert (await client.login(email=chat_world.bob.email, password=chat_world.bob.password)).status == 200
+
+
+async def test_a_sign_in_is_activity_at_once(chat_world: World, chat_server: ChatServer, autojump_clock: Clock) -> None:
+    bob, admin = chat_world.bob, chat_world.admin
+    somewhere = RestClient(chat_server.route("198.51.100.7"))
+    await trio.sleep(100)
+    login = await somewhere.login(email=bob.email, password=bob.password)
+    made = await somewhere.register(email="dave@example.com", username="dave", password="correct horse battery")
+    for answer in (login, made):
+        shown = await admin.rest.get(f"/v1/admin/users/{answer.expect(200)['user_id']}")
+        (user,) = shown.expect(200)["users"]
+        assert user["last_active_ip"] == "198.51.100.7"
+        assert user["last_active_at"] == iso_timestamp(chat_server.clock.now_ms())
 
 
 async def test_the_last_use_is_noted_at_most_once_a_minute(
