@@ -209,7 +209,7 @@ def build_administration(
         guilds=guilds,
         guild_members=guild_members,
         messages=AdministeredMessages(database, base.bus, witness, guild_parts.addresses, log),
-        applications=AdministeredApplications(database, log, settings),
+        applications=AdministeredApplications(database, log, base.account_events, settings),
         configuration=InstanceConfiguration(database, base.overrides, guild_parts.setup, base.account_events, log),
         registrations=AdministeredRegistrations(database, clock, log),
         system_dms=SystemDms(

@@ -12,6 +12,7 @@ import attrs
 
 from chat.api.fields import OMITTED, FlagBits, Items, Length, Maybe, Omitted, Pattern, Refusal, Timestamp
 from chat.development.parts import DevelopmentServices
+from chat.domain.enrolments import holder_of_factors
 from chat.domain.objects.admin_user import admin_user
 from chat.errors import ApiError, InvalidFormBody
 from chat.registries.user_flags import PremiumType, UserFlag
@@ -109,4 +110,5 @@ async def change_account(services: DevelopmentServices, user_id: int, change: Ac
 
     _, account = await services.database.write(write, then)
     locale = user_settings.of_user(services.database.reader, user_id).get("locale")
-    return admin_user(account, locale=locale, now_ms=services.clock.now_ms())
+    holder = holder_of_factors(services.database.reader, account)
+    return admin_user(account, locale=locale, factors_of=holder, now_ms=services.clock.now_ms())

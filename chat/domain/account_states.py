@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from chat.clock import Clock
+from chat.domain.enrolments import holder_of_factors
 from chat.domain.guild_states import GuildStates
 from chat.domain.objects.expressions import EMOJIS
 from chat.domain.objects.user_settings import user_settings_object
@@ -67,7 +68,12 @@ class AccountStates:
         account = accounts.by_id(self._database.reader, user_id)
         if account is None:
             raise LookupError("a session belongs to an account that exists")
-        return private_user(account, now_ms=self._clock.now_ms(), premium_for_everyone=self._premium_for_everyone)
+        return private_user(
+            account,
+            factors_of=holder_of_factors(self._database.reader, account),
+            now_ms=self._clock.now_ms(),
+            premium_for_everyone=self._premium_for_everyone,
+        )
 
     def partial_users(self, user_ids: Sequence[int]) -> list[dict[str, Any]]:
         """Accounts as others see them; unknown ids are left out."""

@@ -18,6 +18,7 @@ from chat.domain.account_gates import present
 from chat.domain.account_history import note_changes
 from chat.domain.account_images import ACCOUNT_IMAGES, AccountImages
 from chat.domain.address_wishes import AddressWish, AddressWishes, Move
+from chat.domain.enrolments import holder_of_factors
 from chat.domain.new_passwords import NewPasswords
 from chat.domain.objects.users import bearer_user, partial_user, private_user
 from chat.domain.profiles import KEEP_TAG, ProfileRules, TagChange, marked
@@ -86,7 +87,8 @@ class Accounts:
     def own(self, account: Account) -> dict[str, Any]:
         """The private user object, as the account sees itself."""
         everyone = self._settings.premium_mode == "everyone"
-        return private_user(account, now_ms=self._clock.now_ms(), premium_for_everyone=everyone)
+        holder = holder_of_factors(self._database.reader, account)
+        return private_user(account, factors_of=holder, now_ms=self._clock.now_ms(), premium_for_everyone=everyone)
 
     def of_caller(self, principal: Principal) -> dict[str, Any]:
         """The private user object of the caller's account; behind an access token only as much as its scopes show."""

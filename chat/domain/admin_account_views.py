@@ -9,9 +9,10 @@ from typing import Any
 from chat.clock import Clock
 from chat.domain.address_lookups import NOTHING_KNOWN, AddressFacts, AddressLookups
 from chat.domain.admin_audit_log import Acting
+from chat.domain.enrolments import holder_of_factors
 from chat.domain.objects.admin_user import admin_user
 from chat.registries.acls import Acl
-from chat.store import account_deletions, accounts, applications, user_settings
+from chat.store import account_deletions, user_settings
 from chat.store.accounts import Account
 from chat.store.database import Database
 
@@ -64,14 +65,7 @@ class AdminAccountViews:
             account,
             locale=user_settings.of_user(reader, account.id).get("locale"),
             deletion=account_deletions.of_user(reader, account.id),
-            types_of=self._owner_of(account),
+            factors_of=holder_of_factors(reader, account),
             facts=facts,
             now_ms=self._clock.now_ms(),
         )
-
-    def _owner_of(self, account: Account) -> Account:
-        """Whose authenticator types the account shows: a bot has those of its application's owner (document 002)."""
-        reader = self._database.reader
-        application = applications.by_bot(reader, account.id) if account.bot else None
-        owner = None if application is None else accounts.by_id(reader, application.owner_id)
-        return account if owner is None else owner

@@ -9,6 +9,7 @@ import attrs
 import structlog
 
 from chat.config import Settings
+from chat.domain.account_events import AccountEvents
 from chat.domain.admin_audit_log import Acting, AdminAuditLog
 from chat.domain.objects.administration import admin_application
 from chat.errors import ApiError
@@ -23,9 +24,10 @@ log = structlog.get_logger("chat.admin")
 class AdministeredApplications:
     """Shows applications and gives them to other owners."""
 
-    def __init__(self, database: Database, audit_log: AdminAuditLog, settings: Settings) -> None:
+    def __init__(self, database: Database, audit_log: AdminAuditLog, events: AccountEvents, settings: Settings) -> None:
         self._database = database
         self._log = audit_log
+        self._events = events
         self._settings = settings
 
     async def get(self, acting: Acting, application_id: int) -> dict[str, Any]:
@@ -46,7 +48,7 @@ class AdministeredApplications:
         """
         most = self._settings.limits.max_applications_per_user
 
-        def unit(connection: sqlite3.Connection) -> dict[str, Any]:
+        def unit(connection: sqlite3.Connection) -> tuple[Application, dict[str, Any]]:
             before = _found(connection, application_id)
             successor = accounts.by_id(connection, new_owner_id)
             if successor is None or successor.is_deleted:
@@ -59,9 +61,9 @@ class AdministeredApplications:
             applications.replace(connection, after)
             metadata = {"old_owner_id": before.owner_id, "new_owner_id": new_owner_id}
             self._log.record(connection, acting, AdminAction.TRANSFER_OWNERSHIP, application_id, metadata)
-            return _shown(connection, after)
+            return after, _shown(connection, after)
 
-        shown = await self._database.write(unit)
+        _, shown = await self._database.write(unit, lambda handed: self._events.bot_seen_by_itself(handed[0]))
         log.info("application handed over", application_id=application_id, user_id=new_owner_id)
         return shown
 

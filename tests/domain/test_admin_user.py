@@ -12,7 +12,12 @@ NOW_MS = 1_800_000_000_000
 
 
 def test_every_key_is_there_in_the_order_of_the_document() -> None:
-    shown = admin_user(Account(id=1, username="a", discriminator=7), locale=None, now_ms=NOW_MS)
+    shown = admin_user(
+        Account(id=1, username="a", discriminator=7),
+        factors_of=Account(id=1, username="a", discriminator=7),
+        locale=None,
+        now_ms=NOW_MS,
+    )
     assert tuple(shown) == ADMIN_USER_KEYS
 
 
@@ -33,7 +38,7 @@ def test_what_is_stored_is_shown() -> None:
         date_of_birth="1990-01-01",
         pending_bulk_message_deletion_at=NOW_MS + 1,
     )
-    shown = admin_user(account, locale="de", now_ms=NOW_MS)
+    shown = admin_user(account, factors_of=account, locale="de", now_ms=NOW_MS)
     expected = {
         "id": "9223372036854775807",
         "discriminator": 7,
@@ -59,13 +64,13 @@ def test_what_is_stored_is_shown() -> None:
 )
 def test_the_end_of_a_ban_is_shown_while_it_lies_ahead(until: int | None, shown: str | None) -> None:
     account = Account(id=1, username="a", discriminator=7, temp_banned_until=until)
-    assert admin_user(account, locale=None, now_ms=NOW_MS)["temp_banned_until"] == shown
+    assert admin_user(account, factors_of=account, locale=None, now_ms=NOW_MS)["temp_banned_until"] == shown
 
 
 def test_second_factors_are_listed_while_they_are_chosen() -> None:
     account = Account(id=1, username="a", discriminator=7, totp_secret="SECRET", passkey_second_factor=True)
-    shown = admin_user(account, locale=None, now_ms=NOW_MS)
+    shown = admin_user(account, factors_of=account, locale=None, now_ms=NOW_MS)
     assert (shown["has_totp"], shown["authenticator_types"]) == (True, [0, 2])
     account = Account(id=1, username="a", discriminator=7)
-    shown = admin_user(account, locale=None, now_ms=NOW_MS)
+    shown = admin_user(account, factors_of=account, locale=None, now_ms=NOW_MS)
     assert (shown["has_totp"], shown["authenticator_types"]) == (False, [])

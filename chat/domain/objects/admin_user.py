@@ -31,13 +31,13 @@ def admin_user(
     locale: str | None,
     deletion: AccountDeletion | None = None,
     facts: AddressFacts = NOTHING_KNOWN,
-    types_of: Account | None = None,
+    factors_of: Account,
     now_ms: int,
 ) -> dict[str, Any]:
     """The object with every key and nothing redacted.
 
     `locale` is the account's own setting, None when it never set one; `deletion` is what is scheduled for it; `facts`
-    are of its last address; `types_of` is whose authenticator types it shows if not its own; `now_ms` (Unix) decides
+    are of its last address; `factors_of` is whose authenticator types it shows; `now_ms` (Unix) decides
     whether a ban still runs.
     """
     scheduled = _deletion(deletion)
@@ -68,7 +68,7 @@ def admin_user(
         "acls": [acl for acl in account.acls if acl in _ACLS],
         "traits": sorted(account.traits)[:TRAITS_MAXIMUM],
         "has_totp": account.totp_secret is not None,
-        "authenticator_types": authenticator_types(account if types_of is None else types_of),
+        "authenticator_types": authenticator_types(factors_of),
         "last_active_at": _timestamp(account.last_active_at),
         "last_active_ip": account.last_active_ip,
         "last_active_ip_reverse": facts.reverse,

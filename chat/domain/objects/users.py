@@ -64,14 +64,16 @@ _STAFF_HIDDEN: Final = int(UserFlag.STAFF_HIDDEN)
 _PUBLIC: Final = int(PUBLIC_USER_FLAGS)
 
 
-def private_user(account: Account, *, now_ms: int, premium_for_everyone: bool) -> dict[str, Any]:
+def private_user(account: Account, *, factors_of: Account, now_ms: int, premium_for_everyone: bool) -> dict[str, Any]:
     """An account as it sees itself: GET /v1/users/@me, Ready and USER_UPDATE.
 
-    `now_ms` (Unix) decides age and premium. Unlike in the partial user, `bot` is always there (wire facts E.4).
+    `factors_of` is whose second factors it shows; `now_ms` (Unix) decides age and premium. Unlike in the partial user,
+    `bot` is always there (wire facts E.4).
     """
     flags = UserFlag(account.flags)
     premium = has_premium(account, now_ms)
     traits = {*account.traits, PREMIUM_TRAIT} if premium or premium_for_everyone else set(account.traits)
+    types = authenticator_types(factors_of)
     data = partial_user(account)
     data.update(
         bot=account.bot,
@@ -86,7 +88,7 @@ def private_user(account: Account, *, now_ms: int, premium_for_everyone: bool) -
         accent_color=account.accent_color,
         banner=account.banner,
         banner_color=account.banner_color,
-        mfa_enabled=bool(authenticator_types(account)),
+        mfa_enabled=bool(types),
         verified=account.email_verified,
         nsfw_allowed=account.bot or is_adult(account, now_ms),
         required_actions=[],
@@ -99,8 +101,8 @@ def private_user(account: Account, *, now_ms: int, premium_for_everyone: bool) -
     data.update(_premium_members(account, flags, premium))
     if account.email is not None:
         data["email_bounced"] = account.email_bounced
-    if data["mfa_enabled"]:
-        data["authenticator_types"] = authenticator_types(account)
+    if types:
+        data["authenticator_types"] = types
     if UserFlag.AGE_VERIFIED_ADULT in flags:
         data["age_verified_adult"] = True
     return data
