@@ -8,7 +8,6 @@ from __future__ import annotations
 import resource
 from pathlib import Path
 
-import trio
 from server_process import running
 
 from chat.domain.readiness import RETRY_SECONDS, TRUSTED_SECONDS
@@ -25,10 +24,13 @@ async def test_a_full_disk_is_told_and_survived(tmp_path: Path) -> None:
         async def statuses() -> list[int]:
             return [(await server.alice.get(path)).status for path in ("/_health", "/_ready")]
 
+        async def wait(seconds: float) -> None:
+            (await server.alice.post("/v1/_dev/clock", {"advance_ms": int(seconds * 1000)})).expect(200)
+
         (await server.alice.send_message(server.channel_id, "before")).expect(200)
         assert await statuses() == [200, 200]
         limit_files_to(FULL)
-        await trio.sleep(TRUSTED_SECONDS)  # nobody writes anything, and still it is noticed
+        await wait(TRUSTED_SECONDS)  # nobody writes anything, and still it is noticed
         told = (await server.alice.get("/_ready")).expect(503)
         assert told["status"] == "failing"
         assert told["reason"].startswith("the store cannot be written: ")
@@ -36,7 +38,7 @@ async def test_a_full_disk_is_told_and_survived(tmp_path: Path) -> None:
         refused = await server.alice.send_message(server.channel_id, "lost")
         assert (refused.status, refused.code) == (503, "SERVICE_UNAVAILABLE")
         limit_files_to(ROOM)
-        await trio.sleep(RETRY_SECONDS)
+        await wait(RETRY_SECONDS)
         assert await statuses() == [200, 200]
         (await server.alice.send_message(server.channel_id, "after")).expect(200)
         messages = (await server.alice.get(f"/v1/channels/{server.channel_id}/messages")).expect(200)
