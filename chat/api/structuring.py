@@ -250,7 +250,8 @@ def _class(declared: type[Any], converter: Converter) -> Callable[[object, objec
         if type(value) is not dict:
             raise Refusal
         for name in null_when_empty & value.keys():
-            if type(value[name]) is str and is_empty(value[name]):
+            text = value[name]  # an empty one is left as the operation reads it, see `empty_strings_are_null`
+            if type(text) is str and text and is_empty(text):
                 value[name] = None
         if None in value.values():
             value = {
