@@ -85,12 +85,12 @@ class AccountSearches:
         if wanted.resolve is not None:
             if "@" in wanted.resolve:
                 _require(acting, Acl.USER_VIEW_EMAIL)
-            return _one("resolve", await self._resolved(wanted.resolve.strip()))
+            return _few("resolve", await self._resolved(wanted.resolve.strip()))
         if wanted.email is not None:
             _require(acting, Acl.USER_VIEW_EMAIL)
             address = wanted.email.strip()
-            account = accounts.by_email_key(self._database.reader, address)
-            return _one("email", account if account is not None and account.email == address else None)
+            holders = accounts.of_address(self._database.reader, address)
+            return _few("email", [account for account in holders if account.email == address])
         window = {"limit": wanted.limit, "offset": wanted.offset}
         if wanted.last_active_ip is not None:
             _require(acting, Acl.USER_VIEW_IP)
@@ -115,22 +115,22 @@ class AccountSearches:
             metadata["user_id"] = user_ids[0]
         return _Found("user_id", known, len(known), metadata)
 
-    async def _resolved(self, text: str) -> Account | None:
-        """The account that a text of any kind names. What has none of the known shapes is a subscription of a payment
-        processor, of which a self-hosted instance has none.
+    async def _resolved(self, text: str) -> list[Account]:
+        """The account that a text of any kind names, or those that have an address. What has none of the known shapes
+        is a subscription of a payment processor, of which a self-hosted instance has none.
 
         :raises ApiError: STORE_BILLING_UNAVAILABLE where the processor cannot be asked.
         """
         reader = self._database.reader
         tag = _TAG.fullmatch(text)
         if tag is not None:
-            return accounts.by_tag(reader, tag[1], int(tag[2]))
+            return _there(accounts.by_tag(reader, tag[1], int(tag[2])))
         if _DIGITS.fullmatch(text):
-            return _by_number(reader, text)
+            return _there(_by_number(reader, text))
         if "@" in text:
-            return accounts.by_email_key(reader, text)
+            return accounts.of_address(reader, text)
         owner_id = await self._billing.owner(text) if text and self._billing is not None else None
-        return None if owner_id is None else accounts.by_id(reader, owner_id)
+        return [] if owner_id is None else _there(accounts.by_id(reader, owner_id))
 
 
 def _matching(connection: sqlite3.Connection, text: str, wanted: Selection) -> tuple[list[Account], int]:
@@ -154,9 +154,12 @@ def _by_number(connection: sqlite3.Connection, digits: str) -> Account | None:
     return accounts.by_id(connection, number) if number <= SNOWFLAKE_MAXIMUM else None
 
 
-def _one(selector: str, account: Account | None) -> _Found:
-    found = [] if account is None else [account]
+def _few(selector: str, found: Sequence[Account]) -> _Found:
     return _Found(selector, found, len(found), {})
+
+
+def _there(account: Account | None) -> list[Account]:
+    return [] if account is None else [account]
 
 
 def _require(acting: Acting, acl: Acl) -> None:

@@ -81,7 +81,7 @@ class Administration:
         if name.isdecimal() and int(name) <= MAXIMUM:
             found.append(accounts.by_id(reader, int(name)))
         elif "@" in name:
-            found.append(accounts.by_email_key(reader, name))
+            found.extend(accounts.of_address(reader, name))
         elif username and discriminator.isdecimal():
             found.append(accounts.by_tag(reader, username, int(discriminator)))
         certain = [account for account in found if account is not None]

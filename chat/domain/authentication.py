@@ -113,7 +113,7 @@ class Authentication:
 
     def asker(self, login: str, address: str) -> Asker:
         """Who wants to sign in by this name from this address, as far as can be told before anything is proved."""
-        found = self._find(login)
+        found = self._find(self._database.reader, login)
         return self._addresses.asker(None if found is None else found.id, address)
 
     async def login(
@@ -124,7 +124,7 @@ class Authentication:
         :raises InvalidFormBody: INVALID_EMAIL_OR_PASSWORD at both fields, whatever of the two is wrong.
         :raises ApiError: as `complete`; RATE_LIMITED.
         """
-        found = self._find(login)
+        found = self._find(self._database.reader, login)
         if found is not None and found.bot:
             raise ApiError("BOT_USER_AUTH_ENDPOINT_ACCESS_DENIED")
         known = None if found is None or found.is_deleted else found.password_hash
@@ -135,8 +135,9 @@ class Authentication:
         renewed = await self._passwords.hash(password, asker) if self._passwords.is_outdated(known) else known
 
         def change(connection: sqlite3.Connection, account: Account) -> Account:
-            # Between the check of the password and this moment it may have been changed.
-            if account.password_hash != known:
+            # Between the check of the password and this moment it may have been changed, or the address given up.
+            present = self._find(connection, login)
+            if account.password_hash != known or present is None or present.id != account.id:
                 raise self._wrong()
             return attrs.evolve(account, password_hash=renewed)
 
@@ -239,11 +240,10 @@ class Authentication:
         log.info("login", user_id=account.id, address=client.address)
         return SignedIn(outcome.after, sign_in, way.invite_code)
 
-    def _find(self, login: str) -> Account | None:
-        reader = self._database.reader
+    def _find(self, connection: sqlite3.Connection, login: str) -> Account | None:
         if not self._by_username:
-            return accounts.by_email_key(reader, login)
-        holders = sorted(accounts.by_username(reader, login), key=lambda account: account.bot)
+            return accounts.by_email_key(connection, login)
+        holders = sorted(accounts.by_username(connection, login), key=lambda account: account.bot)
         return holders[0] if holders else None
 
     def _wrong(self) -> InvalidFormBody:

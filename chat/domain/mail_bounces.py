@@ -12,20 +12,22 @@ from chat.store.accounts import Account
 
 
 class MailBounces:
-    """Marks the account that has a dead address."""
+    """Marks the accounts that have a dead address."""
 
     def __init__(self, events: AccountEvents) -> None:
         self._events = events
 
-    def note(self, connection: sqlite3.Connection, recipient: str) -> tuple[Account, Account] | None:
-        """In a unit of writing: the address does not exist. The account before and after, if one has it."""
-        account = accounts.by_email_key(connection, recipient)
-        if account is None or account.email_bounced:
-            return None
-        marked = attrs.evolve(account, email_bounced=True)
-        accounts.replace(connection, marked)
-        return account, marked
+    def note(self, connection: sqlite3.Connection, recipient: str) -> list[tuple[Account, Account]]:
+        """In a unit of writing: the address does not exist. The accounts that have it, before and after."""
+        noted = []
+        for account in accounts.of_address(connection, recipient):
+            if not account.email_bounced:
+                marked = attrs.evolve(account, email_bounced=True)
+                accounts.replace(connection, marked)
+                noted.append((account, marked))
+        return noted
 
-    def announce(self, noted: tuple[Account, Account]) -> None:
+    def announce(self, noted: list[tuple[Account, Account]]) -> None:
         """After the commit: USER_UPDATE."""
-        self._events.changed(*noted)
+        for change in noted:
+            self._events.changed(*change)

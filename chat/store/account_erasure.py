@@ -13,6 +13,7 @@ from typing import Any, Final
 import attrs
 
 from chat.registries.user_flags import UserFlag
+from chat.store import accounts
 from chat.store.accounts import Account
 
 AT_ONCE: Final = 500
@@ -129,8 +130,7 @@ def delete_mails(connection: sqlite3.Connection, account: Account) -> None:
     """Delete the mails to the account's address, kept ones and those that wait, unless another account has it too."""
     if account.email is None:
         return
-    holder = connection.execute("SELECT id FROM users WHERE email_key = ?", (account.email.casefold(),)).fetchone()
-    if holder is not None and holder[0] == account.id:
+    if all(holder.id == account.id for holder in accounts.of_address(connection, account.email)):
         connection.execute("DELETE FROM mails WHERE recipient = ?", (account.email,))
         connection.execute("DELETE FROM mail_outbox WHERE recipient = ?", (account.email,))
 

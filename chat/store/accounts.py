@@ -108,6 +108,7 @@ _NAMES: Final = tuple(field.name for field in attrs.fields(Account))
 _COLUMNS: Final = ", ".join(_NAMES)
 _BY_ID: Final = f"SELECT {_COLUMNS} FROM users WHERE id = ?"  # noqa: S608 - the column names are our own
 _BY_EMAIL_KEY: Final = f"SELECT {_COLUMNS} FROM users WHERE email_key = ?"  # noqa: S608
+_OF_ADDRESS: Final = f"SELECT {_COLUMNS} FROM users WHERE address_key = ? ORDER BY email_key IS NULL, id"  # noqa: S608
 _EVERY: Final = f"SELECT {_COLUMNS} FROM users ORDER BY id"  # noqa: S608
 _BY_USERNAME: Final = f"SELECT {_COLUMNS} FROM users WHERE username_key = ? ORDER BY discriminator"  # noqa: S608
 _BY_TAG: Final = f"SELECT {_COLUMNS} FROM users WHERE username_key = ? AND discriminator = ?"  # noqa: S608
@@ -134,8 +135,13 @@ def by_id(connection: sqlite3.Connection, user_id: int) -> Account | None:
 
 
 def by_email_key(connection: sqlite3.Connection, email: str) -> Account | None:
-    """The account with this address, in any letter case."""
+    """The account that signs in by this address, in any letter case: the first that had it."""
     return _account(connection.execute(_BY_EMAIL_KEY, (email_key(email),)).fetchone())
+
+
+def of_address(connection: sqlite3.Connection, email: str) -> list[Account]:
+    """Every account with this address, in any letter case; the one that signs in by it first."""
+    return [Account(*row) for row in connection.execute(_OF_ADDRESS, (email_key(email),))]
 
 
 def first_person(connection: sqlite3.Connection) -> int | None:
@@ -235,8 +241,8 @@ def insert(connection: sqlite3.Connection, account: Account) -> None:
 def replace(connection: sqlite3.Connection, account: Account) -> None:
     """Write every column of an account that exists.
 
-    An administrator may give an account the address of another one (document 002, Change user email): it is found by
-    that address only once the other no longer has it.
+    An administrator may give an account the address of another one (document 002, Change user email): it signs in by
+    that address from when the other no longer has it, which the store sees to (design 8).
 
     :raises sqlite3.IntegrityError: when the new tag is taken.
     """
@@ -267,5 +273,5 @@ def _row(account: Account) -> dict[str, Any]:
     row["acls"] = json.dumps(account.acls)
     row["traits"] = json.dumps(account.traits)
     row["username_key"] = username_key(account.username)
-    row["email_key"] = None if account.email is None else email_key(account.email)
+    row["email_key"] = row["address_key"] = None if account.email is None else email_key(account.email)
     return row

@@ -55,8 +55,9 @@ async def prepare(server: ChatServer, world: World) -> Victim:
     own = (await alice.rest.patch("/v1/users/@me", profile)).expect(200)
     await server_write(
         server,
-        "UPDATE users SET email = ?, email_key = ?, last_active_ip = ?, date_of_birth = ?,"
+        "UPDATE users SET email = ?, email_key = ?, address_key = ?, last_active_ip = ?, date_of_birth = ?,"
         " last_active_at = 5, mention_flags = 1 WHERE id = ?",
+        EMAIL,
         EMAIL,
         EMAIL,
         ADDRESS,
