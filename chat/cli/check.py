@@ -109,6 +109,7 @@ def _steps(directory: DataDirectory, config_file: Path | None, stack: contextlib
         steps += [
             _Step(KEY, "sealed secrets", lambda: _sealed_secrets(directory, connection)),
             _Step(COUNTS, "counts", lambda: consistency.wrong_counts(connection)),
+            _Step(DATABASE, "leftovers", lambda: consistency.leftovers(connection)),
             _Step(FILES, "files", lambda: missing_files(connection, consistency.stored_files(connection), uploads)),
             _Step(FILES, "files without an owner", lambda: unowned_files(connection, uploads, now_ms)),
             _Step(FILES, "archives", lambda: missing_archives(connection, directory.archives)),

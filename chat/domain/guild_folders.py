@@ -14,7 +14,7 @@ from chat.bus.audience import ToAccounts
 from chat.bus.bus import Event
 from chat.domain.objects.user_settings import DEFAULT_USER_SETTINGS, UNCATEGORISED_FOLDER, user_settings_object
 from chat.registries.events import EventName
-from chat.store import user_settings
+from chat.store import guilds, user_settings
 from chat.store.accounts import Account
 
 Folders = list[dict[str, Any]]
@@ -81,6 +81,23 @@ RESTRICTIONS: Final = {
     "bot_restricted_guilds": "bot_default_guilds_restricted",
 }
 """The lists of guilds whose people, and whose bots, may not write to the account; and whether new guilds join them."""
+
+
+GUILD_LISTS: Final = frozenset({FOLDERS, *RESTRICTIONS})
+"""The settings that name guilds."""
+
+
+def without_gone(connection: sqlite3.Connection, lists: Mapping[str, Any]) -> dict[str, Any]:
+    """In a unit of writing: some of GUILD_LISTS as they may be stored, without guilds that were deleted."""
+    named = {int(name) for folder in lists.get(FOLDERS) or () for name in folder["guild_ids"]}
+    named |= {int(name) for setting in RESTRICTIONS for name in lists.get(setting) or ()}
+    left = dict(lists)
+    for guild_id in guilds.gone(connection, named) if named else ():
+        if FOLDERS in left:
+            left[FOLDERS] = without_guild(left[FOLDERS], guild_id)
+        for setting in RESTRICTIONS.keys() & left.keys():
+            left[setting] = [name for name in left[setting] if name != str(guild_id)]
+    return left
 
 
 def _entered(settings: Mapping[str, Any], guild_id: int) -> dict[str, Any]:

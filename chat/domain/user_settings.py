@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from chat.bus.bus import Bus, SavedPresenceChanged
-from chat.domain.guild_folders import FOLDERS, POSITIONS, ordered, settings_changed
+from chat.domain import guild_folders
+from chat.domain.guild_folders import FOLDERS, GUILD_LISTS, POSITIONS, ordered, settings_changed
 from chat.domain.instance_policy import InstancePolicy
 from chat.domain.objects.expressions import EMOJIS
 from chat.domain.objects.user_settings import user_settings_object
@@ -42,6 +43,8 @@ class UserSettings:
 
         def unit(connection: sqlite3.Connection) -> dict[str, Any]:
             stored = {**user_settings.of_user(connection, user_id), **changes}
+            # Whoever sends the layout may not have heard yet that a guild is gone.
+            stored |= guild_folders.without_gone(connection, {n: v for n, v in changes.items() if n in GUILD_LISTS})
             positions = stored.pop(POSITIONS, None)
             if positions is not None:
                 stored[FOLDERS] = ordered(user_settings_object(stored)[FOLDERS], positions)

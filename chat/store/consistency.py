@@ -13,6 +13,7 @@ from typing import Final
 
 import attrs
 
+from chat.store import guilds
 from chat.store.attachments import INSTANCE
 
 TOLD_MAXIMUM: Final = 20
@@ -96,6 +97,60 @@ def wrong_counts(connection: sqlite3.Connection) -> Iterator[str]:
     for words, query in _COUNTS:
         parameters = (INSTANCE,) if "?1" in query else ()
         yield from few(words.format(*row) for row in connection.execute(query, parameters))
+
+
+_WAITING: Final = "EXISTS (SELECT 1 FROM errand_accounts WHERE errand_accounts.user_id = {}.user_id)"
+"""Whose turn is still to come in what a server goes on with (`chat.domain.errands`)."""
+
+_LEFTOVERS: Final = (
+    (
+        "account {} has settings for guild {}, which is gone",
+        f"""
+        SELECT user_id, guild_id FROM user_guild_settings
+         WHERE guild_id <> 0 AND guild_id NOT IN (SELECT id FROM guilds)
+           AND NOT {_WAITING.format("user_guild_settings")}
+        """,  # noqa: S608 - our own text
+    ),
+    (
+        "account {} has guild {} in its folders, which is gone",
+        f"""
+        SELECT DISTINCT user_id, place.value
+          FROM user_settings, json_each(user_settings.body, '$.guild_folders') AS folder,
+               json_each(folder.value, '$.guild_ids') AS place
+         WHERE {guilds.GONE.format("place.value")} AND NOT {_WAITING.format("user_settings")}
+        """,  # noqa: S608
+    ),
+    (
+        "account {} restricts guild {}, which is gone",
+        f"""
+        SELECT DISTINCT user_id, place.value
+          FROM user_settings, json_each(user_settings.body) AS setting, json_each(setting.value) AS place
+         WHERE setting.key IN ('restricted_guilds', 'bot_restricted_guilds')
+           AND {guilds.GONE.format("place.value")} AND NOT {_WAITING.format("user_settings")}
+        """,  # noqa: S608
+    ),
+    (
+        "account {} is erased, and a member of guild {}",
+        """
+        SELECT members.user_id, members.guild_id
+          FROM account_deletions JOIN members ON members.user_id = account_deletions.user_id
+         WHERE account_deletions.erased_at IS NOT NULL
+        """,
+    ),
+    (
+        "account {} has the address {}, by which nobody signs in",
+        """
+        SELECT id, address_key FROM users
+         WHERE address_key IS NOT NULL AND address_key NOT IN (SELECT email_key FROM users WHERE email_key IS NOT NULL)
+        """,
+    ),
+)
+
+
+def leftovers(connection: sqlite3.Connection) -> Iterator[str]:
+    """What there is of something that has gone, where no reference tells."""
+    for words, query in _LEFTOVERS:
+        yield from few(words.format(*row) for row in connection.execute(query))
 
 
 def stored_files(connection: sqlite3.Connection) -> Iterator[StoredFile]:

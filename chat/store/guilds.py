@@ -151,6 +151,21 @@ def ids_of_user(connection: sqlite3.Connection, user_id: int) -> list[int]:
     return [guild_id for (guild_id,) in rows]
 
 
+GONE: Final = (
+    "(CAST({0} AS INTEGER) >= (SELECT min(id) FROM users) AND CAST({0} AS INTEGER) NOT IN (SELECT id FROM guilds))"
+)
+"""Of an id: this instance may have given it to a guild, and none has it. Smaller ones are older than the instance."""
+
+
+def gone(connection: sqlite3.Connection, guild_ids: Iterable[int]) -> frozenset[int]:
+    """Those of these ids that may have been guilds, and are none any more."""
+    rows = connection.execute(
+        f"SELECT value FROM json_each(?) WHERE {GONE.format('value')}",  # noqa: S608 - our own text
+        (json.dumps(list(guild_ids)),),
+    )
+    return frozenset(guild_id for (guild_id,) in rows)
+
+
 def next_of_user(connection: sqlite3.Connection, user_id: int, above_id: int) -> int | None:
     """The first guild above an id that the account is in."""
     row = connection.execute(

@@ -74,6 +74,19 @@ async def test_what_is_changed_stays_changed_and_the_rest_stays(
     assert (await chat_world.bob.rest.get(PATH)).expect(200) == expected
 
 
+async def test_a_guild_that_is_gone_does_not_come_back_with_a_layout_from_before(chat_world: World) -> None:
+    bob = chat_world.bob.rest
+    guild_id = (await bob.create_guild("short-lived")).expect(200)["id"]
+    before = (await bob.get(PATH)).expect(200)
+    body = {"password": chat_world.bob.password}
+    (await bob.post(f"/v1/guilds/{guild_id}/delete", body)).expect(204)
+    layout = {"guild_folders": before["guild_folders"], "restricted_guilds": [guild_id, chat_world.guild_id]}
+    after = (await bob.patch(PATH, layout)).expect(200)
+    assert guild_id not in after["guild_positions"]
+    assert [name for folder in after["guild_folders"] for name in folder["guild_ids"]] == [chat_world.guild_id]
+    assert after["restricted_guilds"] == [chat_world.guild_id]
+
+
 async def test_positions_are_the_order_of_the_guilds_in_the_folders(chat_world: World) -> None:
     """Both ways: folders show in the positions, positions order the folders; guilds that come and go are in both."""
     bob, guild_id = chat_world.bob, chat_world.guild_id

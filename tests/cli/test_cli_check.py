@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import random
 import sqlite3
 import time
@@ -126,6 +127,29 @@ def test_what_is_wrong_with_rows(run: Run, used: Path) -> None:
     assert "counts: all accounts together (-1) count 9 bytes of files, and have 5" in lines
     assert any(line.startswith("database: a row of channels") and line.endswith("none of guilds") for line in lines)
     assert ending.status == 1
+
+
+def test_what_is_left_of_something_that_has_gone(run: Run, used: Path) -> None:
+    gone = GUILD + 1_000
+    folders = {"guild_folders": [{"id": -1, "guild_ids": [str(GUILD), str(gone), "5"]}]}
+    with changing(used) as connection:
+        body = json.dumps({**folders, "restricted_guilds": [str(gone), "5"]})
+        connection.execute("INSERT OR REPLACE INTO user_settings (user_id, body) VALUES (?, ?)", (ALICE, body))
+        for guild_id in (0, GUILD, gone):
+            connection.execute("INSERT INTO user_guild_settings VALUES (?, ?, '{}')", (ALICE, guild_id))
+        connection.execute("UPDATE users SET address_key = 'nobody@example.com' WHERE id = ?", (ALICE,))
+    ending = run("check", "--data", used)
+    assert ending.out.splitlines() == [
+        f"database: account {ALICE} has settings for guild {gone}, which is gone",
+        f"database: account {ALICE} has guild {gone} in its folders, which is gone",
+        f"database: account {ALICE} restricts guild {gone}, which is gone",
+        f"database: account {ALICE} has the address nobody@example.com, by which nobody signs in",
+    ]
+    # What a server goes on with when it starts is no leftover.
+    with changing(used) as connection:
+        connection.execute("INSERT INTO errands VALUES (1, 'forget_guild', ?)", (json.dumps({"guild_id": gone}),))
+        connection.execute("INSERT INTO errand_accounts VALUES (1, ?)", (ALICE,))
+    assert run("check", "--data", used).out.count("which is gone") == 0
 
 
 def test_a_damaged_database(run: Run, used: Path) -> None:
