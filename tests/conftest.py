@@ -10,7 +10,7 @@ import tempfile
 
 from hypothesis import settings
 
-pytest_plugins = ["tests.spec.ledger", "tests.long", "tests.canaries", "tests.answers"]
+pytest_plugins = ["tests.spec.ledger", "tests.long", "tests.canaries", "tests.answers", "tests.units"]
 
 settings.register_profile("suite", deadline=None, max_examples=60)  # a busy machine is no failure
 settings.register_profile("quick", deadline=None, max_examples=20)  # --hypothesis-profile=quick, while writing

@@ -27,6 +27,7 @@ class ServerProcess:
     def __init__(self, process: PreparedProcess | trio.Process, world: dict[str, Any]) -> None:
         self.process = process
         self.world = world
+        self.is_being_killed = False
         self.route = TcpRoute.of(world["base_url"])
         self.alice, self.bob, self.carol = (RestClient(self.route, token=user["token"]) for user in world["users"])
 

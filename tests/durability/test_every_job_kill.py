@@ -7,9 +7,7 @@ anybody hears of it, and the next one starts on what the store holds; a real pro
 from __future__ import annotations
 
 import shutil
-import sqlite3
 from collections import Counter
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
 
@@ -19,97 +17,14 @@ from trio.testing import MockClock
 
 from chat.registries.jobs import JobType
 from chat.registries.user_flags import UserFlag
-from chat.store.database import Database
 from chat.testing.server import ChatServer, open_chat_server
 from chat.testing.world import World
-from tests.admin.erasure_world import columns, prepare, server_write
+from tests.admin.erasure_world import prepare, server_write
+from tests.durability.ended_servers import Killer, next_server, picture
 
 UNKNOWN: Final = "1234567890"
-LARGEST_SMALL: Final = 10**11
-"""Larger numbers are ids and moments: those of the time before are compared, others only as being there."""
-
-LEFT_OUT: Final = frozenset({"jobs", "instance", "outside_changes", "retained_events", "message_search_queue"})
-LOGS: Final = {
-    "admin_audit_log": "action, target_id, admin_user_id",
-    "guild_audit_log": "action_type, user_id, target_id",
-    "mails": "recipient, kind",
-    "blocklists": "list, value",
-    "attachments": "id, user_id, message_id",
-}
-"""What is compared of tables whose other columns tell of moments in words."""
-
 OURS: Final = frozenset(JobType) - {JobType.USER_ARCHIVE, JobType.GUILD_ARCHIVE, JobType.SUBSCRIPTION_CANCELLATION}
 """Archives and cancellations end in files and at a payment processor: they have tests of their own."""
-
-
-class Killer:
-    """Sees to every write of every server. `holds`: no job begins. `kills`: the first step of a job is the last thing
-    that the server does."""
-
-    def __init__(self, patch: pytest.MonkeyPatch) -> None:
-        self.holds = self.kills = False
-        self.killed = trio.Event()
-        write = Database.write
-        killer = self
-
-        async def seen(
-            database: Database, unit: Callable[[sqlite3.Connection], Any], then: Callable[[Any], None] | None = None
-        ) -> Any:
-            if not (killer.holds or killer.kills):
-                return await write(database, unit, then)
-            try:
-                return await write(database, killer.watched(unit), lambda result: killer.after(then, result))
-            except _Held:
-                await trio.sleep_forever()
-            finally:
-                if killer.killed.is_set():
-                    await trio.sleep_forever()
-
-        patch.setattr(Database, "write", seen)
-
-    def watched(self, unit: Callable[[sqlite3.Connection], Any]) -> Callable[[sqlite3.Connection], Any]:
-        def whole(connection: sqlite3.Connection) -> Any:
-            if self.killed.is_set():
-                raise _Held
-            before, statements = dict(connection.execute("SELECT id, status FROM jobs")), list[str]()
-            connection.set_trace_callback(statements.append)
-            try:
-                result = unit(connection)
-            finally:
-                connection.set_trace_callback(None)
-            if any(statement.startswith("UPDATE jobs") for statement in statements):
-                if self.holds:
-                    raise _Held
-                after = dict(connection.execute("SELECT id, status FROM jobs"))
-                changed = {status for job_id, status in after.items() if status != before[job_id]}
-                if not changed & {"pending", "running"}:  # neither taken up nor taken up again
-                    self.killed.set()
-            return result
-
-        return whole
-
-    def after(self, then: Callable[[Any], None] | None, result: Any) -> None:
-        if then is not None and not self.killed.is_set():
-            then(result)
-
-
-class _Held(Exception):
-    """The server does nothing any more."""
-
-
-def picture(server: ChatServer, known: set[int]) -> dict[str, list[tuple[Any, ...]]]:
-    """What the store holds, in an order of its own, without what depends on when it was written."""
-    reader = server.database.reader
-
-    def plain(value: Any) -> Any:
-        return "*" if isinstance(value, int) and value > LARGEST_SMALL and value not in known else value
-
-    found: dict[str, list[tuple[Any, ...]]] = {}
-    for table, names in columns(reader).items():
-        if table not in LEFT_OUT:
-            rows = reader.execute(f"SELECT {LOGS.get(table, ', '.join(names))} FROM {table}")  # noqa: S608 - our own names
-            found[table] = sorted((tuple(map(plain, row)) for row in rows), key=repr)
-    return found
 
 
 def ledger(server: ChatServer) -> list[tuple[Any, ...]]:
@@ -124,14 +39,6 @@ async def all_over(server: ChatServer) -> None:
     while server.database.reader.execute(under_way).fetchone() is not None:  # noqa: ASYNC110 - jobs tell nobody
         await trio.sleep(1)
     await trio.sleep(700)
-
-
-async def next_server(server: ChatServer, killer: Killer, *, kills: bool = False) -> None:
-    """End, and start on what is there; later than any server before, or new ids would be like those there are."""
-    await server.stop()
-    await trio.sleep(10)
-    killer.holds, killer.kills, killer.killed = False, kills, trio.Event()
-    await server.start()
 
 
 async def order_everything(server: ChatServer, world: World) -> None:

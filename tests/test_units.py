@@ -1,0 +1,56 @@
+"""What the plugin `tests.units` holds requests against."""
+
+from __future__ import annotations
+
+import sqlite3
+
+import pytest
+from trio.testing import MockClock
+
+from chat.domain.errands import Errands
+from chat.registries.errands import ErrandKind
+from chat.store.database import Database
+from chat.testing.server import ChatServer
+from chat.testing.world import World
+from tests.answers import operations
+from tests.durability.portions import REQUESTS
+from tests.units import table
+
+
+def test_the_table_names_what_there_is() -> None:
+    for name in table()["operations"]:
+        method, path = name.split(" ")
+        found = operations().find(path)
+        assert found is not None, name
+        assert method in found[0], name
+    assert table()["operations"].keys().isdisjoint(REQUESTS), "errands need no row"
+
+
+async def test_every_kind_of_errand_is_done_by_somebody(chat_server: ChatServer) -> None:
+    errands: Errands = chat_server.server.services.errands
+    assert errands.handled == frozenset(ErrandKind)
+
+
+async def test_a_request_of_two_units_is_found(
+    chat_server: ChatServer,
+    chat_world: World,
+    autojump_clock: MockClock,
+    requests_are_whole: list[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    notes = chat_server.server.services.user_notes
+    put = notes.put
+
+    def twice(connection: sqlite3.Connection) -> None:
+        connection.execute("UPDATE users SET last_active_at = 5")
+
+    async def careless(*arguments: object) -> None:
+        await put(*arguments)  # type: ignore[arg-type]
+        database: Database = chat_server.database
+        await database.write(twice)
+
+    monkeypatch.setattr(notes, "put", careless)
+    (await chat_world.bob.rest.write_note(chat_world.carol.id, "x")).expect(204)
+    (fault,) = requests_are_whole
+    assert "takes 2 units of writing" in fault
+    requests_are_whole.clear()
