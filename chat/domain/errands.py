@@ -52,6 +52,8 @@ class Errand:
         self.is_over = False
         self.count = 0
         """How much was done of it here, where the request's answer says so."""
+        self.when_left: Callable[[], None] | None = None
+        """Told of portions that are written once nobody waits for them any more."""
 
     async def step(
         self,
@@ -79,6 +81,8 @@ class Errand:
             if done.left is not None:
                 self.state = done.left
             then(done.outcome)
+            if self.when_left is not None:
+                self.when_left()
 
         await self._database.write(unit, after)
 
@@ -132,7 +136,7 @@ class Errands:
         """Do an errand from its beginning to its end. What refuses its first portion is raised here, and nothing has
         happened."""
         errand = Errand(self._database, kind, state)
-        await self._carry_out(errand)
+        await self.finish(errand)
         return errand
 
     def begin_in(self, connection: sqlite3.Connection, kind: ErrandKind, state: State) -> Errand:
@@ -141,7 +145,12 @@ class Errands:
 
     async def finish(self, errand: Errand) -> None:
         """After the commit of `begin_in`: do it."""
-        await self._carry_out(errand)
+        try:
+            await self._carry_out(errand)
+        finally:
+            if not errand.is_over:  # a portion may be on its way to the disk still
+                errand.when_left = self.look_again
+                self.look_again()
 
     def look_again(self) -> None:
         """After a commit: there is something to do."""
@@ -182,5 +191,3 @@ class Errands:
             await self._handlers[errand.kind](errand)
         finally:
             self._under_way.discard(errand)
-            if errand.id is not None and not errand.is_over:
-                self._wake.set()
