@@ -37,8 +37,8 @@ from chat.domain.channels import Channels
 from chat.domain.crossposting import Crossposting
 from chat.domain.discovery import Discovery
 from chat.domain.discovery_applications import DiscoveryApplications
-from chat.domain.enrolments import Enrolments
 from chat.domain.expressions import Expressions
+from chat.domain.factors import has_factor
 from chat.domain.favorite_memes import FavoriteMemes
 from chat.domain.friendships import Friendships
 from chat.domain.group_invites import GroupInvites
@@ -131,7 +131,7 @@ def build_services(base: Foundations) -> Services:
         base.guild_states,
         base.private_channels.find,
         base.thread_lookup.find,
-        Enrolments(database, credentials.factors).has_factor,
+        functools.partial(has_factor, database),
         base.voice_states.is_in_channel,
         functools.partial(
             stored_access, base.guild_states, base.private_channels, base.voice_states.is_in_channel, clock

@@ -12,7 +12,7 @@ import attrs
 
 from chat.api.fields import OMITTED, FlagBits, Items, Length, Maybe, Omitted, Pattern, Refusal, Timestamp
 from chat.development.parts import DevelopmentServices
-from chat.domain.enrolments import holder_of_factors
+from chat.domain.factors import holder_of_factors
 from chat.domain.objects.admin_user import admin_user
 from chat.errors import ApiError, InvalidFormBody
 from chat.registries.user_flags import PremiumType, UserFlag

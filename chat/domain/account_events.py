@@ -7,7 +7,7 @@ from chat.bus.audience import ToAccounts, ToGuild
 from chat.bus.bus import AccountShownDifferently, Bus, CredentialsRevoked, Event
 from chat.clock import Clock
 from chat.config import Settings
-from chat.domain.enrolments import holder_of_factors
+from chat.domain.factors import holder_of_factors
 from chat.domain.guild_states import GuildStates
 from chat.domain.objects.users import authenticator_types, partial_user, private_user
 from chat.registries.events import EventName

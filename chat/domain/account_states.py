@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from chat.clock import Clock
-from chat.domain.enrolments import holder_of_factors
+from chat.domain.factors import holder_of_factors
 from chat.domain.guild_states import GuildStates
 from chat.domain.objects.expressions import EMOJIS
 from chat.domain.objects.user_settings import user_settings_object

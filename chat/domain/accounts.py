@@ -18,7 +18,7 @@ from chat.domain.account_gates import present
 from chat.domain.account_history import note_changes
 from chat.domain.account_images import ACCOUNT_IMAGES, AccountImages
 from chat.domain.address_wishes import AddressWish, AddressWishes, Move
-from chat.domain.enrolments import holder_of_factors
+from chat.domain.factors import holder_of_factors
 from chat.domain.new_passwords import NewPasswords
 from chat.domain.objects.users import bearer_user, partial_user, private_user
 from chat.domain.profiles import KEEP_TAG, ProfileRules, TagChange, marked

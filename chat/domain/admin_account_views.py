@@ -9,7 +9,7 @@ from typing import Any
 from chat.clock import Clock
 from chat.domain.address_lookups import NOTHING_KNOWN, AddressFacts, AddressLookups
 from chat.domain.admin_audit_log import Acting
-from chat.domain.enrolments import holder_of_factors
+from chat.domain.factors import holder_of_factors
 from chat.domain.objects.admin_user import admin_user
 from chat.registries.acls import Acl
 from chat.store import account_deletions, user_settings

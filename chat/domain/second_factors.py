@@ -5,24 +5,20 @@ This is what sign-in and sudo mode ask; how factors come and go is in `chat.doma
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 import structlog
 
-from chat.domain.factors import FactorsHeld
+from chat.domain.factors import FactorsHeld, held_in
 from chat.domain.mfa_codes import MfaCodes
 from chat.domain.passkey_assertions import PasskeyAssertions
 from chat.domain.sudo import SudoProof
 from chat.domain.webauthn_challenges import ChallengeContext
-from chat.store import backup_codes, webauthn_credentials
 from chat.store.accounts import Account
 from chat.store.database import Database
 
 log: Final = structlog.get_logger("chat.accounts")
-
-NOTHING: Final = FactorsHeld()
 
 
 class SecondFactors:
@@ -45,17 +41,7 @@ class SecondFactors:
 
     def held(self, account: Account) -> FactorsHeld:
         """What the account could prove itself with in sudo mode."""
-        return self.held_in(self._database.reader, account)
-
-    def held_in(self, connection: sqlite3.Connection, account: Account) -> FactorsHeld:
-        """As `held`, as of a unit of reading or writing."""
-        if account.bot:
-            return NOTHING
-        return FactorsHeld(
-            totp=account.totp_secret is not None,
-            webauthn=webauthn_credentials.is_one_listed(connection, account.id),
-            backup_codes=backup_codes.is_one_left(connection, account.id),
-        )
+        return held_in(self._database.reader, account)
 
     def second_factor_needed(self, account: Account) -> FactorsHeld:
         """What the account may answer a correct password with; `any` is false where the password is enough.

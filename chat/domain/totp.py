@@ -14,6 +14,7 @@ from chat.auth.totp import matching_step, normalised_secret, oldest_step
 from chat.clock import Clock
 from chat.domain.account_events import AccountEvents
 from chat.domain.backup_codes import BackupCodes, public_codes, significant
+from chat.domain.factors import held_in
 from chat.domain.mfa_codes import MfaCodes
 from chat.domain.second_factors import SecondFactors
 from chat.domain.sudo import SudoMode, SudoProof
@@ -136,7 +137,7 @@ class Totp:
         fresh = self._backup_codes.fresh()
 
         def unit(connection: sqlite3.Connection) -> None:
-            if not self._factors.held_in(connection, _present(connection, account.id)).any:
+            if not held_in(connection, _present(connection, account.id)).any:
                 raise ApiError("TWO_FA_NOT_ENABLED")
             self._backup_codes.replace(connection, account.id, fresh)
 
