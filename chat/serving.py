@@ -12,7 +12,7 @@ import secrets
 import signal
 import socket
 import sys
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Final
@@ -21,7 +21,6 @@ import attrs
 import structlog
 import trio
 
-from chat import request_head
 from chat.auth.passwords import CHEAP
 from chat.clock import SkippingClock, SystemClock
 from chat.config import Loaded, Settings
@@ -29,7 +28,14 @@ from chat.config.name_servers import address_and_port
 from chat.config.settings import WILDCARD_HOSTS, origin_of
 from chat.domain.origins import Origins
 from chat.errors import OperatorError
-from chat.gateway.listener import Listener, SocketListener, answering, connections_maximum, open_listeners
+from chat.gateway.listener import (
+    Listener,
+    SocketListener,
+    answering,
+    connections_maximum,
+    not_ready,
+    open_listeners,
+)
 from chat.process_memory import give_back, resident_bytes
 from chat.server import Server, Surroundings, develop
 from chat.store.data_directory import DataDirectory
@@ -53,8 +59,6 @@ GIVE_BACK_ABOVE_BYTES: Final = 201_326_592
 
 SWEEP_SECONDS: Final = 3_600.0
 """How often what was taken out of the collector's sight is looked through, if the moment is quiet."""
-
-RETRY: Final[Mapping[str, str]] = {"Retry-After": "1"}
 
 QUIET_CONNECTIONS: Final = 256
 """Gateway connections up to which a full collection is short enough to go unnoticed."""
@@ -164,17 +168,8 @@ async def _listening(host: str, port: int) -> AsyncIterator[Sequence[SocketListe
 async def migrate(directory: DataDirectory, listeners: Sequence[Listener]) -> None:
     """Create or migrate the database unless it is current, and say so meanwhile to those who ask."""
     if not directory.has_current_database():
-        async with answering(listeners, _answer_while_migrating):
+        async with answering(listeners, not_ready("migrating", "the database is being migrated")):
             await trio.to_thread.run_sync(prepare, directory.database)
-
-
-def _answer_while_migrating(path: bytes) -> bytes:
-    if path == b"/_health":
-        return request_head.answer(200, {"status": "ok"})
-    reason = "the database is being migrated"
-    if path == b"/_ready":
-        return request_head.answer(503, {"status": "migrating", "reason": reason}, RETRY)
-    return request_head.refusal(503, "SERVICE_UNAVAILABLE", f"The server starts: {reason}.", RETRY)
 
 
 async def assemble(

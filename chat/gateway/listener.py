@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import errno
 import resource
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from typing import Final, Protocol
 
@@ -46,8 +46,10 @@ REFUSALS_MAXIMUM: Final = 64
 
 GATEWAY_ROUTE: Final = "/gateway"
 
+RETRY: Final[Mapping[str, str]] = {"Retry-After": "1"}
+
 FULL: Final = request_head.refusal(
-    503, "SERVICE_UNAVAILABLE", "The server has as many connections as it can hold.", {"Retry-After": "1"}
+    503, "SERVICE_UNAVAILABLE", "The server has as many connections as it can hold.", RETRY
 )
 
 log = structlog.get_logger(__name__)
@@ -118,20 +120,10 @@ async def answering(listeners: Sequence[Listener], answer: Callable[[bytes], byt
     """
     limiter = trio.CapacityLimiter(REFUSALS_MAXIMUM)
 
-    async def reply(connection: Connection) -> None:
-        try:
-            async with limiter:
-                connection.try_send(answer(request_head.path(await _read_head(connection))))
-                await connection.aclose_gracefully(REFUSAL_SECONDS)
-        except (request_head.HeadRefused, trio.BrokenResourceError, trio.ClosedResourceError):
-            pass  # it hears it from the server that is to come
-        finally:
-            connection.close()
-
     async def accept(listener: Listener) -> None:
         while True:
             try:
-                nursery.start_soon(reply, await listener.accept())
+                nursery.start_soon(_reply, await listener.accept(), answer, limiter)
             except OSError:
                 await trio.sleep(EXHAUSTED_SECONDS)
 
@@ -140,6 +132,33 @@ async def answering(listeners: Sequence[Listener], answer: Callable[[bytes], byt
             nursery.start_soon(accept, listener)
         yield
         nursery.cancel_scope.cancel()
+
+
+async def _reply(connection: Connection, answer: Callable[[bytes], bytes], limiter: trio.CapacityLimiter) -> None:
+    try:
+        async with limiter:
+            connection.try_send(answer(request_head.path(await _read_head(connection))))
+            await connection.aclose_gracefully(REFUSAL_SECONDS)
+    except (request_head.HeadRefused, trio.BrokenResourceError, trio.ClosedResourceError):
+        pass  # it hears it from the server that is to come
+    finally:
+        connection.close()
+
+
+def not_ready(status: str, reason: str) -> Callable[[bytes], bytes]:
+    """The responses, by path, of a server that works and takes no requests."""
+
+    def answer(path: bytes) -> bytes:
+        if path == b"/_health":
+            return request_head.answer(200, {"status": "ok"})
+        if path == b"/_ready":
+            return request_head.answer(503, {"status": status, "reason": reason}, RETRY)
+        return request_head.refusal(503, "SERVICE_UNAVAILABLE", f"No requests are taken: {reason}.", RETRY)
+
+    return answer
+
+
+DRAINING: Final = not_ready("draining", "this server is going away")
 
 
 class Port:
@@ -175,7 +194,9 @@ class Port:
         self._maximum = maximum_connections
         self._per_address = per_address
         self._refusing = 0
-        self._accepting = trio.CancelScope()
+        self._late = trio.CapacityLimiter(REFUSALS_MAXIMUM)
+        self._draining = False
+        self._quiet = trio.Event()
         self._serving = trio.CancelScope()
         self._over = trio.Event()
         self.connections = 0
@@ -185,18 +206,20 @@ class Port:
         try:
             with self._serving:
                 async with trio.open_nursery() as connections:
-                    with self._accepting:
-                        await self._accept_all(connections)
+                    await self._accept_all(connections)
         finally:
             self._over.set()
 
     async def drain(self, seconds: float) -> None:
-        """Accept nothing more, let running requests and closing sockets finish, at most for `seconds`, and end
-        `serve`."""
-        self._accepting.cancel()
+        """Let running requests and closing sockets finish, at most for `seconds`, and end `serve`.
+
+        Connections that come meanwhile are told that no requests are taken.
+        """
+        self._draining = True
         await self._http.drain()
         with trio.move_on_after(seconds):
-            await self._over.wait()
+            if self.connections:
+                await self._quiet.wait()
         self._serving.cancel()
         await self._over.wait()
 
@@ -221,7 +244,9 @@ class Port:
                 log.warning("no connection can be accepted at present", error=str(error), open=self.connections)
                 await trio.sleep(EXHAUSTED_SECONDS)
                 continue
-            if self.connections < self._maximum:
+            if self._draining:
+                connections.start_soon(_reply, connection, DRAINING, self._late)
+            elif self.connections < self._maximum:
                 self.connections += 1
                 connections.start_soon(self._serve, connection)
             else:
@@ -238,6 +263,8 @@ class Port:
         finally:
             connection.close()
             self.connections -= 1
+            if self._draining and not self.connections:
+                self._quiet.set()
 
     async def _hand_over(self, connection: Connection) -> None:
         try:
