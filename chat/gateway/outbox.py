@@ -118,13 +118,16 @@ class Outbox:
         """Append a whole frame; ignored after `seal`, an overflow or `abort`."""
         if self._sealed:
             return
-        if self._blocked and self.pending_bytes > self._limit:
-            self.overflow()
+        if self._blocked:
+            if self.pending_bytes > self._limit:
+                self.overflow()
+                return
+            self._frames.append(frame)
+            self.pending_bytes += len(frame)
+            self._count()
             return
         self._frames.append(frame)
         self.pending_bytes += len(frame)
-        if self._blocked:
-            self._count()
 
     def flush(self) -> None:
         """Send what is pending as far as the system takes it now; what waits already is the writer's."""
