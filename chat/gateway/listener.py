@@ -268,12 +268,11 @@ class Port:
 
     async def _hand_over(self, connection: Connection) -> None:
         try:
-            with self._counted(connection):
-                while await self._is_for_http(connection):
-                    if not await self._http.serve(connection):
-                        return
-                request = await self._upgrade(connection)
-            await self._gateway(request, connection)
+            request = await self._until_gateway(connection)
+            if request is not None:
+                serving = self._gateway(request, connection)
+                del request  # its headers need not live as long as the socket
+                await serving
         except request_head.HeadRefused as refused:
             self._tell(400, UNKNOWN)
             await self._refuse(connection, request_head.refusal(400, "BAD_REQUEST", str(refused)))
@@ -284,6 +283,14 @@ class Port:
             self._tell(error.status)
             answer = request_head.refusal(error.status, error.code, error.message, error.headers, error.members)
             await self._refuse(connection, answer)
+
+    async def _until_gateway(self, connection: Connection) -> UpgradeRequest | None:
+        """Have HTTP requests answered until one is for the gateway; None when the connection is over before."""
+        with self._counted(connection):
+            while await self._is_for_http(connection):
+                if not await self._http.serve(connection):
+                    return None
+            return await self._upgrade(connection)
 
     @contextmanager
     def _counted(self, connection: Connection) -> Iterator[None]:
