@@ -51,7 +51,7 @@ class ApiError(ChatError):
         self.headers = dict(headers or {})
 
     def body(self) -> dict[str, Any]:
-        """The error envelope (wire facts 3.1)."""
+        """The error envelope (http.md, Error envelope)."""
         return {"code": self.code, "message": self.message, **self.members}
 
 
@@ -83,7 +83,7 @@ class InvalidFormBody(ApiError):
 
 
 class RateLimited(ApiError):
-    """429: `retry_after` is in seconds; `scope` is `user`, `global` or `shared` (wire facts 3.4)."""
+    """429: `retry_after` is in seconds; `scope` is `user`, `global` or `shared` (http.md, Request limits)."""
 
     def __init__(self, retry_after: float, scope: str = "user") -> None:
         headers = {"Retry-After": str(max(1, math.ceil(retry_after))), "X-RateLimit-Scope": scope}

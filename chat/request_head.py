@@ -2,7 +2,7 @@
 answer to what is refused.
 
 Everything here is stricter than HTTP parsers are, because leniency is where two readers of the same bytes come to
-disagree: bare line feeds, folded lines, heads and header counts beyond all need (reliability F6, F7).
+disagree: bare line feeds, folded lines, heads and header counts beyond all need (http.md, Framing).
 """
 
 from __future__ import annotations

@@ -194,9 +194,9 @@ async def assemble(
 def collecting_in_small_portions() -> Iterator[None]:
     """Keep the collector's pauses short, however much has come to stay.
 
-    With thousands of nurseries alive a full collection stops the loop for a third of a second (design 2). So whatever
-    outlives its first collection is taken out of sight (`gc.freeze`). Reference counting still frees it: connections
-    and sessions leave no cycles behind when they end.
+    With thousands of nurseries alive a full collection stops the loop for a third of a second (architecture.md, Garbage
+    collection). So whatever outlives its first collection is taken out of sight (`gc.freeze`). Reference counting still
+    frees it: connections and sessions leave no cycles behind when they end.
     """
 
     def freeze_survivors(phase: str, _: object) -> None:

@@ -1,7 +1,7 @@
 """Snowflakes: identities that sort by the moment of their making.
 
 Bits 62 to 22 hold milliseconds since 2015-01-01T00:00:00Z, bits 21 to 12 the worker, bits 11 to 0 a counter within the
-millisecond; bit 63 is zero (contract, Names).
+millisecond; bit 63 is zero (http.md, Snowflakes).
 """
 
 from __future__ import annotations

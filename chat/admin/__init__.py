@@ -1,1 +1,1 @@
-"""The administrative API: everything below /v1/admin (documents 000, Admin credentials, and 002)."""
+"""The administrative API: everything below /v1/admin (access.md, Admin credentials)."""

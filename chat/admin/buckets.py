@@ -1,5 +1,5 @@
 """The request limits of administrative operations, shared by all that name them and counted per account and kind of
-credential (document 002, Limits; wire facts 7.1).
+credential (administration.md, Buckets).
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@ under which the audit log knows it.
 
     @routes.admin_operation("GET", "/v1/admin/users/{user_id}", acls=[Acl.USER_LOOKUP], audit=AdminAction.GET_USER, ...)
 
-`admin:authenticate` or the wildcard is asked of every caller and never named (document 002, Authentication 1). Each
+`admin:authenticate` or the wildcard is asked of every caller and never named (access.md, Admin credentials). Each
 entry of `acls` is needed; one that is a tuple is satisfied by any of its members, as in `(Acl.APPLICATION_LOOKUP,
 Acl.APPLICATION_LIST_BY_OWNER)`.
 """
@@ -30,7 +30,7 @@ class AdminOperation(Operation):
     """A declared administrative operation."""
 
     audit: AdminAction | None
-    """The action of its entry in the audit log; None for an operation that leaves none, as the documents name them."""
+    """The action of its entry in the audit log; None for an operation that leaves none."""
 
     @property
     def extensions(self) -> Mapping[str, Any]:

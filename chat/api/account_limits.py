@@ -1,4 +1,4 @@
-"""Operations that a limited account may not call: 403 ACCOUNT_LIMITED (document 000, Account state gates; design 7).
+"""Operations that a limited account may not call: 403 ACCOUNT_LIMITED (access.md, Account gates).
 
 The documents name the gate and leave the list to the instance; this is it. An operation on it that does not exist yet
 takes effect when it is declared. Opening a conversation is limited only towards an account never written to, so the

@@ -1,8 +1,9 @@
 """What goes back over HTTP: status, headers and body as bytes.
 
-JSON answers carry `Content-Type: application/json` exactly; no answer carries WWW-Authenticate or `Allow` (wire facts
-3.2, 3.3; document 000, Outcomes). Any origin may read answers: the API knows no cookies, so a page learns nothing that
-its visitor did not hand it. Referrers and content sniffing are off everywhere, because some addresses are secrets.
+JSON answers carry `Content-Type: application/json` exactly; no answer carries WWW-Authenticate or `Allow` (http.md,
+Answers; access.md, Refused credentials). Any origin may read answers: the API knows no cookies, so a page learns
+nothing that its visitor did not hand it. Referrers and content sniffing are off everywhere, because some addresses are
+secrets.
 """
 
 from __future__ import annotations

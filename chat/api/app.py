@@ -26,7 +26,7 @@ from chat.registries.error_codes import STATUS_FALLBACKS
 log: Final = structlog.get_logger("chat.api")
 
 UNKNOWN_TO_PEOPLE: Final = frozenset({404, 405})
-"""Statuses that are 404 NOT_FOUND here: the API does not tell which methods a path would take (wire facts 3.2)."""
+"""Statuses that are 404 NOT_FOUND here: the API does not tell which methods a path would take (http.md, Addresses)."""
 
 
 class Pages(Protocol):

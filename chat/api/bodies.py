@@ -8,7 +8,7 @@ from typing import Any, Final
 from chat.errors import ApiError
 
 BODY_LIMIT: Final = 1_048_576
-"""Bytes of a JSON body; beyond it 413 PAYLOAD_TOO_LARGE and the connection closes (design 7)."""
+"""Bytes of a JSON body; beyond it 413 PAYLOAD_TOO_LARGE and the connection closes (http.md, Body sizes)."""
 
 DIGITS_LIMIT: Final = 18
 """Digits of a Content-Length that are worth reading."""

@@ -1,5 +1,5 @@
 """The request limits of the operations on accounts, credentials and applications, and those that handlers ask for
-themselves (wire facts 2.2 and 3.4; where they name no number, ours).
+themselves (http.md, Request limits; where they name no number, ours).
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""Operations that ask for a solved CAPTCHA where the instance has one, and what of a request proves it (wire facts 3.2,
-3.3). A valid credential on the request spares the caller the challenge (document 000, Credential policies, 6).
+"""Operations that ask for a solved CAPTCHA where the instance has one, and what of a request proves it (http.md,
+CAPTCHA). A valid credential on the request spares the caller the challenge (access.md, Credential policies).
 """
 
 from __future__ import annotations

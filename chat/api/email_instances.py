@@ -1,4 +1,5 @@
-"""Operations that go by mail, which a username instance refuses before it looks at anything else (design 7)."""
+"""Operations that go by mail, which a username instance refuses before it looks at anything else (access.md, Account
+gates)."""
 
 from __future__ import annotations
 

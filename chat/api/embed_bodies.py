@@ -1,4 +1,4 @@
-"""The embeds of a message's body, and how they are stored (wire facts 5.3; limits of the field).
+"""The embeds of a message's body, and how they are stored (messages.md, Embeds; limits of the field).
 
 Members that only the server fills in (`type`, `proxy_url`, sizes ...) are ignored, so that a client may send back what
 it got.

@@ -10,7 +10,7 @@ from chat.api.bodies import Receive
 from chat.auth.client_address import FORWARDED_HEADER, FORWARDED_HEADERS, TEST_HEADER, ClientAddresses
 
 CAPABILITIES_LIMIT: Final = 64
-"""Names read from X-Service-Features (wire facts 3.3)."""
+"""Names read from X-Service-Features (access.md, Client capabilities)."""
 
 _CAPABILITY: Final = re.compile(r"[a-z0-9_]{1,64}", re.ASCII)
 _NO_CAPABILITIES: Final[frozenset[str]] = frozenset()
@@ -64,7 +64,7 @@ class Exchange:
         """The value of X-Request-ID."""
 
     def capabilities(self) -> frozenset[str]:
-        """What X-Service-Features declares (wire facts 3.3)."""
+        """What X-Service-Features declares (access.md, Client capabilities)."""
         declared = self.headers.get("x-service-features")
         if declared is None:
             return _NO_CAPABILITIES

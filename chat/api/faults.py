@@ -1,4 +1,5 @@
-"""Errors on demand: the next requests of a kind get an answer that a test chose (contract, Development routes)."""
+"""Errors on demand: the next requests of a kind get an answer that a test chose (development.md, Development
+routes)."""
 
 from __future__ import annotations
 
@@ -44,7 +45,7 @@ class HttpFault:
     def _error(self, seconds: float) -> ApiError:
         if self.status == 429:
             return RateLimited(seconds)
-        # Retry-After belongs to 503 as well (design 7, JSON answers), and to whatever a test asks it for.
+        # Retry-After belongs to 503 as well (http.md, Answers), and to whatever a test asks it for.
         asked = self.status == 503 or self.retry_after is not None
         return ApiError(FALLBACK_CODE, headers={"Retry-After": str(max(1, math.ceil(seconds)))} if asked else {})
 

@@ -2,7 +2,7 @@
 
 A declaration is an attrs class whose annotations say everything: `Annotated[str, Length(1, 100)]`, `Snowflake`,
 `Maybe[str | None] = OMITTED`. A rule raises `Refusal` with the code of the field; `chat.api.structuring` adds the path
-(wire facts 3.2).
+(http.md, Validation).
 """
 
 from __future__ import annotations
@@ -201,10 +201,10 @@ Snowflake = Annotated[int, SNOWFLAKE]
 """An id, at most 9223372036854775807."""
 
 PermissionBits = Annotated[int, Decimal((1 << 63) - 1, "INVALID_INTEGER_FORMAT", "INTEGER_OUT_OF_INT64_RANGE")]
-"""A permission mask; requests may not set bit 63 (wire facts 4.1)."""
+"""A permission mask; requests may not set bit 63 (permissions.md, Masks)."""
 
 FlagBits = Annotated[int, Decimal((1 << 64) - 1, "INVALID_INTEGER_FORMAT", "INTEGER_OUT_OF_INT64_RANGE", numbers=False)]
-"""An unsigned 64-bit mask, as decimal text (design 7, flag arrays)."""
+"""An unsigned 64-bit mask, as decimal text (http.md, Validation)."""
 
 
 class _Moment:

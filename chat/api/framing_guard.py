@@ -1,7 +1,7 @@
 """Requests whose framing or credential two readers could understand differently are refused, not interpreted.
 
 What can be seen in the raw head is judged in `chat.request_head`; this is about the parsed request. Behind a proxy such
-requests are how one client's bytes become another client's request (reliability F5, F6, F8).
+requests are how one client's bytes become another client's request (http.md, Framing).
 """
 
 from __future__ import annotations

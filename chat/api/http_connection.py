@@ -1,8 +1,9 @@
 """One HTTP connection on Trio: reads, writes and every deadline.
 
-Hypercorn's own Trio connection shields its sends, so that a client which stops reading keeps a task, and after
-SIGTERM the process (reliability F1); it has no deadline for a body (F9), and starts a task for every pause between
-requests. Here nothing is shielded, each wait for the client has a limit, and all pauses share one cancel scope.
+Hypercorn's own Trio connection shields its sends, so that a client which stops reading keeps a task, and after SIGTERM
+the process (architecture.md, Deadlines of HTTP connections); it has no deadline for a body, and starts a task for every
+pause between requests. Here nothing is shielded, each wait for the client has a limit, and all pauses share one cancel
+scope.
 """
 
 from __future__ import annotations

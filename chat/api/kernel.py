@@ -5,9 +5,9 @@
           > of an administrator: credential and policy again, in the first unit that is written
 
 The credential is looked up first, because whose bucket a request goes into depends on it, but a missing or wrong one is
-refused only after the limits (wire facts 3.2, Order of checks; design 4). Administrative operations judge the caller
-before they count in the operation's bucket (wire facts 7.1), those on threads before any limit. A body may take its
-time: a credential that was revoked while it came is not good for what it asks.
+refused only after the limits (http.md, Order of checks). Administrative operations judge the caller before they count
+in the operation's bucket (http.md, Order of checks), those on threads before any limit. A body may take its time: a
+credential that was revoked while it came is not good for what it asks.
 
 Everything that can be prepared is prepared
 when the operations are compiled, so that a request allocates little: this runs in front of Quart, whose routing and
@@ -189,7 +189,8 @@ class Endpoint:
                 return await self._handled(request, exchange, credential)
 
     def _caller(self, exchange: Exchange, credential: Credential | None) -> Principal | None:
-        """Whom the credential stands for. An admin API key stands for nobody outside /v1/admin (design 7)."""
+        """Whom the credential stands for. An admin API key stands for nobody outside /v1/admin (access.md, Refused
+        credentials)."""
         if credential is None or (credential.kind is CredentialKind.ADMIN_KEY and not self._takes_admin_keys):
             return None
         services = self._services
@@ -256,7 +257,7 @@ class Endpoint:
         retry_after = 0.0 if self._exempt_from_global else limiter.take(limit_of_all, identity)
         if retry_after:
             if caller is not None and caller.session_id_hash is not None:
-                # Wire facts 3.4: the denial ends the sign-in.
+                # The denial ends the sign-in (http.md, Request limits).
                 await self._services.sign_ins.end(caller.user_id, [caller.session_id_hash])
             raise RateLimited(retry_after, "global")
         return identity
@@ -314,7 +315,7 @@ class Kernel:
     """Every operation of the API, and what happens around each.
 
     `chance` makes request ids; `faults` are the answers that a test asked for; `in_threads` False parses large bodies
-    on the loop, because virtual time would jump while a thread works (reliability F11).
+    on the loop, because virtual time would jump while a thread works (architecture.md, Time and chance).
     """
 
     def __init__(

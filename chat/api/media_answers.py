@@ -26,7 +26,8 @@ Side = Annotated[int, Range(1, SIZES[-1])]
 
 @attrs.frozen
 class PictureQuery:
-    """How a picture is wanted: the pixels of its longer side, how good, and whether it may move (wire facts 8)."""
+    """How a picture is wanted: the pixels of its longer side, how good, and whether it may move (media.md,
+    Renditions)."""
 
     size: Annotated[int, Range(SIZES[0], SIZES[-1])] | None = None
     quality: Literal["high", "low", "lossless"] = "high"

@@ -1,4 +1,4 @@
-"""The bodies of messages, and what they mean to the domain (wire facts 5.3).
+"""The bodies of messages, and what they mean to the domain (messages.md, Sending messages).
 
 They are those of members' messages and of webhooks' messages alike.
 """

@@ -22,7 +22,7 @@ from chat.domain.uploads import AttachmentWish, Owner
 from chat.errors import InvalidFormBody
 
 PAYLOAD: Final = "payload_json"
-"""The field of a form that holds the message (wire facts 5.3)."""
+"""The field of a form that holds the message (messages.md, Sending messages)."""
 
 B = TypeVar("B", bound=CreateMessage)
 T = TypeVar("T")

@@ -32,11 +32,11 @@ if TYPE_CHECKING:
     from chat.api.services import Services
 
 AUDIT_LOG_REASON_LENGTH: Final = 512
-"""Characters; a longer X-Audit-Log-Reason is discarded (wire facts 3.3)."""
+"""Characters; a longer X-Audit-Log-Reason is discarded (http.md, Client headers)."""
 
 
 SUDO_HEADER: Final = "X-Service-Sudo-Mode-JWT"
-"""Carries the sudo token, there and back (document 000, Sudo mode proof)."""
+"""Carries the sudo token, there and back (access.md, Sudo mode)."""
 
 
 class Request:
@@ -97,7 +97,8 @@ class Request:
 
     @property
     def capabilities(self) -> frozenset[str]:
-        """Client capabilities declared in X-Service-Features; empty without a session token (wire facts 3.3)."""
+        """Client capabilities declared in X-Service-Features; empty without a session token (http.md, Client
+        headers)."""
         return frozenset() if self.caller is None else self.caller.capabilities
 
     @property
@@ -173,7 +174,8 @@ class Operation:
     acls: Acls = ()
     """Of each set the caller holds at least one; for Policy.ADMIN."""
     first_run: bool = False
-    """Under Policy.ADMIN: whether it is open to the first account while the instance is not set up (wire facts 7.1)."""
+    """Under Policy.ADMIN: whether it is open to the first account while the instance is not set up (access.md, First
+    run)."""
     precondition: Callable[[Request], None] | None = None
     body: type[Any] | None = None
     form: type[Any] | None = None
@@ -244,10 +246,10 @@ class Routes:
         path, query and body are looked at. `form` is a body in `application/x-www-form-urlencoded`, handed over as
         `body`; a `streamed` operation reads `request.receive` itself, and so does a `multipart` one when the body comes
         in `multipart/form-data`, which a `body` of None tells it. `images` lets bodies be as large as images are.
-        `empty_strings_are_null=False` switches the normalisation of wire facts 3.2 off (message create and edit,
-        webhook execute). `accepts` and `parameters` tell what a handler reads by itself. `answers` is what comes back:
-        the shape of 200, NOTHING for 204, or shapes by status (`chat.api.schemas`); `secret` marks answers with tokens
-        and the like. `name` is that of the handler unless it serves several operations.
+        `empty_strings_are_null=False` switches the normalisation of http.md, Empty values, off (message create and
+        edit, webhook execute). `accepts` and `parameters` tell what a handler reads by itself. `answers` is what comes
+        back: the shape of 200, NOTHING for 204, or shapes by status (`chat.api.schemas`); `secret` marks answers with
+        tokens and the like. `name` is that of the handler unless it serves several operations.
         """
 
         def declare(handler: H) -> H:

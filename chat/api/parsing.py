@@ -1,4 +1,4 @@
-"""From the bytes that a client sent to plain values (wire facts 3.2): JSON bodies and query strings.
+"""From the bytes that a client sent to plain values (http.md, Empty values): JSON bodies and query strings.
 
 `chat.api.structuring` turns those into the classes that operations declare.
 """
@@ -27,8 +27,8 @@ QUERY_PARAMETER_LIMIT: Final = 120
 def parse_json(body: bytes, *, empty_strings_are_null: bool = True) -> object:
     """The value that a JSON body holds; zero bytes are an empty object.
 
-    Empty strings, and nested objects without a member or with nothing but nulls, become null (wire facts 3.2) unless
-    that is switched off.
+    Empty strings, and nested objects without a member or with nothing but nulls, become null (http.md, Empty values)
+    unless that is switched off.
 
     :raises InvalidFormBody: at `body`, for what is not JSON in UTF-8, is nested too deep, or holds a number beyond 64
         bits.
@@ -72,8 +72,8 @@ def _normalise_member(member: Any, depth: int, to_null: bool) -> Any:
 
 
 def parse_query(query_string: bytes, repeated: Collection[str] = ()) -> dict[str, str | list[str] | None]:
-    """The parameters of a query string. The first of equal names counts; an empty value is null (wire facts 3.2). Of
-    the names in `repeated` every value counts, in a list.
+    """The parameters of a query string. The first of equal names counts; an empty value is null (http.md, Empty
+    values). Of the names in `repeated` every value counts, in a list.
 
     :raises InvalidFormBody: at `root`, for more than QUERY_PARAMETER_LIMIT parameters.
     """

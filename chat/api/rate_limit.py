@@ -3,7 +3,7 @@
 A bucket of `limit` requests per window empties at an even pace, one request per `window / limit`. All there is to keep
 of it is the moment at which it will be empty (the generic cell rate algorithm): a request moves that moment one step
 on, and is refused when the moment would then lie more than a full bucket ahead. So at most `limit` requests pass at
-once, and after that one per step (wire facts 3.4). Time is Trio's, in whole microseconds.
+once, and after that one per step (http.md, Request limits). Time is Trio's, in whole microseconds.
 """
 
 from __future__ import annotations
@@ -35,13 +35,14 @@ class Bucket:
     limit: int
     window_ms: int
     exempt_from_global: bool = False
-    """Its requests do not count among all of their caller (wire facts 3.4)."""
+    """Its requests do not count among all of their caller (http.md, Request limits)."""
     told_to_everyone: bool = False
-    """Who makes a request learns how the bucket stands even without being a bot (wire facts 3.4)."""
+    """Who makes a request learns how the bucket stands even without being a bot (http.md, Request limits)."""
     step_us: int = attrs.field(init=False)
     """Microseconds in which one request leaks away."""
     public_name: str = attrs.field(init=False)
-    """The value of X-RateLimit-Bucket: the first 16 hexadecimal digits of the name's SHA-256 (wire facts 3.4)."""
+    """The value of X-RateLimit-Bucket: the first 16 hexadecimal digits of the name's SHA-256 (http.md, Request
+    limits)."""
     path_members: tuple[str, ...] = attrs.field(init=False)
 
     @step_us.default
@@ -58,7 +59,7 @@ class Bucket:
 
 
 GLOBAL: Final = Bucket("global", 50, 1_000)
-"""Every request of an account, or of an address without one (wire facts 3.4)."""
+"""Every request of an account, or of an address without one (http.md, Request limits)."""
 
 HIGH_GLOBAL: Final = Bucket("global", 1_200, 1_000)
 """In its place, for accounts with HIGH_GLOBAL_RATE_LIMIT."""

@@ -1,8 +1,8 @@
 """Finds the operation that a request names, on the path as it was sent.
 
 Segments are compared one by one and decoded only afterwards, so an escaped slash stays inside its segment; a trailing
-slash is a segment of its own, so it is significant (wire facts 3.2). Where a segment matches literally and as a member
-of the path, the literal goes first.
+slash is a segment of its own, so it is significant (http.md, Addresses). Where a segment matches literally and as a
+member of the path, the literal goes first.
 """
 
 from __future__ import annotations

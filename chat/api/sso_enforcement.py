@@ -1,5 +1,4 @@
-"""Operations that single sign-on closes: 403 SSO_REQUIRED while it is enforced (document 000, Single sign-on
-enforcement).
+"""Operations that single sign-on closes: 403 SSO_REQUIRED while it is enforced (access.md, Single sign-on enforcement).
 
 The document's list, and the ways in that it does not know. An operation on it that does not exist yet takes effect when
 it is declared.
@@ -30,7 +29,7 @@ SSO_ENFORCED_OPERATIONS: Final = frozenset(
         ("POST", "/v1/auth/ip-authorization/resend"),
         ("GET", "/v1/auth/ip-authorization/poll"),
         ("POST", "/v1/auth/username-suggestions"),
-        ("POST", "/v1/auth/recovery"),  # design 8: a recovery kit is one more password recovery
+        ("POST", "/v1/auth/recovery"),  # a recovery kit is one more password recovery
     }
 )
 """Method and declared path."""

@@ -1,8 +1,8 @@
 """From plain values to the attrs class that an operation declares, or to the list of wrong fields.
 
-Cattrs builds one function per class when it is first needed; its error groups become paths and codes (wire facts
-3.2). Types are strict: `true` is no integer, `1.0` is no integer, text is no list. Unknown members are ignored (design
-7).
+Cattrs builds one function per class when it is first needed; its error groups become paths and codes (http.md,
+Validation). Types are strict: `true` is no integer, `1.0` is no integer, text is no list. Unknown members are ignored
+(http.md, Validation).
 """
 
 from __future__ import annotations
@@ -271,7 +271,7 @@ def _names_with_plain_default(declared: type[Any]) -> Iterator[str]:
 
 
 def _names_of_optional_text(declared: type[Any]) -> Iterator[str]:
-    """Members that are text or null: where there is nothing to be seen they are null (design 8)."""
+    """Members that are text or null: where there is nothing to be seen they are null (http.md, Validation)."""
     for field in attrs.fields(attrs.resolve_types(declared, include_extras=True)):
         admitted = get_args(field.type)
         if type(None) in admitted and any(_is_text(kind) for kind in admitted):

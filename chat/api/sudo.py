@@ -1,4 +1,4 @@
-"""The members of a body with which its sender proves to be the holder (document 001, Sudo verification fields)."""
+"""The members of a body with which its sender proves to be the holder (access.md, Sudo mode)."""
 
 from __future__ import annotations
 

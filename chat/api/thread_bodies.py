@@ -1,4 +1,4 @@
-"""What bodies say of threads, and of channels as those that hold threads (wire facts 5.2, 5.6)."""
+"""What bodies say of threads, and of channels as those that hold threads (threads.md, Thread object)."""
 
 from __future__ import annotations
 

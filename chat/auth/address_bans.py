@@ -1,5 +1,4 @@
-"""Networks from which credentials were tried in vain too often are refused for a while (document 000, Outcomes; design
-7, repeated authentication failures).
+"""Networks from which credentials were tried in vain too often are refused for a while (access.md, Address bans).
 
 What counts is an answer of 401 kind over HTTP and 4004 over the gateway. An IPv4 address counts by itself, an IPv6
 address with the 64 bits of its network. Failures are remembered in memory, in a table that an attacker cannot grow

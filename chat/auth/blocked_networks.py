@@ -1,4 +1,4 @@
-"""Networks that administrators have blocked for good (the blocklist `ip`; wire facts 7.2)."""
+"""Networks that administrators have blocked for good (administration.md, Blocklists; the blocklist `ip`)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""CAPTCHAs: whether a challenge was solved, as hCaptcha or Cloudflare Turnstile tell it (wire facts 2.1, 3.3).
+"""CAPTCHAs: whether a challenge was solved, as hCaptcha or Cloudflare Turnstile tell it (http.md, CAPTCHA).
 
 Both take the same form and give the same answer. Where the service cannot be asked nobody passes: a gate that opens
 when its guard is away is none.

@@ -110,7 +110,8 @@ def network_of(address: str) -> str:
 
 
 def subnet_of(address: str) -> str:
-    """The wider neighbourhood of a client: 24 bits of an IPv4 address, 48 of an IPv6 address (wire facts 3.4)."""
+    """The wider neighbourhood of a client: 24 bits of an IPv4 address, 48 of an IPv6 address (access.md, Address
+    bans)."""
     parsed = parse_address(address)
     if parsed is None:
         return address

@@ -1,4 +1,4 @@
-"""The Authorization header, read to the letter (document 000, Credential forms).
+"""The Authorization header, read to the letter (access.md, Credential forms).
 
 A value either begins with one of three scheme words and a blank, in exactly this spelling, or is a bare session token.
 What follows must be non-empty and free of surrounding white space, else the credential is malformed. Malformed,

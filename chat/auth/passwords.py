@@ -1,7 +1,7 @@
 """Passwords: argon2id with the second choice of RFC 9106, kept off the loop and behind a short queue.
 
 One verification takes some 100 milliseconds and 64 MiB, so a flood of logins is bounded to two threads and a short
-queue; who comes later is told to wait (design 6, 8; reliability 11.2). An account that does not exist costs a
+queue; who comes later is told to wait (signing_in.md, Passwords). An account that does not exist costs a
 verification too: the time of an answer tells nobody which addresses are known.
 """
 

@@ -1,4 +1,4 @@
-"""Who may call an operation: the credential policies of document 000 as one pure function.
+"""Who may call an operation: the credential policies as one pure function (access.md, Credential policies).
 
 An operation names one policy. `admit` takes what the request presented and whom that resolved to, and either lets the
 caller in or raises the documented refusal; it knows nothing of HTTP and reads nothing.
@@ -19,10 +19,11 @@ from chat.registries.scopes import Scope
 
 
 class Policy(enum.Enum):
-    """What an operation asks of its caller (document 000, Credential policies)."""
+    """What an operation asks of its caller (access.md, Credential policies)."""
 
     NONE = "none"
-    """Anyone. A credential that resolves selects rate limits; one that does not is ignored (design 7)."""
+    """Anyone. A credential that resolves selects rate limits; one that does not is ignored (access.md, Credential
+    forms)."""
 
     USER = "user"
     """A session or a bot; an OAuth2 access token only where the operation names a scope."""
@@ -50,7 +51,7 @@ class Policy(enum.Enum):
 
     URL = "url"
     """Whoever knows the address. Authorization is not looked at, whatever it holds: webhooks by their token, media
-    (document 000, Gateway and other surfaces 2 and 3)."""
+    (access.md, Secret addresses)."""
 
 
 BOT_IN_ANY_CASE: Final = frozenset({Policy.GATEWAY_BOT, Policy.OWN_APPLICATION})
@@ -60,10 +61,10 @@ ADMITTED_UNCOUNTED: Final = frozenset({Policy.THREADS})
 """Policies that are asked before any request limit: an answer about limits would tell that there is something."""
 
 ADMITTED_BEFORE_BUCKET: Final = frozenset({Policy.ADMIN})
-"""Policies that are asked between the global limit and the operation's own (wire facts 7.1)."""
+"""Policies that are asked between the global limit and the operation's own (access.md, Admin credentials)."""
 
 THREADS_CAPABILITY: Final = "channel_threads"
-"""What a client declares that knows threads (document 000, Thread routes)."""
+"""What a client declares that knows threads (access.md, Thread routes)."""
 
 Acls = Sequence[frozenset[Acl]]
 """What an administrative operation asks for: of each set one."""
@@ -110,7 +111,7 @@ def _admit_user(
 ) -> None:
     if policy is Policy.OWN_APPLICATION and credential is not None and credential.kind not in _BOT_OR_AMBIGUOUS:
         raise ApiError("INVALID_TOKEN")
-    if principal is None or principal.kind is CredentialKind.ADMIN_KEY:  # a key counts below /v1/admin only (design 7)
+    if principal is None or principal.kind is CredentialKind.ADMIN_KEY:  # a key counts below /v1/admin only
         if policy is Policy.NONE:
             return
         raise ApiError("UNAUTHORIZED")
@@ -122,14 +123,14 @@ def _admit_user(
 
 
 def _admit_bot_token_form(credential: Credential | None) -> None:
-    """Only the form is checked, so success proves nothing (document 000, GET /v1/gateway/bot)."""
+    """Only the form is checked, so success proves nothing (instance.md, Gateway address)."""
     token = credential.token if credential is not None and credential.kind is CredentialKind.BOT else None
     if token is None or not has_bot_token_form(token):
         raise ApiError("INVALID_AUTH_TOKEN")
 
 
 def _admit_to_threads(principal: Principal | None) -> None:
-    """Whoever may not come in is told what an unknown path tells (document 000, Thread routes)."""
+    """Whoever may not come in is told what an unknown path tells (access.md, Thread routes)."""
     if principal is not None:
         if principal.kind is CredentialKind.BOT:
             return
@@ -139,7 +140,7 @@ def _admit_to_threads(principal: Principal | None) -> None:
 
 
 def _admit_administrator(principal: Principal | None, acls: Acls) -> None:
-    """In the order of wire facts 7.1; a key that lacks `admin:authenticate` itself lacks an ACL (design 7)."""
+    """In the order of access.md, Admin credentials; a key that lacks `admin:authenticate` itself lacks an ACL."""
     if principal is None or principal.kind is CredentialKind.BOT:
         raise ApiError("UNAUTHORIZED")
     if principal.kind is CredentialKind.OAUTH2 and not principal.is_admin_application:

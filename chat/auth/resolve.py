@@ -30,8 +30,8 @@ def resolve_authorization(
     """Whom the Authorization headers of one request stand for.
 
     None without a header and for a malformed, unknown, expired or revoked credential alike: the answers to them are
-    equal (document 000, Outcomes). More than one value is malformed. `capabilities` count only with a session token.
-    `now_ms` (Unix) decides what is expired.
+    equal (access.md, Refused credentials). More than one value is malformed. `capabilities` count only with a session
+    token. `now_ms` (Unix) decides what is expired.
     """
     return resolve(reader, parse_authorization(header_values), now_ms, capabilities)
 
@@ -87,7 +87,7 @@ def _bot(reader: sqlite3.Connection, token: str) -> Principal | None:
 
 
 def _bearer(reader: sqlite3.Connection, token: str, now_ms: int) -> Principal | None:
-    """The account that gave the grant, bounded by the grant's scopes (document 000, Credential forms)."""
+    """The account that gave the grant, bounded by the grant's scopes (access.md, Credential forms)."""
     bearer = oauth2_tokens.bearer(reader, token_hash(token), now_ms)
     if bearer is None:
         return None
@@ -105,7 +105,7 @@ def _bearer(reader: sqlite3.Connection, token: str, now_ms: int) -> Principal | 
 
 
 def _admin_key(reader: sqlite3.Connection, token: str, now_ms: int) -> Principal | None:
-    """The creator of the key, who is one with it as far as both reach (document 000, Admin credentials)."""
+    """The creator of the key, who is one with it as far as both reach (access.md, Admin credentials)."""
     key_id = admin_key_of(token)
     key = admin_api_keys.by_id(reader, _NOBODY if key_id is None else key_id)
     if not _is_token(token, _NO_TOKEN if key is None else key.key_hash) or key is None or key.is_expired(now_ms):

@@ -1,7 +1,7 @@
 """The sudo proof as a token: a JSON Web Token that nothing else is ever taken for (RFC 8725).
 
 HS256 and no other algorithm, a key of its own, a type, an issuer-less audience, the account as subject, five minutes
-(document 000, Sudo mode proof; wire facts 6.3; ASVS 9.1, 9.2).
+(access.md, Sudo mode; ASVS 9.1, 9.2).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Secrets that stand for somebody: how they are made, told apart and kept.
 
-Every token has at least 190 bits of chance, so its SHA-256 is enough to keep (reliability 11.3): a stolen database
-signs nobody in. Forms are those of contract, Names, and wire facts 6.3.
+Every token has at least 190 bits of chance, so its SHA-256 is enough to keep (signing_in.md, Tokens and secrets): a
+stolen database signs nobody in. Forms are those of signing_in.md, Tokens and secrets.
 """
 
 from __future__ import annotations
@@ -81,7 +81,8 @@ def token_hash(token: str) -> bytes:
 
 
 def id_hash(digest: bytes) -> str:
-    """The name of a sign-in on the wire: unpadded base64url of its token's SHA-256 (wire facts 6.3)."""
+    """The name of a sign-in on the wire: unpadded base64url of its token's SHA-256 (signing_in.md, Tokens and
+    secrets)."""
     return _base64url(digest)
 
 
@@ -100,7 +101,8 @@ def is_session_token(token: str) -> bool:
 
 
 def has_bot_token_form(token: str) -> bool:
-    """Whether the token looks like a bot token: digits, one full stop inside, more characters (wire facts 2.2)."""
+    """Whether the token looks like a bot token: digits, one full stop inside, more characters (access.md, Credential
+    policies)."""
     return _BOT_TOKEN_FORM.fullmatch(token) is not None
 
 

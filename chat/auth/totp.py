@@ -1,5 +1,5 @@
 """One-time codes of an authenticator app (RFC 6238): SHA-1, six digits, a step of thirty seconds, one step of tolerance
-to each side (wire facts 6.3).
+to each side (signing_in.md, TOTP).
 
 The secret comes from the client, in Base32; the server makes none. Nothing here keeps anything: that no code counts
 twice is for whoever calls (`chat.domain.second_factors`).

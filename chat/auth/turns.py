@@ -1,4 +1,4 @@
-"""Turns at work that costs much: few at a time, and a queue that networks share fairly (design 8).
+"""Turns at work that costs much: few at a time, and a queue that networks share fairly (signing_in.md, Passwords).
 
 There are two queues, and they take turns. Holders wait in one: an account at a network that it has signed in from, or
 signed in already. Each has a place of its own there, whatever everybody else does. Strangers wait in the other. In each

@@ -21,7 +21,7 @@ MAILED_CHARACTERS: Final = 8
 """40 bits, for codes of which a handful of guesses is allowed; shown in two halves."""
 
 RECOVERY_CHARACTERS: Final = 32
-"""160 bits (design 7, recovery kit)."""
+"""160 bits (signing_in.md, Recovery kit)."""
 
 
 class TypedCodes:

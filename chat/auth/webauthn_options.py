@@ -1,4 +1,4 @@
-"""What a browser is told before it asks an authenticator: the options of both ceremonies (wire facts 6.4).
+"""What a browser is told before it asks an authenticator: the options of both ceremonies (signing_in.md, Passkeys).
 
 Binary members are unpadded base64url, as `PublicKeyCredential.parseCreationOptionsFromJSON` and its twin want them.
 """
@@ -21,14 +21,14 @@ ALGORITHMS: Final = (-8, -7, -257)
 """Keys that are taken, as COSE numbers, the best first: EdDSA, ES256, RS256."""
 
 TRANSPORTS: Final = frozenset({"ble", "cable", "hybrid", "internal", "nfc", "smart-card", "usb"})
-"""Ways to an authenticator that are remembered and told (wire facts 6.4)."""
+"""Ways to an authenticator that are remembered and told (signing_in.md, Passkeys)."""
 
 _DEFAULT_PORTS: Final = {"http": 80, "https": 443}
 
 
 @attrs.frozen
 class RelyingParty:
-    """Who asks: the instance, as authenticators know it (design 7, WebAuthn relying party)."""
+    """Who asks: the instance, as authenticators know it (signing_in.md, Passkeys)."""
 
     id: str
     name: str

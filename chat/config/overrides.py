@@ -1,5 +1,5 @@
 """Settings that the operator changes while the server runs: what is chosen there stands above file, environment and
-flags (wire facts 7.2, instance:config:update and instance:limit_config:update).
+flags (administration.md, Instance configuration).
 
 Everybody holds one Settings object and reads it when it matters; this is the one place that alters it, between two
 turns of the loop. A `Limits` object is replaced as a whole: whoever reads several of its values reads them of one.

@@ -1,4 +1,4 @@
-"""The settings of an instance, by section (contract, Settings)."""
+"""The settings of an instance, by section (settings.md, Every setting)."""
 
 from __future__ import annotations
 
@@ -138,7 +138,7 @@ class SsoSettings:
 
     @property
     def is_enforced(self) -> bool:
-        """Whether other ways to sign in are refused (document 000, Single sign-on enforcement)."""
+        """Whether other ways to sign in are refused (access.md, Single sign-on enforcement)."""
         return self.is_on and self.enforced
 
 
@@ -342,7 +342,7 @@ class Settings:
 
     @property
     def relying_party_id(self) -> str:
-        """The WebAuthn relying party (design 7): as set, else from public_url."""
+        """The WebAuthn relying party (signing_in.md, Passkeys): as set, else from public_url."""
         if self.webauthn.rp_id is not None:
             return self.webauthn.rp_id
         host = urlsplit(self.public_url).hostname or ""

@@ -1,4 +1,4 @@
-"""Account state on demand, whatever the rules would say to it (contract, Development routes)."""
+"""Account state on demand, whatever the rules would say to it (development.md, Development routes)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from chat.store.accounts import Account
 
 EMAIL_CHARACTERS: Final = 254
 NAMES_MAXIMUM: Final = 106
-"""ACLs of an account at most (document 002, Admin user object); for traits it is as good."""
+"""ACLs of an account at most (administration.md, ACLs); for traits it is as good."""
 
 
 class _DateOfBirth:

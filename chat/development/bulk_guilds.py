@@ -1,4 +1,4 @@
-"""Many guilds at once, for tests of limits, paging and sharding (contract, Development routes)."""
+"""Many guilds at once, for tests of limits, paging and sharding (development.md, Development routes)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Moving the server's clock, so that its timers run in their order (contract, Development routes).
+"""Moving the server's clock, so that its timers run in their order (development.md, Development routes).
 
 One big jump would let everything fall due at once, in any order: the deadline of a heartbeat before the request for it.
 So time moves from one of Trio's deadlines to the next, and what is due runs before time moves on. Clients live in real

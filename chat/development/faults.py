@@ -1,4 +1,5 @@
-"""Faults of the gateway on demand: sockets that break, close or stall, sessions that end (contract)."""
+"""Faults of the gateway on demand: sockets that break, close or stall, sessions that end (development.md, Development
+routes)."""
 
 from __future__ import annotations
 
@@ -30,7 +31,7 @@ class FaultAction(enum.StrEnum):
     """Opcode 9; the session is over."""
 
     END_SESSION = "end_session"
-    """The session is over; a socket that holds it is told so by opcode 9 (document 000, States and transitions)."""
+    """The session is over; a socket that holds it is told so by opcode 9 (gateway.md, States)."""
 
     STALL = "stall"
     """No frame leaves for some time."""
@@ -78,7 +79,7 @@ def strike(gateway: Gateway, fault: SocketFault) -> int:
         return len(sessions)
     struck = [connection for connection in gateway.connections if fault.target.includes(connection.session)]
     if fault.action is FaultAction.RECONNECT:
-        # A socket without a session is not asked to reconnect (document 000, States and transitions).
+        # A socket without a session is not asked to reconnect (gateway.md, States).
         struck = [connection for connection in struck if connection.session is not None]
     _strike_sockets(struck, fault)
     return len(struck)

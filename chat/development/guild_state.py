@@ -1,4 +1,4 @@
-"""Guild state on demand, whatever the rules would say to it (contract, Development routes)."""
+"""Guild state on demand, whatever the rules would say to it (development.md, Development routes)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The node's state on demand: draining, full, paused, failing (contract, Development routes)."""
+"""The node's state on demand: draining, full, paused, failing (development.md, Development routes)."""
 
 from __future__ import annotations
 

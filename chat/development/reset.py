@@ -1,4 +1,4 @@
-"""Back to the seeded world (contract, Development routes)."""
+"""Back to the seeded world (development.md, Development routes)."""
 
 from __future__ import annotations
 

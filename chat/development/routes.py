@@ -1,4 +1,4 @@
-"""The development routes (contract, Development routes): mounted only under `chat dev` and in the test kit.
+"""The development routes (development.md, Development routes): mounted only under `chat dev` and in the test kit.
 
 They ask for no credential, so no page that a developer happens to open may reach them.
 """

@@ -1,4 +1,4 @@
-"""The seeded world: a few accounts, a bot and a guild whose secrets are known (contract, `chat dev`).
+"""The seeded world: a few accounts, a bot and a guild whose secrets are known (development.md, Seeded world).
 
 A world is composed once, from a source of chance and a moment, and stored as it is, secrets included, among the
 instance's own values: a later start on the same directory, and a reset, find it there and make the rows again with the
@@ -96,7 +96,7 @@ class SeededWorld:
 
 
 def describe(world: SeededWorld, *, base_url: str, gateway_url: str, pid: int) -> dict[str, Any]:
-    """The object that `chat dev --json` prints (contract, `chat dev`)."""
+    """The object that `chat dev --json` prints (development.md, Seeded world)."""
     return {
         "base_url": base_url,
         "gateway_url": gateway_url,
@@ -167,7 +167,7 @@ def compose(chance: random.Random, made_at: int) -> SeededWorld:
         )
 
     def bot() -> SeededBot:
-        # The bot's account has its application's id (wire facts 5.7).
+        # The bot's account has its application's id (applications.md, Applications and bots).
         application_id = next_id()
         return SeededBot(
             application_id=application_id,

@@ -1,4 +1,4 @@
-"""Gateway sessions as a test sees them from outside (contract, Development routes)."""
+"""Gateway sessions as a test sees them from outside (development.md, Development routes)."""
 
 from __future__ import annotations
 

@@ -1,11 +1,11 @@
 """The only way to hold a guild or a channel in an operation: whoever has one has passed the checks.
 
-They come in one order (design 7, order of checks on guild routes): existence, whether this node knows the guild,
+They come in one order (guilds.md, Order of guild checks): existence, whether this node knows the guild,
 availability, membership, permission. Each method raises the refusal of the first that fails.
 
-What is granted here is judged once more where it is written after a slow step (`chat.store.guard`, design 8), on what
-the store holds then (`chat.domain.stored_access`): the guild, the channel, and every permission that the operation made
-use of.
+What is granted here is judged once more where it is written after a slow step (`chat.store.guard`; architecture.md,
+Access), on what the store holds then (`chat.domain.stored_access`): the guild, the channel, and every permission that
+the operation made use of.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from chat.store.accounts import Account
 from chat.store.guard import claim
 
 CHANNEL_THREADS: Final = "channel_threads"
-"""The client capability that lets a user session see threads (wire facts 3.3)."""
+"""The client capability that lets a user session see threads (access.md, Client capabilities)."""
 
 STAFF: Final = UserFlag.STAFF.value
 NO_NAMES: Final[Mapping[str, Any]] = {}
@@ -69,7 +69,7 @@ class ChannelAccess:
 
     def require(self, permission: int) -> None:
         """Raise MISSING_PERMISSIONS unless the caller holds every one of these bits in the channel, and
-        TWO_FACTOR_REQUIRED where one of them is elevated and cannot be used (document 001, MFA levels)."""
+        TWO_FACTOR_REQUIRED where one of them is elevated and cannot be used (guilds.md, MFA levels)."""
         if self.permissions & permission != permission:
             raise ApiError("MISSING_PERMISSIONS")
         if permission & ELEVATED and not self.may_moderate:
@@ -108,8 +108,8 @@ class ChannelAccess:
         raise NotImplementedError
 
     def history_floor(self) -> int | None:
-        """The least id of a message that the caller may read in the channel; None when it may read none (document 001,
-        message_history_cutoff)."""
+        """The least id of a message that the caller may read in the channel; None when it may read none (guilds.md,
+        Modify guild)."""
         return 0
 
     def reads(self, message_id: int) -> bool:
@@ -225,8 +225,9 @@ class Access:
 
     `private_channel` finds the conversation of an account with a channel's id (`chat.domain.private_channels`),
     `thread` a thread that a member sees (`chat.domain.thread_access`). `has_factor` tells whether an account, or the
-    owner of a bot, has enrolled a second factor (document 001, MFA levels). `is_connected` tells whether an account is
-    in a voice channel, and therefore sees it (design 8, dragging). `stored` gives the same on what a connection reads.
+    owner of a bot, has enrolled a second factor (guilds.md, MFA levels). `is_connected` tells whether an account is in
+    a voice channel, and therefore sees it (gateway.md, Voice State Update). `stored` gives the same on what a
+    connection reads.
     """
 
     def __init__(
@@ -249,8 +250,8 @@ class Access:
         """A guild that the caller is in, with every bit of `permission`.
 
         :raises ApiError: UNKNOWN_GUILD, ACCESS_DENIED (stored, but not known to this node), MISSING_ACCESS
-            (unavailable), MISSING_PERMISSIONS (not a member, or lacking a bit), TWO_FACTOR_REQUIRED (an elevated bit
-            is held and cannot be used); document 001, Endpoints.
+            (unavailable), MISSING_PERMISSIONS (not a member, or lacking a bit), TWO_FACTOR_REQUIRED (an elevated bit is
+            held and cannot be used); guilds.md, Order of guild checks.
         """
         state = self._guild_states.get(guild_id)
         if state is None:
@@ -399,7 +400,7 @@ class Access:
 
 def require_seen(state: GuildState, user_id: int, *channel_ids: int | None) -> None:
     """Raise MISSING_PERMISSIONS for a channel of the guild that the account does not see: what is about the whole guild
-    names it no more than its own operations do (design 8)."""
+    names it no more than its own operations do (guilds.md, Order of guild checks)."""
     for channel_id in channel_ids:
         if channel_id in state.channels and not state.can_view(user_id, channel_id):
             raise ApiError("MISSING_PERMISSIONS")

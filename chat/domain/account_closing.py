@@ -1,4 +1,5 @@
-"""An account's holder closes it: for a while, or for good (wire facts 6.5; document 002, Deletion reason codes).
+"""An account's holder closes it: for a while, or for good (accounts.md, Closing an account; administration.md,
+Scheduled deletion).
 
 Either way every sign-in ends, and signing in again takes it back (`SignIns.enter`). What is closed for good is
 erased once its date has come.
@@ -42,7 +43,7 @@ class AccountClosing:
         self._events = events
 
     async def disable(self, account: Account, proof: SudoProof) -> None:
-        """Disable the account until its holder signs in again; no sudo token is issued (document 000, Sudo mode 4).
+        """Disable the account until its holder signs in again; no sudo token is issued (access.md, Sudo mode).
 
         :raises ApiError: ACCESS_DENIED for a deleted account, SUDO_MODE_REQUIRED.
         :raises InvalidFormBody: as `SudoMode.require`.
@@ -69,7 +70,7 @@ class AccountClosing:
                 raise ApiError("USER_OWNS_GUILDS")
             if account_deletions.of_user(connection, account.id) is None:  # what an administrator scheduled stands
                 account_deletions.put(connection, deletion)
-            oauth2_grants.delete_of_user(connection, account.id)  # as an administrator's scheduling does (document 002)
+            oauth2_grants.delete_of_user(connection, account.id)  # as scheduling does
 
         await self._close(account, UserFlag.SELF_DELETED, schedule)
         log.info("account deletion scheduled", user_id=account.id)

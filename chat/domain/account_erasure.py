@@ -1,5 +1,4 @@
-"""The erasure of accounts whose deadline has come (design 7, erasure at the deadline; document 002, States and
-transitions).
+"""The erasure of accounts whose deadline has come (accounts.md, Erasure).
 
 It is a durable job, whoever scheduled it: an administrator, or the holder. First the account itself goes, in one step:
 nobody gets in any more, its names are free, and what it wrote has a deleted author. Then everything that is somewhere
@@ -7,8 +6,8 @@ because of it goes in portions, each of which is looked for in the store: what t
 so the job may be broken off anywhere and begun again. There is no step without something to do: whoever goes on gets
 further, however often servers end.
 
-What others hold stays: messages, and the other side of conversations, under the deleted-account representation (wire
-facts 5.1); the records of moderators. A bot is erased likewise, with the application's owner.
+What others hold stays: messages, and the other side of conversations, under the deleted-account representation
+(accounts.md, User objects); the records of moderators. A bot is erased likewise, with the application's owner.
 """
 
 from __future__ import annotations

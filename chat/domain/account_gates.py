@@ -1,4 +1,4 @@
-"""Accounts that are gone: each operation that turns them away asks here (document 000, Account state gates)."""
+"""Accounts that are gone: each operation that turns them away asks here (access.md, Account gates)."""
 
 from __future__ import annotations
 

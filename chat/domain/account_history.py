@@ -1,4 +1,4 @@
-"""What addresses and tags accounts have had (document 002, Admin user change log object)."""
+"""What addresses and tags accounts have had (administration.md, Change log)."""
 
 from __future__ import annotations
 

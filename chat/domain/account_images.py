@@ -1,5 +1,4 @@
-"""Avatar and banner of an account, and those that it shows in one guild instead (wire facts 5.1, 5.2, 8; appendix
-B)."""
+"""Avatar and banner of an account, and those that it shows in one guild instead (accounts.md, Account images)."""
 
 from __future__ import annotations
 

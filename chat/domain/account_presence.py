@@ -1,4 +1,4 @@
-"""The presence of one account, as the sum of what its sessions select (wire facts 1.2 and 1.7)."""
+"""The presence of one account, as the sum of what its sessions select (gateway.md, Presences)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from chat.protocol.presence import InitialPresence
 from chat.registries.statuses import PUBLISHED_STATUSES, STATUS_PRECEDENCE, Status
 
 ALL_SESSIONS: Final = "all"
-"""The session id under which the aggregate stands among the session presences (wire facts 1.7)."""
+"""The session id under which the aggregate stands among the session presences (gateway.md, Presences)."""
 
 
 @attrs.frozen
@@ -46,7 +46,7 @@ def initial_presence(
     saved_status: str,
     saved_custom_status: Mapping[str, Any] | None,
 ) -> SessionPresence:
-    """The presence of a session that starts (wire facts 1.2, Initial status rules).
+    """The presence of a session that starts (gateway.md, Identify).
 
     `initial` is Identify's `presence`; `properties_mobile`, from its properties, counts only without one. The saved
     values are the account's settings as the wire has them. A custom status that has run out is never shown, so whether
@@ -178,7 +178,7 @@ class AccountSessions:
 
 
 def session_presence(session_id: str, status: Status, afk: bool, mobile: bool) -> dict[str, Any]:
-    """The session presence object of wire facts 1.7."""
+    """The session presence object (gateway.md, Presences)."""
     return {"session_id": session_id, "status": status, "afk": afk, "mobile": mobile}
 
 

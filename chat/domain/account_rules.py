@@ -1,4 +1,4 @@
-"""What names, addresses, passwords and dates of birth an account may have (wire facts 5.1, 6.1, 6.2; design 7).
+"""What names, addresses, passwords and dates of birth an account may have (accounts.md, Names and tags).
 
 Each function returns the value as it is stored, or raises the refusal at the field that it was given for.
 """

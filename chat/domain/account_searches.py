@@ -1,4 +1,4 @@
-"""Finding accounts for administrators (document 002, GET /v1/admin/users)."""
+"""Finding accounts for administrators (administration.md, Finding accounts)."""
 
 from __future__ import annotations
 

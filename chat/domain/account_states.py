@@ -1,5 +1,5 @@
-"""What an account's own sessions are told of it: user, settings, relationships, guilds, read states (wire facts
-1.5)."""
+"""What an account's own sessions are told of it: user, settings, relationships, guilds, read states (gateway.md,
+Ready)."""
 
 from __future__ import annotations
 
@@ -120,5 +120,5 @@ class AccountStates:
         return self._memes_of(user_id)
 
     def read_states(self, user_id: int, *, threads: bool) -> list[dict[str, Any]]:
-        """Read state objects (wire facts 5.4); without `threads` none of threads."""
+        """Read state objects (accounts.md, Account states); without `threads` none of threads."""
         return read_states_of(self._database, self._guild_states, user_id, threads=threads)

@@ -1,4 +1,4 @@
-"""Accounts as their holders and others read and change them (wire facts 5.1, 6.5)."""
+"""Accounts as their holders and others read and change them (accounts.md, Private user)."""
 
 from __future__ import annotations
 

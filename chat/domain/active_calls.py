@@ -1,4 +1,4 @@
-"""The calls that are going on, in memory (wire facts 1.8, CALL_CREATE and CALL_UPDATE)."""
+"""The calls that are going on, in memory (people.md, Calls)."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Call:
         return min((*self.ringing.values(), self.empty_until))
 
     def told(self, *, ended_at: int | None = None) -> dict[str, Any]:
-        """The `call` of its message (wire facts 5.3)."""
+        """The `call` of its message (people.md, Calls)."""
         return {
             "participants": [str(user_id) for user_id in self.participants],
             "ended_timestamp": None if ended_at is None else iso_timestamp(ended_at),

@@ -1,4 +1,4 @@
-"""What is known of network addresses: their name in DNS, and where they are (document 002, Admin user object).
+"""What is known of network addresses: their name in DNS, and where they are (signing_in.md, Client information).
 
 A look-up that fails, or takes too long, tells nothing, and is no failure of whoever asked.
 """

@@ -1,4 +1,5 @@
-"""The address as a member of the own account: PATCH /v1/users/@me {email, email_token} (wire facts, appendix B).
+"""The address as a member of the own account: PATCH /v1/users/@me {email, email_token} (signing_in.md, Change of the
+email address).
 
 An account without an address is claimed by giving it one, and a password if it has none. For any other the token of
 `chat.domain.email_change` is needed, unless the instance sends no mail: then there is nothing that an address could

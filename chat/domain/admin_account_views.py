@@ -1,5 +1,5 @@
-"""Accounts as an administrator may see them: the Admin user object, redacted by what the administrator holds (document
-002, Authentication 3)."""
+"""Accounts as an administrator may see them: the Admin user object, redacted by what the administrator holds
+(administration.md, Redaction)."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class AdminAccountViews:
 
     async def own(self, acting: Acting) -> dict[str, Any]:
         """The administrator's own account, with address, date of birth and network addresses whatever the credential
-        holds (document 002, GET /v1/admin/users/@me)."""
+        holds (administration.md, Admin user object)."""
         account = acting.principal.account
         data = self._whole(account, await self._lookups.of(account.last_active_ip))
         if not acting.holds(Acl.AUDIT_LOG_VIEW):

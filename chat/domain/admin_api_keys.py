@@ -1,5 +1,6 @@
-"""Admin API keys: credentials that an administrator makes for programs (document 000, Admin credentials; wire facts
-7.4). A key never reaches further than whoever writes it does, and at its use no further than its owner then does.
+"""Admin API keys: credentials that an administrator makes for programs (access.md, Admin credentials;
+administration.md, API keys). A key never reaches further than whoever writes it does, and at its use no further than
+its owner then does.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from chat.store.database import Database
 from chat.store.guard import unguarded
 
 NAME_LENGTH: Final = 100
-"""Characters that the name of a key may have (wire facts 7.4)."""
+"""Characters that the name of a key may have (administration.md, API keys)."""
 
 LIFETIME_DAYS_MAXIMUM: Final = 365
 DAY_MS: Final = 86_400_000
@@ -201,7 +202,7 @@ def current(connection: sqlite3.Connection, principal: Principal) -> Principal:
 
 
 def require_held(principal: Principal, acls: Sequence[str]) -> None:
-    """Nobody hands on what they may not make use of themselves (wire facts 7.1).
+    """Nobody hands on what they may not make use of themselves (access.md, Admin credentials).
 
     :raises ApiError: MISSING_ACL.
     """

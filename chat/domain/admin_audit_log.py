@@ -1,4 +1,5 @@
-"""The administrative audit log: who did, or read, what (document 002, Conventions 2 and 3; wire facts 7.3)."""
+"""The administrative audit log: who did, or read, what (administration.md, Conventions; administration.md, Audit
+entries)."""
 
 from __future__ import annotations
 
@@ -18,7 +19,7 @@ from chat.store.admin_audit_log import AdminAuditLogEntry
 from chat.store.database import Database
 
 ABSENT: Final = "null"
-"""What stands for a value that there is none of (wire facts 7.3; design 7)."""
+"""What stands for a value that there is none of (administration.md, Audit entries)."""
 
 NO_TARGET: Final = 0
 """The target of what is about no single thing."""

@@ -1,4 +1,4 @@
-"""Reading the administrative audit log (wire facts 7.3). Reading it leaves no entry in it."""
+"""Reading the administrative audit log (administration.md, Audit entries). Reading it leaves no entry in it."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def _number(text: str) -> int | None:
 
 
 def _summary(account: Account | None) -> dict[str, Any] | None:
-    """The summary as entries have it: without the avatar (document 002, Admin user summary object)."""
+    """The summary as entries have it: without the avatar (administration.md, Admin user object)."""
     if account is None:
         return None
     return {name: value for name, value in user_summary(account).items() if name != "avatar"}

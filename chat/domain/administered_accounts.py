@@ -1,8 +1,8 @@
 """What an administrator changes of an account: one field group at a time, each with its own entry in the audit log
-(document 002, Endpoints).
+(administration.md, Account fields).
 
 Every change is one unit of writing that ends with the entry, so neither is there without the other. What it means for
-those who see the account is told afterwards (document 002, Events).
+those who see the account is told afterwards (administration.md, Conventions).
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ from chat.store.accounts import Account
 from chat.store.database import Database, was_locked
 
 PROFILE_FIELDS: Final = ("avatar", "banner", "bio", "pronouns", "global_name")
-"""What can be cleared (document 002, Profile fields)."""
+"""What can be cleared (administration.md, Account fields)."""
 
 FLAGS_MASK: Final = (1 << 64) - 1
 PREMIUM_FLAGS_MASK: Final = (1 << 32) - 1
 
 ALLOCATION_WAIT_SECONDS: Final = 10
-"""How long a change of username waits for others who allocate tags (document 002, Limits)."""
+"""How long a change of username waits for others who allocate tags (administration.md, Account fields)."""
 
 ALLOCATION_PAUSE_SECONDS: Final = 0.25
 
@@ -163,7 +163,7 @@ class AdministeredAccounts:
             raise ApiError("TAG_ALREADY_TAKEN") from None
 
     def _may_choose(self, account: Account) -> bool:
-        """Whether the account may have a discriminator of its choice (document 002, PATCH username)."""
+        """Whether the account may have a discriminator of its choice (administration.md, Account fields)."""
         if self._settings.self_hosted and self._settings.premium_mode == "everyone":
             return True
         return limits_of(self._settings, account, self._clock.now_ms()).feature_custom_discriminator > 0
@@ -172,7 +172,7 @@ class AdministeredAccounts:
         """Give the account another address, unverified; nobody is written to, and another account may have it too.
 
         Whoever has the address has the account, with all that it may do: a reset link goes there for the asking. So it
-        takes what making such a link takes (document 002, Authentication 4).
+        takes what making such a link takes (administration.md, ACLs).
 
         :raises InvalidFormBody: at `email`.
         :raises ApiError: EMAIL_UNAVAILABLE_ON_INSTANCE, UNKNOWN_USER, MISSING_ACL.
@@ -255,7 +255,8 @@ class AdministeredAccounts:
     async def set_acls(self, acting: Acting, user_id: int, acls: Collection[str]) -> dict[str, Any]:
         """Replace what the account may do as an administrator.
 
-        An administrator without the wildcard adds and takes away only what they may use themselves (design 7).
+        An administrator without the wildcard adds and takes away only what they may use themselves (administration.md,
+        ACLs).
 
         :raises ApiError: ACCESS_DENIED for the own account and beyond the grant bound, UNKNOWN_USER.
         """
@@ -329,12 +330,12 @@ class AdministeredAccounts:
         return await self.change(acting, user_id, AdminAction.UPDATE_PREMIUM_FLAGS, edit)
 
     def require_mail_instance(self) -> None:
-        """Raise EMAIL_UNAVAILABLE_ON_INSTANCE where people sign in with a username (document 002)."""
+        """Raise EMAIL_UNAVAILABLE_ON_INSTANCE where people sign in with a username (administration.md, Conventions)."""
         if self._settings.sign_in == "username":
             raise ApiError("EMAIL_UNAVAILABLE_ON_INSTANCE")
 
     def require_username_instance(self) -> None:
-        """Raise USERNAME_SIGN_IN_ONLY where people sign in with an address (document 002)."""
+        """Raise USERNAME_SIGN_IN_ONLY where people sign in with an address (administration.md, Conventions)."""
         if self._settings.sign_in != "username":
             raise ApiError("USERNAME_SIGN_IN_ONLY")
 
@@ -351,7 +352,7 @@ def found(connection: sqlite3.Connection, user_id: int) -> Account:
 
 
 def require_every_acl_of(acting: Acting, account: Account) -> None:
-    """Raise MISSING_ACL unless the administrator holds all that the account does (document 002, Authentication 4)."""
+    """Raise MISSING_ACL unless the administrator holds all that the account does (administration.md, ACLs)."""
     if not all(acting.holds(acl) for acl in account.acls if acl in _ADMIN_ACLS):
         raise ApiError("MISSING_ACL")
 

@@ -1,4 +1,4 @@
-"""Applications as administrators see them and hand them over (wire facts 7.2, 7.6, 7.7)."""
+"""Applications as administrators see them and hand them over (administration.md, Administered applications)."""
 
 from __future__ import annotations
 

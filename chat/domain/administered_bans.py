@@ -1,4 +1,4 @@
-"""Bans of accounts: for a time or for good, lifted, annotated (document 002, States and transitions)."""
+"""Bans of accounts: for a time or for good, lifted, annotated (administration.md, Account bans)."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ log: Final = structlog.get_logger("chat.admin")
 
 HOUR_MS: Final = 3_600_000
 PERMANENT_YEARS: Final = 100
-"""How long a permanent ban is stored to last (design 7)."""
+"""How long a permanent ban is stored to last (administration.md, Account bans)."""
 
 CLOSED: Final = UserFlag.DELETED | UserFlag.SELF_DELETED
 """Whoever has one of these is told nothing of a lifted ban."""

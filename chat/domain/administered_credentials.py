@@ -1,4 +1,5 @@
-"""What an administrator does about the ways into an account: mails, links, factors, sign-ins (document 002).
+"""What an administrator does about the ways into an account: mails, links, factors, sign-ins (administration.md, Ways
+into an account).
 
 Each is one unit of writing that ends with its entry in the audit log.
 """

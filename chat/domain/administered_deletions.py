@@ -1,4 +1,4 @@
-"""The erasure of accounts, scheduled and taken back by administrators (document 002, States and transitions).
+"""The erasure of accounts, scheduled and taken back by administrators (administration.md, Scheduled deletion).
 
 Scheduling is one unit of writing. What follows from misconduct belongs to it, as well as can be: it never takes the
 schedule back. The address is blocked in the unit; the reports, of which there may be many, are resolved by an errand

@@ -1,4 +1,4 @@
-"""What administrators decide on public discovery (wire facts 7.2: discovery:review, discovery:remove)."""
+"""What administrators decide on public discovery (administration.md, Reports and discovery)."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class AdministeredDiscovery:
 
     async def approve(self, acting: Acting, guild_id: int, reason: str | None) -> dict[str, Any]:
         """Take a guild into discovery. What everybody can find asks something of those who write there: a guild that
-        asked nothing asks for verified addresses from now on (document 001, Verification levels).
+        asked nothing asks for verified addresses from now on (guilds.md, Verification levels).
 
         :raises ApiError: UNKNOWN_GUILD, DISCOVERY_APPLICATION_NOT_FOUND, DISCOVERY_APPLICATION_ALREADY_REVIEWED.
         """

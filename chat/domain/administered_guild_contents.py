@@ -1,4 +1,5 @@
-"""What an administrator reads in guilds, and takes out of them: audit log, emojis, stickers (wire facts 7.2, 7.7)."""
+"""What an administrator reads in guilds, and takes out of them: audit log, emojis, stickers (administration.md,
+Administered guilds)."""
 
 from __future__ import annotations
 

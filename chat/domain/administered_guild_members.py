@@ -1,4 +1,4 @@
-"""What an administrator does about the members of guilds (wire facts 7.2, 7.7).
+"""What an administrator does about the members of guilds (administration.md, Administered guilds).
 
 The guild's own rules hold where they protect it (its owner is neither removed nor kept out, a ban keeps out even whom
 an administrator would add), permissions do not: the administrator need not be a member.

@@ -1,4 +1,4 @@
-"""What an administrator reads and changes of guilds (wire facts 7.6, 7.7; design 7, UNAVAILABLE_* and other features).
+"""What an administrator reads and changes of guilds (administration.md, Administered guilds).
 
 A change goes the way of the guild's own operations: the same rules for what is stored, the same events, and an entry in
 the guild's audit log, whose actor is the administrator. The reason of the request stays in the administrative log: it
@@ -64,7 +64,8 @@ class GuildWishes:
     settings: Mapping[str, Any] = attrs.Factory(dict)
 
     def require_acls(self, acting: Acting) -> None:
-        """Raise MISSING_ACL unless the administrator may change everything that is named (wire facts 7.7)."""
+        """Raise MISSING_ACL unless the administrator may change everything that is named (administration.md,
+        Administered guilds)."""
         needed = {
             Acl.GUILD_UPDATE_NAME: self.name is not None,
             Acl.GUILD_UPDATE_VANITY: self.changes_vanity,

@@ -1,5 +1,5 @@
 """What an administrator reads around an account: guilds, conversations, applications, relationships, sign-ins, changes
-(document 002, Endpoints). Reading leaves an entry in the audit log as well, and what failed leaves none.
+(administration.md, Account lists). Reading leaves an entry in the audit log as well, and what failed leaves none.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ CATEGORIES: Final[Mapping[str, RelationshipType]] = {
     "outgoing_request": RelationshipType.OUTGOING_REQUEST,
     "blocked": RelationshipType.BLOCKED,
 }
-"""Document 002, Relationship categories."""
+"""The categories of relationships (administration.md, Account relationships)."""
 
 _CATEGORY_OF: Final = {int(type): name for name, type in CATEGORIES.items()}
 _LISTS: Final = {

@@ -1,4 +1,5 @@
-"""Messages as administrators look them up and delete them, in whatever channel (wire facts 7.2, 7.7)."""
+"""Messages as administrators look them up and delete them, in whatever channel (administration.md, Messages and
+shreds)."""
 
 from __future__ import annotations
 

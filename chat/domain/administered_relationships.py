@@ -1,4 +1,4 @@
-"""Taking an account's relationships away for an administrator (document 002, Endpoints)."""
+"""Taking an account's relationships away for an administrator (administration.md, Account relationships)."""
 
 from __future__ import annotations
 
@@ -52,8 +52,8 @@ class AdministeredRelationships:
     async def clear(self, acting: Acting, user_id: int, category: str) -> int:
         """Remove all that the account has in a category, one after the other; how many there were.
 
-        A failure on the way leaves what was removed before, and its entry in the audit log (design 7, administrative
-        audit of failures).
+        A failure on the way leaves what was removed before, and its entry in the audit log (administration.md, Account
+        relationships).
 
         :raises ApiError: UNKNOWN_USER; INTERNAL_SERVER_ERROR where it could not be done to the end.
         """

@@ -1,5 +1,5 @@
-"""Announcement channels: publishing their messages, and following them from channels of any guild (conventions of the
-field; document 001, Guild features, ANNOUNCEMENT_CHANNELS_DISABLED).
+"""Announcement channels: publishing their messages, and following them from channels of any guild (guilds.md, Guild
+features; conventions of the field).
 
 Who follows is a webhook of type 2 in the following channel, managed and deleted like any other; the copies are what it
 writes (`chat.domain.crossposting`).

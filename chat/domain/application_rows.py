@@ -1,4 +1,4 @@
-"""The rows of applications and bots: how they are made, found and emptied (wire facts 5.7)."""
+"""The rows of applications and bots: how they are made, found and emptied (applications.md, Applications and bots)."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ NAMELESS_BOT: Final = "bot"
 def new_bot(application: Application, *, service_name: str) -> Account:
     """The bot account of a new application, without its discriminator.
 
-    Its snowflake is the application's (wire facts 5.7): clients take either for the other.
+    Its snowflake is the application's (applications.md, Applications and bots): clients take either for the other.
     """
     return Account(
         id=application.id,

@@ -1,4 +1,4 @@
-"""Applications and their bot accounts (wire facts 2.3, 5.7; appendix D, OAuth2)."""
+"""Applications and their bot accounts (applications.md, Applications and bots)."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ from chat.store.database import Database
 log: Final = structlog.get_logger("chat.accounts")
 
 NAME_LENGTH: Final = 100
-"""Characters that the name of an application may have (wire facts 5.7)."""
+"""Characters that the name of an application may have (applications.md, Applications and bots)."""
 
 BOT_FLAGS: Final = int(UserFlag.FRIENDLY_BOT | UserFlag.FRIENDLY_BOT_MANUAL_APPROVAL)
 """Bits of a bot's flags that its owner may set."""

@@ -1,5 +1,5 @@
 """Archives of accounts and guilds: ordering them, reading how far they are, handing them out, and what becomes of them
-(document 002, POST archives; wire facts 7.6).
+(administration.md, Archives).
 
 An archive is a row and, once it is whole, a file. A job builds the file step by step (`chat.domain.archive_building`);
 with each step it writes down how far it is, so that after the end of a server the next one goes on from there. A file
@@ -43,7 +43,7 @@ from chat.store.jobs import Job
 DAY_MS: Final = 24 * 3_600_000
 
 KEPT_MS: Final = 365 * DAY_MS
-"""How long an archive can be had (wire facts 7.6), and how long it is listed after that."""
+"""How long an archive can be had (administration.md, Archives), and how long it is listed after that."""
 
 ADDRESS_MS: Final = 3_600_000
 """How long an address holds under which an archive is downloaded."""
@@ -105,7 +105,7 @@ class Archives:
         self, acting: Acting, kind: ArchiveSubject, subject_id: int, *, include_attachments: bool
     ) -> dict[str, Any]:
         """Order an archive; the archive object, of which nothing is done yet. What the administrator may not see of an
-        account is not in it (document 002, Authentication 3).
+        account is not in it (administration.md, Redaction).
 
         :raises ApiError: UNKNOWN_USER or UNKNOWN_GUILD.
         """
@@ -410,7 +410,8 @@ def _require_subject(connection: sqlite3.Connection, kind: ArchiveSubject, subje
 
 
 def _withheld(acting: Acting, kind: ArchiveSubject, subject_id: int) -> list[str]:
-    """What the archive is to do without. Their own account everybody sees whole (document 002, GET users/@me)."""
+    """What the archive is to do without. Their own account everybody sees whole (administration.md, Admin user
+    object)."""
     if kind is ArchiveSubject.GUILD or subject_id == acting.user_id:
         return []
     return [str(acl) for acl in PROTECTING if not acting.holds(acl)]

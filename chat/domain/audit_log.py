@@ -1,4 +1,4 @@
-"""The audit log of a guild: who changed what, why, and from what to what (wire facts 5.5).
+"""The audit log of a guild: who changed what, why, and from what to what (guilds.md, Audit log).
 
 An entry is written in the same unit as the change that it tells of, and told after the commit.
 """

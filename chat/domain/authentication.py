@@ -1,5 +1,4 @@
-"""Password login, logout, and what every way of signing in has in common (wire facts 6.1, 6.2; document 002, States and
-transitions).
+"""Password login, logout, and what every way of signing in has in common (signing_in.md, Login).
 
 Whatever proves somebody to be the holder of an account (a password, a second factor, a passkey, a mailed link, a
 provider), the sign-in itself is made by `complete`, or by `proceed` where a second factor may still be asked for.
@@ -60,7 +59,7 @@ class SignedIn:
     """What the login asked to join."""
 
     def answer(self) -> dict[str, Any]:
-        """The token response (wire facts 6.2)."""
+        """The token response (signing_in.md, Login)."""
         return self.sign_in.answer(self.account)
 
 
@@ -108,7 +107,7 @@ class Authentication:
 
     @property
     def login_field(self) -> str:
-        """The member of the login body that names the account (design 7)."""
+        """The member of the login body that names the account (signing_in.md, Login)."""
         return "username" if self._by_username else "email"
 
     def asker(self, login: str, address: str) -> Asker:

@@ -1,4 +1,4 @@
-"""Backup codes: ten one-time codes for whoever has lost the authenticator (wire facts 6.3).
+"""Backup codes: ten one-time codes for whoever has lost the authenticator (signing_in.md, Backup codes).
 
 They have to be shown again, so they are stored sealed, not hashed. People copy them by hand: letter case and
 everything that is no letter or digit do not count.

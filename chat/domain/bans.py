@@ -1,4 +1,4 @@
-"""Keeping accounts out of a guild, and removing members (wire facts 5.2, 5.5; appendices A, B and D).
+"""Keeping accounts out of a guild, and removing members (guilds.md, Bans).
 
 A ban keeps out the account, and whoever comes from the network that the account came from last. It may end by itself.
 """
@@ -271,7 +271,7 @@ class Bans:
 
 
 def ban_object(ban: Ban, account: Account | None) -> dict[str, Any]:
-    """A ban as the wire has it (wire facts 5.2)."""
+    """A ban as the wire has it (guilds.md, Bans)."""
     return {
         "user": author_object(ban.user_id, account),
         "reason": ban.reason,

@@ -1,4 +1,4 @@
-"""Where people pay, beyond this server: app stores and a payment processor (design 7, store purchases).
+"""Where people pay, beyond this server: app stores and a payment processor (instance.md, Stores and payments).
 
 The server knows them through one interface, which a store service of the operator's own implements over HTTP
 (`chat.domain.billing_service`). A self-hosted instance has none.
@@ -45,7 +45,7 @@ class PurchaseLink:
 class PurchaseReading:
     """How a purchase stands, as its store tells it; times are Unix milliseconds.
 
-    The members are those of the Admin store purchase object (document 002).
+    The members are those of the Admin store purchase object (administration.md, Store purchases).
     """
 
     product_id: str

@@ -1,4 +1,4 @@
-"""Finds blocked pages and domains in texts (the blocklists `url` and `url_domain`; wire facts 7.2)."""
+"""Finds blocked pages and domains in texts (administration.md, Blocklists; the blocklists `url` and `url_domain`)."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """What nobody may use on the instance, as it is asked for: held in memory, so that no request costs a statement.
 
-The blocklists of administrators (wire facts 7.2) and the phrases of the setting `content_policy.blocked_phrases`
-together. `chat.domain.blocklists` keeps what is held here in step with the store. Addresses, files and images may be
-asked for in units of writing as well; texts on the loop alone.
+The blocklists of administrators (administration.md, Blocklists) and the phrases of the setting
+`content_policy.blocked_phrases` together. `chat.domain.blocklists` keeps what is held here in step with the store.
+Addresses, files and images may be asked for in units of writing as well; texts on the loop alone.
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""What nobody may use on the instance (design 7, blocklists): mail addresses, networks, phrases, pages, files, images.
+"""What nobody may use on the instance (administration.md, Blocklists): mail addresses, networks, phrases, pages, files,
+images.
 
 Every list is held in memory as well, so that asking it costs a look into a set; the store is what counts, and a change
 reaches the memory after its commit.

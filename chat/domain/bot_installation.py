@@ -1,4 +1,4 @@
-"""Adding an application's bot to a guild, with a role for what it was promised (wire facts 5.7)."""
+"""Adding an application's bot to a guild, with a role for what it was promised (applications.md, Installing a bot)."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from chat.store.database import Database
 MANAGE_GUILD: Final = Permission.MANAGE_GUILD.value
 
 NEW_ROLE_POSITION: Final = 1
-"""New roles go to the bottom, above everyone's (wire facts, appendix D)."""
+"""New roles go to the bottom, above everyone's (applications.md, Installing a bot)."""
 
 
 class BotInstallation:

@@ -1,4 +1,4 @@
-"""One change for many accounts or guilds, as a durable job (document 002, PATCH flags; wire facts 7.2, 7.7).
+"""One change for many accounts or guilds, as a durable job (administration.md, Bulk jobs).
 
 Each item goes the way of the single operation, with its rules, its events and its entry in the audit log, in the unit
 that writes down that the item is done: so a server that ends under the job has done every item once or not at all. What

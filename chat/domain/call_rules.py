@@ -1,4 +1,4 @@
-"""Whose telephone rings (wire facts 5.4, `incoming_call_flags`)."""
+"""Whose telephone rings (people.md, Calls)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ CALL_CHANNEL_TYPES: Final = frozenset({ChannelType.DM, ChannelType.GROUP_DM})
 
 
 class IncomingCallFlag(enum.IntFlag):
-    """Bits of `incoming_call_flags`: who may make an account ring (wire facts 5.4)."""
+    """Bits of `incoming_call_flags`: who may make an account ring (people.md, Calls)."""
 
     FRIENDS_OF_FRIENDS = 1 << 0
     """Friends, and those who are friends with one of them."""

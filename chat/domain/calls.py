@@ -1,4 +1,4 @@
-"""Calls in conversations of two and in groups (appendix A, calls; wire facts 1.8, 5.3 and 5.4).
+"""Calls in conversations of two and in groups (people.md, Calls).
 
 There is no media server: a call is who is connected and who is being rung. It begins when somebody connects or rings,
 with a message of type 3, and ends when the last one has left, when nobody came within a minute, when somebody ends it,

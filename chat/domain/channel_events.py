@@ -1,4 +1,4 @@
-"""What sessions hear of a guild's channels besides seeing them come and go (wire facts 1.8)."""
+"""What sessions hear of a guild's channels besides seeing them come and go (gateway.md, Audiences)."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""What a guild's channel is made of, by type: which fields it owns, and what is stored of what was asked for (wire
-facts 2.5, 5.2; document 001, AUDIO_BITRATE features).
+"""What a guild's channel is made of, by type: which fields it owns, and what is stored of what was asked for
+(guilds.md, Channels; guilds.md, Guild features).
 
 A field that a type does not own is ignored, as clients send whole forms.
 """
@@ -69,7 +69,7 @@ BITRATE_CAPS: Final[Mapping[GuildFeature, int]] = {
     GuildFeature.AUDIO_BITRATE_256_KBPS: 256_000,
     GuildFeature.AUDIO_BITRATE_384_KBPS: 384_000,
 }
-"""The highest one that a guild holds wins (document 001, Guild features)."""
+"""The highest one that a guild holds wins (guilds.md, Guild features)."""
 
 
 def bitrate_cap(features: Set[str], limits: Limits) -> int:

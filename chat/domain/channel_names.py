@@ -1,4 +1,4 @@
-"""How names of channels are written (document 001, TEXT_CHANNEL_FLEXIBLE_NAMES; design 7, names).
+"""How names of channels are written (guilds.md, Channel names).
 
 Without flexible names the channels that hold text go in lower case with hyphens for white space; letters, marks,
 digits, emoji, `-` and `_` stay, other punctuation goes. Voice channels, categories and links are called as one likes.
@@ -20,7 +20,7 @@ PLAIN_NAMED_TYPES: Final = frozenset(
 
 RENAMED_TYPES: Final = frozenset({ChannelType.GUILD_TEXT, ChannelType.GUILD_ANNOUNCEMENT})
 """Types that are renamed at once when a guild loses flexible names; forums and media keep theirs until the next
-change (document 001, Modify guild)."""
+change (guilds.md, Modify guild)."""
 
 _WHITE_SPACE: Final = re.compile(r"\s+")
 _KEPT_CATEGORIES: Final = ("L", "M", "N", "So", "Sk", "Cf")

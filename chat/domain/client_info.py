@@ -11,7 +11,7 @@ from chat.store.auth_sessions import AuthSession
 
 
 def client_info(session: AuthSession, agent: Agent, place: Place | None = None) -> dict[str, Any] | None:
-    """The auth session object's `client_info` (wire facts 5.4); None where nothing is known.
+    """The auth session object's `client_info` (signing_in.md, Sign-ins); None where nothing is known.
 
     What a native client says of its system goes before what its user agent does. `place` is where the address is, None
     where that is not known.

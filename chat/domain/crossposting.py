@@ -1,5 +1,5 @@
-"""Brings published messages to the channels that follow, and keeps the copies what their originals are (conventions of
-the field; document 001, Guild features, ANNOUNCEMENT_CHANNELS_DISABLED).
+"""Brings published messages to the channels that follow, and keeps the copies what their originals are (guilds.md,
+Guild features; conventions of the field).
 
 What is to be done stands in the store, so that a restart loses nothing. A note says no more than that a copy is out of
 date: whoever works it off looks at what the message is by then, so several changes may make one update.

@@ -1,4 +1,5 @@
-"""The discovery document: what a client learns of an instance before it knows anybody (wire facts 2.1, 2.4)."""
+"""The discovery document: what a client learns of an instance before it knows anybody (instance.md, Discovery
+document)."""
 
 from __future__ import annotations
 
@@ -19,7 +20,7 @@ from chat.mail.mailer import Mailer
 API_CODE_VERSION: Final = 1
 LIMITS_VERSION: Final = 2
 SHARDS: Final = 1
-"""The recommendation of GET /v1/gateway/bot, the same for every bot (wire facts 2.2)."""
+"""The recommendation of GET /v1/gateway/bot, the same for every bot (instance.md, Gateway address)."""
 
 SESSION_STARTS: Final = {"total": 1000, "remaining": 999, "reset_after": 14_400_000, "max_concurrency": 1}
 """The session start limit object of GET /v1/gateway/bot; there is no such limit, so it is fixed."""

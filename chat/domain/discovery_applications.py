@@ -1,4 +1,4 @@
-"""Guilds that want to be found: their applications for public discovery (wire facts, appendix A).
+"""Guilds that want to be found: their applications for public discovery (guilds.md, Discovery).
 
 A guild has at most one application. One that was turned down, or taken out of discovery again, may apply anew. Whether
 a guild is in discovery is told by its feature DISCOVERABLE alone, which administrators may also give and take by hand.

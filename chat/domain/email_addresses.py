@@ -1,9 +1,9 @@
 """Giving an account another address: whether it may have it, what becomes of the old one, and the way back.
 
 Who changes the address of an account has as good as got the account. So the old address, if it was verified, is told,
-and its holder may take the account back for 72 hours (wire facts 6.1; `chat.domain.email_revert`). For so long the
-address stays kept for the account: otherwise whoever took it over could give the address to another account, and so
-make sure that it never comes back.
+and its holder may take the account back for 72 hours (signing_in.md, Change of the email address;
+`chat.domain.email_revert`). For so long the address stays kept for the account: otherwise whoever took it over could
+give the address to another account, and so make sure that it never comes back.
 """
 
 from __future__ import annotations

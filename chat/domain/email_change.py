@@ -1,4 +1,4 @@
-"""Changing an account's address: POST /v1/users/@me/email-change/... (wire facts, appendix A; design 7, email change).
+"""Changing an account's address: POST /v1/users/@me/email-change/... (signing_in.md, Change of the email address).
 
 A ticket stands for one change under way. Each step finds it at the stage that the last one left it at, and moves it on
 as STAGES says; any other step is refused like an unknown ticket. Two proofs lie between the beginning and a new

@@ -1,4 +1,5 @@
-"""Replacing an address that takes no mail: POST /v1/users/@me/email-change/bounced/... (wire facts, appendix A).
+"""Replacing an address that takes no mail: POST /v1/users/@me/email-change/bounced/... (signing_in.md, Change of the
+email address).
 
     step         ticket before     ticket after
     request-new  -                 waits for the code from the new address

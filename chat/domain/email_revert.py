@@ -1,4 +1,5 @@
-"""Taking an account back whose address was changed: POST /v1/auth/email-revert (wire facts 6.1; design 7).
+"""Taking an account back whose address was changed: POST /v1/auth/email-revert (signing_in.md, Change of the email
+address).
 
 The link was mailed to the address that the account had. Whoever follows it gets the account as it was when it left
 that address: the address is restored, a new password is set, everybody is signed out, and what was added since to

@@ -21,11 +21,12 @@ from chat.store.database import Database
 from chat.store.email_tokens import EmailToken
 
 TOKEN_LIFETIME_MS: Final = 24 * 3_600_000
-"""How long the link in the mail works (wire facts 6.1)."""
+"""How long the link in the mail works (signing_in.md, Verification mails)."""
 
 MAILS_PER_WINDOW: Final = 3
 MAILS_WINDOW_MS: Final = 15 * 60_000
-"""Three mails per address within it (design 7, mail limits): a rule, not a request limit, so it always holds."""
+"""Three mails per address within it (signing_in.md, Verification mails): a rule, not a request limit, so it always
+holds."""
 
 KIND: Final = str(MailKind.VERIFICATION)
 
@@ -51,7 +52,7 @@ class EmailVerification:
 
     @property
     def is_needed(self) -> bool:
-        """Whether an address counts as verified only after its mail came back (design 7, instance without mail)."""
+        """Whether an address counts as verified only after its mail came back (signing_in.md, Verification mails)."""
         return self._mailer.is_on and self._settings.email_verification_required and self._settings.sign_in == "email"
 
     def send(self, connection: sqlite3.Connection, account: Account, token: str) -> None:

@@ -1,4 +1,4 @@
-"""Emojis and stickers of guilds: making, copying, changing and deleting them (wire facts 1.8, 5.2; appendices A and B).
+"""Emojis and stickers of guilds: making, copying, changing and deleting them (guilds.md, Emojis and stickers).
 
 Whoever may create expressions may also change and delete their own; those of others need MANAGE_EXPRESSIONS. Every
 change is told with the whole set.
@@ -46,7 +46,7 @@ CREATE_EXPRESSIONS: Final = Permission.CREATE_EXPRESSIONS.value
 MANAGE_EXPRESSIONS: Final = Permission.MANAGE_EXPRESSIONS.value
 
 UNLIMITED_SLOTS: Final = 999_999
-"""Slots with UNLIMITED_EMOJI or UNLIMITED_STICKERS (document 001, Guild features)."""
+"""Slots with UNLIMITED_EMOJI or UNLIMITED_STICKERS (guilds.md, Guild features)."""
 
 
 @attrs.frozen

@@ -1,5 +1,5 @@
 """What an account holds beside its password, and whose factors count: a person's own, and for a bot those of the owner
-of its application (document 001, MFA levels; document 002, Admin user object; design 8)."""
+of its application (guilds.md, MFA levels; access.md, Sudo mode)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class FactorsHeld:
 
     totp: bool = False
     webauthn: bool = False
-    """Whether a passkey is registered, enabled as a second factor or not (document 000, Sudo mode 2)."""
+    """Whether a passkey is registered, enabled as a second factor or not (access.md, Sudo mode)."""
     backup_codes: bool = False
     """Whether a backup code is left."""
 

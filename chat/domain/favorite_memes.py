@@ -1,5 +1,4 @@
-"""Pictures, films and sounds that an account keeps at hand (wire facts 1.5, 1.8, 2.5 and 5.3, `favorite_meme_id`; the
-routes and the object, which the facts leave open, are as in services of this kind).
+"""Pictures, films and sounds that an account keeps at hand (messages.md, Kept messages; conventions of the field).
 
 The file of a meme is an attachment in the account's conversation with itself. What comes out of a message shares the
 message's bytes, as a forward does, and stays when that goes; it counts against the storage of whoever keeps it.

@@ -1,4 +1,5 @@
-"""What forums and media channels are made of beyond other channels (wire facts 5.2; conventions of the field)."""
+"""What forums and media channels are made of beyond other channels (guilds.md, Forum and media channels; conventions of
+the field)."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""The tags of forums and media channels, and which of them a post may have (wire facts 5.2, 5.6; conventions of the
-field)."""
+"""The tags of forums and media channels, and which of them a post may have (threads.md, Posts and tags; conventions of
+the field)."""
 
 from __future__ import annotations
 

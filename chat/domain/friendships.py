@@ -1,4 +1,4 @@
-"""Asking to be friends, agreeing, blocking, parting (wire facts 5.4, 6.5, appendices A, B, D).
+"""Asking to be friends, agreeing, blocking, parting (people.md, Relationships).
 
 An account has so many friends, blocks and requests of its own at most, and so many requests by others beside them:
 those who ask take no room away from it.
@@ -38,7 +38,7 @@ FRIENDLY_AFTER_APPROVAL: Final = UserFlag.FRIENDLY_BOT_MANUAL_APPROVAL.value
 FROM_FRIENDS_OF_FRIENDS: Final = 1
 FROM_GUILD_MEMBERS: Final = 2
 FROM_ANYONE: Final = 4
-"""Bits of `friend_source_flags`: from whom an account takes requests (wire facts 5.4)."""
+"""Bits of `friend_source_flags`: from whom an account takes requests (people.md, Relationships)."""
 
 
 CHOSEN: Final = (RelationshipType.FRIEND, RelationshipType.BLOCKED, RelationshipType.OUTGOING_REQUEST)

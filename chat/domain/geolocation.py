@@ -1,4 +1,4 @@
-"""Where network addresses are, from a MaxMind database that the operator supplies (design 7, geolocation).
+"""Where network addresses are, from a MaxMind database that the operator supplies (signing_in.md, Client information).
 
 The file is opened anew for each request, which takes a millisecond, so one that was replaced counts from the next on.
 It is read as a file rather than mapped into memory: one that is written over in place then fails a look-up or two
@@ -47,7 +47,7 @@ class Place:
         return ", ".join(dict.fromkeys(part for part in named if part is not None))
 
     def as_members(self) -> dict[str, str | None]:
-        """The `location` of an auth session object (wire facts 5.4)."""
+        """The `location` of an auth session object (signing_in.md, Client information)."""
         return {"city": self.city, "region": self.region, "country": self.country}
 
 

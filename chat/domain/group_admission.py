@@ -1,4 +1,4 @@
-"""Whom an account lets add it to groups (wire facts 5.4, group_dm_add_permission_flags).
+"""Whom an account lets add it to groups (people.md, Groups).
 
 Where several flags say different things, FRIENDS_ONLY goes before NOBODY and that before EVERYONE; without any flag it
 is as with FRIENDS_ONLY. Nobody is added across a block, nor told of one: then the two count as strangers.

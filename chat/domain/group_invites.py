@@ -1,4 +1,4 @@
-"""Invites into groups (wire facts 5.2, invite type 1): whoever is in a group makes and sees them, its owner and whoever
+"""Invites into groups (people.md, Group invites): whoever is in a group makes and sees them, its owner and whoever
 made one delete it.
 """
 

@@ -1,4 +1,4 @@
-"""Conversations of several accounts (wire facts 5.2 type 3, 6.5, appendix B): who is in them, and what they are called.
+"""Conversations of several accounts (people.md, Groups): who is in them, and what they are called.
 
 Whoever makes a group owns it; when the owner leaves, it passes to whoever has been there for longest. Everybody in it
 may add others, name it and give it an icon; the owner alone takes others out, names them and hands the group over.
@@ -467,7 +467,7 @@ def _judged_nicks(
     before: PrivateChannel, user_id: int, nicks: Mapping[int, str | None] | None
 ) -> dict[int, str | None]:
     """The nicknames to write. Everybody names oneself, the owner anybody; None takes all away that the caller may give,
-    since an object of nothing but nulls comes as null (wire facts 3.2)."""
+    since an object of nothing but nulls comes as null (http.md, Empty values)."""
     if nicks is None:
         return dict.fromkeys(before.nicks if before.channel.owner_id == user_id else (user_id,))
     for named_id in nicks:

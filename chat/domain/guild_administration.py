@@ -1,7 +1,7 @@
 """What the operator does to guilds from the command line, and how a server tells of it.
 
-The features that Modify guild does not reach are the operator's (document 001, Guild features; contract, Commands). A
-running server learns of a change from the note that is written with it (`chat.store.outside_changes`).
+The features that Modify guild does not reach are the operator's (guilds.md, Guild features; instance.md, Command line).
+A running server learns of a change from the note that is written with it (`chat.store.outside_changes`).
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""Modify guild (document 001): every field is judged before anything is written, and all are written together."""
+"""Modify guild (guilds.md, Modify guild): every field is judged before anything is written, and all are written
+together."""
 
 from __future__ import annotations
 
@@ -60,7 +61,7 @@ JUDGED_APART: Final = frozenset({"nsfw", "nsfw_level", *GUILD_IMAGES})
 UNLOGGED: Final = frozenset({"banner_width", "banner_height", "splash_width", "splash_height"}) | frozenset(
     {"embed_splash_width", "embed_splash_height"}
 )
-"""Differences that alone are not worth an entry (wire facts 5.5, no-change rule)."""
+"""Differences that alone are not worth an entry (guilds.md, Audit log)."""
 
 
 @attrs.frozen
@@ -195,7 +196,7 @@ class GuildChanges:
         return ChangedGuild(before, after, renamed, entry)
 
     async def _require_mfa_level_change(self, principal: Principal, access: GuildAccess, proof: SudoProof) -> None:
-        """Sudo mode first, then ownership, then a second factor (document 001, Modify guild)."""
+        """Sudo mode first, then ownership, then a second factor (guilds.md, Modify guild)."""
         await self._sudo.require(principal.account, proof)
         if access.state.guild.owner_id != principal.user_id:
             raise ApiError("MISSING_PERMISSIONS")
@@ -299,7 +300,7 @@ class GuildChanges:
 
 
 def changes_availability(before: Guild, after: Guild) -> bool:
-    """Whether the guild is closed to others than before, or its being closed is told differently (document 001, Guild
+    """Whether the guild is closed to others than before, or its being closed is told differently (guilds.md, Guild
     features)."""
     changed = before.features ^ after.features
     is_closed = not UNAVAILABLE_GUILD_FEATURES.isdisjoint(after.features)
@@ -313,13 +314,13 @@ def _require_level(guild: Guild, level: int) -> None:
 
 def _features_after(before: frozenset[str], known: frozenset[str], wanted: frozenset[str]) -> frozenset[str]:
     """The set with what is wanted beyond what was known, and without what was known and is not wanted; what cannot be
-    toggled is left as it is (document 001, Modify guild)."""
+    toggled is left as it is (guilds.md, Modify guild)."""
     toggleable = frozenset(str(feature) for feature in TOGGLEABLE_GUILD_FEATURES)
     return (before - (toggleable & known - wanted)) | (toggleable & wanted - known)
 
 
 def _nsfw(guild: Guild, fields: Mapping[str, Any]) -> dict[str, Any]:
-    """What `nsfw` and the older `nsfw_level` come to; the former wins (document 001, Modify guild)."""
+    """What `nsfw` and the older `nsfw_level` come to; the former wins (guilds.md, Modify guild)."""
     if "nsfw" in fields:
         return {"nsfw": fields["nsfw"]}
     if "nsfw_level" not in fields:
@@ -358,7 +359,7 @@ def _renamed(connection: sqlite3.Connection, before: Guild, after: Guild) -> tup
 
 
 def logged(guild: Guild) -> dict[str, Any]:
-    """A guild as the audit log compares it (wire facts 5.5, GUILD_UPDATE change keys)."""
+    """A guild as the audit log compares it (guilds.md, Audit log)."""
     cutoff = guild.message_history_cutoff
     return {
         "name": guild.name,

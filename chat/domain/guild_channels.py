@@ -1,4 +1,4 @@
-"""Channels of a guild: making, changing, ordering and deleting them (wire facts 5.2; appendices A, B and D).
+"""Channels of a guild: making, changing, ordering and deleting them (guilds.md, Channels).
 
 That a session sees a channel come or go is told by the gateway, which compares what each account saw with what it sees
 (`GuildStateChanged`); here only changes of channels are told.

@@ -1,4 +1,4 @@
-"""Delete guild (document 001), and Transfer ownership.
+"""Delete guild (guilds.md, Delete guild), and Transfer ownership.
 
 A guild is gone with one short transaction, whatever it holds: its channels are cut loose, and a sweep deletes their
 messages in portions afterwards, also after a restart in between. So nobody waits for the end of a million messages.

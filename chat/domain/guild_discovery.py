@@ -1,6 +1,4 @@
-"""Public discovery: guilds that anybody may find and join (document 001, Guild features, DISCOVERABLE; wire facts,
-appendix A).
-"""
+"""Public discovery: guilds that anybody may find and join (guilds.md, Discovery)."""
 
 from __future__ import annotations
 

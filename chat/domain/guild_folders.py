@@ -1,7 +1,7 @@
 """An account's folder layout, which every guild that it joins enters and every guild that it leaves goes out of; and
 the guilds whose members may not write to it, where a new one stands if the account wants that of new ones.
 
-Wire facts 5.4: a new guild is added to the folder with id -1; where there is no folder, that one is made.
+A new guild is added to the folder with id -1; where there is no folder, that one is made (accounts.md, User settings).
 """
 
 from __future__ import annotations

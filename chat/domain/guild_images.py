@@ -1,4 +1,4 @@
-"""Icon, banner and splashes of a guild, as Modify guild takes them (document 001, PATCH /v1/guilds/{guild_id})."""
+"""Icon, banner and splashes of a guild, as Modify guild takes them (guilds.md, Guild images)."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ class GuildImageChanges:
 
 
 async def judged(media: MediaLibrary, guild: Guild, fields: Mapping[str, Any]) -> GuildImageChanges:
-    """The image fields among `fields`, looked at. An empty text counts as null (ruling)."""
+    """The image fields among `fields`, looked at. An empty text counts as null (http.md, Empty values)."""
     by_field: dict[str, PreparedImage | None] = {}
     errors: list[FieldError] = []
     for field in GUILD_IMAGES.keys() & fields.keys():

@@ -1,4 +1,4 @@
-"""What a new guild is to be made of, before anything has an id (document 001, Create guild and its template).
+"""What a new guild is to be made of, before anything has an id (guilds.md, Create guild).
 
 Roles and channels of a plan refer to each other by their place in it. `founded` turns a plan into the rows to write.
 """

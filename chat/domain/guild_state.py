@@ -188,7 +188,8 @@ class GuildState:
         return granted.moderated
 
     def unavailable_for(self, is_staff: bool) -> bool:
-        """Whether the guild is closed to an account with, or without, the staff flag (document 001, Guild features)."""
+        """Whether the guild is closed to an account with, or without, the staff flag (guilds.md, Unavailable
+        guilds)."""
         features = self.guild.features
         return GuildFeature.UNAVAILABLE_FOR_EVERYONE in features or (
             not is_staff and GuildFeature.UNAVAILABLE_FOR_EVERYONE_BUT_STAFF in features

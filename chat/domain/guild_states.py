@@ -44,10 +44,11 @@ class GuildStates:
         self._recent: OrderedDict[int, GuildState] = OrderedDict()
         self._channel_guilds: dict[int, int] = {}
         self.missing_guild_ids: set[int] = set()
-        """Stored guilds that this node does not know: access answers ACCESS_DENIED (document 001, Endpoints)."""
+        """Stored guilds that this node does not know: access answers ACCESS_DENIED (guilds.md, Order of guild
+        checks)."""
         self.counts_failing = False
-        """Whether nobody can say at present how many members guilds have; lists come without (document 001, List
-        current user guilds)."""
+        """Whether nobody can say at present how many members guilds have; lists come without (guilds.md, List
+        guilds)."""
 
     def get(self, guild_id: int) -> GuildState | None:
         """The state of a guild, read from the store on first use; None for a guild that does not exist."""

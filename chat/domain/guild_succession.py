@@ -1,4 +1,4 @@
-"""What becomes of a guild whose owner's account is erased (design 7, erasure at the deadline): it passes to the member
+"""What becomes of a guild whose owner's account is erased (guilds.md, Ownership and erasure): it passes to the member
 with the highest role who has been there for longest, and goes where nobody is left. Bots own no guild.
 """
 

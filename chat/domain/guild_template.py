@@ -1,5 +1,4 @@
-"""Guild creation templates: from untrusted JSON to a plan, or to the documented refusal (document 001, Guild creation
-template object, Template role, Template channel, Template role overwrite; design 7, templates).
+"""Guild creation templates: from untrusted JSON to a plan, or to the documented refusal (guilds.md, Creation template).
 
     template = read_template(body["template"], limits)     # INVALID_FORM_BODY: what every body is judged by
     plan = plan_of(template)                           # GUILD_TEMPLATE_INVALID: what only templates are judged by

@@ -1,4 +1,4 @@
-"""Guilds: Create guild, List current user guilds, Get guild (document 001)."""
+"""Guilds: Create guild, List current user guilds, Get guild (guilds.md, Create guild)."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from chat.store.database import Database
 from chat.store.guilds import Guild
 
 NAME_CHARACTERS: Final = 100
-"""The longest name of a guild (document 001, Limits)."""
+"""The longest name of a guild (guilds.md, Create guild)."""
 
 
 @attrs.frozen
@@ -98,7 +98,7 @@ class Guilds:
         self._online_count = online_count
 
     def require_may_create(self, principal: Principal) -> None:
-        """What Create guild asks of the account before it looks at the body (design 7, order of checks).
+        """What Create guild asks of the account before it looks at the body (guilds.md, Create guild).
 
         That the account is no bot and not limited is asked even before this.
 
@@ -116,7 +116,7 @@ class Guilds:
     async def create(self, principal: Principal, wish: GuildWish) -> dict[str, Any]:
         """Create guild; the caller owns it. Everything is written, or nothing.
 
-        The order of checks is that of design 7: account, body, content policy, guild limit, template.
+        The order of checks is that of guilds.md, Create guild: account, body, content policy, guild limit, template.
 
         :raises ApiError: as `require_may_create`; CONTENT_BLOCKED, MAX_GUILDS, GUILD_TEMPLATE_INVALID.
         :raises InvalidFormBody: STRING_LENGTH_INVALID at `name`; at `icon` as `MediaLibrary.prepare`; below `template`
@@ -215,7 +215,7 @@ class Guilds:
 
 
 def normalised_name(name: str) -> str:
-    """A guild's name as it is stored: NFC, without control characters, trimmed (design 7, names).
+    """A guild's name as it is stored: NFC, without control characters, trimmed (http.md, Validation).
 
     :raises InvalidFormBody: STRING_LENGTH_INVALID at `name` unless 1 to 100 characters are left.
     """

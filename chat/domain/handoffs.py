@@ -1,4 +1,4 @@
-"""Hand-off: a program is signed in by somebody who is signed in already in a browser (wire facts 6.1).
+"""Hand-off: a program is signed in by somebody who is signed in already in a browser (signing_in.md, Hand-off).
 
 The program asks for a code and shows it, or opens a page with it. In the browser the signed-in person sees where the
 code was asked for and agrees to it. The program, which asks how its code stands, gets a sign-in of its own, once. Only

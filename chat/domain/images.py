@@ -1,4 +1,4 @@
-"""Images that come in JSON bodies: from base64 text to a file and its row (document 001, Icon rules).
+"""Images that come in JSON bodies: from base64 text to a file and its row (media.md, Image intake).
 
     prepared = await media.prepare(ICONS, guild_id, text, path="icon")
     async with media.kept(prepared):
@@ -32,7 +32,7 @@ SPLASHES: Final = "splashes"
 EMBED_SPLASHES: Final = "embed-splashes"
 
 ANIMATED_PREFIX: Final = "a_"
-"""Of the hash of a moving image (wire facts 8)."""
+"""Of the hash of a moving image (media.md, Image intake)."""
 
 HASH_CHARACTERS: Final = 32
 

@@ -1,5 +1,5 @@
-"""Members who do nothing while they are in voice: they move to the guild's AFK channel (document 001, Guild object,
-afk_channel_id and afk_timeout), if they see it.
+"""Members who do nothing while they are in voice: they move to the guild's AFK channel (guilds.md, AFK channel), if
+they see it.
 
 Clients say when nobody touches them (`afk` of a presence). An account is inactive while all of its sessions say so;
 what counts is how long that has been seen here. On the way it is looked whose time-out is over.

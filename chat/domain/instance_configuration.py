@@ -1,4 +1,5 @@
-"""The instance's policy and limits, as administrators see and choose them at run time (wire facts 7.1, 7.2)."""
+"""The instance's policy and limits, as administrators see and choose them at run time (administration.md, Instance
+configuration)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Figures of the instance and of its gateway, for the operator (wire facts 7.2, gateway:memory_stats; 7.7)."""
+"""Figures of the instance and of its gateway, for the operator (administration.md, Figures)."""
 
 from __future__ import annotations
 

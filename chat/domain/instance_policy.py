@@ -1,4 +1,5 @@
-"""What the operator of the instance rules out: blocked text, and all guilds but one (document 001)."""
+"""What the operator of the instance rules out: blocked text, and all guilds but one (instance.md, Content policy;
+instance.md, Community policy)."""
 
 from __future__ import annotations
 

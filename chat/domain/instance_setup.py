@@ -1,4 +1,4 @@
-"""The first run of an instance: who may configure it while nobody has been given an ACL (wire facts 7.1, first run).
+"""The first run of an instance: who may configure it while nobody has been given an ACL (access.md, First run).
 
 Whoever completes the setup gets `*`, so it is open as narrowly as can be: only until any account holds an ACL, by
 whatever way, and only to a signed-in session of the very first account of a person. On an instance where the operator

@@ -1,4 +1,4 @@
-"""What the operator does to invites of guilds from the command line (contract, Commands).
+"""What the operator does to invites of guilds from the command line (instance.md, Command line).
 
 They have no inviter: the instance itself lets people in. The guild's own log tells of them, and a running server learns
 of them from notes that are written with the change (`chat.store.outside_changes`).
@@ -115,7 +115,7 @@ class InviteAdministration:
         return await self._database.read(query)
 
     def _record(self, connection: sqlite3.Connection, action: AuditAction, invite: Invite) -> AuditLogEntry:
-        """The entry that an invite of an account has as well, by the instance (wire facts 5.5)."""
+        """The entry that an invite of an account has as well, by the instance (guilds.md, Audit log)."""
         value = "old_value" if action is AuditAction.INVITE_DELETE else "new_value"
         entry = AuditLogEntry(
             id=self._snowflakes(),

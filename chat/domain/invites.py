@@ -1,4 +1,4 @@
-"""Invites into guilds: creating, reading, accepting, deleting, listing (wire facts 5.2, appendices A, B and D).
+"""Invites into guilds: creating, reading, accepting, deleting, listing (guilds.md, Invites).
 
 Those into groups go to `chat.domain.group_invites`.
 """
@@ -59,7 +59,7 @@ MANAGE_CHANNELS: Final = Permission.MANAGE_CHANNELS.value
 MANAGE_GUILD: Final = Permission.MANAGE_GUILD.value
 INSTANT_INVITES: Final = DisabledOperation.INSTANT_INVITES.value
 CLOSING_FEATURES: Final = frozenset({GuildFeature.INVITES_DISABLED, GuildFeature.RAID_DETECTED})
-"""While a guild has one of these, nobody comes in by an invite (document 001, Guild features)."""
+"""While a guild has one of these, nobody comes in by an invite (guilds.md, Guild features)."""
 
 
 class Randomness(Protocol):

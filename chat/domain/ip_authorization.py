@@ -2,7 +2,7 @@
 
 The sign-in that was right but came from a strange network waits under a ticket. The mailed link authorises its network;
 whoever holds the ticket then polls for the session. Where no mail goes out, or the account has no address, nothing is
-asked (wire facts 6.2).
+asked (signing_in.md, IP authorisation).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The ledger of background work, for administrators (wire facts 7.6, job ledger)."""
+"""The ledger of background work, for administrators (administration.md, Jobs)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A time-out outlives the membership: who comes back within a year is still timed out (document 001, Leave guild)."""
+"""A time-out outlives the membership: who comes back within a year is still timed out (guilds.md, Leave guild)."""
 
 from __future__ import annotations
 

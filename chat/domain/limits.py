@@ -1,4 +1,4 @@
-"""Which of the instance's limits hold for an account or a guild (wire facts 2.5)."""
+"""Which of the instance's limits hold for an account or a guild (limits.md, Limits of the instance)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def limits_of(settings: Settings, account: Account, now_ms: int) -> Limits:
 
 
 def max_guild_members(settings: Settings, guild: Guild) -> int:
-    """How many members the guild may have (document 001, Guild features, VERY_LARGE_GUILD)."""
+    """How many members the guild may have (guilds.md, Guild features)."""
     if GuildFeature.VERY_LARGE_GUILD in guild.features:
         return settings.limits.max_guild_members_very_large
     return settings.limits.max_guild_members

@@ -1,4 +1,4 @@
-"""What the links in messages lead to, shown below them (wire facts 5.3).
+"""What the links in messages lead to, shown below them (messages.md, Links in messages).
 
 Nobody who sends a message waits for that: the messages are seen as they are published, and what is found is added
 later, by a Message Update that does not count as an edit. Nothing is written down of what is still to be looked at; a

@@ -1,4 +1,4 @@
-"""The second step of signing in, and signing in with nothing but a passkey (wire facts 6.1, 6.2).
+"""The second step of signing in, and signing in with nothing but a passkey (signing_in.md, Second step).
 
 A code is judged in the same unit of writing that uses the ticket up and begins the sign-in: of several requests with
 one ticket one gets in, and no backup code is spent on a sign-in that does not come about.

@@ -23,12 +23,12 @@ from chat.store.tickets import Ticket
 KIND: Final = "login"
 LIFETIME_MS: Final = 5 * 60_000
 MOST_WRONG: Final = 5
-"""Wrong codes or assertions after which a ticket is gone (wire facts 6.2)."""
+"""Wrong codes or assertions after which a ticket is gone (signing_in.md, Second step)."""
 
 
 @attrs.frozen
 class MfaChallenge:
-    """The answer to a right password that is not enough (wire facts 6.2)."""
+    """The answer to a right password that is not enough (signing_in.md, Second step)."""
 
     ticket: str = attrs.field(repr=False)
     totp: bool
@@ -64,7 +64,7 @@ class LoginTickets:
     ) -> MfaChallenge | None:
         """In a unit of writing: ask for the account's second factor; None where it needs none.
 
-        Passkeys are one if the account chose so (design 7).
+        Passkeys are one if the account chose so (signing_in.md, Second step).
         """
         totp = account.totp_secret is not None
         webauthn = account.passkey_second_factor and webauthn_credentials.is_one_listed(connection, account.id)

@@ -1,4 +1,4 @@
-"""Addresses that take no mail: whoever has one is told (wire facts 5.1, `email_bounced`)."""
+"""Addresses that take no mail: whoever has one is told (signing_in.md, Mail)."""
 
 from __future__ import annotations
 

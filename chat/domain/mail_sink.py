@@ -1,4 +1,5 @@
-"""Mail that an instance keeps instead of sending, for whoever develops against it (contract, Development routes)."""
+"""Mail that an instance keeps instead of sending, for whoever develops against it (development.md, Development
+routes)."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """What is stored and what is served: images that belong to somebody, attachments, media from outside.
 
-Whoever knows the address gets the file (document 000, Gateway and other surfaces 3). Rows say what there is, files hold
+Whoever knows the address gets the file (access.md, Secret addresses). Rows say what there is, files hold
 the bytes (`chat.media.storage`); a file is written before its row and deleted after it, so a row never lacks its file.
 """
 

@@ -1,5 +1,4 @@
-"""Changing members: nickname, roles, voice, time-outs, and what members change about themselves (wire facts 4.4, 5.2,
-appendix D).
+"""Changing members: nickname, roles, voice, time-outs, and what members change about themselves (guilds.md, Members).
 
 Whatever concerns somebody else needs a permission, and that the other one stands below; roles go by their own places.
 A request is carried out whole or not at all.
@@ -228,7 +227,7 @@ class MemberChanges:
             return None
         channel_id, connection_id = fields["channel_id"], fields.get("connection_id")
         if channel_id is not None:
-            # The member need not see the channel: being in it is seeing it (design 8, dragging).
+            # The member need not see the channel: being in it is seeing it (gateway.md, Voice State Update).
             access = self._access.guild_channel(principal, channel_id, MOVE_MEMBERS | CONNECT)
             if access.state.id != guild_id:
                 raise ApiError("UNKNOWN_CHANNEL")

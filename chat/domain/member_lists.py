@@ -1,4 +1,4 @@
-"""Member lists: who sees a channel, in the order in which clients show them (wire facts 1.7, 1.8).
+"""Member lists: who sees a channel, in the order in which clients show them (gateway.md, Member lists).
 
 Members who are online stand under the highest of their hoisted roles, or under `online`; everybody else under
 `offline`. Within a group the shown name orders them. Each group begins with a row of its own, so positions count groups
@@ -27,7 +27,7 @@ OFFLINE: Final = "offline"
 
 VIEW_CHANNEL: Final = Permission.VIEW_CHANNEL.value
 SEE_VIEWERS: Final = (Permission.VIEW_CHANNEL | Permission.VIEW_CHANNEL_MEMBERS).value
-"""What a member needs to be told who can see a channel (wire facts 1.3, opcode 16)."""
+"""What a member needs to be told who can see a channel (gateway.md, Requests for counts)."""
 
 
 class ChannelViewers:

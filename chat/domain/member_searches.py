@@ -1,4 +1,4 @@
-"""Finding members by name (wire facts 3.5, appendix A: POST /v1/guilds/{guild_id}/members-search)."""
+"""Finding members by name (guilds.md, Members)."""
 
 from __future__ import annotations
 

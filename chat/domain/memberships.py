@@ -1,4 +1,4 @@
-"""Who is in a guild: listing, joining, leaving (document 001, Leave guild; wire facts 5.2 and appendix D)."""
+"""Who is in a guild: listing, joining, leaving (guilds.md, Leave guild; guilds.md, Members)."""
 
 from __future__ import annotations
 
@@ -141,7 +141,7 @@ class Memberships:
             join_source=source.value,
             inviter_id=inviter_id,
         )
-        # How many guilds a bot is in is bounded by its shards (document 000, Identify and sharding).
+        # How many guilds a bot is in is bounded by its shards (gateway.md, Shards).
         max_guilds = sys.maxsize if account.bot else limits_of(self._settings, account, now).max_guilds
         message_id = self._snowflakes()
 

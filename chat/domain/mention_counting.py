@@ -1,4 +1,4 @@
-"""Whose count of mentions a message raises, in work that does not grow with the guild (wire facts 5.4, read state).
+"""Whose count of mentions a message raises, in work that does not grow with the guild (messages.md, Read states).
 
 Named accounts are counted when the message is written. A message to a role, to everyone or, up to a bound, to those who
 are online is noted (`chat.store.mass_mentions`) and counted for each member when a session of theirs starts; whoever is
@@ -28,7 +28,7 @@ HERE_COUNTED: Final = 1_000
 
 SUPPRESS_EVERYONE: Final = "suppress_everyone"
 SUPPRESS_ROLES: Final = "suppress_roles"
-"""User guild settings: such mentions shall not count (wire facts 5.4)."""
+"""User guild settings: such mentions shall not count (messages.md, Read states)."""
 
 
 @attrs.frozen

@@ -1,4 +1,4 @@
-"""Deleting messages: one, several by id, or those that fit (wire facts 5.3, 5.5 and appendix D)."""
+"""Deleting messages: one, several by id, or those that fit (messages.md, Deleting messages)."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ MESSAGE_CHANNEL_TYPES: Final = frozenset(
 
 @attrs.frozen
 class AllowedMentions:
-    """Which mentions in the text shall count (wire facts 5.3).
+    """Which mentions in the text shall count (messages.md, Mentions).
 
     `None` in the place of the whole object lets everything count; an object lets count what it names. `parse` holds
     `users`, `roles` or `everyone`; `user_ids` and `role_ids` name single ones; `replied_user` is whoever wrote the

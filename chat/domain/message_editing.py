@@ -1,4 +1,4 @@
-"""Editing messages (wire facts 5.3).
+"""Editing messages (messages.md, Editing messages).
 
 Authors change what they wrote; others may, with MANAGE_MESSAGES, hide and show the embeds of a message and nothing
 else. The change is made to the message as it is in the unit, so that what comes to it from elsewhere meanwhile (embeds

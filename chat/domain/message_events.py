@@ -1,4 +1,4 @@
-"""What sessions hear of messages (wire facts 1.8)."""
+"""What sessions hear of messages (gateway.md, Audiences)."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def message_deleted(access: ChannelAccess, message: Message) -> Event:
 def _told(
     name: EventName, message: Message, data: dict[str, Any], audience: Audience, mentions: Mentions | None = None
 ) -> Event:
-    """The event, with what sessions get of it that know no threads (wire facts 1.9)."""
+    """The event, with what sessions get of it that know no threads (gateway.md, Sessions without threads)."""
     if message.type in THREAD_MESSAGE_TYPES:
         return Event(name, data, audience, mentions=mentions, only_threads=True)
     if speaks_of_threads(data):

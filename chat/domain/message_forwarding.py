@@ -1,4 +1,4 @@
-"""Forwarding: a message that carries a copy of another one (wire facts 5.3, message_reference and snapshot).
+"""Forwarding: a message that carries a copy of another one (messages.md, Forwarding).
 
 The copy is made once, of what the sender may read. Its files are rows of their own with the bytes of the original, so
 that the copy stays whole when the original goes. Whoever forwards a forward carries what that carries. A forward holds

@@ -1,4 +1,4 @@
-"""Messages of several channels at once, for clients that open (appendix A: bulk and preload)."""
+"""Messages of several channels at once, for clients that open (messages.md, Message object)."""
 
 from __future__ import annotations
 

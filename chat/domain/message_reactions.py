@@ -1,4 +1,4 @@
-"""`reactions` of message objects (wire facts 5.3)."""
+"""`reactions` of message objects (messages.md, Reactions)."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
 """Where a search looks: the channels, threads and conversations whose history the caller may read at this moment.
 
 It is settled once for a search, from what memory holds of permissions, never for each message: a channel counts when
-the caller sees it and may read its history, without READ_MESSAGE_HISTORY from the guild's cutoff on (document 001,
-message_history_cutoff). Threads count for those who know threads: the public ones below such a channel; of the private
-ones those that the caller is in, or with MANAGE_THREADS all.
+the caller sees it and may read its history, without READ_MESSAGE_HISTORY from the guild's cutoff on (guilds.md, Modify
+guild). Threads count for those who know threads: the public ones below such a channel; of the private ones those that
+the caller is in, or with MANAGE_THREADS all.
 
 Channels marked as adult content are left out, unless they are asked for (`include_nsfw`, by somebody old enough) or
 named: whoever can open a channel can search it.

@@ -1,4 +1,4 @@
-"""Searching messages (wire facts, appendix A: POST /v1/search/messages).
+"""Searching messages (messages.md, Search).
 
 Where to look is settled first (`chat.domain.message_search_scopes`), then the index follows what was written until now
 (`chat.domain.message_search_index`), so that what the caller wrote a moment ago is found. The search itself runs in a

@@ -1,4 +1,4 @@
-"""Sending a message (wire facts 5.3).
+"""Sending a message (messages.md, Sending messages).
 
 This is what a server does most. It asks the store for nothing but what the text or a reply names, writes once, and
 builds the wire object once, for the answer and for the event.

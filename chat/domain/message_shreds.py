@@ -1,5 +1,5 @@
-"""Shredding messages for administrators: listed ones, or all that an account wrote (document 002, Endpoints; wire facts
-7.5).
+"""Shredding messages for administrators: listed ones, or all that an account wrote (administration.md, Messages and
+shreds).
 
 Both are jobs. A job for listed messages holds the list; a job for all of them holds the newest message that there was
 when it was ordered, so that what is written later stays, and so that a million messages need no list.
@@ -29,10 +29,10 @@ BATCH_MESSAGES: Final = 100
 """Messages of one step, and of one event."""
 
 COUNTED_AT_ONCE: Final = 200
-"""Messages of one page of the count; the channels of each page are summed (document 002, DELETE messages)."""
+"""Messages of one page of the count; the channels of each page are summed (administration.md, Messages and shreds)."""
 
 STATUS_KEPT_MS: Final = 3_600_000
-"""How long after its last word the state of a shred can be read (wire facts 7.5)."""
+"""How long after its last word the state of a shred can be read (administration.md, Messages and shreds)."""
 
 NOT_FOUND: Final[Mapping[str, Any]] = {"status": "not_found"}
 

@@ -1,4 +1,4 @@
-"""What a text refers to beside accounts and roles: channels, and emojis of guilds (wire facts 5.3)."""
+"""What a text refers to beside accounts and roles: channels, and emojis of guilds (messages.md, Mentions)."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""The thread that a message has, as a part of its object (wire facts 5.3, `thread`; 1.9, sessions without thread
-access)."""
+"""The thread that a message has, as a part of its object (messages.md, Message object; gateway.md, Sessions without
+threads)."""
 
 from __future__ import annotations
 

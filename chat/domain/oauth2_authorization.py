@@ -1,8 +1,8 @@
 """Authorisation requests: what an application asks of an account, and the code that it gets with its consent.
 
-RFC 6749 4.1, RFC 7636; wire facts 5.7. A request is judged the same whether a browser brings it (and is sent on to the
-page that asks for consent) or that page posts it. Until client and redirect address are known to belong together nobody
-is sent anywhere (RFC 6749 4.1.2.1).
+RFC 6749 4.1, RFC 7636; applications.md, Authorisation. A request is judged the same whether a browser brings it (and is
+sent on to the page that asks for consent) or that page posts it. Until client and redirect address are known to belong
+together nobody is sent anywhere (RFC 6749 4.1.2.1).
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from chat.store.tickets import Ticket
 log: Final = structlog.get_logger("chat.oauth2")
 
 CODE_LIFETIME_MS: Final = 600_000
-"""How long an authorisation code can be exchanged (wire facts 5.7)."""
+"""How long an authorisation code can be exchanged (applications.md, Authorisation)."""
 
 CONSENT_PAGE: Final = "/oauth2/authorize"
 """The page that asks for consent, below the instance's public address."""

@@ -1,4 +1,5 @@
-"""Refusals of the OAuth2 protocol: RFC 6749 bodies in the place of the error envelope (wire facts 3.1; design 7).
+"""Refusals of the OAuth2 protocol: RFC 6749 bodies in the place of the error envelope (http.md, Error envelope;
+applications.md, OAuth2 errors).
 
 Failed client authentication is 401, everything else 400, and no answer carries WWW-Authenticate. Whatever is wrong with
 the session of somebody who consents is told in the ordinary envelope, by the errors that it has everywhere.

@@ -1,5 +1,5 @@
-"""What the holder of an access token learns with it, and what accounts see of their own authorisations (wire facts
-5.7)."""
+"""What the holder of an access token learns with it, and what accounts see of their own authorisations
+(applications.md, Granted access)."""
 
 from __future__ import annotations
 

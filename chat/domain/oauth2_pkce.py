@@ -41,8 +41,9 @@ def s256(verifier: str) -> str:
 def challenge_of(value: str | None, method: str | None, *, required: bool = False) -> Challenge | None:
     """The challenge in an authorisation request; None where it makes no use of PKCE.
 
-    The method is S256 and has to be named: left out it would mean `plain`, which is refused (design 8; RFC 9700 2.1.1).
-    `required` is for clients without a secret, which have nothing but the challenge to prove themselves with.
+    The method is S256 and has to be named: left out it would mean `plain`, which is refused (applications.md,
+    Authorisation; RFC 9700 2.1.1). `required` is for clients without a secret, which have nothing but the challenge to
+    prove themselves with.
 
     :raises OAuth2Error: invalid_request.
     """

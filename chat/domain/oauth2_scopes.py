@@ -1,4 +1,4 @@
-"""Which scopes an authorisation asks for, and which it can get (wire facts 5.7; design 7, OAuth2 scope order)."""
+"""Which scopes an authorisation asks for, and which it can get (applications.md, Scopes)."""
 
 from __future__ import annotations
 

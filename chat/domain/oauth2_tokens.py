@@ -32,10 +32,10 @@ from chat.store.tickets import Ticket
 log: Final = structlog.get_logger("chat.oauth2")
 
 ACCESS_LIFETIME_MS: Final = 604_800_000
-"""Seven days (wire facts 5.7)."""
+"""Seven days (applications.md, Access tokens)."""
 
 REFRESH_LIFETIME_MS: Final = 2_592_000_000
-"""Thirty days (wire facts 5.7)."""
+"""Thirty days (applications.md, Access tokens)."""
 
 TOKEN_TYPE: Final = "Bearer"  # noqa: S105 - public
 

@@ -1,5 +1,5 @@
-"""Reports by people without an account, as the Digital Services Act of the European Union asks for (wire facts,
-appendix A: reports, dsa).
+"""Reports by people without an account, as the Digital Services Act of the European Union asks for (instance.md,
+Reports).
 
 Whoever reports shows first that an address is theirs: a code goes to it, and whoever types the code in gets a ticket,
 which is good for one report. What is reported is named by what somebody without an account can see: the address of a

@@ -1,5 +1,5 @@
-"""Deleting everything that one has written, everywhere: at once, or a day after it was asked for (design 7, own bulk
-message deletion; document 002, Admin user object; wire facts 5.1).
+"""Deleting everything that one has written, everywhere: at once, or a day after it was asked for (messages.md, Deletion
+of everything written).
 
 When, stands with the account, and with it a restart goes on where an earlier process was. What is written after that
 moment stays. Cancelling, by the holder or by an administrator, takes effect between two batches.

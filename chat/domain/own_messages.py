@@ -1,5 +1,5 @@
-"""Deleting what one author wrote in a guild or a channel: one's own messages (document 001, bulk-delete-mine and Leave
-guild; wire facts, appendix A), or those of somebody banned.
+"""Deleting what one author wrote in a guild or a channel: one's own messages (guilds.md, Deletion of own messages), or
+those of somebody banned.
 
 Each batch of up to a hundred messages of one channel is a transaction and an event, so that a writer of a hundred
 thousand messages holds nobody up; whoever asked waits until all of them are gone. It is an errand: what was begun is
@@ -25,7 +25,7 @@ from chat.store import messages
 from chat.store.database import Database
 
 BATCH_MESSAGES: Final = 100
-"""Messages that one event names at most (document 001, Limits)."""
+"""Messages that one event names at most (guilds.md, Deletion of own messages)."""
 
 
 class AuthorsMessages:
@@ -131,7 +131,7 @@ class AuthorsMessages:
 
 class OwnMessages:
     """The operations bulk-delete-mine, where the membership stays, and Leave guild with `delete_messages`, where it
-    does not (document 001)."""
+    does not (guilds.md, Deletion of own messages)."""
 
     def __init__(
         self, access: Access, authors_messages: AuthorsMessages, sudo: SudoMode, memberships: Memberships

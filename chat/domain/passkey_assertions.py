@@ -1,4 +1,4 @@
-"""Passkeys that prove who one is: what an authenticator is asked, and its answer (wire facts 6.2, 6.4)."""
+"""Passkeys that prove who one is: what an authenticator is asked, and its answer (signing_in.md, Passkeys)."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ class PasskeyAssertions:
 
 
 def user_handle(user_id: int) -> bytes:
-    """What authenticators know an account by: its decimal id (wire facts 6.4)."""
+    """What authenticators know an account by: its decimal id (signing_in.md, Passkeys)."""
     return str(user_id).encode()
 
 

@@ -1,5 +1,5 @@
-"""The passkey bridge: a program that cannot ask an authenticator itself sends the person to a page in a browser (design
-7).
+"""The passkey bridge: a program that cannot ask an authenticator itself sends the person to a page in a browser
+(signing_in.md, Passkey bridge).
 
 The program starts a bridge with the hash of a secret that it keeps (PKCE, RFC 7636). The page at the bridge's address
 asks for a passkey and notes on the bridge whom it proved. The program shows its secret and is signed in. The address

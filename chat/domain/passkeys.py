@@ -1,5 +1,5 @@
-"""Passkeys of accounts: how they come, are named and go, and whether they are a second factor (wire facts 6.4;
-design 7)."""
+"""Passkeys of accounts: how they come, are named and go, and whether they are a second factor (signing_in.md,
+Passkeys)."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from chat.store.webauthn_credentials import WebauthnCredential
 log: Final = structlog.get_logger("chat.accounts")
 
 CREDENTIALS: Final = 10
-"""Passkeys that an account may have (document 002, Limits)."""
+"""Passkeys that an account may have (signing_in.md, Passkeys)."""
 
 
 @attrs.frozen
@@ -69,7 +69,7 @@ class Passkeys:
 
     async def registration_options(self, account: Account, proof: SudoProof) -> dict[str, Any]:
         """The options of `navigator.credentials.create` with a new challenge; the answer carries no sudo token.
-        A fresh sign-in is proof enough (design 7).
+        A fresh sign-in is proof enough (signing_in.md, Passkeys).
 
         :raises ApiError: WEBAUTHN_CREDENTIAL_LIMIT_REACHED, SUDO_MODE_REQUIRED.
         :raises InvalidFormBody: as SudoMode.require.
@@ -90,7 +90,7 @@ class Passkeys:
     async def register(self, account: Account, response: Mapping[str, Any], challenge: str, name: str) -> None:
         """Add the passkey that an authenticator made for the challenge, which is used up whatever comes of it.
 
-        It takes the place of one with the same name and the same model of authenticator (design 7).
+        It takes the place of one with the same name and the same model of authenticator (signing_in.md, Passkeys).
 
         :raises ApiError: INVALID_WEBAUTHN_CREDENTIAL, INVALID_WEBAUTHN_PUBLIC_KEY_FORMAT,
             WEBAUTHN_CREDENTIAL_LIMIT_REACHED.
@@ -176,7 +176,7 @@ class Passkeys:
         log.info("passkey deleted", user_id=account.id)
 
     async def set_second_factor(self, account: Account, *, enabled: bool, proof: SudoProof) -> None:
-        """Choose whether a password alone still signs in where the account has passkeys (design 7).
+        """Choose whether a password alone still signs in where the account has passkeys (signing_in.md, Passkeys).
 
         :raises ApiError: NO_PASSKEYS_REGISTERED, SUDO_MODE_REQUIRED.
         :raises InvalidFormBody: as SudoMode.require.
@@ -221,8 +221,8 @@ def listed(connection: sqlite3.Connection, user_id: int) -> list[dict[str, Any]]
 def remove(connection: sqlite3.Connection, user_id: int, credential_id: bytes) -> Removal | None:
     """In a unit of writing: take a listed passkey of the account away; None where there is no such.
 
-    With the last one passkeys are no second factor any more (document 002), and backup codes that no factor is left
-    for go as well.
+    With the last one passkeys are no second factor any more (signing_in.md, Passkeys), and backup codes that no factor
+    is left for go as well.
     """
     before = accounts.by_id(connection, user_id)
     if before is None or not webauthn_credentials.delete(connection, user_id, credential_id):

@@ -1,5 +1,4 @@
-"""Password recovery: a mailed link, and a new password for whoever follows it (wire facts 6.1; document 002,
-Password reset link object).
+"""Password recovery: a mailed link, and a new password for whoever follows it (signing_in.md, Password recovery).
 
 The link proves one thing, control of the address. So it replaces the password and nothing else: an account that is
 banned stays banned, and one that holds a second factor is asked for it (ASVS 6.4).
@@ -33,7 +32,7 @@ log: Final = structlog.get_logger("chat.accounts")
 
 KIND: Final = str(MailKind.PASSWORD_RESET)
 TOKEN_LIFETIME_MS: Final = 3_600_000
-"""How long a reset link works (wire facts 6.1)."""
+"""How long a reset link works (signing_in.md, Password recovery)."""
 
 NOBODYS: Final = "password_reset_of_nobody"
 """The kind of the rows that are written where there is nobody to mail to: expired from the beginning."""

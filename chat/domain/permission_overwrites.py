@@ -1,4 +1,4 @@
-"""What channels allow and deny beyond the roles (wire facts 4.3, 5.2; appendices A, B and D).
+"""What channels allow and deny beyond the roles (guilds.md, Permission overwrites).
 
 Nobody writes a bit, allowed or denied, that they lack in the channel themselves.
 """

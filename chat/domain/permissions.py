@@ -1,8 +1,10 @@
-"""What a member may do, computed from roles and overwrites (wire facts 4.3). Pure functions over integer masks.
+"""What a member may do, computed from roles and overwrites (permissions.md, Computation). Pure functions over integer
+masks.
 
-The steps, in the order of the facts: no membership, nothing; the owner, everything; else the union of the everyone role
-and the member's roles; ADMINISTRATOR among them, everything; then the channel's overwrites: everyone's, those of the
-member's roles as one step (all denials, then all allowances), the member's own. A time-out does not change the mask.
+The steps, in the order of permissions.md, Computation: no membership, nothing; the owner, everything; else the union of
+the everyone role and the member's roles; ADMINISTRATOR among them, everything; then the channel's overwrites:
+everyone's, those of the member's roles as one step (all denials, then all allowances), the member's own. A time-out
+does not change the mask.
 """
 
 from __future__ import annotations
@@ -76,5 +78,5 @@ def visible_channels(channels: Iterable[Channel], masks: Mapping[int, int]) -> f
 
 
 def without_thread_bits(mask: int) -> int:
-    """A mask as it is shown to a caller without the channel_threads capability (document 001, Guild object)."""
+    """A mask as it is shown to a caller without the channel_threads capability (guilds.md, Guild object)."""
     return mask & ~THREAD_PERMISSIONS

@@ -1,4 +1,4 @@
-"""Pinned messages of a channel (wire facts 3.5, 5.3 and 5.5; design 7, pins; limits of the field)."""
+"""Pinned messages of a channel (messages.md, Pins; limits of the field)."""
 
 from __future__ import annotations
 
@@ -142,7 +142,7 @@ class Pins:
         return {"items": items, "has_more": len(found.messages) > limit}
 
     async def all(self, principal: Principal, channel_id: int) -> list[dict[str, Any]]:
-        """Every pinned message, the one that was pinned last first (design 7: what older libraries expect).
+        """Every pinned message, the one that was pinned last first (messages.md, Pins).
 
         :raises ApiError: as `Access.channel`.
         """

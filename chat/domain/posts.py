@@ -1,5 +1,6 @@
-"""Posts: the threads of forums and media channels, which begin with a message (wire facts 5.2, 5.6; conventions of the
-field). The thread, its owner's membership and the message come together or not at all; the message has the thread's id.
+"""Posts: the threads of forums and media channels, which begin with a message (threads.md, Posts and tags; conventions
+of the field). The thread, its owner's membership and the message come together or not at all; the message has the
+thread's id.
 """
 
 from __future__ import annotations

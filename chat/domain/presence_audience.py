@@ -1,4 +1,5 @@
-"""Who is told of an account's presence without asking: friends, and those who are in a group with it (wire facts 1.8).
+"""Who is told of an account's presence without asking: friends, and those who are in a group with it (gateway.md,
+Presences).
 
 A block in either direction ends it. The relation is the same from both sides.
 """

@@ -1,9 +1,9 @@
 """Presence: what the gateway sessions of an account select, and what others see of the account as a whole.
 
-Each session selects a status for itself. The account's presence is their aggregate (wire facts 1.7): among the sessions
-that count, the first status of the order of precedence; invisible is shown to others as offline; the custom status is
-the one chosen last. A session counts from its start until its socket has been gone for 5,000 ms, and again once it is
-resumed.
+Each session selects a status for itself. The account's presence is their aggregate (gateway.md, Presences): among the
+sessions that count, the first status of the order of precedence; invisible is shown to others as offline; the custom
+status is the one chosen last. A session counts from its start until its socket has been gone for 5,000 ms, and again
+once it is resumed.
 
 Everything is in memory and on the loop's thread. What others see is published only when it changed.
 """
@@ -161,7 +161,7 @@ class Presences:
     def presence_object(
         self, user_id: int, *, guild_id: int | None = None, user: Mapping[str, Any] | None = None
     ) -> dict[str, Any]:
-        """The presence object of wire facts 1.7; `user` is the user object where it is at hand already."""
+        """The presence object of gateway.md, Presences; `user` is the user object where it is at hand already."""
         if user is None:
             user = self._partial_user_of(user_id)
         data = self._object(user, self.aggregate(user_id))

@@ -1,4 +1,4 @@
-"""Conversations outside of guilds (wire facts 5.2, 6.5; appendix D, DMs).
+"""Conversations outside of guilds (people.md, Private channels).
 
 Two accounts have one conversation with each other. Whoever opens it has it in the list at once, the other from the
 first message on. Writing in it asks whether the other takes messages: neither has blocked the other, and they are
@@ -140,7 +140,7 @@ class PrivateChannels:
 
         :raises ApiError: DIRECT_MESSAGES_DISABLED, UNKNOWN_USER, UNCLAIMED_ACCOUNT_CANNOT_SEND_DIRECT_MESSAGES,
             DIRECT_MESSAGE_EMAIL_VERIFICATION_REQUIRED, CANNOT_SEND_MESSAGES_TO_USER; ACCOUNT_LIMITED for a limited
-            account, towards one with whom nothing was ever written (design 7, account-limited operations).
+            account, towards one with whom nothing was ever written (access.md, Account gates).
         :raises InvalidFormBody: CANNOT_DM_YOURSELF at `recipient_id`.
         """
         account = principal.account
@@ -286,7 +286,7 @@ def require_unblocked(connection: sqlite3.Connection, access: ChannelAccess) -> 
 
 def _takes_messages(connection: sqlite3.Connection, account: Account, recipient: Account) -> bool:
     """Whether the recipient takes messages from the account: not blocked either way; friends, or in a guild together
-    that the recipient lets strangers write from (`restricted_guilds`, wire facts 5.4)."""
+    that the recipient lets strangers write from (`restricted_guilds`; people.md, Private channels)."""
     own = relationships.by_id(connection, account.id, recipient.id)
     theirs = relationships.by_id(connection, recipient.id, account.id)
     kinds = {relationship.type for relationship in (own, theirs) if relationship is not None}

@@ -1,4 +1,4 @@
-"""What accounts, people and bots alike, may say of themselves: names, bio, tag (wire facts 5.1)."""
+"""What accounts, people and bots alike, may say of themselves: names, bio, tag (accounts.md, Names and tags)."""
 
 from __future__ import annotations
 

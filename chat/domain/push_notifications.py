@@ -4,7 +4,7 @@ Messages are seen as they are published, and nobody who sends one waits for this
 subscribed is looked at afterwards, within bounds; a server that ends forgets what it had not yet sent. An account is
 told when the message is for it (`chat.domain.push_rules`), it sees the channel, has not blocked the author, and no
 client of it is in use. Where an administrator has disabled push notifications in a guild, nobody is told of anything
-in it (document 001, Disabled guild operations).
+in it (guilds.md, Disabled operations).
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""Whether an account is notified of a message: a pure judgement of what it wants to be told (wire facts 5.4, 5.6).
+"""Whether an account is notified of a message: a pure judgement of what it wants to be told (messages.md, Push
+notifications).
 
 What stands nearer counts more: the thread, its channel, the category, the guild as the account has set it, the guild's
 own default. What is muted at any of these places is silent, mentions included; a mute with an end is over then.
@@ -20,7 +21,7 @@ ALL_MESSAGES: Final = 0
 ONLY_MENTIONS: Final = 1
 NO_MESSAGES: Final = 2
 INHERIT: Final = 3
-"""Values of `message_notifications` (wire facts 5.4)."""
+"""Values of `message_notifications` (messages.md, Push notifications)."""
 
 _THREAD_LEVELS: Final = {
     ThreadMemberFlag.NO_MESSAGES.value: NO_MESSAGES,

@@ -1,4 +1,4 @@
-"""What a reaction's path says it is made of, and which emojis an account may react with (wire facts E.1)."""
+"""What a reaction's path says it is made of, and which emojis an account may react with (messages.md, Reactions)."""
 
 from __future__ import annotations
 

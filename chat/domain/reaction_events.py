@@ -1,4 +1,4 @@
-"""What sessions hear of reactions (wire facts 1.7 and 1.8).
+"""What sessions hear of reactions (messages.md, Reactions).
 
 In a guild a session of the request's own can be left out: it has shown the change already.
 """

@@ -1,4 +1,4 @@
-"""Reactions to messages (wire facts 1.8, 2.5 and 5.3; appendix D, messages).
+"""Reactions to messages (messages.md, Reactions).
 
 Whoever reads a message may react as others do; to begin with another emoji asks for ADD_REACTIONS. What changes nothing
 is no error and is told to nobody.

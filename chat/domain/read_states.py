@@ -1,4 +1,4 @@
-"""How far accounts have read, and how often they were mentioned since (wire facts 1.8, MESSAGE_ACK; 5.4)."""
+"""How far accounts have read, and how often they were mentioned since (messages.md, Read states)."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Messages of the last days that mention an account, which it can take off that list (wire facts 1.8, appendix A; what
-the facts leave open is as in services of this kind)."""
+"""Messages of the last days that mention an account, which it can take off that list (messages.md, Kept messages;
+conventions of the field)."""
 
 from __future__ import annotations
 

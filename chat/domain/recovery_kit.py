@@ -1,5 +1,5 @@
 """Recovery kits: a code on paper, by which somebody who signs in with a username and forgot the password comes back
-(design 7, recovery kit)."""
+(signing_in.md, Recovery kit)."""
 
 from __future__ import annotations
 

@@ -14,7 +14,8 @@ _URI: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:[A-Za-z0-9._~:/?\[\]@!$&'()*+
 
 def is_redirect(address: str) -> bool:
     """Whether an application may register the address: https, http on the machine itself, or a program's own scheme;
-    absolute, without fragment and user information (design 8; RFC 8252 7; RFC 9700 4.1)."""
+    absolute, without fragment and user information (applications.md, Applications and bots; RFC 8252 7; RFC 9700
+    4.1)."""
     if _URI.fullmatch(address) is None:
         return False
     try:

@@ -1,4 +1,4 @@
-"""Registration: POST /v1/auth/register (wire facts 6.1, 6.2)."""
+"""Registration: POST /v1/auth/register (signing_in.md, Registration)."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ NAMELESS: Final = "user"
 """The username of somebody who gave no name that one could be made of."""
 
 ADULT_SETTINGS: Final[Mapping[str, Any]] = {"friend_source_flags": 7, "sensitive_content_friend_dm_filter": 0}
-"""What an adult's settings begin with in place of the defaults (wire facts 5.4)."""
+"""What an adult's settings begin with in place of the defaults (accounts.md, User settings)."""
 
 
 @attrs.frozen
@@ -62,7 +62,7 @@ class AwaitsApproval:
     account: Account
 
     def answer(self) -> dict[str, Any]:
-        """The answer to such a registration (wire facts 6.1)."""
+        """The answer to such a registration (signing_in.md, Registration)."""
         return {"registration_pending_approval": True, "user_id": str(self.account.id)}
 
 

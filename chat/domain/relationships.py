@@ -1,4 +1,4 @@
-"""Relationships: who is whose friend, who has blocked whom (wire facts 5.4)."""
+"""Relationships: who is whose friend, who has blocked whom (people.md, Relationships)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from chat.store.relationships import Relationship
 
 
 class RelationshipType(enum.IntEnum):
-    """The `type` of a relationship object (wire facts 5.4)."""
+    """The `type` of a relationship object (people.md, Relationships)."""
 
     FRIEND = 1
     """Both are friends."""
@@ -65,7 +65,7 @@ class Relationships:
         return relationships.targets(self._database.reader, user_id, RelationshipType.FRIEND)
 
     def of_user(self, user_id: int) -> list[dict[str, Any]]:
-        """The account's relationship objects without `user`, as Ready has them (wire facts 1.5)."""
+        """The account's relationship objects without `user`, as Ready has them (gateway.md, Ready)."""
         return [_relationship_object(entry) for entry in relationships.of_user(self._database.reader, user_id)]
 
     def with_user(self, user_id: int) -> list[dict[str, Any]]:
@@ -78,7 +78,7 @@ class Relationships:
         ]
 
     def object_of(self, relationship: Relationship) -> dict[str, Any]:
-        """One relationship object with `user` (wire facts 5.4)."""
+        """One relationship object with `user` (people.md, Relationships)."""
         return {**_relationship_object(relationship), "user": self._partial_user_of(relationship.target_id)}
 
     def publish_sharing(self, own: list[Relationship], shares: bool) -> None:

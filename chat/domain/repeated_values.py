@@ -1,4 +1,4 @@
-"""What a change merely repeats (design 8).
+"""What a change merely repeats (guilds.md, Modify guild).
 
 Clients send whole forms, of which people change one field. Where a change is judged before a slow step, somebody else
 may change another field meanwhile, and the form would undo that. So what is the same as what was known when the change

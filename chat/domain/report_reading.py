@@ -1,4 +1,4 @@
-"""Reports as administrators read them (wire facts 7.2: report:view, report:view:reporter_pii)."""
+"""Reports as administrators read them (administration.md, Reports and discovery)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What people report: accounts, messages and guilds; and what becomes of it (design 7, reports)."""
+"""What people report: accounts, messages and guilds; and what becomes of it (instance.md, Reports)."""
 
 from __future__ import annotations
 
@@ -174,8 +174,8 @@ class Reports:
 
     def begin_resolving_in(self, connection: sqlite3.Connection, acting: Acting, user_id: int) -> Errand:
         """In a unit of writing: have the pending reports against an account resolved that is to be deleted, but those
-        of KEPT_PENDING; what came of it is an entry in the audit log (document 002, PUT deletion). Where nothing is
-        searched, none is found."""
+        of KEPT_PENDING; what came of it is an entry in the audit log (administration.md, Scheduled deletion). Where
+        nothing is searched, none is found."""
         state = {
             "user_id": user_id,
             "admin_id": acting.user_id,

@@ -1,4 +1,4 @@
-"""The names of network addresses in DNS (document 002, Admin user object: "reverse DNS cached one day").
+"""The names of network addresses in DNS (signing_in.md, Client information).
 
 Whoever owns an address says what its name is, and may say anything, slowly, or nothing: an answer has to come soon, few
 questions are under way at a time, and what is no host name is no answer. Addresses of private networks are not asked
@@ -28,7 +28,7 @@ ADDRESSES_IN_ONE_GO: Final = 500
 DAY_SECONDS: Final = 86_400.0
 
 NAME_KEPT_SECONDS: Final = DAY_SECONDS
-"""How long a name is reused (document 002, Limits: reverse DNS cache)."""
+"""How long a name is reused (signing_in.md, Client information)."""
 
 ABSENCE_KEPT_SECONDS: Final = 3_600.0
 """How long an address that has no name is not asked about again."""

@@ -1,4 +1,4 @@
-"""Who stands above whom in a guild (wire facts 4.4). Pure functions over its roles.
+"""Who stands above whom in a guild (permissions.md, Role hierarchy). Pure functions over its roles.
 
 A role of a higher position stands above; of equal positions the older role does. A member stands where its highest
 role stands, one without roles below all of them, the owner above everybody.
@@ -32,7 +32,8 @@ def rank_of_member(roles: Mapping[int, Role], role_ids: Iterable[int], *, is_own
 
 
 def renumbered(roles: Sequence[Role], everyone_id: int) -> list[Role]:
-    """The roles with positions 1 to n, in their present order; everyone's stays at 0 (wire facts 4.4, positions)."""
+    """The roles with positions 1 to n, in their present order; everyone's stays at 0 (permissions.md, Role
+    hierarchy)."""
     everyone = [attrs.evolve(role, position=0) for role in roles if role.id == everyone_id]
     others = sorted((role for role in roles if role.id != everyone_id), key=rank_of)
     return everyone + [attrs.evolve(role, position=position) for position, role in enumerate(others, start=1)]

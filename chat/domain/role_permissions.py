@@ -1,4 +1,4 @@
-"""Which permission bits somebody may write into a role or an overwrite (wire facts 4.3: granting, gated on write)."""
+"""Which permission bits somebody may write into a role or an overwrite (permissions.md, Granting)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from chat.registries.permissions import ALL_DEFINED, FULL_MASK, THREAD_PERMISSIO
 
 VIEW_CHANNEL_MEMBERS: Final = Permission.VIEW_CHANNEL_MEMBERS.value
 VIEW_CHANNEL_MEMBERS_CAPABILITY: Final = "view_channel_members_permission"
-"""The client capability that lets a user session write that bit (wire facts 3.3)."""
+"""The client capability that lets a user session write that bit (access.md, Client capabilities)."""
 
 
 def writable_bits(principal: Principal) -> int:

@@ -1,5 +1,5 @@
-"""Roles of a guild: making, changing, ordering and deleting them, and giving them to members (wire facts 4.4;
-appendices A, B, D).
+"""Roles of a guild: making, changing, ordering and deleting them, and giving them to members (permissions.md, Role
+hierarchy; guilds.md, Roles).
 
 Everybody works below the own highest role, and grants nothing that they lack. Positions are dense after each change: a
 new role goes to the bottom, at 1, and what stood there moves up.

@@ -1,5 +1,4 @@
-"""Messages that an account keeps for itself (wire facts 1.8, 2.5, appendix A; what the facts leave open is as in
-services of this kind)."""
+"""Messages that an account keeps for itself (messages.md, Kept messages; conventions of the field)."""
 
 from __future__ import annotations
 

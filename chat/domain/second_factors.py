@@ -24,7 +24,8 @@ log: Final = structlog.get_logger("chat.accounts")
 class SecondFactors:
     """TOTP, backup codes and passkeys as proofs.
 
-    `may_guess` counts one code of an account in sudo mode and tells whether it is not one too many (wire facts 3.4).
+    `may_guess` counts one code of an account in sudo mode and tells whether it is not one too many (http.md, Request
+    limits).
     """
 
     def __init__(
@@ -46,7 +47,7 @@ class SecondFactors:
     def second_factor_needed(self, account: Account) -> FactorsHeld:
         """What the account may answer a correct password with; `any` is false where the password is enough.
 
-        A passkey is a second factor only where its holder chose that (design 7); TOTP always is one.
+        A passkey is a second factor only where its holder chose that (signing_in.md, Second step); TOTP always is one.
         """
         held = self.held(account)
         passkey = held.webauthn and account.passkey_second_factor
@@ -64,7 +65,7 @@ class SecondFactors:
         return self._may_guess(user_id)
 
     async def authentication_options(self, context: ChallengeContext, user_id: int | None) -> dict[str, Any]:
-        """The options of `navigator.credentials.get` with a new challenge (wire facts 6.4).
+        """The options of `navigator.credentials.get` with a new challenge (signing_in.md, Second step).
 
         `user_id` is None for ChallengeContext.DISCOVERABLE, and the account's for the others.
 
@@ -81,7 +82,7 @@ class SecondFactors:
     async def is_proved(self, account: Account, proof: SudoProof) -> bool:
         """Whether the proof shows one of the account's factors; what can be used once is used up.
 
-        An account without TOTP gives a backup code as `totp` (document 000, Sudo mode 3).
+        An account without TOTP gives a backup code as `totp` (access.md, Sudo mode).
         """
         if proof.mfa_method == "totp" and proof.mfa_code is not None:
             proved = self._may_guess(account.id) and await self.verify_code(account, proof.mfa_code)

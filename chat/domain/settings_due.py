@@ -1,5 +1,5 @@
-"""Settings that change by themselves: a status that was chosen for a while, a custom status that runs out (wire facts
-5.4).
+"""Settings that change by themselves: a status that was chosen for a while, a custom status that runs out (accounts.md,
+User settings).
 
 When, stands in the store and is indexed: a restart forgets nothing, and what fell due meanwhile changes at the start.
 """

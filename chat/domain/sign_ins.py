@@ -36,7 +36,7 @@ USES_LIMIT: Final = 100_000
 """Sign-ins used within that time of which a note is kept; the use of further ones is not noted."""
 
 CLOSED_BY_HOLDER: Final = int(UserFlag.DISABLED | UserFlag.SELF_DELETED)
-"""What the holder's own sign-in takes back (wire facts 6.2)."""
+"""What the holder's own sign-in takes back (signing_in.md, Login)."""
 
 
 @attrs.frozen
@@ -57,7 +57,7 @@ class SignIn:
     session: AuthSession
 
     def answer(self, account: Account) -> dict[str, Any]:
-        """The token response (wire facts 6.2)."""
+        """The token response (signing_in.md, Login)."""
         return {"token": self.token, "user_id": str(account.id), "user": partial_user(account)}
 
 
@@ -142,7 +142,7 @@ class SignIns:
         return self._clock.now_ms()
 
     def is_freshly_proved(self, session_id_hash: str | None) -> bool:
-        """Whether the sign-in began with a proof that is no older than a sudo token gets (design 7)."""
+        """Whether the sign-in began with a proof that is no older than a sudo token gets (signing_in.md, Sign-ins)."""
         digest = None if session_id_hash is None else digest_of(session_id_hash)
         proved_at = None if digest is None else auth_sessions.proved_at(self._database.reader, digest)
         if proved_at is None:
@@ -155,7 +155,7 @@ class SignIns:
         Asked only after somebody has proved to be the holder: a refusal tells how the account stands.
 
         :raises ApiError: BOT_USER_AUTH_ENDPOINT_ACCESS_DENIED; ACCOUNT_SUSPENDED_TEMPORARILY while a ban stands,
-            ACCOUNT_SUSPENDED_PERMANENTLY while an administrator's deletion is pending (document 002);
+            ACCOUNT_SUSPENDED_PERMANENTLY while an administrator's deletion is pending (access.md, Account gates);
             REGISTRATION_PENDING_APPROVAL, REGISTRATION_REJECTED.
         """
         if account.bot:
@@ -171,8 +171,7 @@ class SignIns:
         return attrs.evolve(account, flags=account.flags & ~CLOSED_BY_HOLDER, temp_banned_until=None)
 
     def without_past_ban(self, account: Account) -> Account:
-        """The account with a ban lifted that is over: any right proof does that (document 002, States and
-        transitions)."""
+        """The account with a ban lifted that is over: any right proof does that (access.md, Account gates)."""
         if account.temp_banned_until is None or account.temp_banned_until > self._clock.now_ms():
             return account
         return attrs.evolve(account, flags=account.flags & ~int(UserFlag.DISABLED), temp_banned_until=None)
@@ -194,7 +193,7 @@ class SignIns:
         return opened
 
     async def of_account(self, principal: Principal) -> list[dict[str, Any]]:
-        """The account's auth session objects, the most recently used first (wire facts 5.4)."""
+        """The account's auth session objects, the most recently used first (signing_in.md, Sign-ins)."""
         await self.write_uses()
         user_id = principal.user_id
         sessions = await self._database.read(lambda connection: auth_sessions.of_user(connection, user_id))

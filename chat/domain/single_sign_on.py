@@ -1,4 +1,5 @@
-"""Single sign-on through an OpenID Connect provider (document 000, Single sign-on enforcement; wire facts 6.1).
+"""Single sign-on through an OpenID Connect provider (access.md, Single sign-on enforcement; signing_in.md, Single
+sign-on).
 
 An account belongs to a person of the provider's by their subject there, which never changes; the first time by an
 address that the provider has verified. Addresses go from one person to the next, so one finds no account that belongs
@@ -85,7 +86,7 @@ class SingleSignOn:
         self._settings = settings
 
     def status(self) -> dict[str, Any]:
-        """What a sign-in page wants to know (wire facts 6.1)."""
+        """What a sign-in page wants to know (signing_in.md, Single sign-on)."""
         sso = self._settings.sso
         return {
             "enabled": sso.is_on,

@@ -1,5 +1,4 @@
-"""What purchases in app stores mean for an account's premium (document 002, Admin store purchase object, Premium
-types).
+"""What purchases in app stores mean for an account's premium (administration.md, Store purchases).
 
 A subscription grants premium while its state says so, until it ends; who bought a gift gets nothing by it. An account's
 premium may have come from elsewhere too: purchases lengthen that, and end only what they gave themselves.

@@ -1,4 +1,5 @@
-"""Purchases in app stores, for administrators: listed, and read again from their stores (document 002, Endpoints).
+"""Purchases in app stores, for administrators: listed, and read again from their stores (administration.md, Store
+purchases).
 
 A refresh asks for everything first and applies what it found in one unit, so that a store which cannot be reached
 leaves all as it was. What changes of the account's premium is told to its holder.
@@ -226,8 +227,8 @@ def _link_of(purchase: StorePurchase) -> PurchaseLink:
 
 
 def _standing(purchase: StorePurchase, reading: PurchaseReading) -> StorePurchase:
-    """The purchase as its store has it, without what this kind of purchase has not (document 002, Admin store purchase
-    object)."""
+    """The purchase as its store has it, without what this kind of purchase has not (administration.md, Store
+    purchases)."""
     is_a = purchase.provider is StoreProvider.STORE_A
     is_gift_of_a = is_a and purchase.kind is PurchaseKind.GIFT
     return attrs.evolve(

@@ -1,5 +1,5 @@
-"""What an account pays for by the period ends when its deletion is scheduled (document 002, PUT deletion): the
-subscription is cancelled without proration, and the charge behind its latest invoice is paid back as fraudulent.
+"""What an account pays for by the period ends when its deletion is scheduled (administration.md, Scheduled deletion):
+the subscription is cancelled without proration, and the charge behind its latest invoice is paid back as fraudulent.
 
 That is a durable job, ordered in the unit that schedules: a server that ends just after it goes on with it when it
 starts, and a payment processor that is away is asked again, for some hours. Each call may be made twice and counts

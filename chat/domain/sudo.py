@@ -1,5 +1,4 @@
-"""Sudo mode: an account proves anew that it is its holder who acts (document 000, Sudo mode; document 001, Sudo
-verification fields).
+"""Sudo mode: an account proves anew that it is its holder who acts (access.md, Sudo mode).
 
 An account that holds a password and no factor proves itself with the password, each time. One that holds a TOTP secret
 or a passkey proves itself with that, and gets a token that stands for the proof for five minutes. A bot passes at once,
@@ -82,11 +81,11 @@ class SudoMode:
     ) -> None:
         """Return if the account has proved itself, with `proof.answered` set where the answer carries a token.
 
-        `issues_token` False is for the operations that never answer with one (document 000, Sudo mode 4).
-        `sign_in_counts` is for the operations that take a fresh sign-in in the place of a proof (design 7).
+        `issues_token` False is for the operations that never answer with one (access.md, Sudo mode).
+        `sign_in_counts` is for the operations that take a fresh sign-in in the place of a proof (access.md, Sudo mode).
 
         :raises ApiError: SUDO_MODE_REQUIRED without a usable proof; a password is none where the account holds a
-            factor, and a factor is none where it holds no factor (design 7).
+            factor, and a factor is none where it holds no factor (access.md, Sudo mode).
         :raises InvalidFormBody: INVALID_PASSWORD at `password`, INVALID_MFA_CODE at `mfa_code`.
         :raises RateLimited: too many passwords.
         """

@@ -1,4 +1,5 @@
-"""Messages from the instance itself to accounts, one or many, as durable jobs (wire facts 7.2, system_dm:send; 7.3).
+"""Messages from the instance itself to accounts, one or many, as durable jobs (administration.md, Messages from the
+instance).
 
 They come from the instance's own account: a bot of nobody with the system mark, made with the first of them. What
 people set about who may write to them does not concern it, nor does `direct_messages_disabled`.

@@ -129,7 +129,7 @@ class SystemMessages:
 def write_join_message(
     connection: sqlite3.Connection, guild: Guild, user_id: int, message_id: int
 ) -> WrittenMessage | None:
-    """In a unit: tell the guild's system channel that the account joined (document 001, system_channel_id); None where
+    """In a unit: tell the guild's system channel that the account joined (guilds.md, System messages); None where
     nobody is to be told."""
     if guild.system_channel_id is None or guild.system_channel_flags & SUPPRESS_JOIN_NOTIFICATIONS:
         return None

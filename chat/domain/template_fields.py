@@ -1,7 +1,7 @@
-"""Reading the members of untrusted JSON objects, each under its path (document 001, Guild creation template object).
+"""Reading the members of untrusted JSON objects, each under its path (guilds.md, Creation template).
 
 Types are strict, as everywhere in request bodies: `true` is no integer, `1.0` is no integer. Null stands for the
-default of a member that has one (wire facts, appendix B).
+default of a member that has one (guilds.md, Creation template).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What an account may do in a thread: computed in the channel above it (wire facts 4.3, threads)."""
+"""What an account may do in a thread: computed in the channel above it (permissions.md, Permissions in threads)."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class ThreadAccess(GuildChannelAccess):
 
     def moderates(self, now_ms: int) -> bool:
         """Whether the caller may do with the thread what moderators do: MANAGE_THREADS that can be used, by somebody
-        who is not timed out (wire facts 4.3, threads)."""
+        who is not timed out (permissions.md, Permissions in threads)."""
         return self.may(MANAGE_THREADS) and self.may_moderate and not self.member.is_timed_out(now_ms)
 
     def require_moderates(self, now_ms: int) -> None:

@@ -1,4 +1,4 @@
-"""Threads archive themselves when nothing has been written in them for as long as they say (wire facts 5.6).
+"""Threads archive themselves when nothing has been written in them for as long as they say (threads.md, Archiving).
 
 When, stands with each thread and is indexed, so that a restart forgets nothing and nobody looks through all threads. A
 pinned post stays.

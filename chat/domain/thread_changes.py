@@ -1,4 +1,4 @@
-"""Changing and deleting threads (wire facts 5.6; conventions of the field).
+"""Changing and deleting threads (threads.md, Changing threads; conventions of the field).
 
 Who may do what: whoever may write in a thread brings it back from the archive; its owner names it, archives it and says
 when it archives itself; all else is for those who manage threads. A locked thread is theirs alone, and an archived one

@@ -1,4 +1,4 @@
-"""What sessions hear of threads (wire facts 1.8): made after a commit, of what the unit found."""
+"""What sessions hear of threads (threads.md, Thread events): made after a commit, of what the unit found."""
 
 from __future__ import annotations
 

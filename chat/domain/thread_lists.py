@@ -1,4 +1,5 @@
-"""Finding threads: the active ones of a guild, the archived ones of a channel, and a search (wire facts 5.6)."""
+"""Finding threads: the active ones of a guild, the archived ones of a channel, and a search (threads.md, Thread
+lists)."""
 
 from __future__ import annotations
 
@@ -58,7 +59,7 @@ class ThreadLists:
     async def active_of_guild(self, principal: Principal, guild_id: int) -> dict[str, Any]:
         """The guild's threads that are not archived and that the caller sees, with the caller's memberships.
 
-        :raises ApiError: as `Access.guild`; ACCESS_DENIED for people (wire facts 5.6: bots only).
+        :raises ApiError: as `Access.guild`; ACCESS_DENIED for people (threads.md, Thread lists).
         """
         state = self._access.guild(principal, guild_id).state
         if not principal.is_bot:

@@ -1,5 +1,5 @@
 """What writing a message in a thread does beside the message: an archived thread comes back, the author is in it from
-then on, and so is whoever the message names (wire facts 5.6; conventions of the field)."""
+then on, and so is whoever the message names (threads.md, Thread members; conventions of the field)."""
 
 from __future__ import annotations
 

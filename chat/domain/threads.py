@@ -1,4 +1,4 @@
-"""Threads: starting them, and who is in them (wire facts 5.6; document 000, Thread routes).
+"""Threads: starting them, and who is in them (threads.md, Starting threads; access.md, Thread routes).
 
 A thread is seen by whoever sees the channel above it and knows threads; a private one by its members, and by those who
 manage threads there. What changes a thread is in `chat.domain.thread_changes`, what lists threads in

@@ -1,4 +1,4 @@
-"""TOTP on and off, and its backup codes anew (wire facts 6.4; design 7)."""
+"""TOTP on and off, and its backup codes anew (signing_in.md, TOTP)."""
 
 from __future__ import annotations
 
@@ -56,7 +56,8 @@ class Totp:
         self._verifies_addresses = verifies_addresses
 
     async def enable(self, account: Account, secret: str, code: str, proof: SudoProof) -> list[dict[str, Any]]:
-        """Make the secret the account's own; returns its backup codes. A fresh sign-in is proof enough (design 7).
+        """Make the secret the account's own; returns its backup codes. A fresh sign-in is proof enough (signing_in.md,
+        TOTP).
 
         The code shows that the authenticator works, and is used up.
 

@@ -1,4 +1,4 @@
-"""Telling that somebody writes (wire facts 1.8, TYPING_START)."""
+"""Telling that somebody writes (people.md, Typing)."""
 
 from __future__ import annotations
 

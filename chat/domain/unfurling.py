@@ -1,4 +1,4 @@
-"""What a link leads to, as an embed (wire facts, appendix A; 5.3).
+"""What a link leads to, as an embed (messages.md, Links in messages).
 
 Each link is fetched once at a time, whoever asks for it, and what came of it is remembered: also that nothing did.
 """

@@ -1,8 +1,8 @@
-"""Files on their way into messages (wire facts 5.3; appendix A, attachments).
+"""Files on their way into messages (messages.md, Uploads).
 
 Two ways lead there. A form brings files and message together. Or an upload is promised first: the caller gets an
-address that takes the bytes, once and without any credential (whoever knows it may send, document 000, Credential forms
-5), and a name under which a message then refers to the file. What no message has taken within the hour goes.
+address that takes the bytes, once and without any credential (access.md, Secret addresses), and a name under which a
+message then refers to the file. What no message has taken within the hour goes.
 """
 
 from __future__ import annotations

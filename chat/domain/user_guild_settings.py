@@ -1,4 +1,5 @@
-"""What an account wants to be told of a guild, or of its conversations outside of guilds (wire facts 5.4)."""
+"""What an account wants to be told of a guild, or of its conversations outside of guilds (accounts.md, User guild
+settings)."""
 
 from __future__ import annotations
 

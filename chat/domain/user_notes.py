@@ -1,4 +1,4 @@
-"""What accounts note of others, for themselves alone (wire facts 1.8, appendix A)."""
+"""What accounts note of others, for themselves alone (people.md, Notes)."""
 
 from __future__ import annotations
 

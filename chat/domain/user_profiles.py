@@ -1,5 +1,5 @@
-"""What an account shows of itself to another one: bio, pronouns, banner, badge, and what the two have in common (wire
-facts 5.1, profile).
+"""What an account shows of itself to another one: bio, pronouns, banner, badge, and what the two have in common
+(accounts.md, Profiles).
 
 `profile_privacy` of the settings says to whom: 0 everybody, 1 friends and members of a guild in common, 2 friends. Who
 is not among them, or is blocked, gets the same limited profile, as does everybody of an account whose PROFILE_HIDDEN

@@ -1,4 +1,4 @@
-"""The settings of an account (wire facts 5.4): GET and PATCH /v1/users/@me/settings."""
+"""The settings of an account (accounts.md, User settings): GET and PATCH /v1/users/@me/settings."""
 
 from __future__ import annotations
 

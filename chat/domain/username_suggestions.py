@@ -1,4 +1,5 @@
-"""Username suggestions for somebody who registers: POST /v1/auth/username-suggestions (wire facts 6.1)."""
+"""Username suggestions for somebody who registers: POST /v1/auth/username-suggestions (signing_in.md, Username
+suggestions)."""
 
 from __future__ import annotations
 

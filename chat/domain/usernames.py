@@ -1,4 +1,5 @@
-"""Allocation of tags: a username and, where the instance has them, a discriminator of 1 to 9999 (wire facts 5.1)."""
+"""Allocation of tags: a username and, where the instance has them, a discriminator of 1 to 9999 (accounts.md, Names and
+tags)."""
 
 from __future__ import annotations
 

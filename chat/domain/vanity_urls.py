@@ -1,8 +1,8 @@
-"""A guild's custom invite code: reading and changing it (document 001, vanity-url).
+"""A guild's custom invite code: reading and changing it (guilds.md, Custom invite code).
 
 The code is an invite like any other, without an end; the guild names it. When the channel that it leads to goes, it
 leads to another one; only with the last channel the invite goes too, and the guild keeps the code until somebody takes
-it again (design 8).
+it again (guilds.md, Custom invite code).
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from chat.store.invites import Invite
 
 MANAGE_GUILD: Final = Permission.MANAGE_GUILD.value
 CODE_LENGTHS: Final = range(2, 33)
-"""How many characters a code may have (document 001, Limits)."""
+"""How many characters a code may have (guilds.md, Custom invite code)."""
 
 _CODE: Final = re.compile(r"[a-z0-9](?:[a-z0-9-]*[a-z0-9])?", re.ASCII)
 _WHITE_SPACE: Final = re.compile(r"\s+")
@@ -188,8 +188,8 @@ class VanityUrls:
 
 
 def normalised_code(code: str) -> str:
-    """A code as it is compared and stored: lower case, a hyphen for each run of white space or hyphens (document
-    001)."""
+    """A code as it is compared and stored: lower case, a hyphen for each run of white space or hyphens (guilds.md,
+    Custom invite code)."""
     return _HYPHENS.sub("-", _WHITE_SPACE.sub("-", code.lower()))
 
 

@@ -1,4 +1,4 @@
-"""What a guild's verification level asks of a member who sends a message (document 001, Verification levels)."""
+"""What a guild's verification level asks of a member who sends a message (guilds.md, Verification levels)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from chat.store.accounts import Account
 
 
 def is_unclaimed(account: Account) -> bool:
-    """Whether a person left the mail address out where people sign in with one (wire facts 6.1).
+    """Whether a person left the mail address out where people sign in with one (signing_in.md, Registration).
 
     Nobody but the holder of its session can come back to the account. On a username instance, where nobody has an
     address, an account counts as verified from the beginning and is claimed by its password.
@@ -38,7 +38,7 @@ def verification_level(state: GuildState) -> VerificationLevel:
 def require_verification(state: GuildState, member: Member, account: Account, now_ms: int) -> None:
     """Raise GUILD_VERIFICATION_REQUIRED for a member below the level; the owner, bots and members with a role pass.
 
-    A join time that nobody knows is stored as 0 and asks for nothing (document 001, Verification levels).
+    A join time that nobody knows is stored as 0 and asks for nothing (guilds.md, Verification levels).
     """
     level = verification_level(state)
     if level is VerificationLevel.NONE or account.bot or member.role_ids or account.id == state.guild.owner_id:

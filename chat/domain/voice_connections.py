@@ -1,4 +1,4 @@
-"""Voice connections: each record, who is connected where, and what the wire shows (wire facts 1.7, voice state)."""
+"""Voice connections: each record, who is connected where, and what the wire shows (gateway.md, Voice states)."""
 
 from __future__ import annotations
 

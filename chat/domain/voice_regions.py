@@ -1,4 +1,4 @@
-"""Regions that a voice channel may ask for (wire facts 1.5; document 001, Guild features, VIP_VOICE).
+"""Regions that a voice channel may ask for (gateway.md, Ready; guilds.md, Voice regions).
 
 There is no media server: a region is what the operator names for the clients' own use, and every instance has the
 automatic one.

@@ -1,4 +1,5 @@
-"""Who may enter a guild's voice channel, and what they may show there (wire facts 1.3, opcode 4; 4.1).
+"""Who may enter a guild's voice channel, and what they may show there (gateway.md, Voice State Update; permissions.md,
+Masks).
 
 USE_VAD has no trace here: by voice or by key is a matter between a client and a media server.
 """

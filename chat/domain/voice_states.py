@@ -1,9 +1,10 @@
-"""Voice states: who is connected to which voice channel or call, and how (wire facts 1.3, opcode 4; 1.7, voice state).
+"""Voice states: who is connected to which voice channel or call, and how (gateway.md, Voice State Update; gateway.md,
+Voice states).
 
-There is no media server: the state is kept and told to whoever sees the channel, Voice Server Update is never sent,
-and joining is complete as soon as it is applied (design 7, opcodes). A connection has an id of its own, so an account
-may be connected several times. Everything is in memory and on the loop's thread; a connection ends with its gateway
-session.
+There is no media server: the state is kept and told to whoever sees the channel, Voice Server Update is never sent, and
+joining is complete as soon as it is applied (gateway.md, Voice State Update). A connection has an id of its own, so an
+account may be connected several times. Everything is in memory and on the loop's thread; a connection ends with its
+gateway session.
 
 Each change takes the connection's next version. A client may name the version that it changed (`base_version`), and may
 ask for an acknowledgement (`mutation_id`), which says what became of the change.
@@ -41,7 +42,7 @@ CONNECTION_ID_CHARACTERS: Final = 32
 """Hexadecimal digits of a connection id."""
 
 OMITTED_RUNTIME_EPOCH: Final = "undefined"
-"""What an acknowledgement says where the command named no runtime epoch (wire facts 1.8, VOICE_STATE_ACK)."""
+"""What an acknowledgement says where the command named no runtime epoch (gateway.md, Voice State Update)."""
 
 Outcome = tuple[VoiceState | None, VoiceRefusal | None]
 """The connection that a command was about, and why it was rejected."""
@@ -83,7 +84,7 @@ class VoiceStates:
     # What is seen
 
     def is_in_channel(self, user_id: int, channel_id: int) -> bool:
-        """Whether the account is connected to the channel, which it therefore keeps seeing (wire facts 1.9, gate 2)."""
+        """Whether the account is connected to the channel, which it therefore keeps seeing (gateway.md, Routing)."""
         return self._connections.connections_in(channel_id, user_id) > 0
 
     def channels_of(self, guild_id: int, user_id: int) -> frozenset[int]:

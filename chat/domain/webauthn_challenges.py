@@ -1,5 +1,5 @@
 """WebAuthn challenges: each is good for one answer, for five minutes, for one purpose and, where the account is known,
-for one account (wire facts 6.3)."""
+for one account (signing_in.md, Passkeys)."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Webhooks: who may manage them, and what their own token is good for (wire facts 5.2, appendices A, B and D).
+"""Webhooks: who may manage them, and what their own token is good for (webhooks.md, Webhooks of channels).
 
 The token is sealed with the instance's key rather than hashed: those who manage webhooks see it again. Whoever shows
-the id and the token of a webhook is taken for the webhook, whatever else the request carries (document 000, Gateway and
-other surfaces 2).
+the id and the token of a webhook is taken for the webhook, whatever else the request carries (access.md, Secret
+addresses).
 """
 
 from __future__ import annotations

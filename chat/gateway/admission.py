@@ -47,7 +47,7 @@ class FixedWindowBudget:
 
 
 class Admission:
-    """What each source address may still do (document 000, Limits; design 7).
+    """What each source address may still do (gateway.md, Identify).
 
     `rate_limited` False switches the two budgets off, never the count of connections.
     """

@@ -1,4 +1,4 @@
-"""A gateway socket with zstd-stream in both directions (document 000, Framing 4)."""
+"""A gateway socket with zstd-stream in both directions (gateway.md, Compression)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class CompressedConnection(Connection):
         self._compressor = Compressor() if zstd_available() else None
 
     def _push(self, data: bytes) -> None:
-        # Without a compressor the only thing ever sent is the close frame (document 000, Framing 4).
+        # Without a compressor the only thing ever sent is the close frame (gateway.md, Compression).
         if self._compressor is not None:
             self._websocket.push(binary_frame(self._compressor.compress(data)))
 

@@ -196,7 +196,8 @@ class Connection:
         return payload.decode_payload(data)
 
     def _within_budget(self) -> bool:
-        """At most COMMAND_BUDGET payloads and control frames in any COMMAND_BUDGET_WINDOW_MS (design 7 and 8)."""
+        """At most COMMAND_BUDGET payloads and control frames in any COMMAND_BUDGET_WINDOW_MS (gateway.md, Command
+        budgets)."""
         parts = self._parts
         if not parts.rate_limited:
             return True

@@ -2,7 +2,7 @@
 
 wsproto's frame decoder takes the bytes apart; messages are put together here, because the gateway has rules of its
 own: the type of a frame counts for nothing, text need not be UTF-8 unless asked for, and a message is refused the
-moment it grows beyond its limit (design 2 and 7).
+moment it grows beyond its limit (gateway.md, Message sizes).
 """
 
 from __future__ import annotations

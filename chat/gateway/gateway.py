@@ -42,7 +42,7 @@ logger = structlog.get_logger(__name__)
 
 @attrs.frozen(kw_only=True)
 class GatewaySettings:
-    """What an operator or a test may choose (contract, Settings)."""
+    """What an operator or a test may choose (settings.md, Every setting)."""
 
     heartbeat_interval_ms: int
     identify_budget: int

@@ -91,7 +91,7 @@ class NoThreads:
 
 
 class GuildPayloads:
-    """Builds the guild objects of wire facts 1.6 for one session at a time."""
+    """Builds the guild objects of gateway.md, Guild payloads, for one session at a time."""
 
     def __init__(
         self,

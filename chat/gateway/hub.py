@@ -185,7 +185,7 @@ class Hub:
         )
 
     def _with_presences(self, data: object) -> object:
-        """Who came into a thread, with their presences (wire facts 1.8, THREAD_MEMBERS_UPDATE)."""
+        """Who came into a thread, with their presences (gateway.md, Audiences)."""
         if not isinstance(data, dict) or "added_members" not in data:
             return data
         added = [
@@ -258,7 +258,7 @@ class Hub:
         return room
 
     def _with_passive(self, room: GuildRoom, recipients: Recipients, event: Event) -> tuple[GatewaySession, ...]:
-        """Add the passive sessions that hear this event all the same (wire facts 1.9, gate 3)."""
+        """Add the passive sessions that hear this event all the same (gateway.md, Passive sessions)."""
         if not recipients.passive:
             return recipients.full
         if EVENTS[event.name].passive:
@@ -275,7 +275,7 @@ class Hub:
     def _without_decliners(
         self, guild_id: int, receivers: tuple[GatewaySession, ...], event: Event
     ) -> tuple[GatewaySession, ...]:
-        """Leave out sessions that do not want to hear who is typing (wire facts 1.3, opcode 14)."""
+        """Leave out sessions that do not want to hear who is typing (gateway.md, Lazy Request)."""
         declined = self._subscriptions.typing_decliners(guild_id) if event.name == EventName.TYPING_START else ()
         return tuple(session for session in receivers if session not in declined) if declined else receivers
 
@@ -380,7 +380,7 @@ class Hub:
 
     def shows_every_thread(self, session: GatewaySession, guild_id: int) -> bool:
         """Whether the session is told of all active threads that it sees, and not only of those that it is in: bots,
-        and who asked for it (wire facts 1.3, opcode 14, `threads`)."""
+        and who asked for it (gateway.md, Lazy Request)."""
         interest = self._subscriptions.interest(session, guild_id)
         return session.bot or (interest is not None and interest.threads)
 

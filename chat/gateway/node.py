@@ -1,6 +1,6 @@
 """The state of this node as the gateway's state table names it.
 
-`draining` is set by a shutdown; the others are an operator's or, under `chat dev`, a test's decision (contract,
+`draining` is set by a shutdown; the others are an operator's or, under `chat dev`, a test's decision (development.md,
 Development routes).
 """
 
@@ -44,7 +44,7 @@ class NodeState:
 
     @property
     def holds_every_identify(self) -> bool:
-        """Whether an Identify is held before anyone looks at its token (document 000, States and transitions)."""
+        """Whether an Identify is held before anyone looks at its token (gateway.md, States)."""
         return self.draining or self.at_capacity or self.starts_paused
 
     def admits(self, user_id: int) -> bool:

@@ -1,4 +1,4 @@
-"""Reactions in conversations, gathered for sessions that want it (wire facts 1.2, 1.4: DEBOUNCE_MESSAGE_REACTIONS).
+"""Reactions in conversations, gathered for sessions that want it (gateway.md, Gathered reactions).
 
 The first addition to a message opens a window of 650 ms. What is added to that message meanwhile goes out together, as
 one MESSAGE_REACTION_ADD_MANY, when the window closes or holds 512 additions; before that when something is to be told

@@ -1,4 +1,4 @@
-"""Ready: the state an account starts with (wire facts 1.5)."""
+"""Ready: the state an account starts with (gateway.md, Ready)."""
 
 from __future__ import annotations
 

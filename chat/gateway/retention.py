@@ -1,4 +1,5 @@
-"""Sessions at rest: what a drained server writes down, so that a Resume after the restart finds it (design 4)."""
+"""Sessions at rest: what a drained server writes down, so that a Resume after the restart finds it (architecture.md,
+Sessions outlive a restart)."""
 
 from __future__ import annotations
 

@@ -113,14 +113,14 @@ class GuildRoom:
         return changed
 
     def seen_by(self, user_id: int) -> frozenset[int]:
-        """The channels that an account sees; being in a voice channel is seeing it (wire facts 1.9, gate 2)."""
+        """The channels that an account sees; being in a voice channel is seeing it (gateway.md, Routing)."""
         visible = self.state.visible_channels(user_id)
         connected = self._voice_states.channels_of(self.guild_id, user_id)
         return visible if connected <= visible else visible | connected & self.state.channels.keys()
 
     @property
     def available_to_members(self) -> bool:
-        """Whether anything but Guild Update is dispatched (wire facts 1.9, gate 1)."""
+        """Whether anything but Guild Update is dispatched (gateway.md, Routing)."""
         return not (UNAVAILABLE_GUILD_FEATURES & set(self.state.guild.features))
 
     def in_guild(self, permission: int = 0) -> Recipients:
@@ -146,7 +146,7 @@ class GuildRoom:
 
     def _has_just_lost(self, user_id: int, channel_id: int) -> bool:
         """Whether the account saw a channel that is deleted, and is not told of that yet: what happens to those in it
-        is judged on the state before (wire facts 1.8)."""
+        is judged on the state before (gateway.md, Audiences)."""
         return channel_id not in self.state.channels and channel_id in self._shown.get(user_id, ())
 
     def _cached(self, channel_id: int, permission: int) -> Recipients:

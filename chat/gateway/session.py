@@ -52,7 +52,7 @@ class Receiver(Protocol):
 
 
 class GatewaySession:
-    """One session of an account (document 000, Sequencing, Resume, Identify and sharding).
+    """One session of an account (gateway.md, Sequences).
 
     While `starting` is a list, events wait in it unnumbered, so that Ready comes first; see `begin`.
     """
@@ -175,7 +175,8 @@ class GatewaySession:
             self.dispatch(event)
 
     def wants(self, event: OutgoingEvent, mentions: Mentions | None) -> bool:
-        """Whether the session's ignored_events let the event through; if not, it takes no number (wire facts 1.4)."""
+        """Whether the session's ignored_events let the event through; if not, it takes no number (gateway.md,
+        Sequences)."""
         if event.name not in self.ignored_events:
             return True
         return (
@@ -189,5 +190,5 @@ class GatewaySession:
         return self.shard is None or shard_of(guild_id, self.shard.count) == self.shard.id
 
     def hears_account_events(self) -> bool:
-        """Whether events that name no guild reach the session: only on shard 0 (wire facts 1.9, gate 4)."""
+        """Whether events that name no guild reach the session: only on shard 0 (gateway.md, Shards)."""
         return self.shard is None or self.shard.id == 0

@@ -1,6 +1,6 @@
 """Every live gateway session, attached or retained, and what becomes of it when its socket is gone.
 
-A session whose socket ended counts as offline after 5,000 ms and ends after 60,000 ms (document 000, Resume). One task
+A session whose socket ended counts as offline after 5,000 ms and ends after 60,000 ms (gateway.md, Resume). One task
 keeps both deadlines for all sessions.
 """
 

@@ -1,4 +1,4 @@
-"""Session creation for Identify, and finding a session for Resume (document 000, States and transitions, Resume).
+"""Session creation for Identify, and finding a session for Resume (gateway.md, States).
 
 A start runs in steps with turns of the loop between them, so that a thousand logins do not stop everybody else. From
 the first step on the session collects what its guilds say; Ready goes out first.
@@ -57,7 +57,7 @@ class ResumeFailure(enum.Enum):
 
 @attrs.frozen
 class StartLimits:
-    """Limits of the document that settings may lower."""
+    """Limits that settings may lower."""
 
     sessions_per_user: int
     bot_shard_guild_ceiling: int
@@ -152,7 +152,7 @@ class SessionStarts:
         return close_codes.INVALID_TOKEN if session.ended else session
 
     async def introduce_guilds(self, session: GatewaySession) -> None:
-        """After a bot's Ready: one Guild Create or Guild Delete for each of its guilds (document 000, Identify 3).
+        """After a bot's Ready: one Guild Create or Guild Delete for each of its guilds (gateway.md, Ready).
 
         Runs beside the socket, not in it: a bot that drops in the middle finds the rest in its replay. After a restart
         it goes on where it was.

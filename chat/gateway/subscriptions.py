@@ -1,4 +1,4 @@
-"""What sessions asked to watch by Lazy Request (wire facts 1.3, opcode 14).
+"""What sessions asked to watch by Lazy Request (gateway.md, Lazy Request).
 
 Everything here belongs to a session and a guild, and goes when the session leaves the guild. The two questions that are
 asked often, who watches an account's presence and who watches a member list, have indexes of their own.

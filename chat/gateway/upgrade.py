@@ -1,6 +1,6 @@
 """The WebSocket opening handshake, server side (RFC 6455, section 4.2).
 
-Any Origin is welcome (design 7: the gateway uses no cookies), no extension and no subprotocol is ever agreed to. What
+Any Origin is welcome (gateway.md, Connecting), no extension and no subprotocol is ever agreed to. What
 the handshake needs is parsed from a bounded request head and forgotten afterwards.
 """
 

@@ -1,4 +1,4 @@
-"""Runs durable jobs: each a row of the store that says how far it has come (design, Map; issue: durable jobs).
+"""Runs durable jobs: each a row of the store that says how far it has come (architecture.md, Durable jobs).
 
 A job is done in steps. A step is one unit of writing that does a bounded part of the work and writes down, in the same
 transaction, where to go on: so a server that ends at any moment, by `kill -9` too, has done every step once or not at

@@ -25,7 +25,7 @@ log: Final = structlog.get_logger("chat.mail")
 
 
 class MailKind(enum.StrEnum):
-    """What a mail is about (contract, Development routes)."""
+    """What a mail is about (development.md, Development routes)."""
 
     VERIFICATION = "verification"
     PASSWORD_RESET = "password_reset"  # noqa: S105 - a kind of mail
@@ -62,7 +62,7 @@ class Mailer:
         if (mode == "smtp") != (outbox is not None):
             raise TypeError("an outbox belongs to the mode smtp, and only there")
         self.is_on: bool = mode != "off"
-        """Whether mail reaches anybody; where not, addresses count as verified (design 7)."""
+        """Whether mail reaches anybody; where not, addresses count as verified (signing_in.md, Mail)."""
         self._clock = clock
         self._outbox = outbox
 

@@ -1,5 +1,5 @@
-"""Images inside JSON: base64 alone, or a data URL, whose payload is everything after the first comma (document 001,
-Icon rules)."""
+"""Images inside JSON: base64 alone, or a data URL, whose payload is everything after the first comma (media.md, Image
+intake)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import binascii
 from typing import Final
 
 PAYLOAD_CHARACTERS: Final = 139_810_136
-"""The longest payload (document 001, Limits)."""
+"""The longest payload (media.md, Image intake)."""
 
 
 class LengthRefused(Exception):

@@ -16,7 +16,8 @@ COLOURS: Final = (
     (0xB0, 0x55, 0x55),
     (0x8A, 0x5B, 0xA8),
 )
-"""Of the ground; the figure is white. An account has the one with the number of its id modulo six (wire facts 8)."""
+"""Of the ground; the figure is white. An account has the one with the number of its id modulo six (media.md, Media
+addresses)."""
 
 _FIGURE: Final = (255, 255, 255)
 

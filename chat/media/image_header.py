@@ -1,7 +1,7 @@
 """Size and kind of an image from its header alone.
 
 Pixels are never unpacked, so a bomb costs what its header costs: a bounded look at bytes that are in memory anyway
-(reliability 11.5). Each reader returns None for what it cannot make sense of; none loops without moving on.
+(media.md, Image intake). Each reader returns None for what it cannot make sense of; none loops without moving on.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What may become an avatar, an icon, a banner, a splash or an expression: ten formats (document 001, Icon rules)."""
+"""What may become an avatar, an icon, a banner, a splash or an expression: ten formats (media.md, Image intake)."""
 
 from __future__ import annotations
 

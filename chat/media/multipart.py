@@ -17,7 +17,7 @@ from chat.errors import ApiError, InvalidFormBody
 from chat.media.storage import Incoming
 
 FIELD_BYTES: Final = 1_048_576
-"""The longest field that is not a file: `payload_json` is a JSON body (design 7)."""
+"""The longest field that is not a file: `payload_json` is a JSON body (http.md, Body sizes)."""
 
 OTHER_PARTS: Final = 16
 """Parts besides the files that a form may have."""

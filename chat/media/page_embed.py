@@ -1,4 +1,4 @@
-"""What is shown of a page or a file that a link leads to (wire facts 5.3, embed): from Open Graph, Twitter cards,
+"""What is shown of a page or a file that a link leads to (messages.md, Embeds): from Open Graph, Twitter cards,
 oEmbed, and the page's own title and description.
 
 Everything in there was written by strangers: text is shortened, addresses that are none are left out, markup is never
@@ -29,7 +29,7 @@ SIDE_MAXIMUM: Final = 16_384
 PAGE_TYPES: Final = frozenset({"text/html", "application/xhtml+xml"})
 OEMBED: Final = "application/json+oembed"
 IS_ANIMATED: Final = 1 << 5
-"""Of the flags of an embed's media (wire facts 5.3)."""
+"""Of the flags of an embed's media (messages.md, Embeds)."""
 
 JOINER: Final = "\u200d"
 """Makes one emoji of several; it is not to be seen itself."""

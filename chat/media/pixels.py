@@ -1,7 +1,7 @@
 """Pictures redrawn, and boiled down to what stands for them until they are there.
 
 Only here pixels of strangers' files are unpacked, and only in a process of its own (`chat.media.image_process`), which
-has little memory and time and may be ended at any moment (reliability 11.5). What comes out carries no metadata: no
+has little memory and time and may be ended at any moment (media.md, Renditions). What comes out carries no metadata: no
 place where a picture was taken leaves with it.
 """
 

@@ -1,5 +1,5 @@
 """Which rendition of a picture is asked for: its format by the ending of the address, its size, quality and whether it
-moves by the query (wire facts 8).
+moves by the query (media.md, Renditions).
 
 There are only so many: sizes come from a list. So nobody fills the disk with renditions of one picture.
 """
@@ -16,7 +16,7 @@ SIZES: Final = (
     16, 20, 22, 24, 28, 32, 40, 44, 48, 56, 60, 64, 80, 96, 100, 128, 160, 240, 256, 300, 320, 480, 512, 600, 640, 1024,
     1280, 1536, 2048, 3072, 4096,
 )  # fmt: skip
-"""Pixels of the longer side that may be asked for (wire facts 8: a fixed list from 16 to 4096)."""
+"""Pixels of the longer side that may be asked for (media.md, Renditions)."""
 
 DEFAULT_SIZE: Final = 128
 """Of pictures that belong to somebody, where nobody says."""

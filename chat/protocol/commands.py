@@ -1,6 +1,6 @@
 """Client commands: Heartbeat, Identify, Resume, and what a session may be asked.
 
-Sources: document 000, Opcode payloads; wire facts 1.2.
+See gateway.md, Identify, and gateway.md, Resume.
 
 A command that exists is valid. The members of the commands that only a session understands are read by `presence`,
 `voice` and `requests`.
@@ -154,7 +154,7 @@ def _coordinate(properties: Mapping[str, Any], member: str) -> str | None:
         return None
     if type(value) is str and 1 <= len(value) <= COORDINATE_CHARACTERS:
         return value
-    raise _Refused(FAILED_TO_START_SESSION)  # wire facts 1.2: this fails the start, not the payload
+    raise _Refused(FAILED_TO_START_SESSION)  # this fails the start, not the payload
 
 
 def _ignored_events(d: Mapping[str, Any]) -> frozenset[str]:

@@ -1,4 +1,4 @@
-"""Custom status: a line of text and an emoji, for a while (wire facts 1.2, custom status input)."""
+"""Custom status: a line of text and an emoji, for a while (accounts.md, User settings)."""
 
 from __future__ import annotations
 

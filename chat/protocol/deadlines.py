@@ -1,7 +1,7 @@
-"""When a connection wants to be looked at again: exact deadlines, no ticks (design 7). Times are seconds.
+"""When a connection wants to be looked at again: exact deadlines, no ticks (gateway.md, Heartbeat). Times are seconds.
 
 Since the last acknowledgement: after 90 per cent of the interval the server asks for a Heartbeat, once; when more than
-45,000 ms have passed the socket closes. At 45,000 ms sharp it is still open (document 000, Limits), so the deadline
+45,000 ms have passed the socket closes. At 45,000 ms sharp it is still open (gateway.md, Heartbeat), so the deadline
 lies one millisecond later. A sequence that waits for its session is given up after 5,000 ms.
 """
 
@@ -14,7 +14,7 @@ from chat.protocol.transitions import Kind
 from chat.registries.limits import HEARTBEAT_DEADLINE_MS, SEQUENCE_CONFIRMATION_MS
 
 REQUEST_PART: Final = 0.9
-"""The part of the interval after which the server asks (document 000, Heartbeat 3)."""
+"""The part of the interval after which the server asks (gateway.md, Heartbeat)."""
 
 
 class Deadlines:

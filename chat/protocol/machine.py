@@ -1,4 +1,4 @@
-"""One gateway connection without I/O: inputs in, effects out (document 000, States and transitions).
+"""One gateway connection without I/O: inputs in, effects out (gateway.md, States).
 
 The table of `chat.protocol.transitions` decides; the machine keeps what the table's steps speak of: the deadlines, the
 Identify that is held, and the commands that wait while a session starts.

@@ -1,4 +1,4 @@
-"""The numbers of one session's Dispatches, and what of them waits for a Resume (document 000, Sequencing, Resume).
+"""The numbers of one session's Dispatches, and what of them waits for a Resume (gateway.md, Sequences).
 
 Every Dispatch takes the next sequence; the retained ones are kept until the client acknowledges them or the buffer is
 full (4,096 Dispatches, 16 MiB). What was evicted raises the replay floor, and a Resume from below it is hopeless.
@@ -18,7 +18,7 @@ from chat.registries.limits import REPLAY_BYTES, REPLAY_DISPATCHES
 
 
 class ResumeVerdict(enum.Enum):
-    """Whether a session can be resumed from a sequence (document 000, Resume 2 and 4)."""
+    """Whether a session can be resumed from a sequence (gateway.md, Resume)."""
 
     ACCEPTED = enum.auto()
     OUT_OF_BOUNDS = enum.auto()
@@ -84,7 +84,7 @@ class Numbering:
     def acknowledge(self, sequence: int) -> bool:
         """Trim every retained Dispatch at or below `sequence`; False when the session does not know it.
 
-        A sequence below the acknowledged one is known and changes nothing (design 7).
+        A sequence below the acknowledged one is known and changes nothing (gateway.md, Heartbeat).
         """
         if not 0 <= sequence <= self.sequence:
             return False

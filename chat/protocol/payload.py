@@ -1,9 +1,9 @@
-"""Gateway payloads: what a client's message says, and what the server's messages say (document 000, Gateway payload).
+"""Gateway payloads: what a client's message says, and what the server's messages say (gateway.md, Payloads).
 
-Inbound, the faults are judged in the order that design 7 gives: size, JSON object in UTF-8, `op` present and an
-integer. Whether `d` had to be there depends on the opcode and is the machine's question. The standard parser has to be
-told to be strict (reliability F15): bytes are decoded here, constants and overflowing floats are refused, and so are
-lone surrogates, which could never be sent on.
+Inbound, the faults are judged in the order of gateway.md, Order of inbound checks: size, JSON object in UTF-8, `op`
+present and an integer. Whether `d` had to be there depends on the opcode and is the machine's question. The standard
+parser has to be told to be strict (gateway.md, Payloads): bytes are decoded here, constants and overflowing floats are
+refused, and so are lone surrogates, which could never be sent on.
 
 Outbound, all that differs between two receivers of one event is the sequence. An `OutgoingEvent` is written down once;
 each receiver costs one splice.
@@ -118,7 +118,7 @@ class OutgoingEvent:
     """A Dispatch, written down once for all its receivers.
 
     `data` is the encoded JSON of `d`. `retained` says whether it waits for a Resume, which an event over 2 MiB never
-    does (wire facts 1.4). `size` is in bytes and leaves the sequence out.
+    does (gateway.md, Payloads). `size` is in bytes and leaves the sequence out.
     """
 
     __slots__ = ("_heads", "name", "prefix", "retained", "size", "suffix")

@@ -1,4 +1,4 @@
-"""Presence as clients select it: in Identify, and with opcode 3 (wire facts 1.2 and 1.3)."""
+"""Presence as clients select it: in Identify, and with opcode 3 (gateway.md, Presence Update)."""
 
 from __future__ import annotations
 
@@ -42,7 +42,8 @@ class PresenceUpdate:
 
 
 def parse_initial_presence(value: Any) -> InitialPresence | None:
-    """Read Identify's `presence`; whatever is no object counts as none, for clients send all sorts (appendix E.3)."""
+    """Read Identify's `presence`; whatever is no object counts as none, for clients send all sorts (gateway.md,
+    Presence Update)."""
     if type(value) is not dict:
         return None
     return InitialPresence(

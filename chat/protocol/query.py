@@ -1,4 +1,4 @@
-"""What the query string of a gateway connection asks for (document 000, Connection query parameters).
+"""What the query string of a gateway connection asks for (gateway.md, Connecting).
 
 A repeated parameter counts by its first value, an unknown one counts for nothing, and `encoding` is not even read:
 every value of it selects JSON.
@@ -12,7 +12,7 @@ from urllib.parse import parse_qsl
 import attrs
 
 API_VERSION: Final = "1"
-"""The exact text of `v`: neither `01` nor `1.0` is a version (design 7)."""
+"""The exact text of `v`: neither `01` nor `1.0` is a version (gateway.md, Connecting)."""
 
 ZSTD_STREAM: Final = "zstd-stream"
 """The one value of `compress` that compresses."""

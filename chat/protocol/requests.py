@@ -1,5 +1,4 @@
-"""What a client may ask of its session: members, watched guilds, counts, unreads (wire facts 1.3, opcodes 8, 14, 15, 16
-and 28).
+"""What a client may ask of its session: members, watched guilds, counts, unreads (gateway.md, Request Guild Members).
 
 A request that breaks a rule is abandoned without a word: it parses to None. None of these ever closes the socket, but
 for opcode 28 with something else than an object, or from a client that knows no threads: that is for the caller to ask.

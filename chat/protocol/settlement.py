@@ -103,7 +103,7 @@ _KINDS: Final[Mapping[type[Any], Kind]] = {
 
 
 def settle_payload(payload: Payload) -> Settled:
-    """The kind of a client message (wire facts 1.1, inbound resolution order)."""
+    """The kind of a client message (gateway.md, Order of inbound checks)."""
     if not payload.has_d:
         expects_object = payload.op in (Opcode.IDENTIFY, Opcode.RESUME)
         return Settled(Kind.FAULT, ALREADY_AUTHENTICATED if expects_object else UNKNOWN_OPCODE)

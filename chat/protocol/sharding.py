@@ -1,6 +1,6 @@
 """Which guilds a session owns when an account spreads over several.
 
-Sources: document 000, Shard pair, and Identify and sharding.
+See gateway.md, Shards.
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""Snowflakes as clients write them into commands: a decimal string, or a positive JSON integer (wire facts 1.3)."""
+"""Snowflakes as clients write them into commands: a decimal string, or a positive JSON integer (http.md,
+Snowflakes)."""
 
 from __future__ import annotations
 
@@ -6,7 +7,7 @@ import re
 from typing import Any, Final
 
 MAXIMUM: Final = 9_223_372_036_854_775_807
-"""Snowflakes fit a signed 64-bit integer (contract, Names)."""
+"""Snowflakes fit a signed 64-bit integer (http.md, Snowflakes)."""
 
 _DECIMAL: Final = re.compile(r"[0-9]{1,19}")
 

@@ -1,4 +1,4 @@
-"""The state table of a gateway connection (document 000, States and transitions; design 7).
+"""The state table of a gateway connection (gateway.md, States).
 
 What happens is first given a kind: `chat.protocol.settlement` looks into the input, the machine at its deadlines and at
 what is pending. What remains is flat: a state and a kind lead by a few steps to the next state. A step is an effect as
@@ -54,7 +54,7 @@ from chat.registries.close_codes import (
 
 
 class State(enum.Enum):
-    """Where a connection stands (document 000, States and transitions)."""
+    """Where a connection stands (gateway.md, States)."""
 
     OPENING = "Opening"
     UNAUTHENTICATED = "Unauthenticated"

@@ -1,5 +1,5 @@
-"""What of a text can be seen (design 8): text of nothing but white space, NUL, zero-width and other invisible
-characters counts as empty, and NUL never reaches a client.
+"""What of a text can be seen (http.md, Validation): text of nothing but white space, NUL, zero-width and other
+invisible characters counts as empty, and NUL never reaches a client.
 
 Beside other characters the invisible ones stay: emoji are made with joiners, and scripts are written with marks.
 """
@@ -38,7 +38,7 @@ def visible(text: str) -> str:
 
 
 def tidy(text: str) -> str:
-    """A name or another line as it is stored: in NFC, without control characters and surrounding white space (design 7,
-    names); nothing where there is nothing to be seen."""
+    """A name or another line as it is stored: in NFC, without control characters and surrounding white space (http.md,
+    Validation); nothing where there is nothing to be seen."""
     composed = unicodedata.normalize("NFC", text)
     return visible("".join(character for character in composed if unicodedata.category(character) != "Cc")).strip()

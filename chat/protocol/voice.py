@@ -1,4 +1,4 @@
-"""Voice State Update as a client sends it (wire facts 1.3, opcode 4)."""
+"""Voice State Update as a client sends it (gateway.md, Voice State Update)."""
 
 from __future__ import annotations
 

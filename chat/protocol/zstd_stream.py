@@ -1,8 +1,8 @@
-"""zstd-stream: each direction of a compressed connection is one continuous zstd stream (document 000, Framing 4).
+"""zstd-stream: each direction of a compressed connection is one continuous zstd stream (gateway.md, Compression).
 
-Decompression is bounded in output, not only in input: the library's push API is not (reliability F12), so the bytes go
-through a writer into a sink that refuses to grow past the limit. The window that a client may ask for is bounded as
-well (F13). Compression uses level 1 with a small window and hash, for memory's sake (F14, design 6).
+Decompression is bounded in output, not only in input: the library's push API is not (gateway.md, Compression), so the
+bytes go through a writer into a sink that refuses to grow past the limit. The window that a client may ask for is
+bounded as well. Compression uses level 1 with a small window and hash, for memory's sake (gateway.md, Compression).
 
 The library is loaded when the first compressed connection needs it; where it cannot be loaded, `zstd_available` says so
 and such a connection closes 4002 `Compression failed: zstd-stream`.

@@ -1,1 +1,1 @@
-"""Names and numbers of the documents, as data: nothing in here decides or does anything."""
+"""Names and numbers of the wire, as data: nothing in here decides or does anything."""

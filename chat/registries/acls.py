@@ -1,7 +1,7 @@
-"""Access control list entries: what an account or an admin API key may do below /v1/admin (wire facts 7.2; design 7).
+"""Access control list entries: what an account or an admin API key may do below /v1/admin (administration.md, ACLs).
 
-An account reaches the Admin API with `admin:authenticate` or `*`; each operation there asks for more (document 000,
-Admin credentials; document 002, Authentication).
+An account reaches the Admin API with `admin:authenticate` or `*`; each operation there asks for more (access.md, Admin
+credentials; administration.md, ACLs).
 """
 
 from __future__ import annotations
@@ -336,4 +336,4 @@ ACLS: Final[tuple[Acl, ...]] = tuple(Acl)
 """Every entry, in the order in which GET /v1/admin/acls tells them."""
 
 ACLS_MAXIMUM: Final = 106
-"""Entries that an account holds at most (document 002, Limits)."""
+"""Entries that an account holds at most (administration.md, ACLs)."""

@@ -1,4 +1,4 @@
-"""What administrators do, as the administrative audit log names it (document 002, the Audit clause of each operation).
+"""What administrators do, as the administrative audit log names it (administration.md, Audit entries).
 
 One row per action: its name, the kind of thing that its entries are about, and the metadata that an entry may have.
 `chat.domain.admin_audit_log` writes nothing else.
@@ -15,7 +15,7 @@ import attrs
 
 
 class AdminTarget(enum.StrEnum):
-    """The `target_type` of an entry (wire facts 7.3)."""
+    """The `target_type` of an entry (administration.md, Audit entries)."""
 
     USER = "user"
     """An account."""
@@ -90,7 +90,7 @@ class AdminTarget(enum.StrEnum):
     """A text in profiles."""
 
     INSTANCE = "instance"
-    """The instance itself: its policy and its limits. The facts have no word for it."""
+    """The instance itself: its policy and its limits."""
 
 
 @attrs.frozen

@@ -1,4 +1,4 @@
-"""Archives: what they are about (wire facts 7.6, Archive object)."""
+"""Archives: what they are about (administration.md, Archives)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a guild's audit log tells of (wire facts 5.5)."""
+"""What a guild's audit log tells of (guilds.md, Audit log)."""
 
 from __future__ import annotations
 
@@ -124,4 +124,4 @@ class AuditAction(enum.IntEnum):
 
 
 AUDIT_LOG_RETENTION_MS = 45 * 86_400_000
-"""How long an entry is kept (wire facts 5.5)."""
+"""How long an entry is kept (guilds.md, Audit log)."""

@@ -1,4 +1,4 @@
-"""The lists of what nobody may use on the instance (wire facts 7.2 and 7.3: the `ban:*` ACLs and their targets)."""
+"""The lists of what nobody may use on the instance (administration.md, Blocklists)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Kinds of channel (wire facts 5.2 and 5.6)."""
+"""Kinds of channel (guilds.md, Channels)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Final
 
 
 class ChannelType(enum.IntEnum):
-    """The `type` of a channel object (wire facts 5.2)."""
+    """The `type` of a channel object (guilds.md, Channels)."""
 
     GUILD_TEXT = 0
     """Text in a guild."""
@@ -50,35 +50,36 @@ class ChannelType(enum.IntEnum):
 
 
 TEMPLATE_STAGE_VOICE: Final = 13
-"""A stage type of another platform: a template channel of this type creates a voice channel
-(document 001, Template channel)."""
+"""A stage type of another platform: a template channel of this type creates a voice channel (guilds.md, Creation
+template)."""
 
 THREAD_CHANNEL_TYPES: Final[frozenset[ChannelType]] = frozenset(
     {ChannelType.ANNOUNCEMENT_THREAD, ChannelType.PUBLIC_THREAD, ChannelType.PRIVATE_THREAD}
 )
-"""Threads (wire facts 5.6)."""
+"""Threads (threads.md, Thread object)."""
 
 THREAD_ONLY_CHANNEL_TYPES: Final[frozenset[ChannelType]] = frozenset({ChannelType.GUILD_FORUM, ChannelType.GUILD_MEDIA})
-"""Channels that hold threads and no messages of their own (wire facts 5.2)."""
+"""Channels that hold threads and no messages of their own (guilds.md, Channels)."""
 
 CHANNEL_THREADS_TYPES: Final[frozenset[ChannelType]] = THREAD_CHANNEL_TYPES | THREAD_ONLY_CHANNEL_TYPES
-"""Types that a user session without the CHANNEL_THREADS flag never sees on the gateway (wire facts 1.9)."""
+"""Types that a user session without the CHANNEL_THREADS flag never sees on the gateway (gateway.md, Sessions without
+threads)."""
 
 PRIVATE_CHANNEL_TYPES: Final[frozenset[ChannelType]] = frozenset(
     {ChannelType.DM, ChannelType.GROUP_DM, ChannelType.DM_PERSONAL_NOTES}
 )
-"""Channels outside guilds (wire facts 5.2)."""
+"""Channels outside guilds (guilds.md, Channels)."""
 
 GUILD_CHANNEL_TYPES: Final[frozenset[ChannelType]] = frozenset(ChannelType) - PRIVATE_CHANNEL_TYPES
-"""Channels that belong to a guild, threads included (wire facts 5.2)."""
+"""Channels that belong to a guild, threads included (guilds.md, Channels)."""
 
 SYSTEM_CHANNEL_TYPES: Final[frozenset[ChannelType]] = frozenset(
     {ChannelType.GUILD_TEXT, ChannelType.GUILD_ANNOUNCEMENT}
 )
-"""Types that may receive a guild's system messages (document 001, Guild object, system_channel_id)."""
+"""Types that may receive a guild's system messages (guilds.md, System messages)."""
 
 FLEXIBLE_NAME_CHANNEL_TYPES: Final[frozenset[ChannelType]] = SYSTEM_CHANNEL_TYPES | THREAD_ONLY_CHANNEL_TYPES
-"""Types whose names TEXT_CHANNEL_FLEXIBLE_NAMES leaves as written (document 001, Guild features)."""
+"""Types whose names TEXT_CHANNEL_FLEXIBLE_NAMES leaves as written (guilds.md, Guild features)."""
 
 TEMPLATE_CHANNEL_TYPES: Final[frozenset[ChannelType]] = frozenset(
     {
@@ -88,11 +89,11 @@ TEMPLATE_CHANNEL_TYPES: Final[frozenset[ChannelType]] = frozenset(
         ChannelType.GUILD_ANNOUNCEMENT,
     }
 )
-"""Types that a guild template creates as they are named (document 001, Template channel)."""
+"""Types that a guild template creates as they are named (guilds.md, Creation template)."""
 
 
 class OverwriteType(enum.IntEnum):
-    """Whose permissions an overwrite changes (wire facts 5.2)."""
+    """Whose permissions an overwrite changes (guilds.md, Channels)."""
 
     ROLE = 0
     """Those of every member with a role."""
@@ -102,7 +103,7 @@ class OverwriteType(enum.IntEnum):
 
 
 class ChannelFlag(enum.IntFlag):
-    """Bits of the `flags` of a channel or thread (wire facts 5.2, 5.6; conventions of the field)."""
+    """Bits of the `flags` of a channel or thread (guilds.md, Channels; conventions of the field)."""
 
     PINNED = 1 << 1
     """A post that stands first in its forum."""
@@ -115,7 +116,7 @@ class ChannelFlag(enum.IntFlag):
 
 
 class ForumSortOrder(enum.IntEnum):
-    """How clients sort the posts of a forum (`default_sort_order`; wire facts 5.2)."""
+    """How clients sort the posts of a forum (`default_sort_order`; guilds.md, Forum and media channels)."""
 
     LATEST_ACTIVITY = 0
     """What was written in last comes first."""
@@ -125,7 +126,7 @@ class ForumSortOrder(enum.IntEnum):
 
 
 class ForumLayout(enum.IntEnum):
-    """How clients show the posts of a forum (`default_forum_layout`; wire facts 5.2)."""
+    """How clients show the posts of a forum (`default_forum_layout`; guilds.md, Forum and media channels)."""
 
     NOT_SET = 0
     """As the client likes."""
@@ -138,7 +139,7 @@ class ForumLayout(enum.IntEnum):
 
 
 class ThreadMemberFlag(enum.IntFlag):
-    """Bits of a thread member's `flags` (wire facts 5.6)."""
+    """Bits of a thread member's `flags` (threads.md, Thread object)."""
 
     HAS_INTERACTED = 1 << 0
     """The member did something in the thread."""

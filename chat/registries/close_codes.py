@@ -1,7 +1,6 @@
 """How the gateway ends a socket: the codes, and every reason that may stand beside them.
 
-Sources: document 000, Gateway close codes; the reasons beyond its table are those of design 7. No other module makes up
-a reason.
+No other module makes up a reason.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ import attrs
 
 
 class CloseCode(enum.IntEnum):
-    """Codes that the gateway puts into a close frame (document 000, Gateway close codes)."""
+    """Codes that the gateway puts into a close frame."""
 
     UNKNOWN_ERROR = 4000
     """Something failed on our side, or the socket is to be replaced by a new one."""
@@ -64,79 +63,79 @@ class Close:
 
 
 FAILED_TO_START_SESSION: Final = Close(CloseCode.UNKNOWN_ERROR, "Failed to start session")
-"""Session creation failed for a cause of no known kind (document 000, Gateway close codes)."""
+"""Session creation failed for a cause of no known kind."""
 
 DRAIN_REQUESTED: Final = Close(CloseCode.UNKNOWN_ERROR, "Session drain requested; reconnect to continue")
-"""Follows every Reconnect (document 000, Reconnect and Invalid Session 1)."""
+"""Follows every Reconnect (gateway.md, Reconnect and Invalid Session)."""
 
 SESSION_UNAVAILABLE: Final = Close(CloseCode.UNKNOWN_ERROR, "Session unavailable")
-"""Resume could not reach the session (document 000, Resume 5)."""
+"""Resume could not reach the session (gateway.md, Resume)."""
 
 UNKNOWN_OPCODE: Final = Close(CloseCode.UNKNOWN_OPCODE, "Unknown opcode")
-"""An opcode that no client may send, or a payload without `d` (document 000, Framing 5)."""
+"""An opcode that no client may send, or a payload without `d` (gateway.md, Order of inbound checks)."""
 
 DECODE_FAILED: Final = Close(CloseCode.DECODE_ERROR, "Decode failed")
-"""The message is not one JSON object in UTF-8 (document 000, Framing 5)."""
+"""The message is not one JSON object in UTF-8 (gateway.md, Order of inbound checks)."""
 
 INVALID_PAYLOAD: Final = Close(CloseCode.DECODE_ERROR, "Invalid payload")
-"""The object has no `op`, or one that is not an integer (document 000, Framing 5; design 7)."""
+"""The object has no `op`, or one that is not an integer (gateway.md, Order of inbound checks)."""
 
 PAYLOAD_TOO_LARGE: Final = Close(CloseCode.DECODE_ERROR, "Payload too large")
-"""The message is too long on the wire or after decompression (document 000, Framing 2)."""
+"""The message is too long on the wire or after decompression (gateway.md, Message sizes)."""
 
 DECOMPRESSION_FAILED: Final = Close(CloseCode.DECODE_ERROR, "Decompression failed")
-"""The message is not a continuation of the client's zstd stream (document 000, Framing 2)."""
+"""The message is not a continuation of the client's zstd stream (gateway.md, Message sizes)."""
 
 INVALID_IDENTIFY_PAYLOAD: Final = Close(CloseCode.DECODE_ERROR, "Invalid identify payload")
-"""Identify lacks a member or has one of the wrong type (document 000, Identify and sharding 6)."""
+"""Identify lacks a member or has one of the wrong type (gateway.md, Identify)."""
 
 INVALID_RESUME_PAYLOAD: Final = Close(CloseCode.DECODE_ERROR, "Invalid resume payload")
-"""Resume lacks a member or has one of the wrong type (document 000, Resume 3)."""
+"""Resume lacks a member or has one of the wrong type (gateway.md, Resume)."""
 
 INVALID_PRESENCE_PAYLOAD: Final = Close(CloseCode.DECODE_ERROR, "Invalid presence payload")
-"""Presence Update names no status or an unknown one (wire facts 1.3; design 7)."""
+"""Presence Update names no status or an unknown one (gateway.md, Presence Update)."""
 
 COMPRESSION_FAILED: Final = Close(CloseCode.DECODE_ERROR, "Compression failed: zstd-stream")
-"""The zstd implementation cannot be loaded when Hello is due (document 000, Framing 4)."""
+"""The zstd implementation cannot be loaded when Hello is due (gateway.md, Compression)."""
 
 ENCODE_FAILED: Final = Close(CloseCode.DECODE_ERROR, "Encode failed")
-"""A payload of ours cannot be written down (wire facts 1.4; design 7)."""
+"""A payload of ours cannot be written down."""
 
 NOT_AUTHENTICATED: Final = Close(CloseCode.NOT_AUTHENTICATED, "Not authenticated")
-"""A command came before a session was attached (document 000, States and transitions)."""
+"""A command came before a session was attached (gateway.md, States)."""
 
 INVALID_TOKEN: Final = Close(CloseCode.AUTHENTICATION_FAILED, "Invalid token")
-"""The credential is invalid or revoked, or does not own the session (document 000, Identify 6 and Resume 5)."""
+"""The credential is invalid or revoked, or does not own the session (gateway.md, Identify)."""
 
 ALREADY_AUTHENTICATED: Final = Close(CloseCode.ALREADY_AUTHENTICATED, "Already authenticated")
-"""Identify with a session attached, or Identify or Resume without `d` (document 000, Gateway close codes)."""
+"""Identify with a session attached, or Identify or Resume without `d`."""
 
 INVALID_SEQUENCE: Final = Close(CloseCode.INVALID_SEQUENCE, "Invalid sequence")
-"""A sequence that the session does not accept or cannot confirm in time (document 000, Heartbeat 2 and Resume 2)."""
+"""A sequence that the session does not accept or cannot confirm in time (gateway.md, Heartbeat)."""
 
 RATE_LIMITED: Final = Close(CloseCode.RATE_LIMITED, "Rate limited")
-"""More commands than the budget of a socket or of a session allows (wire facts 1.4; design 7)."""
+"""More commands than the budget of a socket or of a session allows."""
 
 TOO_MANY_CONNECTIONS: Final = Close(CloseCode.RATE_LIMITED, "Too many connections")
-"""The address already holds as many connections as it may (document 000, States and transitions)."""
+"""The address already holds as many connections as it may (gateway.md, States)."""
 
 TOO_MANY_SESSIONS: Final = Close(CloseCode.RATE_LIMITED, "Too many sessions")
-"""The user already has as many live sessions as one may have (document 000, Identify and sharding 1)."""
+"""The user already has as many live sessions as one may have (gateway.md, Identify)."""
 
 OUTBOX_FULL: Final = Close(CloseCode.RATE_LIMITED, "Outbox full")
-"""The client does not read what it is sent; the session stays retained (design 2 and 7)."""
+"""The client does not read what it is sent; the session stays retained (gateway.md, Slow readers)."""
 
 HEARTBEAT_TIMEOUT: Final = Close(CloseCode.HEARTBEAT_TIMEOUT, "Heartbeat timeout")
-"""No Heartbeat was acknowledged in time (document 000, States and transitions)."""
+"""No Heartbeat was acknowledged in time (gateway.md, States)."""
 
 INVALID_SHARD: Final = Close(CloseCode.INVALID_SHARD, "Invalid shard")
-"""The shard pair is malformed (document 000, Shard pair)."""
+"""The shard pair is malformed (gateway.md, Shards)."""
 
 SHARDING_REQUIRED: Final = Close(CloseCode.SHARDING_REQUIRED, "Sharding required")
-"""The bot's shard owns more guilds than the ceiling (document 000, Identify and sharding 4)."""
+"""The bot's shard owns more guilds than the ceiling (gateway.md, Shards)."""
 
 INVALID_API_VERSION: Final = Close(CloseCode.INVALID_API_VERSION, "Invalid API version")
-"""The query has no `v`, or another than 1 (document 000, Versioning)."""
+"""The query has no `v`, or another than 1 (gateway.md, Connecting)."""
 
 CLOSES: Final[tuple[Close, ...]] = (
     FAILED_TO_START_SESSION,

@@ -1,4 +1,4 @@
-"""Why accounts are deleted (document 002, Deletion reason codes)."""
+"""Why accounts are deleted (administration.md, Scheduled deletion)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Public discovery: what guilds are about, and how an application for being found stands (wire facts, appendix A)."""
+"""Public discovery: what guilds are about, and how an application for being found stands (guilds.md, Discovery)."""
 
 from __future__ import annotations
 

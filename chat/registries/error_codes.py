@@ -1,6 +1,6 @@
 """Error codes of the HTTP API: status and our default message for each, and the codes of single fields.
 
-Sources: document 000, HTTP (Errors); document 001 and document 002, Errors; wire facts 3.2, 3.6 and 3.7; design 7.
+See http.md, Error envelope.
 """
 
 from __future__ import annotations
@@ -266,7 +266,7 @@ ERROR_CODES: Final[Mapping[str, ErrorCode]] = MappingProxyType(
         for code, message in messages.items()
     }
 )
-"""The top-level codes (wire facts 3.6; documents 000 to 002, Errors)."""
+"""The top-level codes (http.md, Error envelope)."""
 
 FIELD_CODES: Final[Mapping[str, str]] = MappingProxyType(
     {
@@ -373,8 +373,7 @@ FIELD_CODES: Final[Mapping[str, str]] = MappingProxyType(
         "WEBHOOK_NAME_LENGTH_INVALID": "The webhook's name is too short or too long.",
     }
 )
-"""The `code` of an entry of `errors`, with our default message (wire facts 3.2 and 3.7; documents 001 and
-002; design 7)."""
+"""The `code` of an entry of `errors`, with our default message (http.md, Error envelope)."""
 
 STATUS_FALLBACKS: Final[Mapping[int, str]] = MappingProxyType(
     {
@@ -393,4 +392,4 @@ STATUS_FALLBACKS: Final[Mapping[int, str]] = MappingProxyType(
         504: "GATEWAY_TIMEOUT",
     }
 )
-"""The code for a status that nobody named a code for; GENERAL_ERROR for any other (wire facts 3.2)."""
+"""The code for a status that nobody named a code for; GENERAL_ERROR for any other (http.md, Error envelope)."""

@@ -1,6 +1,6 @@
 """Every Dispatch: its name, whom it is for, whether it is replayed, whether passive sessions hear it.
 
-Sources: wire facts 1.8 (names and audiences), 1.9 (gates); design 7 (what is retained for replay).
+See gateway.md, Audiences, gateway.md, Routing, and gateway.md, Replay buffer.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import attrs
 
 
 class EventName(enum.StrEnum):
-    """The `t` of a Dispatch (wire facts 1.8)."""
+    """The `t` of a Dispatch (gateway.md, Audiences)."""
 
     READY = "READY"
     """A session was made by Identify; the first Dispatch of every session."""
@@ -261,7 +261,7 @@ class EventName(enum.StrEnum):
 
 
 class Audience(enum.Enum):
-    """Audience codes of the dispatch registry (wire facts 1.8)."""
+    """Audience codes of the dispatch registry (gateway.md, Audiences)."""
 
     ACCOUNT = "U"
     """Every session of the account."""
@@ -293,7 +293,7 @@ class EventRule:
     """How one kind of Dispatch is delivered.
 
     `passive` is asked only of events that go to the sessions of a guild: whether a passive session hears every one of
-    them (wire facts 1.9, gate 3).
+    them (gateway.md, Passive sessions).
     """
 
     audience: Audience
@@ -386,26 +386,26 @@ EVENTS: Final[Mapping[EventName, EventRule]] = MappingProxyType(
         EventName.FORUM_UNREADS: EventRule(Audience.REQUESTER, retained=True, passive=False),
     }
 )
-"""The dispatch registry (wire facts 1.8 and 1.9; design 7)."""
+"""The dispatch registry (gateway.md, Routing; gateway.md, Audiences)."""
 
 NEVER_RETAINED: Final[frozenset[EventName]] = frozenset(name for name, rule in EVENTS.items() if not rule.retained)
-"""Not kept for replay, though all but RESUMED take a sequence number (wire facts 1.4; design 7)."""
+"""Not kept for replay, though all but RESUMED take a sequence number (gateway.md, Replay buffer)."""
 
 PASSIVE_WHEN_MENTIONED: Final[frozenset[EventName]] = frozenset({EventName.MESSAGE_CREATE})
-"""Reach a passive session when they mention its account (wire facts 1.9, gate 3)."""
+"""Reach a passive session when they mention its account (gateway.md, Passive sessions)."""
 
 PASSIVE_WHEN_OWN: Final[frozenset[EventName]] = frozenset(
     {EventName.GUILD_MEMBER_UPDATE, EventName.GUILD_MEMBER_REMOVE}
 )
-"""Reach a passive session when they are about its own account (wire facts 1.9, gate 3)."""
+"""Reach a passive session when they are about its own account (gateway.md, Passive sessions)."""
 
 SENT_WHILE_UNAVAILABLE: Final[frozenset[EventName]] = frozenset({EventName.GUILD_UPDATE})
-"""The only Dispatch of a guild that is unavailable (wire facts 1.9, gate 1)."""
+"""The only Dispatch of a guild that is unavailable (gateway.md, Routing)."""
 
 SHARD_ZERO_EXEMPT: Final[frozenset[EventName]] = frozenset(
     {EventName.RATE_LIMITED, EventName.GUILD_COUNTS_UPDATE, EventName.CHANNEL_MEMBER_COUNTS_UPDATE}
 )
-"""Name no guild and still reach sessions of shards other than 0 (wire facts 1.9, gate 4)."""
+"""Name no guild and still reach sessions of shards other than 0 (gateway.md, Shards)."""
 
 THREAD_EVENTS: Final[frozenset[EventName]] = frozenset(
     {
@@ -419,4 +419,4 @@ THREAD_EVENTS: Final[frozenset[EventName]] = frozenset(
         EventName.FORUM_UNREADS,
     }
 )
-"""Never sent to a user session without the CHANNEL_THREADS flag (wire facts 1.9)."""
+"""Never sent to a user session without the CHANNEL_THREADS flag (gateway.md, Sessions without threads)."""

@@ -1,4 +1,4 @@
-"""Guild features (document 001, Guild features)."""
+"""Guild features (guilds.md, Guild features)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Final
 
 
 class GuildFeature(enum.StrEnum):
-    """Values of a guild's `features`: what it may do and how it stands (document 001, Guild features)."""
+    """Values of a guild's `features`: what it may do and how it stands (guilds.md, Guild features)."""
 
     ANIMATED_ICON = "ANIMATED_ICON"
     """The icon may move."""
@@ -122,14 +122,14 @@ TOGGLEABLE_GUILD_FEATURES: Final[frozenset[GuildFeature]] = frozenset(
         GuildFeature.HIDE_OWNER_CROWN,
     }
 )
-"""What Modify guild may add or take away (document 001, Guild features)."""
+"""What Modify guild may add or take away (guilds.md, Guild features)."""
 
 NEW_GUILD_FEATURES: Final[frozenset[GuildFeature]] = frozenset(
     {GuildFeature.ANIMATED_ICON, GuildFeature.ANIMATED_BANNER, GuildFeature.BANNER, GuildFeature.INVITE_SPLASH}
 )
-"""What a guild starts with unless it was created with empty_features (document 001, Create guild)."""
+"""What a guild starts with unless it was created with empty_features (guilds.md, Create guild)."""
 
 UNAVAILABLE_GUILD_FEATURES: Final[frozenset[GuildFeature]] = frozenset(
     {GuildFeature.UNAVAILABLE_FOR_EVERYONE, GuildFeature.UNAVAILABLE_FOR_EVERYONE_BUT_STAFF}
 )
-"""Either of these closes a guild; UNAVAILABLE_HIDDEN alone does not (document 001, Guild features)."""
+"""Either of these closes a guild; UNAVAILABLE_HIDDEN alone does not (guilds.md, Guild features)."""

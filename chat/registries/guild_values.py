@@ -1,4 +1,4 @@
-"""Numbers that a guild's settings are made of (document 001, Registries)."""
+"""Numbers that a guild's settings are made of (guilds.md, Guild values)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Final
 
 
 class VerificationLevel(enum.IntEnum):
-    """What a guild asks of a member who sends a message (document 001, Verification levels)."""
+    """What a guild asks of a member who sends a message (guilds.md, Verification levels)."""
 
     NONE = 0
     """Nothing."""
@@ -23,14 +23,14 @@ class VerificationLevel(enum.IntEnum):
 
 
 VERIFICATION_ACCOUNT_AGE_MS: Final = 300_000
-"""MEDIUM asks for an account of at least this age (document 001, Verification levels)."""
+"""MEDIUM asks for an account of at least this age (guilds.md, Verification levels)."""
 
 VERIFICATION_MEMBERSHIP_AGE_MS: Final = 600_000
-"""HIGH asks for a membership of at least this age (document 001, Verification levels)."""
+"""HIGH asks for a membership of at least this age (guilds.md, Verification levels)."""
 
 
 class MfaLevel(enum.IntEnum):
-    """Whether elevated permissions need a second factor (document 001, MFA levels)."""
+    """Whether elevated permissions need a second factor (guilds.md, MFA levels)."""
 
     NONE = 0
     """They do not."""
@@ -40,7 +40,7 @@ class MfaLevel(enum.IntEnum):
 
 
 class SplashCardAlignment(enum.IntEnum):
-    """Where an invite's card stands on the splash (document 001, Splash card alignments)."""
+    """Where an invite's card stands on the splash (guilds.md, Guild values)."""
 
     CENTER = 0
     """In the middle."""
@@ -53,7 +53,7 @@ class SplashCardAlignment(enum.IntEnum):
 
 
 class GuildExplicitContentFilter(enum.IntEnum):
-    """Whose media clients filter (document 001, Guild explicit content filter levels)."""
+    """Whose media clients filter (guilds.md, Guild values)."""
 
     DISABLED = 0
     """Nobody's."""
@@ -66,8 +66,7 @@ class GuildExplicitContentFilter(enum.IntEnum):
 
 
 class DefaultMessageNotifications(enum.IntEnum):
-    """What members are notified of unless they choose for themselves (document 001, Default message notification
-    levels)."""
+    """What members are notified of unless they choose for themselves (guilds.md, Guild values)."""
 
     ALL_MESSAGES = 0
     """Every message."""
@@ -77,7 +76,7 @@ class DefaultMessageNotifications(enum.IntEnum):
 
 
 class NsfwLevel(enum.IntEnum):
-    """The older name of `nsfw`, from which it is derived (document 001, NSFW levels)."""
+    """The older name of `nsfw`, from which it is derived (guilds.md, Guild values)."""
 
     SAFE = 0
     """Not marked."""
@@ -87,7 +86,7 @@ class NsfwLevel(enum.IntEnum):
 
 
 class ContentWarningLevel(enum.IntEnum):
-    """Whether channels that say nothing themselves show a warning (document 001, Guild content warning levels)."""
+    """Whether channels that say nothing themselves show a warning (guilds.md, Guild values)."""
 
     INHERIT = 0
     """They show none."""
@@ -97,15 +96,14 @@ class ContentWarningLevel(enum.IntEnum):
 
 
 class SystemChannelFlag(enum.IntFlag):
-    """Bits of `system_channel_flags` (document 001, System channel flags)."""
+    """Bits of `system_channel_flags` (guilds.md, Guild values)."""
 
     SUPPRESS_JOIN_NOTIFICATIONS = 1 << 0
     """No message tells that someone joined."""
 
 
 class DisabledOperation(enum.IntFlag):
-    """Bits of `disabled_operations`: what an administrator switched off in a guild (document 001, Disabled guild
-    operations)."""
+    """Bits of `disabled_operations`: what an administrator switched off in a guild (guilds.md, Disabled operations)."""
 
     PUSH_NOTIFICATIONS = 1 << 0
     """Push notifications."""

@@ -1,4 +1,4 @@
-"""Durable background work: its kinds, and the states that a job goes through (wire facts 7.6, job ledger)."""
+"""Durable background work: its kinds, and the states that a job goes through (administration.md, Jobs)."""
 
 from __future__ import annotations
 
@@ -113,4 +113,4 @@ JOB_KINDS: Final[Mapping[JobType, JobKind]] = MappingProxyType(
         JobType.SYSTEM_DM: JobKind(max_attempts=3, can_be_cancelled=True, held_by_orderer=Acl.SYSTEM_DM_SEND),
     }
 )
-"""Every kind. A shred that failed is not tried again (document 002, POST message-shreds); an erasure has to be."""
+"""Every kind. A shred that failed is not tried again (administration.md, Jobs); an erasure has to be."""

@@ -1,4 +1,4 @@
-"""How a member came into a guild (wire facts 5.2)."""
+"""How a member came into a guild (guilds.md, Members)."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import enum
 
 
 class JoinSource(enum.IntEnum):
-    """The join source of a membership (wire facts 5.2); 5 is unassigned."""
+    """The join source of a membership (guilds.md, Members); 5 is unassigned."""
 
     CREATOR = 0
     """Made the guild."""

@@ -1,4 +1,4 @@
-"""Kinds of message, flags of messages, kinds of reference (wire facts 5.3)."""
+"""Kinds of message, flags of messages, kinds of reference (messages.md, Message object)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Final
 
 
 class MessageType(enum.IntEnum):
-    """The `type` of a message object (wire facts 5.3)."""
+    """The `type` of a message object (messages.md, Message object)."""
 
     DEFAULT = 0
     """Written by someone."""
@@ -34,7 +34,7 @@ class MessageType(enum.IntEnum):
     """Someone joined the guild."""
 
     CHANNEL_FOLLOW_ADD = 12
-    """An announcement channel is followed from now on (a convention of the field; the facts know none)."""
+    """An announcement channel is followed from now on (a convention of the field)."""
 
     THREAD_CREATED = 18
     """A thread was started."""
@@ -50,7 +50,7 @@ class MessageType(enum.IntEnum):
 
 
 class MessageFlag(enum.IntFlag):
-    """Bits of a message's `flags` (wire facts 5.3)."""
+    """Bits of a message's `flags` (messages.md, Message object)."""
 
     CROSSPOSTED = 1 << 0
     """Published to the channels that follow its own (a convention of the field)."""
@@ -86,12 +86,12 @@ SENDABLE_MESSAGE_FLAGS: Final = (
     | MessageFlag.VOICE_MESSAGE
     | MessageFlag.COMPACT_ATTACHMENTS
 )
-"""Bits that a client may set when it sends a message; others are dropped (wire facts 5.3)."""
+"""Bits that a client may set when it sends a message; others are dropped (messages.md, Message object)."""
 
 THREAD_MESSAGE_TYPES: Final[frozenset[MessageType]] = frozenset(
     {MessageType.THREAD_CREATED, MessageType.THREAD_STARTER_MESSAGE}
 )
-"""Types that a user session without thread access never sees (wire facts 1.9)."""
+"""Types that a user session without thread access never sees (gateway.md, Sessions without threads)."""
 
 POINTING_MESSAGE_TYPES: Final[frozenset[MessageType]] = frozenset(
     {MessageType.CHANNEL_FOLLOW_ADD, MessageType.THREAD_CREATED}
@@ -99,11 +99,11 @@ POINTING_MESSAGE_TYPES: Final[frozenset[MessageType]] = frozenset(
 """Types whose `message_reference` says where something is, and names no message (conventions of the field)."""
 
 THREAD_MESSAGE_FLAGS: Final = MessageFlag.HAS_THREAD | MessageFlag.FAILED_TO_MENTION_SOME_ROLES_IN_THREAD
-"""Bits that are cleared for a user session without thread access (wire facts 1.9)."""
+"""Bits that are cleared for a user session without thread access (gateway.md, Sessions without threads)."""
 
 
 class MessageReferenceType(enum.IntEnum):
-    """What a message does with the one it refers to (wire facts 5.3)."""
+    """What a message does with the one it refers to (messages.md, Message object)."""
 
     REPLY = 0
     """Answers it."""
@@ -113,7 +113,7 @@ class MessageReferenceType(enum.IntEnum):
 
 
 class AttachmentFlag(enum.IntFlag):
-    """Bits of an attachment's `flags` (wire facts 5.3)."""
+    """Bits of an attachment's `flags` (messages.md, Message object)."""
 
     IS_SPOILER = 1 << 3
     """Hidden until asked for."""

@@ -1,4 +1,4 @@
-"""The numbers that say what a gateway payload is (document 000, Opcode payloads; wire facts 1.1)."""
+"""The numbers that say what a gateway payload is (events.md, Opcodes)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Final
 
 
 class Opcode(enum.IntEnum):
-    """The whole registry of gateway opcodes; every other number is undefined (wire facts 1.1)."""
+    """The whole registry of gateway opcodes; every other number is undefined (events.md, Opcodes)."""
 
     DISPATCH = 0
     """Server: an event, with its sequence and its name."""
@@ -76,11 +76,12 @@ SESSION_COMMANDS: Final[frozenset[Opcode]] = frozenset(
         Opcode.REQUEST_FORUM_UNREADS,
     }
 )
-"""What a client may send once a session is attached, beside Heartbeat and Resume (wire facts 1.1, step 5)."""
+"""What a client may send once a session is attached, beside Heartbeat and Resume (gateway.md, Order of inbound
+checks)."""
 
 
 class IdentifyFlag(enum.IntFlag):
-    """Bits of Identify's `flags`; others are ignored (wire facts 1.2)."""
+    """Bits of Identify's `flags`; others are ignored (gateway.md, Identify)."""
 
     DEBOUNCE_MESSAGE_REACTIONS = 1 << 1
     """Reactions in private channels come gathered."""
@@ -90,7 +91,7 @@ class IdentifyFlag(enum.IntFlag):
 
 
 class GatewayErrorCode(enum.StrEnum):
-    """The `code` of a Gateway Error (wire facts 1.1, opcode 12)."""
+    """The `code` of a Gateway Error (gateway.md, Gateway Error)."""
 
     VOICE_P2P_CONSENT_REQUIRED = "VOICE_P2P_CONSENT_REQUIRED"
     """Peer-to-peer voice was asked for without agreeing to it."""

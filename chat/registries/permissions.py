@@ -1,4 +1,4 @@
-"""Permission bits and the masks made of them (wire facts 4.1 and 4.2).
+"""Permission bits and the masks made of them (permissions.md, Masks).
 
 On the wire a mask is a decimal string. The masks below are plain integers, for arithmetic without enum overhead.
 """
@@ -10,7 +10,7 @@ from typing import Final
 
 
 class Permission(enum.IntFlag):
-    """What a role or an overwrite may allow; every other bit is unassigned (wire facts 4.1)."""
+    """What a role or an overwrite may allow; every other bit is unassigned (permissions.md, Masks)."""
 
     CREATE_INSTANT_INVITE = 1 << 0
     """Make invites."""
@@ -137,10 +137,10 @@ class Permission(enum.IntFlag):
 
 
 FULL_MASK: Final = 2**64 - 1
-"""What the owner and administrators hold: every one of 64 bits, unassigned ones too (wire facts 4.2)."""
+"""What the owner and administrators hold: every one of 64 bits, unassigned ones too (permissions.md, Masks)."""
 
 ALL_DEFINED: Final[int] = sum(permission.value for permission in Permission)
-"""Every bit of the registry; bits outside it are dropped on write (wire facts 4.2 and 4.3)."""
+"""Every bit of the registry; bits outside it are dropped on write (permissions.md, Masks)."""
 
 THREAD_PERMISSIONS: Final[int] = (
     Permission.MANAGE_THREADS
@@ -148,13 +148,13 @@ THREAD_PERMISSIONS: Final[int] = (
     | Permission.CREATE_PRIVATE_THREADS
     | Permission.SEND_MESSAGES_IN_THREADS
 ).value
-"""The thread bits, taken out of masks shown to callers without channel_threads (wire facts 4.2;
-document 001, Guild object)."""
+"""The thread bits, taken out of masks shown to callers without channel_threads (permissions.md, Masks; guilds.md, Guild
+object)."""
 
 DEFAULT_THREAD_PERMISSIONS: Final[int] = (
     Permission.CREATE_PUBLIC_THREADS | Permission.CREATE_PRIVATE_THREADS | Permission.SEND_MESSAGES_IN_THREADS
 ).value
-"""The thread bits that everyone gets in a new guild (document 001, Create guild)."""
+"""The thread bits that everyone gets in a new guild (guilds.md, Create guild)."""
 
 DEFAULT_PERMISSIONS: Final[int] = (
     Permission.CREATE_INSTANT_INVITE
@@ -173,10 +173,10 @@ DEFAULT_PERMISSIONS: Final[int] = (
     | Permission.USE_EXTERNAL_STICKERS
     | Permission.VIEW_CHANNEL_MEMBERS
 ).value
-"""The default permission set without its thread bits (wire facts 4.2)."""
+"""The default permission set without its thread bits (permissions.md, Masks)."""
 
 DEFAULT_EVERYONE: Final[int] = DEFAULT_PERMISSIONS | DEFAULT_THREAD_PERMISSIONS
-"""What the everyone role of a new guild allows (document 001, Create guild; wire facts 4.2)."""
+"""What the everyone role of a new guild allows (guilds.md, Create guild; permissions.md, Masks)."""
 
 ELEVATED: Final[int] = (
     Permission.KICK_MEMBERS
@@ -190,9 +190,11 @@ ELEVATED: Final[int] = (
     | Permission.MANAGE_THREADS
     | Permission.MODERATE_MEMBERS
 ).value
-"""Bits that need a second factor while a guild's MFA level is ELEVATED (document 001, MFA levels; wire facts 4.2)."""
+"""Bits that need a second factor while a guild's MFA level is ELEVATED (guilds.md, MFA levels; permissions.md,
+Masks)."""
 
 MEMBER_REQUEST_PERMISSIONS: Final[int] = (
     Permission.MANAGE_ROLES | Permission.KICK_MEMBERS | Permission.BAN_MEMBERS
 ).value
-"""All of these are needed by a user who asks the gateway for a guild's whole member list (wire facts 1.3, opcode 8)."""
+"""All of these are needed by a user who asks the gateway for a guild's whole member list (gateway.md, Request Guild
+Members)."""

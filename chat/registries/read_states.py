@@ -1,4 +1,5 @@
-"""Bits of a read state's `flags`: what kind of channel it is about (wire facts 5.4; the numbers are the field's)."""
+"""Bits of a read state's `flags`: what kind of channel it is about (messages.md, Read states; the numbers are the
+field's)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What can be reported, and as what (design 7, reports)."""
+"""What can be reported, and as what (instance.md, Reports)."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ class ReportCategory(enum.StrEnum):
 
 
 KEPT_PENDING: Final = frozenset({ReportCategory.CHILD_SAFETY, ReportCategory.UNDERAGE_USER, ReportCategory.SELF_HARM})
-"""Categories that somebody has to look at, whatever becomes of the account (document 002, Schedule deletion)."""
+"""Categories that somebody has to look at, whatever becomes of the account (administration.md, Scheduled deletion)."""
 
 RESOLVED_BY_DELETION: Final = frozenset(
     {
@@ -122,4 +122,5 @@ RESOLVED_BY_DELETION: Final = frozenset(
         DeletionReason.IMPERSONATION_OR_FAKE_IDENTITY,
     }
 )
-"""Reasons for a deletion that answer the pending reports against the account as well (document 002)."""
+"""Reasons for a deletion that answer the pending reports against the account as well (administration.md, Scheduled
+deletion)."""

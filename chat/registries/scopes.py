@@ -1,4 +1,4 @@
-"""OAuth2 scopes (wire facts 5.7; their order, design 7)."""
+"""OAuth2 scopes (applications.md, Scopes)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Final
 
 
 class Scope(enum.StrEnum):
-    """What an OAuth2 access token may be granted; the registry is closed (wire facts 5.7)."""
+    """What an OAuth2 access token may be granted; the registry is closed (applications.md, Scopes)."""
 
     IDENTIFY = "identify"
     """Read the account without its email address."""
@@ -26,8 +26,8 @@ class Scope(enum.StrEnum):
 
 
 SCOPES: Final[tuple[Scope, ...]] = tuple(Scope)
-"""The scopes in the order in which a token response names them (design 7)."""
+"""The scopes in the order in which a token response names them (applications.md, Scopes)."""
 
 ADMIN_SCOPE: Final = "admin"
-"""Use the administrative API. It exists inside the built-in Admin application only, and comes after all others (wire
-facts 5.7)."""
+"""Use the administrative API. It exists inside the built-in Admin application only, and comes after all others
+(applications.md, Scopes)."""

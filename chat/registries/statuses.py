@@ -1,4 +1,4 @@
-"""Presence statuses (wire facts 1.2, 1.3 and 1.7)."""
+"""Presence statuses (gateway.md, Presences)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Final
 
 
 class Status(enum.StrEnum):
-    """What a session says about the presence of its account (wire facts 1.3)."""
+    """What a session says about the presence of its account (gateway.md, Presences)."""
 
     DND = "dnd"
     """Present, and not to be disturbed."""
@@ -32,7 +32,8 @@ STATUS_PRECEDENCE: Final[tuple[Status, ...]] = (
     Status.INVISIBLE,
     Status.OFFLINE,
 )
-"""Among several sessions of an account the first of these that any session has is the account's (wire facts 1.7)."""
+"""Among several sessions of an account the first of these that any session has is the account's (gateway.md,
+Presences)."""
 
 PUBLISHED_STATUSES: Final[frozenset[Status]] = frozenset({Status.DND, Status.ONLINE, Status.IDLE, Status.OFFLINE})
-"""What others ever see: invisible is published as offline (wire facts 1.7)."""
+"""What others ever see: invisible is published as offline (gateway.md, Presences)."""

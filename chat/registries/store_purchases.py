@@ -1,6 +1,6 @@
-"""Purchases that people make in app stores (document 002, Admin store purchase object).
+"""Purchases that people make in app stores (administration.md, Store purchases).
 
-The document names the values of all but the state, of which it says only that it is text; those are ours.
+Outside rules name the values of all but the state; those are ours.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import Final
 
 
 class StoreProvider(enum.StrEnum):
-    """The two app stores, as the document calls them."""
+    """The two app stores, as the wire calls them."""
 
     STORE_A = "store_a"
     """The one whose purchases have transactions, and an ownership."""

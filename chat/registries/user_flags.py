@@ -1,4 +1,4 @@
-"""Flags of accounts (document 002, Account flags and Premium flags; public bits, wire facts 5.1)."""
+"""Flags of accounts (administration.md, Account flags; accounts.md, User objects)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Final
 
 
 class UserFlag(enum.IntFlag):
-    """Bits of an account's 64-bit `flags` (document 002, Account flags)."""
+    """Bits of an account's 64-bit `flags` (administration.md, Account flags)."""
 
     STAFF = 1 << 0
     """Runs the instance; gives no administrative access by itself."""
@@ -31,7 +31,7 @@ class UserFlag(enum.IntFlag):
     """The profile is not shown."""
 
     HIGH_GLOBAL_RATE_LIMIT = 1 << 33
-    """The wider global request limit applies (wire facts 3.4)."""
+    """The wider global request limit applies (http.md, Request limits)."""
 
     DELETED = 1 << 34
     """The account is erased; only a nameless stand-in is left."""
@@ -46,7 +46,7 @@ class UserFlag(enum.IntFlag):
     """The gateway has started a session for the account at least once."""
 
     RATE_LIMIT_BYPASS = 1 << 47
-    """No request limit applies (wire facts 3.4)."""
+    """No request limit applies (http.md, Request limits)."""
 
     REPORT_BANNED = 1 << 48
     """May not report anything."""
@@ -55,7 +55,7 @@ class UserFlag(enum.IntFlag):
     """Found to be old enough after a doubt."""
 
     ACCOUNT_LIMITED = 1 << 50
-    """A set of operations answers ACCOUNT_LIMITED (document 000, Account state gates)."""
+    """A set of operations answers ACCOUNT_LIMITED (access.md, Account gates)."""
 
     HAS_DISMISSED_PREMIUM_ONBOARDING = 1 << 51
     """Has closed the introduction to premium."""
@@ -81,11 +81,11 @@ PUBLIC_USER_FLAGS: Final = (
     | UserFlag.FRIENDLY_BOT_MANUAL_APPROVAL
     | UserFlag.SPAMMER
 )
-"""Bits that others see in `flags`; STAFF only without STAFF_HIDDEN (wire facts 5.1)."""
+"""Bits that others see in `flags`; STAFF only without STAFF_HIDDEN (accounts.md, User objects)."""
 
 
 class PremiumFlag(enum.IntFlag):
-    """Bits of an account's 32-bit `premium_flags` (document 002, Premium flags)."""
+    """Bits of an account's 32-bit `premium_flags` (administration.md, Account flags)."""
 
     DISCRIMINATOR = 1 << 0
     """Chose the discriminator by means of premium."""
@@ -116,7 +116,7 @@ class PremiumFlag(enum.IntFlag):
 
 
 class PremiumType(enum.IntEnum):
-    """What kind of premium an account has (document 002, Premium types)."""
+    """What kind of premium an account has (administration.md, Account flags)."""
 
     NONE = 0
     """No premium."""
@@ -129,7 +129,7 @@ class PremiumType(enum.IntEnum):
 
 
 class AuthenticatorType(enum.IntEnum):
-    """Second factors of an account (wire facts 5.1); 1 is unassigned."""
+    """Second factors of an account (accounts.md, User objects); 1 is unassigned."""
 
     TOTP = 0
     """One-time codes from an authenticator."""
@@ -139,7 +139,7 @@ class AuthenticatorType(enum.IntEnum):
 
 
 class MentionFlag(enum.IntFlag):
-    """How an account or a member wants to be answered (wire facts 5.1)."""
+    """How an account or a member wants to be answered (accounts.md, User objects)."""
 
     PREFER_MENTION = 1 << 0
     """With a mention."""

@@ -1,5 +1,4 @@
-"""What addresses and tags accounts have had: the rows of `account_changes` (document 002, Admin user change log
-object).
+"""What addresses and tags accounts have had: the rows of `account_changes` (administration.md, Change log).
 
 A row's number is its id on the wire. The store gives numbers from 1 on; rows that were put in from elsewhere without an
 id have one below that.

@@ -15,7 +15,7 @@ class AccountDeletion:
     user_id: int
     due_at: int
     reason_code: int
-    """Document 002, Deletion reason codes."""
+    """Why (administration.md, Scheduled deletion)."""
     public_reason: str | None
     audit_log_reason: str | None
     scheduled_by: int | None

@@ -80,13 +80,13 @@ class Account:
 
     @property
     def is_limited(self) -> bool:
-        """Whether a set of operations answers ACCOUNT_LIMITED (document 000, Account state gates)."""
+        """Whether a set of operations answers ACCOUNT_LIMITED (access.md, Account gates)."""
         return bool(self.flags & UserFlag.ACCOUNT_LIMITED)
 
     @property
     def is_limited_to_known(self) -> bool:
         """Whether it begins no conversation with an account never written with: limited, and not exempt from limits
-        (document 002, PATCH flags)."""
+        (administration.md, Account flags)."""
         return self.is_limited and not self.flags & UserFlag.LIMIT_EXEMPT
 
     @property
@@ -120,7 +120,7 @@ def qualified_columns(table: str) -> str:
 
 
 def email_key(email: str) -> str:
-    """The form under which addresses are compared: letter case does not matter (wire facts, appendix D)."""
+    """The form under which addresses are compared: letter case does not matter (signing_in.md, Login)."""
     return email.casefold()
 
 
@@ -241,8 +241,8 @@ def insert(connection: sqlite3.Connection, account: Account) -> None:
 def replace(connection: sqlite3.Connection, account: Account) -> None:
     """Write every column of an account that exists.
 
-    An administrator may give an account the address of another one (document 002, Change user email): it signs in by
-    that address from when the other no longer has it, which the store sees to (design 8).
+    An administrator may give an account the address of another one (administration.md, Account fields): it signs in by
+    that address from when the other no longer has it, which the store sees to (accounts.md, Names and tags).
 
     :raises sqlite3.IntegrityError: when the new tag is taken.
     """

@@ -1,4 +1,5 @@
-"""What administrators list of an account: questions that nobody else asks the store (document 002)."""
+"""What administrators list of an account: questions that nobody else asks the store (administration.md, Account
+lists)."""
 
 from __future__ import annotations
 

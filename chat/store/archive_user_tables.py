@@ -15,7 +15,7 @@ _IP: Final = frozenset({Acl.USER_VIEW_IP})
 _CHANGES: Final = frozenset({Acl.USER_VIEW_CONTACT_LOG, Acl.USER_VIEW_EMAIL})
 
 PROTECTING: Final = (*sorted(_CHANGES | _IP), Acl.USER_VIEW_DOB, Acl.AUDIT_LOG_VIEW)
-"""The ACLs without which parts of an account are not shown (document 002, Authentication 3)."""
+"""The ACLs without which parts of an account are not shown (administration.md, Redaction)."""
 
 USER_TABLES: Final = (
     Table(

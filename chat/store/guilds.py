@@ -19,7 +19,7 @@ def _features(value: str | Iterable[str]) -> frozenset[str]:
 class Guild:
     """One row of `guilds`. Times are Unix milliseconds, `afk_timeout` seconds.
 
-    The defaults are those of a new guild (wire facts 5.2).
+    The defaults are those of a new guild (guilds.md, Guild values).
     """
 
     id: int

@@ -33,7 +33,7 @@ def _reference(value: str | MessageReference | None) -> MessageReference | None:
 
 @attrs.frozen
 class MessageExtra:
-    """What few messages have. Dicts are parts of the wire object as it is shown (wire facts 5.3)."""
+    """What few messages have. Dicts are parts of the wire object as it is shown (messages.md, Message object)."""
 
     webhook_name: str | None = None
     """The name that a webhook spoke under."""

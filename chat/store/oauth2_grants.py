@@ -80,5 +80,5 @@ def delete_of_user_since(connection: sqlite3.Connection, user_id: int, since: in
 
 
 def delete_of_user(connection: sqlite3.Connection, user_id: int) -> None:
-    """End everything that the account has granted (document 002, schedule deletion)."""
+    """End everything that the account has granted (administration.md, Scheduled deletion)."""
     connection.execute("DELETE FROM oauth2_grants WHERE user_id = ?", (user_id,))

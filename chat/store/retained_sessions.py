@@ -1,4 +1,5 @@
-"""Gateway sessions over a restart: written when the server drains, taken when a client resumes (design 4).
+"""Gateway sessions over a restart: written when the server drains, taken when a client resumes (architecture.md,
+Sessions outlive a restart).
 
 What `body` holds is the gateway's affair.
 """

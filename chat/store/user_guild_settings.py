@@ -9,7 +9,8 @@ from typing import Any
 
 
 def of_user(connection: sqlite3.Connection, user_id: int) -> list[dict[str, Any]]:
-    """The stored settings objects of the account (wire facts 5.4), direct messages first, then by guild."""
+    """The stored settings objects of the account (accounts.md, User guild settings), direct messages first, then by
+    guild."""
     rows = connection.execute("SELECT body FROM user_guild_settings WHERE user_id = ? ORDER BY guild_id", (user_id,))
     return [json.loads(body) for (body,) in rows]
 

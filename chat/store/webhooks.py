@@ -8,10 +8,10 @@ from typing import Final
 import attrs
 
 INCOMING: Final = 1
-"""The type of webhooks that are executed from outside (wire facts 5.2)."""
+"""The type of webhooks that are executed from outside (webhooks.md, Webhooks of channels)."""
 
 CHANNEL_FOLLOWER: Final = 2
-"""The type of webhooks that bring what is published in another channel (wire facts 5.2)."""
+"""The type of webhooks that bring what is published in another channel (webhooks.md, Webhooks of channels)."""
 
 
 @attrs.frozen

@@ -6,7 +6,7 @@
 
 It is a client as they are in the field: it believes what it is told and fetches nothing. Left out of the picture is
 what no Dispatch keeps up to date: how people are called who are no friends, and whether a friend lets hear where it
-speaks, which Ready always says (wire facts 1.8).
+speaks, which Ready always says (gateway.md, Presences).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Bodies of `multipart/form-data` as clients send messages with files (wire facts 5.3)."""
+"""Bodies of `multipart/form-data` as clients send messages with files (messages.md, Sending messages)."""
 
 from __future__ import annotations
 

@@ -310,7 +310,8 @@ class GatewayMachine(RuleBasedStateMachine):
             "above": current + 1,
             "negative": -1,
         }[kind]
-        # A session on this very socket is detached before anything is judged (design 7): what follows is not its own.
+        # A session on this very socket is detached before anything is judged (gateway.md, Resume): what follows is not
+        # its own.
         socket.absorb()
         verdict = session.judge_resume(owner, sequence, current, now)
         await socket.client.resume(self._actor(owner).token, session.id, sequence)

@@ -1,8 +1,8 @@
 """What a session owes its client, as an onlooker knows it: the model beside `GatewayMachine` and the simulation.
 
-The model sees what clients receive and what is posted, and holds the gateway to document 000: numbers without gaps
-outside a replay, nothing replayed at or below the acknowledged sequence, a replayed Dispatch the same as before, every
-message that was acknowledged to its author delivered once, in order.
+The model sees what clients receive and what is posted, and holds the gateway to gateway.md, Sequences: numbers without
+gaps outside a replay, nothing replayed at or below the acknowledged sequence, a replayed Dispatch the same as before,
+every message that was acknowledged to its author delivered once, in order.
 """
 
 from __future__ import annotations

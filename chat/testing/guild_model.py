@@ -112,7 +112,7 @@ class GuildModel:
         }
 
     def may_read(self, channel_id: str) -> bool:
-        """Whether the session may read what was written in a channel or thread (wire facts 4.3)."""
+        """Whether the session may read what was written in a channel or thread (permissions.md, Computation)."""
         thread = self.threads.get(channel_id)
         channel = self.channels.get(channel_id if thread is None else thread["parent_id"])
         if channel is None or self.own is None:

@@ -1,9 +1,9 @@
 """How far a client of the gateway believes that its account has read, and how often it was mentioned since.
 
 A part of `chat.testing.client_model`. No Dispatch raises a count: clients count what they hear, as the server does
-(wire facts 5.4). Not everything can be counted so: what named a role before the account had it, or everyone in a
-channel before the account saw it, is in the next Ready and in no Dispatch. Of such channels the count is doubtful until
-the account acknowledges.
+(messages.md, Read states). Not everything can be counted so: what named a role before the account had it, or everyone
+in a channel before the account saw it, is in the next Ready and in no Dispatch. Of such channels the count is doubtful
+until the account acknowledges.
 """
 
 from __future__ import annotations

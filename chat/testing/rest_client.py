@@ -154,7 +154,8 @@ class RestClient:
         return RestClient(self.route, token, headers=self.headers)
 
     def declaring(self, *capabilities: str) -> RestClient:
-        """The same client with these client capabilities, such as `channel_threads` (wire facts 3.3)."""
+        """The same client with these client capabilities, such as `channel_threads` (access.md, Client
+        capabilities)."""
         return RestClient(
             self.route, self.token, headers={**self.headers, "X-Service-Features": ", ".join(capabilities)}
         )

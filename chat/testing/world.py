@@ -88,7 +88,7 @@ class Bot(Actor):
 
 
 class World:
-    """The seeded world of `chat dev` (contract, `chat dev`); made of what it prints."""
+    """The seeded world of `chat dev` (development.md, Seeded world); made of what it prints."""
 
     def __init__(self, description: Mapping[str, Any], route: Route, nursery: trio.Nursery) -> None:
         self.admin = Person(description["admin"], route, nursery)

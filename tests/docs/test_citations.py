@@ -12,11 +12,17 @@ import pytest
 
 ROOT: Final = Path(__file__).parents[2]
 PAGES: Final = {page.name: page for page in (*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"))}
-CITING: Final = frozenset({".py", ".js", ".html", ".css"})
+CITING: Final = frozenset({".py", ".js", ".html", ".css", ".sql"})
 
 PAGE: Final = re.compile(r"\b[\w-]+\.md\b")
 RULE: Final = re.compile(r"\b00[0-2]\.[a-z-]+\.\d+\b")
-LINE_END: Final = re.compile(r"\s*\n\s*(?:(?:#|//|\*) )?\s*")
+LINE_END: Final = re.compile(r"\s*\n\s*(?:(?:#|//|\*|--) )?\s*")
+ELSEWHERE: Final = re.compile(
+    r"\bwire facts\b|\bdocuments? 00\d|\bdesign \d|\bdesign, |\bcontract, |\(contract\)|\breliability F?\d"
+    r"|\bappendi(?:x|ces) [A-E]\b|\.\./shared|\bthe facts\b|\(ruling\)",
+    re.IGNORECASE,
+)
+"""Texts that the repository does not hold."""
 
 
 def headings_of(page: Path) -> list[str]:
@@ -49,6 +55,18 @@ def unresolved(text: str) -> Iterator[str]:
 def sources() -> list[Path]:
     """Every file of the package that people write."""
     return sorted(path for path in (ROOT / "chat").rglob("*") if path.suffix in CITING)
+
+
+def test_every_page_that_the_code_cites_has_the_heading() -> None:
+    lost = [(path.name, one) for path in sources() for one in unresolved(path.read_text(encoding="utf-8"))]
+    assert lost == []
+
+
+def test_no_source_cites_a_text_that_the_repository_does_not_hold() -> None:
+    lost = []
+    for path in sources():
+        lost += [(path.name, match.group()) for match in ELSEWHERE.finditer(one_line(path.read_text(encoding="utf-8")))]
+    assert lost == []
 
 
 def test_every_rule_that_the_code_and_the_pages_cite_exists() -> None:

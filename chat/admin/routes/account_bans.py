@@ -1,4 +1,4 @@
-"""Operations on bans of accounts (document 002, Endpoints)."""
+"""Operations on bans of accounts (administration.md, Account bans)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Operations on the ways into an account (document 002, Endpoints)."""
+"""Operations on the ways into an account (administration.md, Ways into an account)."""
 
 from __future__ import annotations
 

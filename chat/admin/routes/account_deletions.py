@@ -1,4 +1,4 @@
-"""Operations on the erasure of an account (document 002, Endpoints)."""
+"""Operations on the erasure of an account (administration.md, Scheduled deletion)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Operations on the field groups of an account (document 002, Endpoints)."""
+"""Operations on the field groups of an account (administration.md, Account fields)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from chat.registries.admin_actions import AdminAction
 routes = AdminRoutes()
 
 FLAGS_MAXIMUM = 64
-"""Entries of a list of flags (document 002, Limits)."""
+"""Entries of a list of flags (administration.md, Account fields)."""
 
 TRAITS_MAXIMUM = 100
 TRAIT_LENGTH = 128

@@ -1,4 +1,4 @@
-"""Operations that read an account and what is around it (document 002, Endpoints)."""
+"""Operations that read an account and what is around it (administration.md, Account lists)."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from chat.registries.admin_actions import AdminAction
 routes = AdminRoutes()
 
 TRUE: Final = frozenset({"true", "True", "1"})
-"""What counts as true of a parameter that is text (document 002)."""
+"""What counts as true of a parameter that is text (administration.md, Account lists)."""
 
 
 @attrs.frozen

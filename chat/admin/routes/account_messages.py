@@ -1,4 +1,4 @@
-"""Operations that delete what accounts wrote (document 002, Endpoints; wire facts 7.5)."""
+"""Operations that delete what accounts wrote (administration.md, Messages and shreds)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from chat.registries.admin_actions import AdminAction
 routes = AdminRoutes()
 
 FALSE: Final = frozenset({"false", "False", "0"})
-"""What makes a run more than a dry one (document 002)."""
+"""What makes a run more than a dry one (administration.md, Messages and shreds)."""
 
 ENTRIES_MAXIMUM: Final = 1_000
 

@@ -1,5 +1,5 @@
-"""Operations on accounts' purchases in app stores, which only an instance that is not self-hosted has (document 002,
-Endpoints; design 7)."""
+"""Operations on accounts' purchases in app stores, which only an instance that is not self-hosted has
+(administration.md, Store purchases)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ routes = AdminRoutes()
 
 def _require_hosted_instance(request: Request) -> None:
     """Raise NOT_FOUND on a self-hosted instance: for those who may call it, before the account is looked at, like the
-    other checks of what kind of instance it is (design 7)."""
+    other checks of what kind of instance it is (administration.md, Store purchases)."""
     if request.services.settings.self_hosted:
         raise ApiError("NOT_FOUND")
 

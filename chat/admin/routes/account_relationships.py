@@ -1,7 +1,7 @@
-"""Operations that take an account's relationships away (document 002, Endpoints).
+"""Operations that take an account's relationships away (administration.md, Account relationships).
 
 The document leaves open where `category` travels: the query string counts, and a body member of that name is accepted
-too (design 7).
+too (administration.md, Account relationships).
 """
 
 from __future__ import annotations

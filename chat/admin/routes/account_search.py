@@ -1,4 +1,4 @@
-"""The operation that finds accounts (document 002, GET /v1/admin/users)."""
+"""The operation that finds accounts (administration.md, Finding accounts)."""
 
 from __future__ import annotations
 

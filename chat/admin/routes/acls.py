@@ -1,4 +1,4 @@
-"""GET /v1/admin/acls (wire facts 7.2)."""
+"""GET /v1/admin/acls (administration.md, ACLs)."""
 
 from __future__ import annotations
 

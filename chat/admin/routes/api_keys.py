@@ -1,4 +1,4 @@
-"""Operations on admin API keys (wire facts 7.4)."""
+"""Operations on admin API keys (administration.md, API keys)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Operations on applications (wire facts 7.2, 7.6, 7.7)."""
+"""Operations on applications (administration.md, Administered applications)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Operations on archives of accounts and guilds (document 002, POST archives; wire facts 7.6 and 7.7)."""
+"""Operations on archives of accounts and guilds (administration.md, Archives)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Operations that read the administrative audit log (wire facts 7.3)."""
+"""Operations that read the administrative audit log (administration.md, Audit entries)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Operations on the blocklists: reading each of them, asking it, adding to it, taking from it (wire facts 7.2, 7.7).
+"""Operations on the blocklists: reading each of them, asking it, adding to it, taking from it (administration.md,
+Blocklists).
 
 Who may ask a list may read all of it. Values go in bodies: pages and phrases have no place in a path.
 """

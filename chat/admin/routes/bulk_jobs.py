@@ -1,4 +1,4 @@
-"""Operations that order one change for many accounts or guilds (document 002, PATCH flags; wire facts 7.2, 7.7)."""
+"""Operations that order one change for many accounts or guilds (administration.md, Bulk jobs)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from chat.registries.guild_features import GuildFeature
 routes = AdminRoutes()
 
 ITEMS_MAXIMUM: Final = 1_000
-"""Accounts, or guilds, of one job (document 002, Limits)."""
+"""Accounts, or guilds, of one job (administration.md, Bulk jobs)."""
 
 FLAGS_MAXIMUM: Final = 64
 REASON_LENGTH: Final = 512

@@ -1,4 +1,4 @@
-"""Operations on applications for public discovery (wire facts 7.7)."""
+"""Operations on applications for public discovery (administration.md, Reports and discovery)."""
 
 from __future__ import annotations
 

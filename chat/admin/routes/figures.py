@@ -1,5 +1,5 @@
-"""Figures of the instance and of its gateway (wire facts 7.2, 7.7). The console asks for them again and again: reading
-them leaves no entry in the audit log."""
+"""Figures of the instance and of its gateway (administration.md, Figures). The console asks for them again and again:
+reading them leaves no entry in the audit log."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Operations on what guilds hold: audit log, emojis, stickers (wire facts 7.2, 7.7)."""
+"""Operations on what guilds hold: audit log, emojis, stickers (administration.md, Administered guilds)."""
 
 from __future__ import annotations
 

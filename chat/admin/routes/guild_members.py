@@ -1,4 +1,4 @@
-"""Operations on the members of guilds (wire facts 7.2, 7.7)."""
+"""Operations on the members of guilds (administration.md, Administered guilds)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Operations on guilds (wire facts 7.6, 7.7; design 7)."""
+"""Operations on guilds (administration.md, Administered guilds)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Operations on what the instance lets people do: policy, limits, registrations that wait (wire facts 7.1, 7.2)."""
+"""Operations on what the instance lets people do: policy, limits, registrations that wait (administration.md, Instance
+configuration)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Operations on the ledger of background work (wire facts 7.6)."""
+"""Operations on the ledger of background work (administration.md, Jobs)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Operations that look single messages up, and delete them (wire facts 7.2, 7.7)."""
+"""Operations that look single messages up, and delete them (administration.md, Messages and shreds)."""
 
 from __future__ import annotations
 

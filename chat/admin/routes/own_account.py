@@ -1,4 +1,4 @@
-"""GET /v1/admin/users/@me (document 002)."""
+"""GET /v1/admin/users/@me (administration.md, Admin user object)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Operations on what people report (wire facts 7.7; design 7, reports)."""
+"""Operations on what people report (administration.md, Reports and discovery; instance.md, Reports)."""
 
 from __future__ import annotations
 

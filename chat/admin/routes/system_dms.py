@@ -1,4 +1,4 @@
-"""The operation that sends messages from the instance itself (wire facts 7.2, 7.3, 7.7)."""
+"""The operation that sends messages from the instance itself (administration.md, Messages from the instance)."""
 
 from __future__ import annotations
 

@@ -237,7 +237,8 @@ def _references(headers: Iterable[str]) -> dict[str, Any]:
 
 
 def _form_with_files(schema: Schema) -> dict[str, Any]:
-    """A message with files: the message in a field of its own, the files in the others (wire facts 5.3)."""
+    """A message with files: the message in a field of its own, the files in the others (messages.md, Sending
+    messages)."""
     return {
         "schema": {
             "type": "object",

@@ -1,4 +1,4 @@
-"""What an operation may refuse, and how that looks (wire facts 3.1, 3.6).
+"""What an operation may refuse, and how that looks (http.md, Error envelope).
 
 Some refusals follow from the declaration: who has a body to read can find it wrong, who asks for a credential can miss
 it. The rest stands in `refusals.json` beside this module: codes by method and path, without those that follow. It is

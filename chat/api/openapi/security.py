@@ -1,4 +1,5 @@
-"""The credentials of document 000 as OpenAPI tells of them: which there are, and which an operation takes."""
+"""The credentials as OpenAPI tells of them: which there are, and which an operation takes (access.md, Credential
+forms)."""
 
 from __future__ import annotations
 

@@ -6,9 +6,7 @@ import inspect
 import re
 from typing import Final
 
-_SOURCES: Final = re.compile(
-    r"\s*\([^()]*\b(?:wire facts|documents? 00\d|design \d|conventions of|contract,)[^()]*\)", re.IGNORECASE
-)
+_SOURCES: Final = re.compile(r"\s*\([^()]*\b(?:[a-z_]+\.md,\s|conventions of)[^()]*\)")
 _BODY_OF: Final = re.compile(r"The body of [A-Z…/]\S* ?\S*\.", re.DOTALL)
 
 

@@ -1,4 +1,4 @@
-"""Closing the own account (wire facts 6.5)."""
+"""Closing the own account (accounts.md, Closing an account)."""
 
 from __future__ import annotations
 

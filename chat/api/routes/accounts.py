@@ -1,4 +1,4 @@
-"""Operations on accounts (wire facts 6.5)."""
+"""Operations on accounts (accounts.md, Private user)."""
 
 from __future__ import annotations
 

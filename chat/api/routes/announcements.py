@@ -1,4 +1,4 @@
-"""Publishing and following announcement channels (document 001, Guild features; conventions of the field)."""
+"""Publishing and following announcement channels (guilds.md, Guild features; conventions of the field)."""
 
 from __future__ import annotations
 

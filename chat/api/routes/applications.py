@@ -1,4 +1,5 @@
-"""Operations on applications and their bots (document 000, GET /v1/applications/@me; wire facts 2.3, 5.7)."""
+"""Operations on applications and their bots (applications.md, Own application; applications.md, Applications and
+bots)."""
 
 from __future__ import annotations
 

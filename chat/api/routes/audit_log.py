@@ -1,4 +1,4 @@
-"""Reading a guild's audit log (wire facts 5.5)."""
+"""Reading a guild's audit log (guilds.md, Audit log)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The authentication family as far as passwords and mail go (wire facts 6.1)."""
+"""The authentication family as far as passwords and mail go (signing_in.md, Login)."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ routes = Routes()
 log: Final = structlog.get_logger("chat.api")
 
 NO_BOTS: Final = ERROR_CODES["BOT_USER_AUTH_ENDPOINT_ACCESS_DENIED"].code
-"""What a bot gets on this family of operations (document 000, Outcomes)."""
+"""What a bot gets on this family of operations (access.md, Refused credentials)."""
 
 InviteCode = Annotated[str, Length(1, 256)]
 Token = Annotated[str, Exact(), Length(1, 256)]
@@ -202,7 +202,7 @@ async def resend_verification(request: Request) -> None:
 
 def tried_by(asker: Asker, address: str, key: Hashable) -> Hashable:
     """What attempts on an account are counted under: its `key` for strangers, all of them together, and apart where the
-    account has signed in from the address. So those who guess do not keep its holder out (design 8)."""
+    account has signed in from the address. So those who guess do not keep its holder out (signing_in.md, Login)."""
     return key if asker.account is None else (asker.account, network_of(address))
 
 
@@ -235,7 +235,7 @@ def preferred_locale(accept_language: str | None) -> str | None:
 
 
 def client_of(request: Request) -> Client:
-    """Where a request comes from; what cannot be read of it is left out (wire facts 3.3)."""
+    """Where a request comes from; what cannot be read of it is left out (http.md, Client headers)."""
     properties = _client_properties(request.headers.get("x-service-client-properties"))
     agent = request.headers.get("user-agent")
     return Client(

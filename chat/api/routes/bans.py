@@ -1,4 +1,4 @@
-"""Operations on bans, and the removal of members (wire facts, appendices A, B and D)."""
+"""Operations on bans, and the removal of members (guilds.md, Bans)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Operations on calls in conversations (appendix A, calls; wire facts 1.8).
+"""Operations on calls in conversations (people.md, Calls).
 
 Whoever speaks connects over the gateway (Voice State Update, opcode 4), which begins a call as well.
 """

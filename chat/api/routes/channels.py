@@ -1,4 +1,4 @@
-"""Operations on channels (wire facts, appendix A)."""
+"""Operations on channels (guilds.md, Channels)."""
 
 from __future__ import annotations
 

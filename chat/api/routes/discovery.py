@@ -1,5 +1,5 @@
 """What anybody may ask of an instance: the discovery document, whether it works, and where it takes the caller to be
-(wire facts 2.1).
+(instance.md, Discovery document).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Changing the account's address, proof by proof (wire facts, appendix A)."""
+"""Changing the account's address, proof by proof (signing_in.md, Change of the email address)."""
 
 from __future__ import annotations
 

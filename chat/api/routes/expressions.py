@@ -1,4 +1,4 @@
-"""Operations on emojis and stickers (wire facts 5.2, appendices A and B).
+"""Operations on emojis and stickers (guilds.md, Emojis and stickers).
 
 Nothing documents their limits of requests; they are those that clients expect.
 """

@@ -1,4 +1,4 @@
-"""Operations on favourite memes (the facts name events and limit; the routes are as in services of this kind)."""
+"""Operations on favourite memes (messages.md, Kept messages; conventions of the field)."""
 
 from __future__ import annotations
 

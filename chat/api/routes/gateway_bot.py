@@ -1,4 +1,4 @@
-"""GET /v1/gateway/bot (document 000; wire facts 2.2)."""
+"""GET /v1/gateway/bot (instance.md, Gateway address)."""
 
 from __future__ import annotations
 

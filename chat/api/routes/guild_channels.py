@@ -1,4 +1,4 @@
-"""Operations on channels of guilds and on their permission overwrites (wire facts 5.2, appendices A, B and D)."""
+"""Operations on channels of guilds and on their permission overwrites (guilds.md, Channels)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Public discovery of guilds (wire facts, appendix A)."""
+"""Public discovery of guilds (guilds.md, Discovery)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Operations on guilds (document 001; wire facts, appendix A)."""
+"""Operations on guilds (guilds.md, Guild object)."""
 
 from __future__ import annotations
 
@@ -92,11 +92,11 @@ class LeaveGuild:
 
 
 LEAVE: Final = Bucket("guild:leave::guild_id", limit=10, window_ms=10_000)
-"""Leave guild and bulk-delete-mine share it (document 001, Limits)."""
+"""Leave guild and bulk-delete-mine share it (guilds.md, Leave guild)."""
 
 
 def require_may_create(request: Request) -> None:
-    """What Create guild asks of the account before it looks at the body (design 7)."""
+    """What Create guild asks of the account before it looks at the body (guilds.md, Create guild)."""
     request.services.guilds.require_may_create(request.principal)
 
 

@@ -1,4 +1,4 @@
-"""Hand-off: a signed-in browser signs a program in (wire facts 6.1)."""
+"""Hand-off: a signed-in browser signs a program in (signing_in.md, Hand-off)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Operations on invites (wire facts 5.2, appendices A, B and D)."""
+"""Operations on invites (guilds.md, Invites)."""
 
 from __future__ import annotations
 

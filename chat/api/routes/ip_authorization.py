@@ -1,4 +1,5 @@
-"""IP authorisation: a sign-in from a new network waits until a mailed link was followed (wire facts 6.1, 6.2)."""
+"""IP authorisation: a sign-in from a new network waits until a mailed link was followed (signing_in.md, IP
+authorisation)."""
 
 from __future__ import annotations
 

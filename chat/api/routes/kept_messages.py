@@ -1,4 +1,4 @@
-"""Operations on the lists that accounts keep of messages: mentions and saved messages (wire facts, appendix A)."""
+"""Operations on the lists that accounts keep of messages: mentions and saved messages (messages.md, Kept messages)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The second step of a login, and sign-in with a passkey alone (wire facts 6.1)."""
+"""The second step of a login, and sign-in with a passkey alone (signing_in.md, Second step)."""
 
 from __future__ import annotations
 
@@ -133,7 +133,7 @@ async def authenticate(request: Request, body: Authenticate) -> object:
 
 
 def _may_try(request: Request, user_id: int) -> bool:
-    """Count one attempt at the account's second factor; False when it is one too many (wire facts 3.4)."""
+    """Count one attempt at the account's second factor; False when it is one too many (http.md, Request limits)."""
     asker = request.services.ip_authorization.asker(user_id, request.address)
     key = tried_by(asker, request.address, user_id)
     return not request.services.rate_limiter.take(buckets.MFA_LOGINS_OF_ACCOUNT, key)

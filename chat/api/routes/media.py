@@ -1,5 +1,5 @@
 """Media: stored objects by their path, attachments and outside media by signature, uploads by the capability in their
-address (document 000, Gateway and other surfaces 3; wire facts 8).
+address (access.md, Secret addresses; media.md, Media addresses).
 
 Authorization is not looked at anywhere here, and every address that leads nowhere is refused alike.
 """
@@ -212,7 +212,8 @@ async def get_external(request: Request, signature: str, name: str) -> Answer:
     answers=FILE,
 )
 async def get_archive(request: Request, archive: str, filename: str, query: Signature) -> Answer:
-    """An archive, under an address that an administrator was given, as long as that holds (wire facts 7.6)."""
+    """An archive, under an address that an administrator was given, as long as that holds (administration.md,
+    Archives)."""
     services = request.services
     found = services.administration.archives.downloadable(_number(archive), filename, query.ex, query.hm)
     etag = f"archive-{found.id}"

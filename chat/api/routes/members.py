@@ -1,4 +1,4 @@
-"""Operations on members (wire facts, appendices A, B and D)."""
+"""Operations on members (guilds.md, Members)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ NICK_LENGTH: Final = 32
 REASON_LENGTH: Final = 512
 ROLES_MAXIMUM: Final = 251
 PROFILE_FLAGS: Final = 0b11
-"""AVATAR_UNSET and BANNER_UNSET (wire facts 5.2, member)."""
+"""AVATAR_UNSET and BANNER_UNSET (guilds.md, Members)."""
 
 INT32_MAXIMUM: Final = (1 << 31) - 1
 QUERY_LENGTH: Final = 100

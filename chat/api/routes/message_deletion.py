@@ -1,4 +1,4 @@
-"""Operations that delete messages, several at once (wire facts 5.3, appendices A and D; conventions of the field)."""
+"""Operations that delete messages, several at once (messages.md, Deleting messages; conventions of the field)."""
 
 from __future__ import annotations
 

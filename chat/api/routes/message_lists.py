@@ -1,4 +1,4 @@
-"""Messages of several channels at once (wire facts, appendix A; conventions of the field)."""
+"""Messages of several channels at once (messages.md, Message object; conventions of the field)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Operations on messages (wire facts 5.3, appendices A, D and E.2)."""
+"""Operations on messages (messages.md, Message object)."""
 
 from __future__ import annotations
 

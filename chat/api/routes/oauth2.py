@@ -1,7 +1,7 @@
-"""OAuth2 operations (wire facts 5.7; design 7; RFC 6749, 7009, 7636, 7662).
+"""OAuth2 operations (applications.md, Authorisation; RFC 6749, 7009, 7636, 7662).
 
-Clients call token, revoke and introspect with their own credentials, which are none of the forms of document 000; so
-those operations admit anyone, and the protocol authenticates.
+Clients call token, revoke and introspect with their own credentials, which are none of the forms of access.md,
+Credential forms; so those operations admit anyone, and the protocol authenticates.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The OpenAPI document of this API (wire facts 2.1)."""
+"""The OpenAPI document of this API (http.md, OpenAPI document)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Deleting everything that one has written (wire facts, appendix A; design 7)."""
+"""Deleting everything that one has written (messages.md, Deletion of everything written)."""
 
 from __future__ import annotations
 

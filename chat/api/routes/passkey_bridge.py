@@ -1,4 +1,4 @@
-"""The passkey bridge: a program lets the person show a passkey in a browser (design 7)."""
+"""The passkey bridge: a program lets the person show a passkey in a browser (signing_in.md, Passkey bridge)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Changing the password with a mailed code (wire facts, appendix A)."""
+"""Changing the password with a mailed code (signing_in.md, Change of the password)."""
 
 from __future__ import annotations
 

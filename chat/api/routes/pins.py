@@ -1,4 +1,4 @@
-"""Operations on pinned messages (wire facts 3.5, 5.3, appendices A and D; design 7, pins)."""
+"""Operations on pinned messages (messages.md, Pins)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Operations on conversations outside of guilds (wire facts 6.5, appendices A and D)."""
+"""Operations on conversations outside of guilds (people.md, Private channels)."""
 
 from __future__ import annotations
 

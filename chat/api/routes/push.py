@@ -1,5 +1,4 @@
-"""Operations on push subscriptions: browsers that are told of messages (Web Push; a convention of the field, the facts
-name only the key in the discovery document)."""
+"""Operations on push subscriptions: browsers that are told of messages (Web Push; a convention of the field)."""
 
 from __future__ import annotations
 

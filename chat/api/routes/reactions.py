@@ -1,4 +1,4 @@
-"""Operations on reactions (wire facts 5.3, appendices D and E)."""
+"""Operations on reactions (messages.md, Reactions)."""
 
 from __future__ import annotations
 

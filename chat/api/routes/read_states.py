@@ -1,4 +1,4 @@
-"""Operations on read states (wire facts, appendices A, B and D)."""
+"""Operations on read states (messages.md, Read states)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Getting back into an account, and names for a new one (wire facts 6.1; design 7, recovery kit)."""
+"""Getting back into an account, and names for a new one (signing_in.md, Recovery kit)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Operations on relationships (wire facts 6.5, appendices A and B)."""
+"""Operations on relationships (people.md, Relationships)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Operations with which people report accounts, messages and guilds (design 7, reports)."""
+"""Operations with which people report accounts, messages and guilds (instance.md, Reports)."""
 
 from __future__ import annotations
 

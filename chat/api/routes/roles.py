@@ -1,4 +1,4 @@
-"""Operations on roles (wire facts 4.4, appendices A, B and D)."""
+"""Operations on roles (permissions.md, Role hierarchy; guilds.md, Roles)."""
 
 from __future__ import annotations
 

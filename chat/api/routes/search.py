@@ -1,4 +1,4 @@
-"""Search (wire facts, appendix A, which name the route; the body follows the conventions of this family).
+"""Search (messages.md, Search; the body follows the conventions of this family).
 
 A text matches by its words, in any order, without regard to case, width and accents; the last one may be the beginning
 of a word. Scripts without spaces and emoji match by any part, single characters included. `exact_phrases` match words

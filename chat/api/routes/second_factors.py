@@ -1,4 +1,4 @@
-"""Operations on an account's second factors, and what sudo mode can be proved with (wire facts 6.4)."""
+"""Operations on an account's second factors, and what sudo mode can be proved with (signing_in.md, TOTP)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Single sign-on: /v1/auth/sso (wire facts 6.1)."""
+"""Single sign-on: /v1/auth/sso (signing_in.md, Single sign-on)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Operations on threads and their members (wire facts 5.6; document 000, Thread routes)."""
+"""Operations on threads and their members (threads.md, Thread object; access.md, Thread routes)."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ routes = Routes()
 CREATED: Final = 201
 INT32_MAXIMUM: Final = (1 << 31) - 1
 MEMBER_FLAGS_MAXIMUM: Final = 0b1111
-"""HAS_INTERACTED, ALL_MESSAGES, ONLY_MENTIONS, NO_MESSAGES (wire facts 5.6)."""
+"""HAS_INTERACTED, ALL_MESSAGES, ONLY_MENTIONS, NO_MESSAGES (threads.md, Thread object)."""
 
 
 @attrs.frozen(kw_only=True)

@@ -1,4 +1,4 @@
-"""What a link leads to, asked for on its own (wire facts, appendix A)."""
+"""What a link leads to, asked for on its own (messages.md, Links in messages)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Uploads before their message (wire facts, appendix A; `presigned_attachment_uploads`)."""
+"""Uploads before their message (messages.md, Uploads; `presigned_attachment_uploads`)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Operations on an account's settings for guilds (wire facts 5.4, appendix A)."""
+"""Operations on an account's settings for guilds (accounts.md, User guild settings)."""
 
 from __future__ import annotations
 

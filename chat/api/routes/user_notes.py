@@ -1,4 +1,4 @@
-"""Operations on notes about accounts (wire facts, appendix A)."""
+"""Operations on notes about accounts (people.md, Notes)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reading profiles (wire facts 5.1, appendix A)."""
+"""Reading profiles (accounts.md, Profiles)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Operations on an account's settings (wire facts 5.4)."""
+"""Operations on an account's settings (accounts.md, User settings)."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Folder:
 
 @attrs.frozen(kw_only=True)
 class CustomStatus:
-    """What an account says about its state; a custom emoji takes the place of a plain one (wire facts 1.2)."""
+    """What an account says about its state; a custom emoji takes the place of a plain one (gateway.md, Identify)."""
 
     text: Annotated[str, Length(1, 128)] | None = None
     expires_at: Timestamp | None = None

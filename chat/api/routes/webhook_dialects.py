@@ -1,4 +1,4 @@
-"""Webhooks executed in the way of other services: GitHub, Slack, Instatus (wire facts, appendix A).
+"""Webhooks executed in the way of other services: GitHub, Slack, Instatus (webhooks.md, Dialects).
 
 The address is the credential, as for every execution.
 """

@@ -1,7 +1,7 @@
-"""Webhooks (wire facts 5.2, appendices A, B and D).
+"""Webhooks (webhooks.md, Webhooks of channels).
 
 Below `/v1/webhooks/{webhook_id}/{token}` the address is the credential: Authorization is not looked at, neither for
-better nor for worse (document 000, Gateway and other surfaces 2).
+better nor for worse (access.md, Secret addresses).
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ ADDRESS_CHARACTERS: Final = 2_048
 THREAD_NAME_CHARACTERS: Final = 100
 
 IMAGE_CHARACTERS: Final = 139_810_136
-"""Base64 of 100 MiB (document 001, Limits); what it decodes to has the instance's own limit."""
+"""Base64 of 100 MiB (media.md, Image intake); what it decodes to has the instance's own limit."""
 
 Image = Annotated[str, Exact(), Length(0, IMAGE_CHARACTERS)]
 Name = Annotated[str, Length(0, DRAFT_CHARACTERS, "WEBHOOK_NAME_LENGTH_INVALID")]

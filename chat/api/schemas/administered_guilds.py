@@ -1,4 +1,4 @@
-"""Guilds as administrators see them (wire facts 7.6, 7.7)."""
+"""Guilds as administrators see them (administration.md, Administered guilds)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Administrative operations (document 002; wire facts 7)."""
+"""Administrative operations (administration.md, Conventions)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Applications, bots and OAuth2 (document 000; wire facts 2.3, 5.7)."""
+"""Applications, bots and OAuth2 (applications.md, Applications and bots)."""
 
 from __future__ import annotations
 

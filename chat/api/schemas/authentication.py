@@ -1,4 +1,4 @@
-"""Signing in, second factors, changes of address and password (wire facts 6)."""
+"""Signing in, second factors, changes of address and password (signing_in.md, Login)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Calls in conversations (appendix A, calls)."""
+"""Calls in conversations (people.md, Calls)."""
 
 from __future__ import annotations
 

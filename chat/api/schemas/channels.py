@@ -1,4 +1,4 @@
-"""Channels by type, and threads (wire facts 5.2, 5.6). A member that a type does not own is absent."""
+"""Channels by type, and threads (guilds.md, Channels). A member that a type does not own is absent."""
 
 from __future__ import annotations
 

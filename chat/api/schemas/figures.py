@@ -1,4 +1,4 @@
-"""Figures of the instance and of its gateway (wire facts 7.7)."""
+"""Figures of the instance and of its gateway (administration.md, Figures)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Guilds and what belongs to them (document 001; wire facts 5.2, 5.5)."""
+"""Guilds and what belongs to them (guilds.md, Guild object)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an instance says of itself, and errors (wire facts 2, 3.1)."""
+"""What an instance says of itself, and errors (instance.md, Discovery document)."""
 
 from __future__ import annotations
 

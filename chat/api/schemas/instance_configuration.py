@@ -1,4 +1,4 @@
-"""Policy and limits of the instance as administrators see them (wire facts 7.1, 7.2)."""
+"""Policy and limits of the instance as administrators see them (administration.md, Instance configuration)."""
 
 from __future__ import annotations
 

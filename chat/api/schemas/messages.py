@@ -1,4 +1,4 @@
-"""Messages and what stands in them (wire facts 5.3)."""
+"""Messages and what stands in them (messages.md, Message object)."""
 
 from __future__ import annotations
 

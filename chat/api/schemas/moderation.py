@@ -1,4 +1,5 @@
-"""What moderators of the instance work with: blocklists, reports, applications for discovery (wire facts 7.7)."""
+"""What moderators of the instance work with: blocklists, reports, applications for discovery (administration.md,
+Reports and discovery)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What accounts show of themselves to others (wire facts 5.1)."""
+"""What accounts show of themselves to others (accounts.md, Profiles)."""
 
 from __future__ import annotations
 

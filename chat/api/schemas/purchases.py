@@ -1,4 +1,4 @@
-"""Purchases in app stores (document 002, Admin store purchase object)."""
+"""Purchases in app stores (administration.md, Store purchases)."""
 
 from __future__ import annotations
 

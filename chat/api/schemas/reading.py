@@ -1,4 +1,4 @@
-"""What readers do with messages (wire facts 5.3, 5.4)."""
+"""What readers do with messages (messages.md, Read states)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Accounts (wire facts 5.1, 5.4)."""
+"""Accounts (accounts.md, User objects)."""
 
 from __future__ import annotations
 

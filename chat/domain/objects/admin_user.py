@@ -1,4 +1,4 @@
-"""The Admin user object (document 002, Admin user object): an account as the administration sees it."""
+"""The Admin user object (administration.md, Admin user object): an account as the administration sees it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What administrators see of the things around an account (document 002, Resources; wire facts 7.6)."""
+"""What administrators see of the things around an account (administration.md, Account lists)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Application objects as the wire has them (wire facts 2.3, 5.7)."""
+"""Application objects as the wire has them (applications.md, Applications and bots)."""
 
 from __future__ import annotations
 
@@ -52,7 +52,8 @@ def authorized_application(application: Application) -> dict[str, Any]:
 
 
 def public_application(application: Application, bot: Account | None, scopes: Sequence[str]) -> dict[str, Any]:
-    """An application as anybody sees it, with the scopes that it can be granted (wire facts 5.7, public view)."""
+    """An application as anybody sees it, with the scopes that it can be granted (applications.md, Applications and
+    bots)."""
     return {
         **authorized_application(application),
         "redirect_uris": list(application.redirect_uris),

@@ -1,4 +1,4 @@
-"""Audit log entries as the wire has them (wire facts 5.5)."""
+"""Audit log entries as the wire has them (guilds.md, Audit log)."""
 
 from __future__ import annotations
 

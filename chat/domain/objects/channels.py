@@ -1,4 +1,4 @@
-"""Channel objects as the wire has them (wire facts 5.2): a member that a type does not own is absent."""
+"""Channel objects as the wire has them (guilds.md, Channels): a member that a type does not own is absent."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from chat.registries.channel_types import THREAD_ONLY_CHANNEL_TYPES, ChannelType
 from chat.store.channels import Channel, Overwrite
 
 VOICE_CONNECTION_LIMIT: Final = 5
-"""Shown where none is stored (wire facts 5.2)."""
+"""Shown where none is stored (guilds.md, Channels)."""
 
 _MESSAGE_TYPES: Final = frozenset({ChannelType.GUILD_TEXT, ChannelType.GUILD_VOICE, ChannelType.GUILD_ANNOUNCEMENT})
 _ABOVE_THREADS: Final = THREAD_ONLY_CHANNEL_TYPES | {ChannelType.GUILD_TEXT, ChannelType.GUILD_ANNOUNCEMENT}
@@ -23,8 +23,8 @@ def channel_object(channel: Channel, *, last_message_id: int | None, threads: bo
     """The object of a guild's channel.
 
     `last_message_id` is given apart, for it moves on with every message. On the gateway, sessions without thread access
-    get overwrites without thread bits and nothing of what belongs to threads (`threads=False`, wire facts 1.9); over
-    HTTP overwrites keep them (document 001).
+    get overwrites without thread bits and nothing of what belongs to threads (`threads=False`; gateway.md, Sessions
+    without threads); over HTTP overwrites keep them (guilds.md, Channels).
     """
     data: dict[str, Any] = {
         "id": str(channel.id),

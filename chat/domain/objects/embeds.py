@@ -1,4 +1,4 @@
-"""Embeds as the wire has them (wire facts 5.3, embed and embed media).
+"""Embeds as the wire has them (messages.md, Embeds).
 
 They are stored as they are shown, but for what depends on the moment and on the place of the server: media have no
 `proxy_url` yet, and `attachment://NAME` stands for a file of the same message.

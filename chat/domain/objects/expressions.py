@@ -1,4 +1,4 @@
-"""Emoji and sticker objects as the wire has them (wire facts 5.2)."""
+"""Emoji and sticker objects as the wire has them (guilds.md, Emojis and stickers)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ CLONING: Final[Mapping[str, GuildFeature]] = {
     EMOJIS: GuildFeature.CLONE_EMOJI_ENABLED,
     STICKERS: GuildFeature.CLONE_STICKER_ENABLED,
 }
-"""With which a guild lets others copy its expressions (document 001, Guild features)."""
+"""With which a guild lets others copy its expressions (guilds.md, Guild features)."""
 
 SHOWN_FEATURES: Final = frozenset({GuildFeature.VERIFIED, GuildFeature.PARTNERED, GuildFeature.DISCOVERABLE})
 """What everybody is told of the standing of the guild that an expression comes from."""

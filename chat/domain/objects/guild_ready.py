@@ -1,7 +1,8 @@
-"""A guild as the gateway sends it whole: an entry of Ready's `guilds`, Guild Create, Guild Sync (wire facts 1.6).
+"""A guild as the gateway sends it whole: an entry of Ready's `guilds`, Guild Create, Guild Sync (gateway.md, Guild
+payloads).
 
 The guild object's members stand at the top level, as older clients read them, and once more under `properties`, as
-newer ones do (design 7, Guild Create and Guild Sync shape).
+newer ones do (gateway.md, Guild payloads).
 """
 
 from __future__ import annotations

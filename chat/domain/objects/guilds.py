@@ -1,4 +1,4 @@
-"""Guild objects as the wire has them (document 001, Guild object and Partial guild object)."""
+"""Guild objects as the wire has them (guilds.md, Guild object)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Invite objects as the wire has them (wire facts 5.2)."""
+"""Invite objects as the wire has them (guilds.md, Invites)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from chat.store.private_channels import PrivateChannel
 
 
 class InviteType(enum.IntEnum):
-    """What an invite leads into (wire facts 5.2)."""
+    """What an invite leads into (guilds.md, Invites)."""
 
     GUILD = 0
     """A guild."""

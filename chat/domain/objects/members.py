@@ -1,4 +1,4 @@
-"""Member objects as the wire has them (wire facts 5.2)."""
+"""Member objects as the wire has them (guilds.md, Members)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Message objects as the wire has them (wire facts 5.3).
+"""Message objects as the wire has them (messages.md, Message object).
 
 `stored_message_object` shows a whole message. What few messages have comes out of `Message.extra` (`_add_extra`); what
 tables of other domains hold (reactions, threads) comes as `parts` (`chat.domain.message_parts`).
@@ -99,7 +99,7 @@ def stored_message_object(
 
 
 def attachment_object(attachment: Attachment, addresses: Addresses) -> dict[str, Any]:
-    """An attachment (wire facts 5.3)."""
+    """An attachment (messages.md, Message object)."""
     address = addresses.attachment(attachment)
     data: dict[str, Any] = {
         "id": str(attachment.id),
@@ -131,7 +131,7 @@ def attachment_objects(message: Message, addresses: Addresses) -> list[dict[str,
 
 
 def webhook_author(webhook_id: int, name: str, avatar: str | None) -> dict[str, Any]:
-    """The author of a webhook's message (wire facts 5.2)."""
+    """The author of a webhook's message (messages.md, Message object)."""
     return {
         "id": str(webhook_id),
         "username": name,

@@ -1,4 +1,4 @@
-"""Channel objects of conversations outside of guilds as the wire has them (wire facts 5.2, types 1, 3 and 999)."""
+"""Channel objects of conversations outside of guilds as the wire has them (people.md, Private channels)."""
 
 from __future__ import annotations
 

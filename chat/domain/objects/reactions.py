@@ -1,4 +1,4 @@
-"""Reactions as the wire has them (wire facts 1.7 and 5.3)."""
+"""Reactions as the wire has them (messages.md, Reactions)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Read states as the wire has them (wire facts 5.4)."""
+"""Read states as the wire has them (messages.md, Read states)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from chat.store.read_states import ReadState
 
 
 def needs_threads(state: ReadState) -> bool:
-    """Whether only sessions that know threads are told of it (wire facts 1.9)."""
+    """Whether only sessions that know threads are told of it (gateway.md, Sessions without threads)."""
     return state.channel_type in CHANNEL_THREADS_TYPES
 
 

@@ -1,4 +1,4 @@
-"""Role objects as the wire has them (wire facts 5.2)."""
+"""Role objects as the wire has them (guilds.md, Roles)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from chat.store.roles import Role
 
 
 def role_object(role: Role, *, threads: bool) -> dict[str, Any]:
-    """The role object; without `threads` its mask loses the thread bits (document 001, Guild object)."""
+    """The role object; without `threads` its mask loses the thread bits (guilds.md, Guild object)."""
     data: dict[str, Any] = {
         "id": str(role.id),
         "name": role.name,

@@ -1,4 +1,4 @@
-"""Purchases in app stores as administrators see them (document 002, Admin store purchase object)."""
+"""Purchases in app stores as administrators see them (administration.md, Store purchases)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Thread and thread member objects as the wire has them (wire facts 5.6)."""
+"""Thread and thread member objects as the wire has them (threads.md, Thread object)."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def thread_object(
 
 
 def thread_gone_object(thread: Thread) -> dict[str, Any]:
-    """What is told of a thread that is gone (wire facts 1.8, THREAD_DELETE)."""
+    """What is told of a thread that is gone (threads.md, Thread object)."""
     return {
         "id": str(thread.id),
         "guild_id": str(thread.channel.guild_id),

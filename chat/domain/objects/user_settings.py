@@ -1,4 +1,4 @@
-"""The user settings object as the wire has it (wire facts 5.4)."""
+"""The user settings object as the wire has it (accounts.md, User settings)."""
 
 from __future__ import annotations
 

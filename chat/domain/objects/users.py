@@ -1,4 +1,4 @@
-"""User objects as the wire has them (wire facts 5.1)."""
+"""User objects as the wire has them (accounts.md, User objects)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from chat.registries.user_flags import PUBLIC_USER_FLAGS, AuthenticatorType, Pre
 from chat.store.accounts import Account
 
 ADULT_YEARS: Final = 18
-"""From this age on `nsfw_allowed` holds (wire facts 5.1)."""
+"""From this age on `nsfw_allowed` holds (accounts.md, User objects)."""
 
 PREMIUM_TRAIT: Final = "premium"
 """The trait that is computed, not stored: limits that premium widens apply."""
@@ -68,7 +68,7 @@ def private_user(account: Account, *, factors_of: Account, now_ms: int, premium_
     """An account as it sees itself: GET /v1/users/@me, Ready and USER_UPDATE.
 
     `factors_of` is whose second factors it shows; `now_ms` (Unix) decides age and premium. Unlike in the partial user,
-    `bot` is always there (wire facts E.4).
+    `bot` is always there (accounts.md, User objects).
     """
     flags = UserFlag(account.flags)
     premium = has_premium(account, now_ms)
@@ -120,8 +120,7 @@ def pending_deletion(account: Account) -> dict[str, Any] | None:
 
 
 def authenticator_types(account: Account) -> list[int]:
-    """The account's second factors; a passkey is one only while its holder wants it (document 002, Admin user
-    object)."""
+    """The account's second factors; a passkey is one only while its holder wants it (accounts.md, User objects)."""
     types = []
     if account.totp_secret is not None:
         types.append(int(AuthenticatorType.TOTP))
@@ -139,7 +138,7 @@ BEARER_WITHOUT: Final = frozenset({"authenticator_types", "email_bounced", "age_
 
 
 def bearer_user(account: Account, private: Mapping[str, Any], *, with_email: bool) -> dict[str, Any]:
-    """The private user as an OAuth2 application sees it (wire facts 5.1, bearer view): lists are empty, truths false,
+    """The private user as an OAuth2 application sees it (accounts.md, User objects): lists are empty, truths false,
     moments and all else that is private null. The address and whether it is verified are there `with_email`."""
     shown = BEARER_KEEPS | partial_user(account).keys()
     if with_email:

@@ -1,5 +1,4 @@
-"""Passkeys as the wire has them: no key, no attestation, no counter (document 002, Objects whose fields are only partly
-known)."""
+"""Passkeys as the wire has them: no key, no attestation, no counter (signing_in.md, Passkeys)."""
 
 from __future__ import annotations
 

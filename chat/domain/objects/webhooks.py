@@ -1,4 +1,4 @@
-"""Webhook objects as the wire has them (wire facts 5.2)."""
+"""Webhook objects as the wire has them (webhooks.md, Webhooks of channels)."""
 
 from __future__ import annotations
 

@@ -1,1 +1,2 @@
-"""What a session may be asked: the client commands of wire facts 1.3, and what they keep running."""
+"""What a session may be asked: the client commands (gateway.md, Order of inbound checks), and what they keep
+running."""

@@ -1,4 +1,4 @@
-"""How much one socket may ask for, and how fast (wire facts 1.3)."""
+"""How much one socket may ask for, and how fast (gateway.md, Command budgets)."""
 
 from __future__ import annotations
 

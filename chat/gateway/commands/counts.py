@@ -1,4 +1,4 @@
-"""Request Guild Counts and Request Channel Member Counts (wire facts 1.3, opcodes 15 and 16)."""
+"""Request Guild Counts and Request Channel Member Counts (gateway.md, Requests for counts)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Gateway Error (wire facts 1.1, opcode 12): why a command failed, as a code; neither numbered nor replayed."""
+"""Gateway Error (gateway.md, Gateway Error): why a command failed, as a code; neither numbered nor replayed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Request Forum Unreads (wire facts 1.3, opcode 28)."""
+"""Request Forum Unreads (gateway.md, Request Forum Unreads)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""The entry for every command that needs a session (wire facts 1.1, step 5), and the work that commands keep running.
+"""The entry for every command that needs a session (gateway.md, Order of inbound checks), and the work that commands
+keep running.
 
 What is quick is done at once. A request that takes time (opcodes 8, 14, 15 and 16) takes one of its socket's four
 places and runs beside the socket, for at most 10,000 ms. What finds no place is dropped, except that the last Request
@@ -58,8 +59,8 @@ Request = Callable[[], Awaitable[None]]
 class CommandHandler:
     """Carries out the commands of all sessions. `run` must be running for requests that take time.
 
-    `rate_limited` False leaves out the budget of presences, and no other (contract, Development routes). `prepare_call`
-    begins calls that sessions enter; without it there are none.
+    `rate_limited` False leaves out the budget of presences, and no other (development.md, Development routes).
+    `prepare_call` begins calls that sessions enter; without it there are none.
     """
 
     def __init__(

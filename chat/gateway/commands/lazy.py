@@ -1,4 +1,4 @@
-"""Lazy Request (wire facts 1.3, opcode 14): which guilds a session attends to, and what it watches there."""
+"""Lazy Request (gateway.md, Lazy Request): which guilds a session attends to, and what it watches there."""
 
 from __future__ import annotations
 
@@ -44,7 +44,8 @@ class LazyCommands:
         self._thread_lists = thread_lists
 
     async def apply(self, session: GatewaySession, request: LazyRequest) -> None:
-        """Apply each guild's part in the order of the facts: active, sync, member lists, members, typing, threads.
+        """Apply each guild's part in the order of gateway.md, Lazy Request: active, sync, member lists, members,
+        typing, threads.
 
         Raises StorageUnavailable.
         """

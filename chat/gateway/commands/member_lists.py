@@ -1,4 +1,4 @@
-"""Watched member lists, kept up to date (wire facts 1.3, opcode 14; 1.8, GUILD_MEMBER_LIST_UPDATE).
+"""Watched member lists, kept up to date (gateway.md, Lazy Request; gateway.md, Member lists).
 
 A list is shown to a session when it begins to watch it, and when it was resumed. Later, when a presence, a membership
 or the guild's permissions change, the list is arranged anew, at most once a second, and each watcher with a socket is

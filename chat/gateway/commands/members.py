@@ -1,4 +1,4 @@
-"""Request Guild Members (wire facts 1.3, opcode 8), answered in chunks of at most 1,000."""
+"""Request Guild Members (gateway.md, Request Guild Members), answered in chunks of at most 1,000."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Passive Updates (wire facts 1.4, 1.8, 1.9): what passive sessions missed in a large guild, in brief, every 30 s.
+"""Passive Updates (gateway.md, Passive sessions): what passive sessions missed in a large guild, in brief, every 30 s.
 
 Who is in voice they hear at once; where that changed, the update repeats it as a whole.
 """

@@ -1,4 +1,4 @@
-"""Presence Update (wire facts 1.3, opcode 3): the session selects a presence; what the account has saved stays."""
+"""Presence Update (gateway.md, Presence Update): the session selects a presence; what the account has saved stays."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from chat.registries.close_codes import Close
 
 
 class PresenceCommands:
-    """Carries out opcode 3. `rate_limited` False leaves its budget out (contract, Development routes)."""
+    """Carries out opcode 3. `rate_limited` False leaves its budget out (development.md, Development routes)."""
 
     def __init__(self, presences: Presences, clock: Clock, *, rate_limited: bool) -> None:
         self._presences = presences

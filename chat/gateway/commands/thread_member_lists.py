@@ -1,4 +1,4 @@
-"""Watched lists of thread members (wire facts 1.3, opcode 14, `thread_member_lists`; 1.8, THREAD_MEMBER_LIST_UPDATE).
+"""Watched lists of thread members (gateway.md, Lazy Request).
 
 A list is shown whole to a session when it begins to watch it, and when it was resumed; later, at most once a second,
 when somebody came into the thread or left it.

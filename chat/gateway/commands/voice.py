@@ -1,4 +1,4 @@
-"""Voice State Update and Voice Signal (wire facts 1.3, opcodes 4 and 13).
+"""Voice State Update and Voice Signal (gateway.md, Voice State Update).
 
 The first two voice commands of a second are applied at once. Whatever comes faster waits in a queue, of which one is
 applied every 500 ms; the order is kept, so nothing overtakes a command that waits. To enter a call takes time, for it

@@ -4,7 +4,7 @@
 CREATE TABLE account_deletions (
     user_id          INTEGER PRIMARY KEY REFERENCES users (id) ON DELETE CASCADE,
     due_at           INTEGER NOT NULL,
-    reason_code      INTEGER NOT NULL,  -- document 002, Deletion reason codes
+    reason_code      INTEGER NOT NULL,  -- administration.md, Scheduled deletion
     public_reason    TEXT,
     audit_log_reason TEXT,
     scheduled_by     INTEGER,           -- null: by the holder

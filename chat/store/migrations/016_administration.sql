@@ -15,7 +15,7 @@ CREATE INDEX admin_audit_log_by_target ON admin_audit_log (target_type, target_i
 
 CREATE INDEX admin_audit_log_by_admin ON admin_audit_log (admin_user_id, id);
 
--- What addresses and tags accounts have had (document 002, Admin user change log object).
+-- What addresses and tags accounts have had (administration.md, Change log).
 CREATE TABLE account_changes (
     id            INTEGER PRIMARY KEY,
     user_id       INTEGER NOT NULL,
@@ -29,7 +29,7 @@ CREATE TABLE account_changes (
 
 CREATE INDEX account_changes_by_user ON account_changes (user_id, id);
 
--- Sign-ins that have ended stay listed for administrators (document 002, Admin user session object).
+-- Sign-ins that have ended stay listed for administrators (administration.md, Ways into an account).
 CREATE TABLE ended_auth_sessions (
     token_hash      BLOB PRIMARY KEY,
     user_id         INTEGER NOT NULL REFERENCES users (id) ON DELETE CASCADE,

@@ -1,6 +1,6 @@
 -- What nobody may use; what people report.
 
--- What nobody may use: one row per entry of a list (design 7, blocklists).
+-- What nobody may use: one row per entry of a list (administration.md, Blocklists).
 CREATE TABLE blocklists (
     list     TEXT NOT NULL,     -- chat.registries.blocklists.Blocklist
     value    TEXT NOT NULL,     -- in the form under which it is compared
@@ -10,7 +10,7 @@ CREATE TABLE blocklists (
     PRIMARY KEY (list, value)
 ) STRICT, WITHOUT ROWID;
 
--- What people report (design 7, reports).
+-- What people report (instance.md, Reports).
 CREATE TABLE reports (
     id               INTEGER PRIMARY KEY,
     kind             TEXT NOT NULL,     -- user, message, guild

@@ -1,6 +1,6 @@
-"""Request bodies of the operations that exist, valid and invalid (wire facts 5.2, 5.3, appendix A).
+"""Request bodies of the operations that exist, valid and invalid (guilds.md, Guild object).
 
-In a body an empty string counts as null, and so does an object that holds nothing but nulls (wire facts 3.2).
+In a body an empty string counts as null, and so does an object that holds nothing but nulls (http.md, Empty values).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Request bodies of the operations on messages beyond plain text, valid and invalid (wire facts 5.3, appendix A)."""
+"""Request bodies of the operations on messages beyond plain text, valid and invalid (messages.md, Sending messages)."""
 
 from __future__ import annotations
 

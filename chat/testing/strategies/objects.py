@@ -1,4 +1,4 @@
-"""Objects as the wire has them (documents 000 and 001; wire facts 1.5, 1.6, 5.1 to 5.3)."""
+"""Objects as the wire has them (guilds.md, Guild object; gateway.md, Ready)."""
 
 from __future__ import annotations
 
@@ -195,7 +195,7 @@ def invites() -> st.SearchStrategy[Object]:
 
 
 def readies() -> st.SearchStrategy[Object]:
-    """`d` of Ready, as far as the documents name its members."""
+    """`d` of Ready, as far as gateway.md, Ready, names its members."""
     return st.fixed_dictionaries(
         {
             "session_id": st.text("0123456789abcdef", min_size=32, max_size=32),

@@ -1,5 +1,5 @@
-"""Request bodies about the own account, its settings and other people, valid and invalid (wire facts 5.1, 5.4, appendix
-B)."""
+"""Request bodies about the own account, its settings and other people, valid and invalid (accounts.md, User
+settings)."""
 
 from __future__ import annotations
 

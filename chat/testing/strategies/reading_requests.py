@@ -1,5 +1,5 @@
-"""What readers of messages send: emojis of reactions, acknowledgements, lists of mentions and of what is kept (wire
-facts 5.3, 5.4, appendices A, B and E)."""
+"""What readers of messages send: emojis of reactions, acknowledgements, lists of mentions and of what is kept
+(messages.md, Message object)."""
 
 from __future__ import annotations
 

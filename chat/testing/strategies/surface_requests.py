@@ -1,5 +1,5 @@
-"""Request bodies of webhooks in every dialect, of uploads before their message, and of links, valid and invalid (wire
-facts 5.2, appendix A)."""
+"""Request bodies of webhooks in every dialect, of uploads before their message, and of links, valid and invalid
+(guilds.md, Channels)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Guild creation templates, valid and invalid (document 001, Guild creation template object)."""
+"""Guild creation templates, valid and invalid (guilds.md, Creation template)."""
 
 from __future__ import annotations
 

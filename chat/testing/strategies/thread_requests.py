@@ -1,4 +1,4 @@
-"""Request bodies of threads, posts and forums, valid and invalid (wire facts 5.2, 5.6)."""
+"""Request bodies of threads, posts and forums, valid and invalid (threads.md, Thread object)."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from chat.registries.permissions import ALL_DEFINED, FULL_MASK, Permission
 from chat.snowflake import snowflake_at
 
 SNOWFLAKE_MAXIMUM: Final = 2**63 - 1
-"""Snowflakes fit a signed 64-bit integer (contract, Names)."""
+"""Snowflakes fit a signed 64-bit integer (http.md, Snowflakes)."""
 
 YEAR_2080_MS: Final = int(datetime(2080, 1, 1, tzinfo=UTC).timestamp() * 1000)
 YEAR_2015_MS: Final = int(datetime(2015, 1, 1, tzinfo=UTC).timestamp() * 1000)
@@ -83,7 +83,7 @@ def all_but(*kinds: type) -> st.SearchStrategy[Any]:
 
 
 def counts_as_null(value: Any) -> bool:
-    """Whether a member of a body with this value is as good as one that is null (wire facts 3.2)."""
+    """Whether a member of a body with this value is as good as one that is null (http.md, Empty values)."""
     if isinstance(value, dict):
         return all(counts_as_null(member) for member in value.values())
     return value is None or value == ""

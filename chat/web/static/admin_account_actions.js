@@ -1,18 +1,12 @@
-// What an administrator can do to an account: every operation of document 002 that changes something, one row each (two
-// where one operation serves two purposes).
-//
-//   label, button   what is offered, and the word that does it
-//   acls            what the caller needs besides admin:authenticate
-//   method, path    the operation
-//   text(c)         what happens, told before it does; `c` is {user, me, instance} and what the caller of the row adds
-//   fields          what is asked for: see admin_fields.js
-//   blocked(c)      why it cannot be done to this account now; null when it can
-//   shown(c)        whether this instance and this account have it at all
-//   reason          whether an audit log reason is asked for; true unless said otherwise
-//   done(c, data)   what is said afterwards
-//   result(data)    what is shown afterwards and only once
-//   typed(c)        a word that has to be typed first, where nothing can be taken back
-//   query, inPath, bodiless   whether the fields go into the query, which of them into the path, and that there is no body
+// What an administrator can do to an account: every operation of administration.md, Conventions, that changes
+// something, one row each (two where one operation serves two purposes).  label, button   what is offered, and the word
+// that does it acls            what the caller needs besides admin:authenticate method, path    the operation text(c)
+// what happens, told before it does; `c` is {user, me, instance} and what the caller of the row adds fields
+// what is asked for: see admin_fields.js blocked(c)      why it cannot be done to this account now; null when it can
+// shown(c)        whether this instance and this account have it at all reason          whether an audit log reason is
+// asked for; true unless said otherwise done(c, data)   what is said afterwards result(data)    what is shown
+// afterwards and only once typed(c)        a word that has to be typed first, where nothing can be taken back query,
+// inPath, bodiless   whether the fields go into the query, which of them into the path, and that there is no body
 
 import { count, inZone, oneTimeText, paragraph } from "./admin_parts.js";
 import {

@@ -1,4 +1,4 @@
-// Finding accounts: document 002, GET /v1/admin/users.
+// Finding accounts (administration.md, Finding accounts).
 
 import { READS } from "./admin_operations.js";
 import { accountPlace, code, count, fromNow, fromOutside, inZone, link, madeAt, muted, pager, table, tag, tagOf } from "./admin_parts.js";

@@ -1,5 +1,5 @@
-// What the numbers of document 002 are called, and what they mean to a person. tests/web holds these tables against the
-// server's own.
+// What the numbers of administration.md, Account flags, are called, and what they mean to a person. tests/web holds
+// these tables against the server's own.
 
 // Bits of an account's 64-bit `flags`.
 export const FLAGS = [

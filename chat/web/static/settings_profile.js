@@ -19,7 +19,7 @@ export function showProfile(user) {
       byId("password-form").reset();
       say("Your password is changed. Everywhere else you have to sign in anew.", "good", byId("password"));
     } else {
-      // A new password ends every session, this one included (wire facts, appendix D).
+      // A new password ends every session, this one included (signing_in.md, Sign-ins).
       forget();
       location.replace("/login?changed=password");
     }

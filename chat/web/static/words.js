@@ -9,7 +9,7 @@ export const SCOPES = {
   admin: "Run this instance with all the rights that you hold",
 };
 
-// By bit (wire facts 4.1); the order is the one in which they are listed, what can do most harm first.
+// By bit (permissions.md, Masks); the order is the one in which they are listed, what can do most harm first.
 export const PERMISSIONS = [
   [3, "Do anything (administrator)"],
   [5, "Change the community itself"],
