@@ -75,10 +75,11 @@ class Holder:
 
     # Setting up
 
-    async def enable_totp(self) -> None:
-        """Set the phone up."""
+    async def enable_totp(self, password: str | None = None) -> None:
+        """Set the phone up; `password` where it is not the one that the account began with."""
         code = await self.phone.code_before()
-        body = {"secret": self.phone.secret, "code": code, "password": self.person.password}
+        proof = self.person.password if password is None else password
+        body = {"secret": self.phone.secret, "code": code, "password": proof}
         answer = (await self.person.rest.post("/v1/users/@me/mfa/totp/enable", body)).expect(200)
         self.backup_codes = [code["code"] for code in answer["backup_codes"]]
 

@@ -255,7 +255,7 @@ class SignInMachine(RuleBasedStateMachine):
     @rule()
     def set_an_authenticator_up(self) -> None:
         self.bob.person.rest = self.world.anyone.signed_in(self.alive[0])
-        self._call(self.bob.enable_totp)
+        self._call(self.bob.enable_totp, self.password)
         self.totp = True
         self.used_backup_codes.clear()  # steps stay used, whatever the secret: the client may bring the same again
 
