@@ -106,7 +106,7 @@ class Crossposting(DueWork):
             return
         data = event.data
         if isinstance(data, Mapping) and data.get("flags", CROSSPOSTED) & CROSSPOSTED:
-            self._wake.set()
+            self.look_again()
 
     async def _work(self) -> None:
         while await self._deliver_some():

@@ -351,7 +351,6 @@ async def test_a_restart_forgets_no_copy(
     with monkeypatch.context() as patch:
         # The server goes before it has looked again.
         patch.setattr("chat.domain.crossposting.Crossposting.look_again", lambda self: None)
-        patch.setattr("chat.domain.crossposting.Crossposting.accept", lambda self, signal: None)
         said = (await alice.send_message(news, "before the restart")).expect(200)
         (await alice.crosspost(news, said["id"])).expect(200)
         (await alice.delete_message(news, kept["id"])).expect(204)
