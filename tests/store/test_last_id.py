@@ -19,7 +19,15 @@ from chat.store.migrations import prepare
 from chat.testing.server import OUTSIDE_POLL_SECONDS, ChatServer
 from chat.testing.world import World
 
-NUMBERED = {"_sqlite_migrations", "account_changes", "mail_outbox", "mails", "message_reactions", "outside_changes"}
+NUMBERED = {
+    "_sqlite_migrations",
+    "account_changes",
+    "errands",
+    "mail_outbox",
+    "mails",
+    "message_reactions",
+    "outside_changes",
+}
 """Tables that SQLite numbers."""
 
 NOT_MADE_HERE = {"retained_events", "saved_messages"}
