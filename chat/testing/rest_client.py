@@ -150,15 +150,18 @@ class RestClient:
         self._idle: list[_Exchange] = []
 
     def signed_in(self, token: str | None) -> RestClient:
-        """A client that goes the same way with another credential."""
-        return RestClient(self.route, token, headers=self.headers)
+        """A client that goes the same way, on the same connections, with another credential."""
+        return self._beside(token, self.headers)
 
     def declaring(self, *capabilities: str) -> RestClient:
         """The same client with these client capabilities, such as `channel_threads` (access.md, Client
         capabilities)."""
-        return RestClient(
-            self.route, self.token, headers={**self.headers, "X-Service-Features": ", ".join(capabilities)}
-        )
+        return self._beside(self.token, {**self.headers, "X-Service-Features": ", ".join(capabilities)})
+
+    def _beside(self, token: str | None, headers: Mapping[str, str]) -> RestClient:
+        other = RestClient(self.route, token, headers=headers)
+        other._idle = self._idle  # an address holds only so many
+        return other
 
     async def aclose(self) -> None:
         """Close the connections that wait for another request."""
