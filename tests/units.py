@@ -37,8 +37,8 @@ def table() -> dict[str, dict[str, str]]:
 
 def name_of(unit: Callable[..., Any]) -> str:
     """Where a unit is written down."""
-    while isinstance(unit, functools.partial):
-        unit = unit.func
+    while isinstance(unit, functools.partial) or hasattr(unit, "__wrapped__"):
+        unit = unit.func if isinstance(unit, functools.partial) else unit.__wrapped__
     return f"{unit.__module__}:{unit.__qualname__}".replace(".<locals>", "")
 
 

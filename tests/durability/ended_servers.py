@@ -6,6 +6,7 @@ within a test's own run and virtual time.
 
 from __future__ import annotations
 
+import functools
 import sqlite3
 from collections.abc import Callable
 from typing import Any, Final
@@ -67,6 +68,7 @@ class Killer:
         patch.setattr(Database, "write", seen)
 
     def watched(self, unit: Callable[[sqlite3.Connection], Any]) -> Callable[[sqlite3.Connection], Any]:
+        @functools.wraps(unit)
         def whole(connection: sqlite3.Connection) -> Any:
             if self.killed.is_set():
                 raise _Held
