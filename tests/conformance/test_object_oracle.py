@@ -245,6 +245,7 @@ async def opened(world: World) -> Scene:
     return scene
 
 
+@pytest.mark.long
 async def test_no_operation_is_a_way_round_the_own_operation_of_an_object(chat_world: World) -> None:
     scene = await opened(chat_world)
     for name, lacks in (

@@ -166,6 +166,7 @@ def paths(operation: Operation) -> Iterator[str]:
         yield f"{path}?{query}"
 
 
+@pytest.mark.long
 async def test_no_body_path_or_query_makes_an_operation_fail(
     chat_world: World, chat_server: ChatServer, autojump_clock: trio.testing.MockClock
 ) -> None:
