@@ -9,60 +9,60 @@ import attrs
 from chat.api.administration_services import AdministrationServices
 from chat.auth.outgoing_http import OutgoingHttp
 from chat.auth.typed_codes import TypedCodes
-from chat.domain.account_erasure import AccountErasure
-from chat.domain.account_searches import AccountSearches
-from chat.domain.admin_account_views import AdminAccountViews
-from chat.domain.admin_audit_log import AdminAuditLog
-from chat.domain.admin_audit_reading import AdminAuditReading
-from chat.domain.administered_accounts import AdministeredAccounts
-from chat.domain.administered_applications import AdministeredApplications
-from chat.domain.administered_bans import AdministeredBans
-from chat.domain.administered_credentials import AdministeredCredentials
-from chat.domain.administered_deletions import AdministeredDeletions
-from chat.domain.administered_discovery import AdministeredDiscovery
-from chat.domain.administered_guild_contents import AdministeredGuildContents
-from chat.domain.administered_guild_members import AdministeredGuildMembers
-from chat.domain.administered_guilds import AdministeredGuilds
-from chat.domain.administered_lists import AdministeredLists
-from chat.domain.administered_messages import AdministeredMessages
-from chat.domain.administered_registrations import AdministeredRegistrations
-from chat.domain.administered_relationships import AdministeredRelationships
-from chat.domain.archives import Archives
-from chat.domain.billing import Billing
-from chat.domain.billing_service import BillingService
-from chat.domain.blocklists import Blocklists
-from chat.domain.bulk_jobs import BulkJobs
-from chat.domain.channel_witness import ChannelWitness
-from chat.domain.guild_succession import GuildSuccession
-from chat.domain.instance_configuration import InstanceConfiguration
-from chat.domain.instance_figures import InstanceFigures
-from chat.domain.job_ledger import JobLedger
-from chat.domain.message_shreds import MessageShreds
-from chat.domain.outside_reports import OutsideReports
-from chat.domain.report_reading import ReportReading
-from chat.domain.reports import Reports
-from chat.domain.store_purchases import StorePurchases
-from chat.domain.subscription_cancellations import SubscriptionCancellations
-from chat.domain.system_dms import SystemDms
+from chat.domain.administration.account_erasure import AccountErasure
+from chat.domain.administration.account_searches import AccountSearches
+from chat.domain.administration.admin_account_views import AdminAccountViews
+from chat.domain.administration.admin_audit_log import AdminAuditLog
+from chat.domain.administration.admin_audit_reading import AdminAuditReading
+from chat.domain.administration.administered_accounts import AdministeredAccounts
+from chat.domain.administration.administered_applications import AdministeredApplications
+from chat.domain.administration.administered_bans import AdministeredBans
+from chat.domain.administration.administered_credentials import AdministeredCredentials
+from chat.domain.administration.administered_deletions import AdministeredDeletions
+from chat.domain.administration.administered_discovery import AdministeredDiscovery
+from chat.domain.administration.administered_guild_contents import AdministeredGuildContents
+from chat.domain.administration.administered_guild_members import AdministeredGuildMembers
+from chat.domain.administration.administered_guilds import AdministeredGuilds
+from chat.domain.administration.administered_lists import AdministeredLists
+from chat.domain.administration.administered_messages import AdministeredMessages
+from chat.domain.administration.administered_registrations import AdministeredRegistrations
+from chat.domain.administration.administered_relationships import AdministeredRelationships
+from chat.domain.administration.archives import Archives
+from chat.domain.administration.billing import Billing
+from chat.domain.administration.billing_service import BillingService
+from chat.domain.administration.blocklists import Blocklists
+from chat.domain.administration.bulk_jobs import BulkJobs
+from chat.domain.administration.instance_configuration import InstanceConfiguration
+from chat.domain.administration.instance_figures import InstanceFigures
+from chat.domain.administration.job_ledger import JobLedger
+from chat.domain.administration.message_shreds import MessageShreds
+from chat.domain.administration.outside_reports import OutsideReports
+from chat.domain.administration.report_reading import ReportReading
+from chat.domain.administration.reports import Reports
+from chat.domain.administration.store_purchases import StorePurchases
+from chat.domain.administration.subscription_cancellations import SubscriptionCancellations
+from chat.domain.administration.system_dms import SystemDms
+from chat.domain.guilds.guild_succession import GuildSuccession
+from chat.domain.standing.channel_witness import ChannelWitness
 from chat.jobs.runner import Jobs
 from chat.media.archive_files import ArchiveFiles
 
 if TYPE_CHECKING:
     from chat.account_composition import Credentials, Recovery
-    from chat.domain.access import Access
-    from chat.domain.audit_log import AuditLog
-    from chat.domain.bans import Bans
-    from chat.domain.expressions import Expressions
-    from chat.domain.groups import Groups
-    from chat.domain.guild_changes import GuildChanges
-    from chat.domain.guild_deletion import GuildDeletion
-    from chat.domain.instance_setup import InstanceSetup
-    from chat.domain.media_library import MediaLibrary
-    from chat.domain.memberships import Memberships
-    from chat.domain.messages import Messages
-    from chat.domain.own_message_deletion import OwnMessageDeletion
-    from chat.domain.system_messages import SystemMessages
-    from chat.domain.vanity_urls import VanityUrls
+    from chat.domain.administration.instance_setup import InstanceSetup
+    from chat.domain.guilds.bans import Bans
+    from chat.domain.guilds.expressions import Expressions
+    from chat.domain.guilds.guild_changes import GuildChanges
+    from chat.domain.guilds.guild_deletion import GuildDeletion
+    from chat.domain.guilds.memberships import Memberships
+    from chat.domain.guilds.vanity_urls import VanityUrls
+    from chat.domain.messages.messages import Messages
+    from chat.domain.messages.own_message_deletion import OwnMessageDeletion
+    from chat.domain.messages.system_messages import SystemMessages
+    from chat.domain.people.groups import Groups
+    from chat.domain.policy.media_library import MediaLibrary
+    from chat.domain.standing.access import Access
+    from chat.domain.standing.audit_log import AuditLog
     from chat.foundations import Foundations
     from chat.media.signing import MediaAddresses
 

@@ -25,9 +25,9 @@ from chat.gateway.session import GatewaySession
 from chat.mail.outbox import OUTCOMES, Outbox
 from chat.observation import Observation
 from chat.registries.close_codes import Close, CloseCode
-from chat.store import figures
+from chat.store.administration import figures
+from chat.store.administration.figures import WaitingFigures
 from chat.store.database import Database
-from chat.store.figures import WaitingFigures
 
 REQUEST_SECONDS: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
 COMMIT_SECONDS: Final = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 5.0)

@@ -38,19 +38,19 @@ from chat.clock import JUMP_MS, Clock, MovableClock, SkippingClock, report_jumps
 from chat.composition import build_services
 from chat.config import Settings
 from chat.config.overrides import Overrides, accepted
-from chat.domain import guild_administration
-from chat.domain.account_states import AccountStates, find_partial_user, is_animated
-from chat.domain.active_calls import ActiveCalls
-from chat.domain.blocked_values import BlockedValues
-from chat.domain.guild_states import GuildStates
-from chat.domain.origins import Origins
-from chat.domain.presence_audience import are_acquainted, presence_audience
-from chat.domain.presences import Presences
-from chat.domain.private_channels import PrivateChannels
-from chat.domain.relationships import Relationships
-from chat.domain.rosters import Rosters
-from chat.domain.thread_access import ThreadLookup
-from chat.domain.voice_states import VoiceStates
+from chat.domain.accounts.account_states import AccountStates, find_partial_user, is_animated
+from chat.domain.administration import guild_administration
+from chat.domain.policy.blocked_values import BlockedValues
+from chat.domain.policy.origins import Origins
+from chat.domain.presence.active_calls import ActiveCalls
+from chat.domain.presence.presence_audience import are_acquainted, presence_audience
+from chat.domain.presence.presences import Presences
+from chat.domain.presence.voice_states import VoiceStates
+from chat.domain.standing.guild_states import GuildStates
+from chat.domain.standing.private_channels import PrivateChannels
+from chat.domain.standing.relationships import Relationships
+from chat.domain.standing.rosters import Rosters
+from chat.domain.standing.thread_access import ThreadLookup
 from chat.foundations import Foundations
 from chat.gateway.commands.handler import CommandHandler
 from chat.gateway.gateway import Gateway, GatewaySettings
@@ -61,11 +61,13 @@ from chat.gateway.retention import at_rest, revived
 from chat.gateway.subscriptions import Subscriptions
 from chat.observation import Observer
 from chat.snowflake import SnowflakeGenerator
-from chat.store import accounts, chosen_settings, outside_changes, retained_sessions
-from chat.store import private_channels as private_channels_store
+from chat.store import outside_changes, retained_sessions
+from chat.store.accounts import accounts
+from chat.store.administration import chosen_settings
 from chat.store.data_directory import DataDirectory
 from chat.store.database import Database
 from chat.store.last_id import last_id
+from chat.store.standing import private_channels as private_channels_store
 from chat.supervision import lasting
 from chat.web.pages import Pages
 

@@ -26,7 +26,7 @@ from chat.clock import SkippingClock, SystemClock
 from chat.config import Loaded, Settings
 from chat.config.name_servers import address_and_port
 from chat.config.settings import WILDCARD_HOSTS, origin_of
-from chat.domain.origins import Origins
+from chat.domain.policy.origins import Origins
 from chat.errors import OperatorError
 from chat.gateway.listener import (
     Listener,

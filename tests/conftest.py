@@ -10,7 +10,15 @@ import tempfile
 
 from hypothesis import settings
 
-pytest_plugins = ["tests.spec.ledger", "tests.long", "tests.canaries", "tests.answers", "tests.units"]
+pytest_plugins = [
+    "tests.spec.ledger",
+    "tests.long",
+    "tests.canaries",
+    "tests.answers",
+    "tests.units",
+    "tests.clients",
+    "tests.domain_world",
+]
 
 settings.register_profile("suite", deadline=None, max_examples=60)  # a busy machine is no failure
 settings.register_profile("quick", deadline=None, max_examples=20)  # --hypothesis-profile=quick, while writing

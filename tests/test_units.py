@@ -7,7 +7,7 @@ import sqlite3
 import pytest
 from trio.testing import MockClock
 
-from chat.domain.errands import Errands
+from chat.domain.policy.errands import Errands
 from chat.registries.errands import ErrandKind
 from chat.store.database import Database
 from chat.testing.server import ChatServer

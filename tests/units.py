@@ -1,8 +1,8 @@
 """Every request that any test sends is one unit of writing, or stands in `spec_fixtures/units.json`.
 
 A pytest plugin beside `tests.answers`: it counts the units that change something while an operation answers. What needs
-more than one must be whole after `kill -9` between them: an errand (`chat.domain.errands`), a durable job, or a reason
-why nothing is lost. `parts` are units that are so wherever they occur, `operations` those that have other ones.
+more than one must be whole after `kill -9` between them: an errand (`chat.domain.policy.errands`), a durable job, or a
+reason why nothing is lost. `parts` are units that are so wherever they occur, `operations` those that have other ones.
 """
 
 from __future__ import annotations

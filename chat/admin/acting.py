@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from chat.api.operation import Request
-from chat.domain.admin_audit_log import Acting
+from chat.domain.administration.admin_audit_log import Acting
 
 
 def acting(request: Request) -> Acting:

@@ -58,7 +58,8 @@ class AdminRoutes(Routes):
     ) -> Callable[[H], H]:
         """Declare the decorated coroutine function as the operation `method path`; see `Routes.operation`.
 
-        `first_run` opens it to the first account while the instance is not set up (`chat.domain.instance_setup`).
+        `first_run` opens it to the first account while the instance is not set up
+        (`chat.domain.administration.instance_setup`).
         """
 
         def declare(handler: H) -> H:

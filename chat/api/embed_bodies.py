@@ -15,7 +15,8 @@ import attrs
 
 from chat.api.fields import Items, Length, Refusal, Schema, UtcTimestamp
 from chat.clock import iso_timestamp
-from chat.domain.embeds import (
+from chat.domain.policy.embed_objects import OWN_FILE
+from chat.domain.policy.embeds import (
     AUTHOR_CHARACTERS,
     DESCRIPTION_CHARACTERS,
     FIELD_NAME_CHARACTERS,
@@ -24,7 +25,6 @@ from chat.domain.embeds import (
     FOOTER_CHARACTERS,
     TITLE_CHARACTERS,
 )
-from chat.domain.objects.embeds import OWN_FILE
 from chat.media.file_names import file_name
 
 URL_CHARACTERS: Final = 2_048

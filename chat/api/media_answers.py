@@ -16,8 +16,8 @@ from chat.errors import ApiError
 from chat.media.delivery import GUARDED, Delivery, File, delivery
 from chat.media.file_names import with_ending
 from chat.media.renditions import FORMATS, REDRAWN_TYPES, SIZES, Original, Rendition, next_size
-from chat.store.assets import Asset
-from chat.store.attachments import Attachment
+from chat.store.messages.attachments import Attachment
+from chat.store.policy.assets import Asset
 
 EXTERNAL_FRESH: Final = "public, max-age=3600"
 

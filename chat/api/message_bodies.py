@@ -14,7 +14,7 @@ import attrs
 
 from chat.api.embed_bodies import EmbedBodies, stored_embeds
 from chat.api.fields import OMITTED, Items, Length, Maybe, Pattern, Range, Refusal, Schema, Snowflake
-from chat.domain.message_drafts import (
+from chat.domain.messages.message_drafts import (
     ALL_MENTIONS,
     AllowedMentions,
     AttachmentDraft,
@@ -24,7 +24,7 @@ from chat.domain.message_drafts import (
     MessageEdit,
     ReplyTo,
 )
-from chat.domain.uploads import AttachmentWish
+from chat.domain.messages.uploads import AttachmentWish
 from chat.errors import InvalidFormBody
 from chat.protocol.visible_text import without_nul
 from chat.registries.message_types import MessageReferenceType

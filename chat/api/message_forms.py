@@ -17,8 +17,8 @@ from chat.api.message_bodies import (
 from chat.api.operation import Request
 from chat.api.parsing import parse_json
 from chat.api.structuring import Structure, body_structure
-from chat.domain.message_drafts import AttachmentDraft, MessageEdit
-from chat.domain.uploads import AttachmentWish, Owner
+from chat.domain.messages.message_drafts import AttachmentDraft, MessageEdit
+from chat.domain.messages.uploads import AttachmentWish, Owner
 from chat.errors import InvalidFormBody
 
 PAYLOAD: Final = "payload_json"

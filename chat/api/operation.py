@@ -23,7 +23,7 @@ from chat.auth.policy import Acls
 from chat.auth.policy import Policy as Policy
 from chat.auth.principal import Principal
 from chat.auth.turns import Asker
-from chat.domain.sudo import SudoProof
+from chat.domain.signing_in.sudo import SudoProof
 from chat.errors import RateLimited
 from chat.protocol.visible_text import visible
 from chat.registries.scopes import Scope

@@ -8,11 +8,11 @@ from typing import Annotated, Any, Final, Literal
 import attrs
 
 from chat.api.fields import OMITTED, Items, Length, Maybe, Range, Snowflake, named_members
-from chat.domain.forum_fields import TagWish
-from chat.domain.thread_changes import ThreadChange
+from chat.domain.standing.forum_fields import TagWish
+from chat.domain.threads.thread_changes import ThreadChange
 from chat.errors import InvalidFormBody
 from chat.registries.limits import APPLIED_TAGS, FORUM_TAG_CHARACTERS, FORUM_TAGS
-from chat.store.channels import ForumReaction
+from chat.store.guilds.channels import ForumReaction
 
 SLOWMODE_SECONDS_MAXIMUM: Final = 21_600
 INT32_MAXIMUM: Final = (1 << 31) - 1

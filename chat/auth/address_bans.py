@@ -25,9 +25,9 @@ from chat.auth.client_address import network_of, parse_address
 from chat.clock import Clock, iso_timestamp
 from chat.config.settings import IpBanSettings
 from chat.errors import ApiError, StorageUnavailable
-from chat.store import address_bans
-from chat.store.address_bans import AddressBan
 from chat.store.database import Database
+from chat.store.signing_in import address_bans
+from chat.store.signing_in.address_bans import AddressBan
 
 NETWORKS_MAXIMUM: Final = 65_536
 """Networks whose failures are remembered; beyond it those go that have failed least recently."""

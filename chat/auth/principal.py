@@ -8,7 +8,7 @@ from collections.abc import Collection
 import attrs
 
 from chat.registries.acls import Acl
-from chat.store.accounts import Account
+from chat.store.accounts.accounts import Account
 
 
 class CredentialKind(enum.Enum):

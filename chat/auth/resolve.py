@@ -15,7 +15,10 @@ from chat.auth.principal import CredentialKind, Principal
 from chat.auth.tokens import admin_key_of, application_of, id_hash, is_session_token, token_hash
 from chat.registries.built_in_applications import ADMIN_APPLICATION_ID
 from chat.registries.scopes import ADMIN_SCOPE
-from chat.store import account_deletions, accounts, admin_api_keys, applications, auth_sessions, oauth2_tokens
+from chat.store.accounts import account_deletions, accounts
+from chat.store.administration import admin_api_keys
+from chat.store.applications import applications, oauth2_tokens
+from chat.store.signing_in import auth_sessions
 
 _NO_TOKEN: Final = token_hash("")
 """Compared with, and looked for, where there is no token to compare or look for."""

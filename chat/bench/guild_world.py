@@ -18,15 +18,17 @@ from chat.registries.guild_features import NEW_GUILD_FEATURES
 from chat.registries.join_sources import JoinSource
 from chat.registries.permissions import DEFAULT_EVERYONE, Permission
 from chat.snowflake import SnowflakeGenerator
-from chat.store import accounts, auth_sessions, channels, guilds, members, roles
-from chat.store.accounts import Account
-from chat.store.auth_sessions import AuthSession
-from chat.store.channels import Channel, Overwrite
+from chat.store.accounts import accounts
+from chat.store.accounts.accounts import Account
 from chat.store.data_directory import DataDirectory
 from chat.store.database import open_database
-from chat.store.guilds import Guild
-from chat.store.members import Member
-from chat.store.roles import Role
+from chat.store.guilds import channels, guilds, members, roles
+from chat.store.guilds.channels import Channel, Overwrite
+from chat.store.guilds.guilds import Guild
+from chat.store.guilds.members import Member
+from chat.store.guilds.roles import Role
+from chat.store.signing_in import auth_sessions
+from chat.store.signing_in.auth_sessions import AuthSession
 
 ROLES: Final = 50
 ROLES_PER_MEMBER: Final = 2

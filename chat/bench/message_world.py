@@ -15,9 +15,9 @@ from chat.bench.world import World
 from chat.clock import SystemClock
 from chat.registries.message_types import MessageType
 from chat.snowflake import snowflake_at
-from chat.store import message_search_entries
 from chat.store.connections import connect
 from chat.store.data_directory import DataDirectory
+from chat.store.messages import message_search_entries
 
 APART_MS: Final = 1_000
 """Time between two messages."""

@@ -13,21 +13,23 @@ import trio
 
 from chat.auth.tokens import TokenMint, token_hash
 from chat.clock import SystemClock
-from chat.domain import guild_folders
+from chat.domain.accounts import guild_folders
 from chat.registries.channel_types import ChannelType
 from chat.registries.guild_features import NEW_GUILD_FEATURES
 from chat.registries.join_sources import JoinSource
 from chat.registries.permissions import DEFAULT_EVERYONE
 from chat.snowflake import SnowflakeGenerator
-from chat.store import accounts, auth_sessions, channels, guilds, members, roles
-from chat.store.accounts import Account
-from chat.store.auth_sessions import AuthSession
-from chat.store.channels import Channel
+from chat.store.accounts import accounts
+from chat.store.accounts.accounts import Account
 from chat.store.data_directory import DataDirectory
 from chat.store.database import open_database
-from chat.store.guilds import Guild
-from chat.store.members import Member
-from chat.store.roles import Role
+from chat.store.guilds import channels, guilds, members, roles
+from chat.store.guilds.channels import Channel
+from chat.store.guilds.guilds import Guild
+from chat.store.guilds.members import Member
+from chat.store.guilds.roles import Role
+from chat.store.signing_in import auth_sessions
+from chat.store.signing_in.auth_sessions import AuthSession
 
 WORLD_WORKER: Final = 3
 """The worker in these snowflakes, apart from the server's own."""

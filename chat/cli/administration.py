@@ -19,10 +19,10 @@ if TYPE_CHECKING:
     from chat.api.services import Services
     from chat.clock import Clock
     from chat.config import Settings
-    from chat.domain.admin_audit_log import AdminAuditLog
-    from chat.domain.administration import Administration
+    from chat.domain.administration.admin_audit_log import AdminAuditLog
+    from chat.domain.administration.administration import Administration
     from chat.snowflake import SnowflakeGenerator
-    from chat.store.accounts import Account
+    from chat.store.accounts.accounts import Account
     from chat.store.data_directory import DataDirectory
     from chat.store.database import Database
 
@@ -113,11 +113,11 @@ def administer(data: Path, command: Callable[[Instance], Awaitable[T]], *, creat
 async def _opened(directory: DataDirectory, settings: Settings, clock: Clock) -> AsyncIterator[Instance]:
     from chat.auth.passwords import Passwords
     from chat.config.overrides import accepted, effective
-    from chat.domain.admin_audit_log import AdminAuditLog
-    from chat.domain.administration import Administration
-    from chat.domain.usernames import Usernames
+    from chat.domain.administration.admin_audit_log import AdminAuditLog
+    from chat.domain.administration.administration import Administration
+    from chat.domain.policy.usernames import Usernames
     from chat.snowflake import SnowflakeGenerator
-    from chat.store import chosen_settings
+    from chat.store.administration import chosen_settings
     from chat.store.database import open_database
     from chat.store.last_id import last_id
 

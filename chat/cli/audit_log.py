@@ -30,8 +30,8 @@ def audit_log(data: Path, search: str | None, by: str | None, about: str | None,
     What was done at this command line has no account: its administrator is 0.
     """
     from chat.cli.administration import administer
-    from chat.domain.admin_audit_reading import AdminAuditReading
-    from chat.store.admin_audit_log import EntriesWanted
+    from chat.domain.administration.admin_audit_reading import AdminAuditReading
+    from chat.store.administration.admin_audit_log import EntriesWanted
 
     async def command(instance: Instance) -> list[dict[str, Any]]:
         accounts = instance.accounts

@@ -117,7 +117,7 @@ def _hold(directory: DataDirectory, stage: Path, tell: Tell) -> int:
 def _files_of(copy: Path) -> Iterator[str]:
     """The paths below the data directory of the files that a copy of the database speaks of."""
     from chat.media.storage import MediaStorage
-    from chat.store import archives
+    from chat.store.administration import archives
     from chat.store.connections import connect
     from chat.store.consistency import stored_files
     from chat.store.migrations import is_current

@@ -12,7 +12,7 @@ from chat.cli.options import instance_options, json_option, print_object, print_
 
 if TYPE_CHECKING:
     from chat.cli.administration import Instance
-    from chat.store.address_bans import AddressBan
+    from chat.store.signing_in.address_bans import AddressBan
 
 COLUMNS: Final = ("network", "reason", "created_at", "expires_at")
 
@@ -29,7 +29,7 @@ def list_(data: Path, as_json: bool) -> None:
     """Every ban that stands, the oldest first."""
     from chat.cli.administration import administer
     from chat.clock import iso_timestamp
-    from chat.store import address_bans
+    from chat.store.signing_in import address_bans
 
     async def command(instance: Instance) -> list[AddressBan]:
         now = instance.clock.now_ms()
@@ -59,7 +59,8 @@ def remove(data: Path, address: str, as_json: bool) -> None:
     from chat.auth.client_address import network_of
     from chat.cli.administration import administer
     from chat.errors import OperatorError
-    from chat.store import address_bans, outside_changes
+    from chat.store import outside_changes
+    from chat.store.signing_in import address_bans
 
     network = network_of(address)
 

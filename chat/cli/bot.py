@@ -38,7 +38,7 @@ def make_bot(data: Path, owner: str, name: str, *, as_json: bool) -> None:
     cannot be used.
     """
     from chat.cli.administration import administer
-    from chat.domain.applications import NAME_LENGTH
+    from chat.domain.applications.applications import NAME_LENGTH
     from chat.errors import OperatorError
 
     if not 1 <= len(name) <= NAME_LENGTH:
@@ -46,7 +46,7 @@ def make_bot(data: Path, owner: str, name: str, *, as_json: bool) -> None:
 
     async def command(instance: Instance) -> dict[str, Any]:
         from chat.auth.principal import CredentialKind, Principal
-        from chat.domain.applications import NewApplication
+        from chat.domain.applications.applications import NewApplication
 
         principal = Principal(instance.accounts.find(owner), CredentialKind.SESSION)
         return await instance.services().applications.create(principal, NewApplication(name=name))

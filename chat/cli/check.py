@@ -127,7 +127,7 @@ def _settings(directory: DataDirectory, config_file: Path | None) -> Iterator[st
         yield str(error)
         return
     if settings.geolocation_file is not None:
-        from chat.domain.geolocation import problem_of
+        from chat.domain.signing_in.geolocation import problem_of
 
         problem = problem_of(directory.path / settings.geolocation_file)
         if problem is not None:
@@ -154,7 +154,7 @@ def _sealed_secrets(directory: DataDirectory, connection: sqlite3.Connection) ->
     import secrets
 
     from chat.auth.keys import Keys
-    from chat.domain.sealed_secrets import unopened
+    from chat.domain.administration.sealed_secrets import unopened
     from chat.store.data_directory import SIGNING_KEY_BYTES
 
     with contextlib.suppress(OSError):  # told by `_signing_key`

@@ -28,7 +28,7 @@ def show(data: Path, config_file: Path | None, dev: bool, as_json: bool) -> None
     """
     from chat.config.loading import SETTINGS, load_settings
     from chat.config.overrides import ORIGIN, accepted, effective
-    from chat.store.chosen_settings import in_file
+    from chat.store.administration.chosen_settings import in_file
     from chat.store.data_directory import DataDirectory
 
     loaded = load_settings(data, config_file, os.environ, development=dev)

@@ -42,7 +42,7 @@ def export_user(data: Path, name: str, file: Path, include_attachments: bool, as
 
 async def _export(instance: Instance, user_id: int, draft: Path, tell: Tell, *, include_attachments: bool) -> int:
     """Write the file; its bytes."""
-    from chat.domain.archive_building import ArchiveBuild, NoRoom, Wish
+    from chat.domain.administration.archive_building import ArchiveBuild, NoRoom, Wish
     from chat.errors import OperatorError
     from chat.media.storage import MediaStorage
     from chat.media.zip_writing import ZipWriter, list_of

@@ -20,8 +20,8 @@ from chat.cli.options import (
 
 if TYPE_CHECKING:
     from chat.cli.administration import Instance
-    from chat.store.channels import Channel
-    from chat.store.guilds import Guild
+    from chat.store.guilds.channels import Channel
+    from chat.store.guilds.guilds import Guild
 
 COLUMNS: Final = ("id", "name", "owner_id", "member_count", "features", "created_at")
 CHANNEL_COLUMNS: Final = ("id", "name", "type", "parent_id")
@@ -38,7 +38,7 @@ def guild() -> None:
 def list_(data: Path, as_json: bool) -> None:
     """Every guild, the oldest first."""
     from chat.cli.administration import administer
-    from chat.store import guilds
+    from chat.store.guilds import guilds
 
     async def command(instance: Instance) -> list[Guild]:
         return await instance.database.read(guilds.every)
@@ -57,7 +57,7 @@ def show(data: Path, guild_id: int, as_json: bool) -> None:
     """
     from chat.cli.administration import administer
     from chat.errors import OperatorError
-    from chat.store import channels, guilds
+    from chat.store.guilds import channels, guilds
 
     async def command(instance: Instance) -> tuple[Guild, list[Channel]]:
         def query(connection: sqlite3.Connection) -> tuple[Guild, list[Channel]]:
@@ -90,7 +90,7 @@ def features(data: Path, guild_id: int, add: tuple[str, ...], remove: tuple[str,
     Those are among them that its owner cannot reach.
     """
     from chat.cli.administration import administer
-    from chat.domain.guild_administration import change_features
+    from chat.domain.administration.guild_administration import change_features
 
     async def command(instance: Instance) -> Guild:
         return await change_features(instance.database, instance.clock, instance.log, guild_id, add, remove)

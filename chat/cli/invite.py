@@ -13,8 +13,8 @@ from chat.cli.options import id_argument, instance_options, json_option, print_o
 if TYPE_CHECKING:
     from chat.cli.administration import Instance
     from chat.config import Settings
-    from chat.domain.invite_administration import InviteAdministration
-    from chat.store.invites import Invite
+    from chat.domain.administration.invite_administration import InviteAdministration
+    from chat.store.guilds.invites import Invite
 
 T = TypeVar("T")
 
@@ -52,7 +52,7 @@ def create(data: Path, channel_id: int, max_age: int, max_uses: int, temporary: 
 
     `chat guild show` lists the channels of a guild.
     """
-    from chat.domain.invites import InviteTerms
+    from chat.domain.guilds.invites import InviteTerms
 
     terms = InviteTerms(max_age=max_age, max_uses=max_uses, temporary=temporary)
     made, settings = _administered(data, lambda invites: invites.create(channel_id, terms))
@@ -84,7 +84,7 @@ def delete(data: Path, code: str, as_json: bool) -> None:
 
 def _administered(data: Path, command: Callable[[InviteAdministration], Awaitable[T]]) -> tuple[T, Settings]:
     from chat.cli.administration import administer
-    from chat.domain.invite_administration import InviteAdministration
+    from chat.domain.administration.invite_administration import InviteAdministration
 
     async def run(instance: Instance) -> tuple[T, Settings]:
         invites = InviteAdministration(

@@ -13,7 +13,7 @@ from chat.registries.jobs import JobStatus, JobType
 
 if TYPE_CHECKING:
     from chat.cli.administration import Instance
-    from chat.domain.job_ledger import JobLedger
+    from chat.domain.administration.job_ledger import JobLedger
 
 T = TypeVar("T")
 
@@ -69,14 +69,14 @@ def cancel(data: Path, job_id: int, as_json: bool) -> None:
 
     One that waits is over at once, one that runs before its next step. What it has done stays done.
     """
-    from chat.domain.admin_audit_log import the_instance
+    from chat.domain.administration.admin_audit_log import the_instance
 
     _print(_administered(data, lambda ledger: ledger.cancel(the_instance(), job_id), job_id), as_json=as_json)
 
 
 def _administered(data: Path, command: Callable[[JobLedger], Awaitable[T]], job_id: int | None = None) -> T:
     from chat.cli.administration import administer
-    from chat.domain.job_ledger import JobLedger
+    from chat.domain.administration.job_ledger import JobLedger
     from chat.errors import ApiError, OperatorError
     from chat.jobs.runner import Jobs
 

@@ -13,7 +13,7 @@ from chat.cli.options import id_argument, instance_options, json_option, print_o
 
 if TYPE_CHECKING:
     from chat.cli.administration import Instance
-    from chat.store.admin_api_keys import AdminApiKey
+    from chat.store.administration.admin_api_keys import AdminApiKey
 
 DEFAULT_NAME: Final = "Command line"
 COLUMNS: Final = ("key_id", "owner_id", "name", "acls", "created_at", "last_used_at", "expires_at")
@@ -50,10 +50,10 @@ def create(
     """
     from chat.auth.tokens import TokenMint
     from chat.cli.administration import administer
-    from chat.domain.admin_api_keys import NAME_LENGTH, AdminApiKeys, NewKey
-    from chat.domain.administration import require_acls
+    from chat.domain.administration.admin_api_keys import NAME_LENGTH, AdminApiKeys, NewKey
+    from chat.domain.administration.administration import require_acls
     from chat.errors import OperatorError
-    from chat.store import admin_api_keys
+    from chat.store.administration import admin_api_keys
 
     if not 1 <= len(name) <= NAME_LENGTH:
         raise OperatorError(f"the name of a key has 1 to {NAME_LENGTH} characters")
@@ -94,7 +94,7 @@ def list_(data: Path, owner: str | None, as_json: bool) -> None:
     Expired ones are among them. What a key reads is told only when it is made.
     """
     from chat.cli.administration import administer
-    from chat.store import admin_api_keys
+    from chat.store.administration import admin_api_keys
 
     async def command(instance: Instance) -> list[AdminApiKey]:
         owner_id = None if owner is None else instance.accounts.find(owner).id
@@ -117,7 +117,7 @@ def delete(data: Path, key_id: int, as_json: bool) -> None:
     """Take key ID back: from now on it is unknown."""
     from chat.cli.administration import administer
     from chat.errors import OperatorError
-    from chat.store import admin_api_keys
+    from chat.store.administration import admin_api_keys
 
     async def command(instance: Instance) -> AdminApiKey:
         def unit(connection: sqlite3.Connection) -> AdminApiKey:

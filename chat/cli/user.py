@@ -25,7 +25,7 @@ from chat.cli.user_standing import ban, delete, unban
 
 if TYPE_CHECKING:
     from chat.cli.administration import Instance
-    from chat.store.accounts import Account
+    from chat.store.accounts.accounts import Account
 
 COLUMNS: Final = ("id", "username", "discriminator", "email", "bot", "acls", "created_at")
 SESSION_COLUMNS: Final = (
@@ -79,7 +79,7 @@ def create(
     Where there is no data directory it is made as well.
     """
     from chat.cli.administration import administer
-    from chat.domain.administration import NewAccount
+    from chat.domain.administration.administration import NewAccount
 
     held = acls_of("--acl", acls, more)
     if bot_of is not None:
@@ -121,7 +121,7 @@ def show(data: Path, name: str, as_json: bool) -> None:
     These are the fields of the Admin API.
     """
     from chat.cli.administration import administer
-    from chat.domain.admin_audit_log import the_instance
+    from chat.domain.administration.admin_audit_log import the_instance
 
     async def command(instance: Instance) -> dict[str, Any]:
         account = instance.accounts.find(name)
@@ -172,8 +172,8 @@ def acl(data: Path, name: str, acls: tuple[str, ...], as_json: bool, more: tuple
     * is everything; admin:authenticate is what every administrator needs besides.
     """
     from chat.cli.administration import administer
-    from chat.domain.admin_audit_log import the_instance
-    from chat.domain.administration import require_acls
+    from chat.domain.administration.admin_audit_log import the_instance
+    from chat.domain.administration.administration import require_acls
     from chat.store.outside_changes import ACCOUNT_CHANGED
 
     wanted = require_acls(acls_of("--set", acls, more))
@@ -201,7 +201,7 @@ def sessions(data: Path, name: str, end: bool, as_json: bool) -> None:
     Those that have ended are shown last.
     """
     from chat.cli.administration import administer
-    from chat.domain.admin_audit_log import the_instance
+    from chat.domain.administration.admin_audit_log import the_instance
     from chat.store.outside_changes import CREDENTIALS_REVOKED
 
     async def command(instance: Instance) -> list[dict[str, Any]] | int:

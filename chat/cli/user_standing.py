@@ -14,7 +14,7 @@ from chat.registries.deletion_reasons import DeletionReason
 if TYPE_CHECKING:
     from chat.api.administration_services import AdministrationServices
     from chat.cli.administration import Instance
-    from chat.store.accounts import Account
+    from chat.store.accounts.accounts import Account
 
 SHOWN: Final = ("id", "username", "discriminator", "flags", "temp_banned_until", "pending_deletion_at")
 REASON_LENGTH: Final = 512
@@ -38,7 +38,7 @@ def ban(data: Path, name: str, hours: int | None, reason: str | None, notify: bo
     Its sessions end at once. A ban that stands is replaced.
     """
     _require_length("--reason", reason)
-    from chat.domain.admin_audit_log import the_instance
+    from chat.domain.administration.admin_audit_log import the_instance
 
     async def do(administration: AdministrationServices, _: Instance, account: Account) -> dict[str, Any]:
         return await administration.bans.ban(the_instance(), account.id, hours=hours or 0, reason=reason, notify=notify)
@@ -57,7 +57,7 @@ def unban(data: Path, name: str, public_reason: str | None, reason: str | None, 
     """Lift the ban of account U."""
     _require_length("--public-reason", public_reason)
     _require_length("--reason", reason)
-    from chat.domain.admin_audit_log import the_instance
+    from chat.domain.administration.admin_audit_log import the_instance
 
     async def do(administration: AdministrationServices, _: Instance, account: Account) -> dict[str, Any]:
         return await administration.bans.unban(
@@ -111,10 +111,10 @@ def delete(
         raise click.UsageError("--replace and --cancel exclude each other")
     _require_length("--public-reason", public_reason)
     _require_length("--reason", reason)
-    from chat.domain.admin_audit_log import the_instance
-    from chat.domain.administered_deletions import DeletionWish
+    from chat.domain.administration.admin_audit_log import the_instance
+    from chat.domain.administration.administered_deletions import DeletionWish
     from chat.errors import ApiError, OperatorError
-    from chat.store import account_deletions
+    from chat.store.accounts import account_deletions
 
     async def do(administration: AdministrationServices, instance: Instance, account: Account) -> dict[str, Any]:
         pending = account_deletions.of_user(instance.database.reader, account.id)

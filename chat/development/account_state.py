@@ -12,12 +12,12 @@ import attrs
 
 from chat.api.fields import OMITTED, FlagBits, Items, Length, Maybe, Omitted, Pattern, Refusal, Timestamp
 from chat.development.parts import DevelopmentServices
-from chat.domain.factors import holder_of_factors
-from chat.domain.objects.admin_user import admin_user
+from chat.domain.administration.admin_user_object import admin_user
+from chat.domain.standing.factors import holder_of_factors
 from chat.errors import ApiError, InvalidFormBody
 from chat.registries.user_flags import PremiumType, UserFlag
-from chat.store import accounts, user_settings
-from chat.store.accounts import Account
+from chat.store.accounts import accounts, user_settings
+from chat.store.accounts.accounts import Account
 
 EMAIL_CHARACTERS: Final = 254
 NAMES_MAXIMUM: Final = 106

@@ -12,7 +12,7 @@ import trio
 from chat.bus.bus import GuildJoined
 from chat.development.parts import DevelopmentServices
 from chat.development.seeded_world import DEVELOPMENT_WORKER
-from chat.domain.guild_plan import EVERYONE_NAME
+from chat.domain.guilds.guild_plan import EVERYONE_NAME
 from chat.errors import ApiError
 from chat.protocol.sharding import Shard
 from chat.registries.channel_types import ChannelType
@@ -20,11 +20,13 @@ from chat.registries.guild_features import NEW_GUILD_FEATURES
 from chat.registries.join_sources import JoinSource
 from chat.registries.permissions import DEFAULT_EVERYONE
 from chat.snowflake import snowflake_at
-from chat.store import accounts, applications, channels, guilds, members, roles
-from chat.store.channels import Channel
-from chat.store.guilds import Guild
-from chat.store.members import Member
-from chat.store.roles import Role
+from chat.store.accounts import accounts
+from chat.store.applications import applications
+from chat.store.guilds import channels, guilds, members, roles
+from chat.store.guilds.channels import Channel
+from chat.store.guilds.guilds import Guild
+from chat.store.guilds.members import Member
+from chat.store.guilds.roles import Role
 
 GUILDS_MAXIMUM: Final = 20_000
 """Guilds of one request."""

@@ -13,18 +13,19 @@ from chat.api.fields import OMITTED, Items, Length, Maybe, Omitted, Range, Snowf
 from chat.bus.audience import ToGuild
 from chat.bus.bus import Event, GuildJoined, GuildLeft, GuildStateChanged
 from chat.development.parts import DevelopmentServices
-from chat.domain import guild_folders
-from chat.domain.guild_administration import announce
-from chat.domain.guild_states import GuildState
-from chat.domain.objects.guilds import guild_object
-from chat.domain.objects.messages import author_object
+from chat.domain.accounts import guild_folders
+from chat.domain.administration.guild_administration import announce
+from chat.domain.messages.message_objects import author_object
+from chat.domain.standing.guild_objects import guild_object
+from chat.domain.standing.guild_states import GuildState
 from chat.errors import ApiError, InvalidFormBody
 from chat.registries.events import EventName
 from chat.registries.guild_values import DisabledOperation
 from chat.registries.join_sources import JoinSource
-from chat.store import accounts, guilds, members, roles
-from chat.store.guilds import Guild
-from chat.store.members import Member
+from chat.store.accounts import accounts
+from chat.store.guilds import guilds, members, roles
+from chat.store.guilds.guilds import Guild
+from chat.store.guilds.members import Member
 
 EVERY_DISABLED_OPERATION = sum(operation.value for operation in DisabledOperation)
 

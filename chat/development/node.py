@@ -9,7 +9,7 @@ import attrs
 from chat.api.fields import OMITTED, Maybe, Omitted, Snowflake
 from chat.bus.bus import Bus, GuildAvailabilityChanged
 from chat.development.parts import DevelopmentServices
-from chat.domain.guild_states import GuildStates
+from chat.domain.standing.guild_states import GuildStates
 from chat.gateway.gateway import Gateway
 from chat.store.database import Database
 

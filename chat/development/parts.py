@@ -12,9 +12,9 @@ from chat.api.operation import Request
 from chat.api.services import Services
 from chat.clock import MovableClock
 from chat.development.seeded_world import HashPassword, SeededWorld
-from chat.domain.account_events import AccountEvents
-from chat.domain.guild_states import GuildStates
-from chat.domain.relationships import Relationships
+from chat.domain.presence.account_events import AccountEvents
+from chat.domain.standing.guild_states import GuildStates
+from chat.domain.standing.relationships import Relationships
 from chat.gateway.gateway import Gateway
 from chat.snowflake import SnowflakeGenerator
 

@@ -21,11 +21,11 @@ from chat.development.node import NodeChange, node_of
 from chat.development.parts import DevelopmentServices, services_of
 from chat.development.reset import reset
 from chat.development.sessions import session_object
-from chat.domain.mail_sink import MailSink
-from chat.domain.relationships import RelationshipType
+from chat.domain.signing_in.mail_sink import MailSink
+from chat.domain.standing.relationships import RelationshipType
 from chat.errors import ApiError, InvalidFormBody
 from chat.protocol.sharding import Shard, parse_shard
-from chat.store import accounts
+from chat.store.accounts import accounts
 
 routes = Routes(same_origin=True)
 

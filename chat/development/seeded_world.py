@@ -22,7 +22,7 @@ from chat.clock import Clock
 from chat.development.world_rows import populate
 from chat.errors import OperatorError
 from chat.snowflake import SnowflakeGenerator
-from chat.store import instance
+from chat.store.administration import instance
 from chat.store.database import Database
 
 MARKER: Final = "seeded_world"

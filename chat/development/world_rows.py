@@ -7,21 +7,25 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
 from chat.auth.tokens import token_hash, token_preview
-from chat.domain import guild_folders
-from chat.domain.guild_plan import EVERYONE_NAME
+from chat.domain.accounts import guild_folders
+from chat.domain.guilds.guild_plan import EVERYONE_NAME
 from chat.registries.channel_types import ChannelType
 from chat.registries.guild_features import NEW_GUILD_FEATURES
 from chat.registries.join_sources import JoinSource
 from chat.registries.permissions import DEFAULT_EVERYONE
-from chat.store import accounts, admin_api_keys, applications, auth_sessions, channels, guilds, members, roles
-from chat.store.accounts import Account
-from chat.store.admin_api_keys import AdminApiKey
-from chat.store.applications import Application
-from chat.store.auth_sessions import AuthSession
-from chat.store.channels import Channel
-from chat.store.guilds import Guild
-from chat.store.members import Member
-from chat.store.roles import Role
+from chat.store.accounts import accounts
+from chat.store.accounts.accounts import Account
+from chat.store.administration import admin_api_keys
+from chat.store.administration.admin_api_keys import AdminApiKey
+from chat.store.applications import applications
+from chat.store.applications.applications import Application
+from chat.store.guilds import channels, guilds, members, roles
+from chat.store.guilds.channels import Channel
+from chat.store.guilds.guilds import Guild
+from chat.store.guilds.members import Member
+from chat.store.guilds.roles import Role
+from chat.store.signing_in import auth_sessions
+from chat.store.signing_in.auth_sessions import AuthSession
 
 if TYPE_CHECKING:
     from chat.development.seeded_world import SeededAccount, SeededWorld

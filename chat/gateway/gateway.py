@@ -11,10 +11,10 @@ import trio
 
 from chat.auth.principal import Principal
 from chat.bus.bus import Bus
-from chat.domain.guild_states import GuildStates
-from chat.domain.instance_figures import GatewayFigures
-from chat.domain.presences import Presences
-from chat.domain.voice_states import VoiceStates
+from chat.domain.administration.instance_figures import GatewayFigures
+from chat.domain.presence.presences import Presences
+from chat.domain.presence.voice_states import VoiceStates
+from chat.domain.standing.guild_states import GuildStates
 from chat.gateway.admission import Admission
 from chat.gateway.commands.handler import CommandHandler
 from chat.gateway.compressed_connection import CompressedConnection

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
-from chat.domain.guild_states import GuildState, GuildStates
-from chat.domain.objects.guild_ready import guild_ready_object, unavailable_guild
-from chat.domain.presences import Presences
-from chat.domain.voice_states import VoiceStates
+from chat.domain.presence.presences import Presences
+from chat.domain.presence.voice_states import VoiceStates
+from chat.domain.standing.guild_ready import guild_ready_object, unavailable_guild
+from chat.domain.standing.guild_states import GuildState, GuildStates
 from chat.gateway.rooms import GuildRoom
 from chat.gateway.session import GatewaySession
 from chat.registries.events import EventName

@@ -34,11 +34,11 @@ from chat.bus.bus import (
     SavedPresenceChanged,
     Turn,
 )
-from chat.domain.account_presence import taking_on
-from chat.domain.guild_states import GuildStates
-from chat.domain.objects.channels import channel_without_threads
-from chat.domain.presences import Presences
-from chat.domain.voice_states import VoiceStates
+from chat.domain.presence.account_presence import taking_on
+from chat.domain.presence.presences import Presences
+from chat.domain.presence.voice_states import VoiceStates
+from chat.domain.standing.channel_objects import channel_without_threads
+from chat.domain.standing.guild_states import GuildStates
 from chat.gateway.fanout import Delivery, Fanout
 from chat.gateway.guild_payloads import GuildPayloads
 from chat.gateway.reaction_debounce import ReactionDebounce

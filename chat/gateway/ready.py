@@ -8,7 +8,7 @@ from typing import Any, Final, Protocol
 import trio
 
 from chat.auth.principal import Principal
-from chat.domain.presences import Presences, initial_presence
+from chat.domain.presence.presences import Presences, initial_presence
 from chat.gateway.guild_payloads import GuildPayloads
 from chat.gateway.hub import Hub
 from chat.gateway.session import GatewaySession

@@ -10,7 +10,7 @@ import attrs
 import orjson
 import structlog
 
-from chat.domain.presences import SessionPresence
+from chat.domain.presence.presences import SessionPresence
 from chat.gateway.session import GatewaySession
 from chat.protocol.custom_status import CustomStatus
 from chat.protocol.numbering import Numbering

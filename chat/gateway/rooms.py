@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import attrs
 
-from chat.domain.guild_states import GuildState
-from chat.domain.presences import Presences
-from chat.domain.voice_states import VoiceStates
+from chat.domain.presence.presences import Presences
+from chat.domain.presence.voice_states import VoiceStates
+from chat.domain.standing.guild_states import GuildState
 from chat.gateway.session import GatewaySession
 from chat.registries.channel_types import CHANNEL_THREADS_TYPES
 from chat.registries.guild_features import UNAVAILABLE_GUILD_FEATURES

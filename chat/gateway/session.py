@@ -9,7 +9,7 @@ from typing import Protocol
 
 from chat.auth.principal import Principal
 from chat.bus.audience import Mentions
-from chat.domain.presences import SessionPresence
+from chat.domain.presence.presences import SessionPresence
 from chat.protocol.commands import Identify
 from chat.protocol.numbering import Numbering
 from chat.protocol.payload import EventRun, OutgoingEvent

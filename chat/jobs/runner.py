@@ -23,9 +23,10 @@ from chat.errors import ApiError, StorageUnavailable
 from chat.registries.acls import Acl
 from chat.registries.jobs import JOB_KINDS, JobStatus, JobType
 from chat.snowflake import SnowflakeGenerator
-from chat.store import accounts, jobs
+from chat.store.accounts import accounts
+from chat.store.administration import jobs
+from chat.store.administration.jobs import Job
 from chat.store.database import Database
-from chat.store.jobs import Job
 
 T = TypeVar("T")
 

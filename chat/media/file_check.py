@@ -13,8 +13,9 @@ from typing import Final
 from chat.media.archive_files import ArchiveFiles
 from chat.media.storage import MediaStorage, stored_keys
 from chat.snowflake import snowflake_at
-from chat.store import archives, attachments
+from chat.store.administration import archives
 from chat.store.consistency import StoredFile, few
+from chat.store.messages import attachments
 
 UNDER_WAY_MS: Final = 3_600_000
 """A file this young may belong to a message that is being sent."""

@@ -15,7 +15,7 @@ from urllib.parse import quote
 
 from chat.auth.keys import Keys
 from chat.clock import Clock
-from chat.store.attachments import Attachment
+from chat.store.messages.attachments import Attachment
 
 HOUR_MS: Final = 3_600_000
 

@@ -1,7 +1,7 @@
 """What administrators do, as the administrative audit log names it (administration.md, Audit entries).
 
 One row per action: its name, the kind of thing that its entries are about, and the metadata that an entry may have.
-`chat.domain.admin_audit_log` writes nothing else.
+`chat.domain.administration.admin_audit_log` writes nothing else.
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""What requests leave to be finished, should the server end before they do it themselves (`chat.domain.errands`)."""
+"""What requests leave to be finished, should the server end before they do it themselves
+(`chat.domain.policy.errands`)."""
 
 from __future__ import annotations
 

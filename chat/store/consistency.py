@@ -13,8 +13,8 @@ from typing import Final
 
 import attrs
 
-from chat.store import guilds
-from chat.store.attachments import INSTANCE
+from chat.store.guilds import guilds
+from chat.store.messages.attachments import INSTANCE
 
 TOLD_MAXIMUM: Final = 20
 """Things of one kind that are told one by one."""
@@ -100,7 +100,7 @@ def wrong_counts(connection: sqlite3.Connection) -> Iterator[str]:
 
 
 _WAITING: Final = "EXISTS (SELECT 1 FROM errand_accounts WHERE errand_accounts.user_id = {}.user_id)"
-"""Whose turn is still to come in what a server goes on with (`chat.domain.errands`)."""
+"""Whose turn is still to come in what a server goes on with (`chat.domain.policy.errands`)."""
 
 _LEFTOVERS: Final = (
     (

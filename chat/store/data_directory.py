@@ -22,7 +22,7 @@ from typing import Final
 import attrs
 
 from chat.errors import OperatorError
-from chat.store import sealed_secrets
+from chat.store.administration import sealed_secrets
 from chat.store.connections import connect
 from chat.store.migrations import is_current, prepare
 

@@ -22,7 +22,7 @@ from chat.auth.passwords import CHEAP
 from chat.clock import MovableClock
 from chat.config import Loaded, load_settings
 from chat.development.seeded_world import SeededWorld, describe
-from chat.domain.origins import Origins
+from chat.domain.policy.origins import Origins
 from chat.gateway.listener import Listener, open_listeners
 from chat.server import Server, Surroundings, develop
 from chat.store.data_directory import DataDirectory

@@ -28,7 +28,7 @@ from chat import __version__
 from chat.auth.resolve import resolve_authorization
 from chat.clock import Clock
 from chat.config import Settings
-from chat.domain.origins import Origins
+from chat.domain.policy.origins import Origins
 from chat.errors import ApiError, InvalidFormBody
 from chat.store.database import Database
 from chat.web.assets import Assets, read_assets

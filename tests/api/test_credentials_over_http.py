@@ -7,8 +7,6 @@ from typing import Any
 import orjson
 import pytest
 import trio
-from raw_http import Answer, RawHttp
-from signing_in import set_account
 
 from chat.registries.built_in_applications import ADMIN_APPLICATION_ID
 from chat.registries.scopes import ADMIN_SCOPE, Scope
@@ -16,7 +14,9 @@ from chat.registries.user_flags import UserFlag
 from chat.testing.rest_client import Response, RestClient
 from chat.testing.server import ChatServer
 from chat.testing.world import World
+from tests.api.raw_http import Answer, RawHttp
 from tests.conformance.presented_credentials import Issuer
+from tests.signing_in.signing_in import set_account
 
 UNKNOWN_SESSION = "cht_" + "a" * 36
 SECRET = "A" * 43

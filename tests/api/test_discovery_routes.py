@@ -8,8 +8,8 @@ import pytest
 import trio
 import trio.testing
 
-from chat.domain.readiness import RETRY_SECONDS, TRUSTED_SECONDS
-from chat.store import instance
+from chat.domain.policy.readiness import RETRY_SECONDS, TRUSTED_SECONDS
+from chat.store.administration import instance
 from chat.testing.server import ChatServer
 from chat.testing.world import World
 

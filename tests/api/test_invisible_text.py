@@ -9,7 +9,7 @@ import pytest
 
 from chat.testing.rest_client import Response
 from chat.testing.world import World
-from tests.api.surfaces import new_webhook, webhook_path
+from tests.webhooks.surfaces import new_webhook, webhook_path
 
 INVISIBLE = ["\x00", "\u200b\u200d", " \x00\ufeff\t", "\u3164\u2800"]
 

@@ -1,7 +1,7 @@
 """What is judged before a slow step is judged again where it is written (design 8): images, uploads, passwords.
 
-Somebody else's unit stands in front of the one that writes (`tests.admin.meanwhile`): the caller's sign-in ends, a
-permission is taken away, what the request is about goes, or a value changes that the request only repeats.
+Somebody else's unit stands in front of the one that writes (`tests.administration.meanwhile`): the caller's sign-in
+ends, a permission is taken away, what the request is about goes, or a value changes that the request only repeats.
 """
 
 from __future__ import annotations
@@ -19,13 +19,16 @@ from chat.admin.routes import ADMIN_ROUTES
 from chat.api.operation import Operation
 from chat.api.routes import ROUTES
 from chat.registries.permissions import Permission
-from chat.store import accounts, auth_sessions, guilds, members, roles, webhooks
+from chat.store.accounts import accounts
+from chat.store.guilds import guilds, members, roles
+from chat.store.signing_in import auth_sessions
+from chat.store.webhooks import webhooks
 from chat.testing.rest_client import Response, RestClient
 from chat.testing.server import ChatServer
 from chat.testing.world import World
-from tests.admin.meanwhile import Meanwhile, Unit
-from tests.api.surfaces import FORM_HEADERS, data_uri, form, png
+from tests.administration.meanwhile import Meanwhile, Unit
 from tests.enrolment import Phone
+from tests.webhooks.surfaces import FORM_HEADERS, data_uri, form, png
 
 RIGHTS: Final = (
     Permission.MANAGE_GUILD

@@ -9,7 +9,6 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 import pytest
-from signing_in import Holder
 from trio.testing import MockClock
 
 from chat.admin.routes import ADMIN_ROUTES
@@ -19,6 +18,7 @@ from chat.api.schemas.shapes import JSON, Components, by_status
 from chat.testing.rest_client import RestClient
 from chat.testing.server import ChatServer
 from chat.testing.world import World
+from tests.signing_in.signing_in import Holder
 
 OPERATIONS: Final = [operation for module in (*ROUTES, *ADMIN_ROUTES) for operation in module.operations]
 

@@ -1,4 +1,4 @@
-"""A request that cannot finish what it began: the server does (`chat.domain.errands`)."""
+"""A request that cannot finish what it began: the server does (`chat.domain.policy.errands`)."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import pytest
 import trio
 from trio.testing import MockClock
 
-from chat.domain import own_messages
-from chat.domain.errands import LOOK_SECONDS, RETRY_SECONDS, Errand
+from chat.domain.guilds import own_messages
+from chat.domain.policy.errands import LOOK_SECONDS, RETRY_SECONDS, Errand
 from chat.store import errands
 from chat.testing.server import ChatServer
 from chat.testing.world import World

@@ -13,7 +13,7 @@ from chat.auth.principal import CredentialKind, Principal
 from chat.errors import ApiError
 from chat.registries.acls import Acl
 from chat.registries.scopes import Scope
-from chat.store.accounts import Account
+from chat.store.accounts.accounts import Account
 
 PERSON = Account(id=1, username="alice", discriminator=1)
 ROBOT = Account(id=2, username="robot", discriminator=1, bot=True)

@@ -14,16 +14,17 @@ from pathlib import Path
 import pytest
 import structlog
 import trio
-from command_line import ALICE, CATEGORY, CHANNEL, GUILD, PASSWORD, Outcome, Run
 
 from chat.auth.passwords import CHEAP, Passwords
 from chat.cli.main import main
-from chat.store import accounts, channels, guilds
-from chat.store.accounts import Account
-from chat.store.channels import Channel
+from chat.store.accounts import accounts
+from chat.store.accounts.accounts import Account
 from chat.store.connections import connect
 from chat.store.data_directory import DataDirectory
-from chat.store.guilds import Guild
+from chat.store.guilds import channels, guilds
+from chat.store.guilds.channels import Channel
+from chat.store.guilds.guilds import Guild
+from tests.cli.command_line import ALICE, CATEGORY, CHANNEL, GUILD, PASSWORD, Outcome, Run
 
 TERMINAL_COLUMNS = 200
 

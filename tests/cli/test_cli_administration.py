@@ -9,15 +9,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from command_line import CATEGORY, CHANNEL, GUILD, PASSWORD, Outcome, Run, stored
 
 from chat.registries.blocklists import Blocklist
 from chat.registries.jobs import JobType
 from chat.snowflake import snowflake_at
-from chat.store import blocklists, chosen_settings, guilds, jobs, outside_changes
+from chat.store import outside_changes
+from chat.store.administration import blocklists, chosen_settings, jobs
+from chat.store.administration.jobs import Job
 from chat.store.data_directory import DataDirectory
-from chat.store.guilds import Guild
-from chat.store.jobs import Job
+from chat.store.guilds import guilds
+from chat.store.guilds.guilds import Guild
+from tests.cli.command_line import CATEGORY, CHANNEL, GUILD, PASSWORD, Outcome, Run, stored
 
 
 @pytest.fixture

@@ -14,18 +14,19 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from command_line import Run
 
 from chat.cli import backup as backup_command
 from chat.cli.backup_format import checksum_line
-from chat.store import attachments, guilds
-from chat.store.attachments import Attachment
-from chat.store.channels import Channel, insert
 from chat.store.connections import connect
 from chat.store.data_directory import DataDirectory
-from chat.store.guilds import Guild
-from chat.store.messages import Message, MessageExtra
-from chat.store.messages import insert as insert_message
+from chat.store.guilds import guilds
+from chat.store.guilds.channels import Channel, insert
+from chat.store.guilds.guilds import Guild
+from chat.store.messages import attachments
+from chat.store.messages.attachments import Attachment
+from chat.store.messages.messages import Message, MessageExtra
+from chat.store.messages.messages import insert as insert_message
+from tests.cli.command_line import Run
 
 GUILD = 4_000_000_000_000
 CHANNEL = GUILD + 1

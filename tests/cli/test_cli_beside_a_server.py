@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import trio
-from command_line import Outcome, Run
 
 from chat.testing.rest_client import RestClient
+from tests.cli.command_line import Outcome, Run
 from tests.durability.server_process import ServerProcess, running
 
 

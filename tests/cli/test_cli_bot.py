@@ -5,12 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from command_line import ALICE, Run
 
 from chat.auth.tokens import application_of, token_hash
-from chat.store import accounts, applications
+from chat.store.accounts import accounts
+from chat.store.applications import applications
 from chat.store.connections import connect
 from chat.store.data_directory import DataDirectory
+from tests.cli.command_line import ALICE, Run
 
 
 def test_a_bot_is_made_with_a_token_that_is_told_once(run: Run, data: Path, alice: str) -> None:

@@ -11,17 +11,17 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from command_line import ALICE, CHANNEL, GUILD, Run, stored
 
 from chat.auth.keys import Keys
-from chat.domain.backup_codes import KEY_PURPOSE
-from chat.domain.totp_secrets import sealed_secret
+from chat.domain.signing_in.backup_codes import KEY_PURPOSE
+from chat.domain.signing_in.totp_secrets import sealed_secret
 from chat.snowflake import snowflake_at
-from chat.store import attachments
-from chat.store.attachments import Attachment
 from chat.store.connections import connect
 from chat.store.data_directory import DataDirectory
+from chat.store.messages import attachments
+from chat.store.messages.attachments import Attachment
 from chat.store.migrations import MIGRATIONS
+from tests.cli.command_line import ALICE, CHANNEL, GUILD, Run, stored
 from tests.mmdb_file import write_database
 
 FILE = GUILD + 3

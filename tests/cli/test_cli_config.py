@@ -5,13 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from command_line import Run
 
 from chat.config.loading import SETTINGS
-from chat.store import chosen_settings
+from chat.store.administration import chosen_settings
 from chat.store.connections import connect
 from chat.store.data_directory import DataDirectory
 from chat.store.migrations import prepare
+from tests.cli.command_line import Run
 
 
 def test_every_setting_is_shown_with_value_origin_and_meaning(

@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from command_line import GUILD, Outcome, Run, stored
 
 from chat.store import outside_changes
 from chat.store.data_directory import DataDirectory
+from tests.cli.command_line import GUILD, Outcome, Run, stored
 
 
 def test_features_are_shown_added_and_removed(run: Run, data: Path, alice: str) -> None:

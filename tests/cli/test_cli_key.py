@@ -5,12 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from command_line import Run, stored
 
 from chat.auth.credentials import parse_authorization
 from chat.auth.resolve import resolve
-from chat.store import address_bans, outside_changes
-from chat.store.address_bans import AddressBan
+from chat.store import outside_changes
+from chat.store.signing_in import address_bans
+from chat.store.signing_in.address_bans import AddressBan
+from tests.cli.command_line import Run, stored
 
 FOREVER = 32_503_680_000_000
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from command_line import Run
 
+from tests.cli.command_line import Run
 from tests.mail.smtp_server import HOST, Postbox, free_port, smtp_server
 
 

@@ -11,12 +11,12 @@ from pathlib import Path
 import click
 import pytest
 import trio
-from command_line import Run
 
 import chat
 from chat import __version__
 from chat.cli import main as cli
 from chat.errors import ApiError, InvalidFormBody, OperatorError
+from tests.cli.command_line import Run
 
 
 def in_a_process(*arguments: object, **environment: str) -> subprocess.CompletedProcess[str]:

@@ -17,9 +17,9 @@ from typing import Any
 
 import attrs
 import pytest
-from command_line import Run
 
 import chat
+from tests.cli.command_line import Run
 from tests.patience import PATIENCE_SECONDS
 
 ENVIRONMENT = os.environ | {"PYTHONPATH": str(Path(chat.__file__).parents[1])}
@@ -146,7 +146,7 @@ main()
         ("click", (-signal.SIGINT, "")),
         ("chat.cli.dev", (1, "chat: aborted\n")),
         ("trio", (-signal.SIGINT, "")),
-        ("chat.domain.guilds", (-signal.SIGINT, "")),
+        ("chat.domain.guilds.guilds", (-signal.SIGINT, "")),
         ("chat.development.seeded_world", (0, "")),  # the loop runs, and nothing is served yet
     ],
 )

@@ -7,12 +7,14 @@ from pathlib import Path
 
 import pytest
 import trio
-from command_line import ALICE, PASSWORD, Run, stored
 
 from chat.auth.passwords import CHEAP, Passwords
-from chat.store import accounts, auth_sessions, outside_changes
-from chat.store.auth_sessions import AuthSession
+from chat.store import outside_changes
+from chat.store.accounts import accounts
 from chat.store.data_directory import DataDirectory
+from chat.store.signing_in import auth_sessions
+from chat.store.signing_in.auth_sessions import AuthSession
+from tests.cli.command_line import ALICE, PASSWORD, Run, stored
 
 
 def has_password(data: Path, user_id: str, password: str) -> bool:

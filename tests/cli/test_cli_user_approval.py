@@ -5,11 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from command_line import Run, stored
 
-from chat.store import accounts, pending_registrations
-from chat.store.accounts import Account
-from chat.store.pending_registrations import PendingRegistration
+from chat.store.accounts import accounts
+from chat.store.accounts.accounts import Account
+from chat.store.signing_in import pending_registrations
+from chat.store.signing_in.pending_registrations import PendingRegistration
+from tests.cli.command_line import Run, stored
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ import attrs
 from chat.registries.permissions import Permission
 from chat.testing.rest_client import RestClient
 from chat.testing.world import Actor, World
-from tests.api.surfaces import png
+from tests.webhooks.surfaces import png
 
 MARK: Final = "hush"
 """Begins the names of hidden places."""

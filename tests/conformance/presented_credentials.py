@@ -16,19 +16,15 @@ from chat.auth.tokens import TokenMint, token_hash
 from chat.registries.built_in_applications import ADMIN_APPLICATION_ID
 from chat.registries.scopes import ADMIN_SCOPE, SCOPES, Scope
 from chat.registries.user_flags import UserFlag
-from chat.store import (
-    accounts,
-    admin_api_keys,
-    applications,
-    auth_sessions,
-    oauth2_grants,
-    oauth2_tokens,
-)
-from chat.store.accounts import Account
-from chat.store.admin_api_keys import AdminApiKey
-from chat.store.auth_sessions import AuthSession
-from chat.store.oauth2_grants import Grant
-from chat.store.oauth2_tokens import Token
+from chat.store.accounts import accounts
+from chat.store.accounts.accounts import Account
+from chat.store.administration import admin_api_keys
+from chat.store.administration.admin_api_keys import AdminApiKey
+from chat.store.applications import applications, oauth2_grants, oauth2_tokens
+from chat.store.applications.oauth2_grants import Grant
+from chat.store.applications.oauth2_tokens import Token
+from chat.store.signing_in import auth_sessions
+from chat.store.signing_in.auth_sessions import AuthSession
 from chat.testing.server import ChatServer
 from chat.testing.world import World
 from tests.conformance.raw_requests import Headers

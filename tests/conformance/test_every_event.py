@@ -23,9 +23,9 @@ from chat.testing.gateway_client import GatewayClient
 from chat.testing.rest_client import Response
 from chat.testing.server import ChatServer
 from chat.testing.world import World
-from tests.api.friends import befriend, make_group
-from tests.api.surfaces import data_uri, form, png, post_form
 from tests.enrolment import ORIGIN
+from tests.people.friends import befriend, make_group
+from tests.webhooks.surfaces import data_uri, form, png, post_form
 
 FIXTURE: Final = Path(__file__).parents[2] / "spec_fixtures" / "gateway" / "event_causes.json"
 ROWS: Final[list[dict[str, str]]] = json.loads(FIXTURE.read_text())

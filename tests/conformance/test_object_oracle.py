@@ -34,7 +34,7 @@ from tests.conformance.object_table import (
     trials,
     tried_at,
 )
-from tests.conformance.test_rules_mfa_levels import ask_for_factors
+from tests.guilds.test_rules_mfa_levels import ask_for_factors
 
 GUILD_WIDE: Final = re.compile(rb'"(?:system|afk|rules)_channel_id":"[0-9]+"')
 """Members of the guild object, which everybody in the guild has (document 001, Guild object)."""

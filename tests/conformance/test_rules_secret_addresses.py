@@ -17,8 +17,11 @@ from chat.testing.connecting import TcpRoute
 from chat.testing.rest_client import Response, RestClient
 from chat.testing.server import ChatServer
 from chat.testing.world import World
-from tests.api.outside_server import OutsideServer, outside, plain
-from tests.api.surfaces import (
+from tests.conformance.presented_credentials import Issuer
+from tests.conformance.raw_requests import Headers, RawClient
+from tests.durability.server_process import running
+from tests.messages.outside_server import OutsideServer, outside, plain
+from tests.webhooks.surfaces import (
     FORM_HEADERS,
     data_uri,
     fetch,
@@ -30,9 +33,6 @@ from tests.api.surfaces import (
     target,
     webhook_path,
 )
-from tests.conformance.presented_credentials import Issuer
-from tests.conformance.raw_requests import Headers, RawClient
-from tests.durability.server_process import running
 
 PRESENTED: Final = (
     "nothing",

@@ -16,9 +16,13 @@ from chat.development.seeded_world import AGE_MS, SeededWorld
 from chat.errors import OperatorError
 from chat.registries.channel_types import ChannelType
 from chat.snowflake import snowflake_time_ms
-from chat.store import accounts, admin_api_keys, applications, auth_sessions, channels, guilds, members
-from chat.store.accounts import Account
+from chat.store.accounts import accounts
+from chat.store.accounts.accounts import Account
+from chat.store.administration import admin_api_keys
+from chat.store.applications import applications
 from chat.store.database import Database, open_database
+from chat.store.guilds import channels, guilds, members
+from chat.store.signing_in import auth_sessions
 from chat.testing.fresh_database import fresh_database
 
 MADE_AT = 1_800_000_000_000

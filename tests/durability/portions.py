@@ -121,4 +121,4 @@ REQUESTS: Final[dict[str, Request]] = {
         "admin", "PUT", "/v1/admin/users/{bob_id}/deletion", reason_code=3, notify_user=False
     ),
 }
-"""Those that are errands (`chat.domain.errands`), by their operations."""
+"""Those that are errands (`chat.domain.policy.errands`), by their operations."""

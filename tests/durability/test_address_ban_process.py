@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 import trio
 
-from chat.store import address_bans
 from chat.store.connections import connect
 from chat.store.data_directory import DataDirectory
+from chat.store.signing_in import address_bans
 from chat.testing.rest_client import RestClient
 from tests.durability.server_process import ServerProcess, running
 

@@ -15,13 +15,13 @@ from urllib.parse import urlsplit
 
 import pytest
 import trio
-from server_process import ServerProcess, running
 
 from chat.snowflake import snowflake_at
 from chat.store.connections import connect
 from chat.store.data_directory import DataDirectory
 from chat.testing.rest_client import RestClient
-from tests.api.surfaces import form, post_form
+from tests.durability.server_process import ServerProcess, running
+from tests.webhooks.surfaces import form, post_form
 
 pytestmark = pytest.mark.long
 

@@ -14,7 +14,8 @@ import pytest
 import trio
 from trio.testing import MockClock
 
-from chat.domain import guild_deletion, message_deletion, own_message_deletion, own_messages
+from chat.domain.guilds import guild_deletion, own_messages
+from chat.domain.messages import message_deletion, own_message_deletion
 from chat.registries.errands import ErrandKind
 from chat.store import consistency, errands
 from chat.testing.server import ChatServer, open_chat_server

@@ -19,7 +19,7 @@ from chat.registries.jobs import JobType
 from chat.registries.user_flags import UserFlag
 from chat.testing.server import ChatServer, open_chat_server
 from chat.testing.world import World
-from tests.admin.erasure_world import prepare, server_write
+from tests.administration.erasure_world import prepare, server_write
 from tests.durability.ended_servers import Killer, next_server, picture
 
 UNKNOWN: Final = "1234567890"

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pyotp
 import pytest
-from server_process import running
 
 from chat.testing import SoftwareAuthenticator
 from chat.testing.rest_client import RestClient
+from tests.durability.server_process import running
 
 pytestmark = pytest.mark.long
 

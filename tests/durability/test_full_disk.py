@@ -8,9 +8,8 @@ from __future__ import annotations
 import resource
 from pathlib import Path
 
-from server_process import running
-
-from chat.domain.readiness import RETRY_SECONDS, TRUSTED_SECONDS
+from chat.domain.policy.readiness import RETRY_SECONDS, TRUSTED_SECONDS
+from tests.durability.server_process import running
 
 FULL, ROOM = 1, resource.RLIM_INFINITY
 

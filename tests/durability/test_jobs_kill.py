@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 import trio
-from server_process import ServerProcess, running
 
 from chat.testing.rest_client import RestClient
+from tests.durability.server_process import ServerProcess, running
 
 pytestmark = pytest.mark.long
 

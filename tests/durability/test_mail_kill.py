@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 import trio
 from aiosmtpd.smtp import SMTP, Envelope, Session
-from server_process import ServerProcess, running
 
+from tests.durability.server_process import ServerProcess, running
 from tests.mail.smtp_server import HOST, Postbox, free_port, smtp_server
 
 pytestmark = pytest.mark.long

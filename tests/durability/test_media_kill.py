@@ -16,10 +16,10 @@ import pytest
 import trio
 
 from chat.testing.rest_client import RestClient
-from tests.api.outside_server import outside, plain
-from tests.api.surfaces import FORM_HEADERS, fetch, form, png, post_form, promised, target
 from tests.durability.server_process import running
 from tests.image_samples import png_bomb, written
+from tests.messages.outside_server import outside, plain
+from tests.webhooks.surfaces import FORM_HEADERS, fetch, form, png, post_form, promised, target
 
 pytestmark = pytest.mark.long
 

@@ -11,7 +11,7 @@ import trio
 
 from chat.store.connections import connect
 from chat.store.data_directory import DataDirectory
-from chat.store.messages import Message, insert
+from chat.store.messages.messages import Message, insert
 from tests.durability.server_process import running
 
 pytestmark = pytest.mark.long

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from server_process import ServerProcess, running
 
 from chat.testing import RestClient
 from chat.testing.rest_client import Response
+from tests.durability.server_process import ServerProcess, running
 
 pytestmark = pytest.mark.long
 

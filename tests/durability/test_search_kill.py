@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 import trio
-from server_process import running
 
-from chat.store import message_search_entries
 from chat.store.data_directory import DataDirectory
+from chat.store.messages import message_search_entries
 from chat.testing import RestClient
 from chat.testing.rest_client import NoAnswer
+from tests.durability.server_process import running
 
 pytestmark = pytest.mark.long
 

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 import trio
-from server_process import running
 
 from chat.testing import RestClient
 from chat.testing.rest_client import NoAnswer
+from tests.durability.server_process import running
 
 pytestmark = pytest.mark.long
 

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 import trio
-from server_process import running
 
 from chat.testing import GatewayClient
 from chat.testing.connecting import TcpRoute
+from tests.durability.server_process import running
 
 pytestmark = pytest.mark.long
 

@@ -11,9 +11,9 @@ from pathlib import Path
 import pyotp
 import pytest
 import trio
-from server_process import ServerProcess, running
 
 from chat.testing.rest_client import Response, RestClient
+from tests.durability.server_process import ServerProcess, running
 
 pytestmark = pytest.mark.long
 

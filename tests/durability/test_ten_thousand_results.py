@@ -13,13 +13,16 @@ import pytest
 import trio
 
 from chat.snowflake import snowflake_at
-from chat.store import accounts, admin_audit_log, auth_sessions, relationships
-from chat.store.accounts import Account
-from chat.store.admin_audit_log import AdminAuditLogEntry
-from chat.store.auth_sessions import AuthSession
+from chat.store.accounts import accounts
+from chat.store.accounts.accounts import Account
+from chat.store.administration import admin_audit_log
+from chat.store.administration.admin_audit_log import AdminAuditLogEntry
 from chat.store.connections import connect
 from chat.store.data_directory import DataDirectory
-from chat.store.relationships import Relationship
+from chat.store.signing_in import auth_sessions
+from chat.store.signing_in.auth_sessions import AuthSession
+from chat.store.standing import relationships
+from chat.store.standing.relationships import Relationship
 from chat.testing import RestClient
 from tests.durability.server_process import running
 

@@ -9,7 +9,7 @@ from trio.testing import MockClock
 
 from chat.testing.gateway_client import GatewayClient
 from chat.testing.world import Actor, World
-from tests.api.friends import befriend, block, make_group
+from tests.people.friends import befriend, block, make_group
 
 SETTLED_SECONDS = 1.0
 GONE_SECONDS = 6.0

@@ -10,17 +10,7 @@ import trio.testing
 from chat.registries.opcodes import Opcode
 from chat.testing.gateway_client import GatewayClient
 from chat.testing.world import World
-from tests.api.thread_world import (
-    FORUM,
-    MANAGE_THREADS,
-    VIEW_CHANNEL,
-    allow,
-    channel,
-    knowing,
-    post,
-    thread,
-    watch,
-)
+from tests.threads.thread_world import FORUM, MANAGE_THREADS, VIEW_CHANNEL, allow, channel, knowing, post, thread, watch
 
 
 async def nothing_more(world: World, client: GatewayClient, *names: str) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from chat.clock import SystemClock
-from chat.domain.mail_sink import MailSink
+from chat.domain.signing_in.mail_sink import MailSink
 from chat.mail.letters import verification
 from chat.mail.mailer import Mailer
 from chat.store.database import Database, open_database

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from chat.errors import ApiError, InvalidFormBody
 from chat.media.multipart import Form, boundary_of, read_form
 from chat.media.storage import MediaStorage
-from tests.api.surfaces import BOUNDARY, form
+from tests.webhooks.surfaces import BOUNDARY, form
 
 BODY = form(
     [("files[0]", "a.png", b"\x89PNG\r\n--" + BOUNDARY.encode()[:-1]), ("files[1]", "", b"\r\n--\r\n")],

@@ -17,7 +17,7 @@ from chat.media import outside_pages
 from chat.media.outside_addresses import Guard, OutsideRefused
 from chat.media.outside_pages import AT_A_TIME_OF_A_HOST, FETCH_SECONDS, OutsidePage, OutsidePages
 from chat.media.page_head import PAGE_BYTES
-from tests.api.outside_server import Answering, outside, plain
+from tests.messages.outside_server import Answering, outside, plain
 
 HERE = ("127.0.0.0/8",)
 

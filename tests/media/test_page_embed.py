@@ -19,8 +19,8 @@ from chat.media.page_embed import (
     with_picture_found,
 )
 from chat.media.page_head import PageHead, page_head
-from tests.api.surfaces import png
 from tests.image_samples import MOVING
+from tests.webhooks.surfaces import png
 
 URL = "https://site.example/a/page"
 

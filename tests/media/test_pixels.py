@@ -20,8 +20,8 @@ from chat.media.image_workers import ImageRefused, ImageWorkers
 from chat.media.pixels import FRAMES_MAXIMUM, Unusable, placeholder, render
 from chat.media.renditions import SIZES, Original, Rendition, next_size
 from chat.media.thumbhash import thumbhash
-from tests.api.surfaces import png
 from tests.image_samples import FORMATS, png_bomb, written
+from tests.webhooks.surfaces import png
 
 SMALL = Rendition("image/webp", 64, 64)
 

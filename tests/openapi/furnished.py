@@ -7,9 +7,9 @@ from collections import defaultdict
 from typing import Any, Final
 
 from chat.testing import RestClient
-from tests.api.surfaces import form, png, post_form
 from tests.durability.server_process import ServerProcess
 from tests.image_samples import written
+from tests.webhooks.surfaces import form, png, post_form
 
 DOOMED: Final = 3
 """Of each kind, so many are there to be deleted."""

@@ -18,7 +18,7 @@ import trio
 from chat.testing.authenticator import Lie, SoftwareAuthenticator
 from chat.testing.rest_client import RestClient
 from chat.testing.world import World
-from tests.api.oauth2_client import BACK, CHALLENGE, VERIFIER, OAuth2Client
+from tests.applications.oauth2_client import BACK, CHALLENGE, VERIFIER, OAuth2Client
 from tests.canaries import Watch
 from tests.durability.server_process import ServerProcess, running
 from tests.enrolment import MFA, PASSKEYS, Phone, assertion, register

@@ -13,7 +13,7 @@ import trio
 from tests.durability.server_process import running
 from tests.loopback_http import Answer, Asked, LoopbackHttp
 from tests.mail.smtp_server import HOST, Postbox, free_port, smtp_server
-from tests.sso.provider import CLIENT_ID, CLIENT_SECRET, Provider
+from tests.signing_in.sso.provider import CLIENT_ID, CLIENT_SECRET, Provider
 
 CAPTCHA_SECRET = "captcha-secret-canary"
 CAPTCHA_TOKEN = "captcha-token-canary"

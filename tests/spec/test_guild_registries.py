@@ -13,8 +13,8 @@ import pytest
 
 from chat.api.operation import Operation, Policy
 from chat.api.routes import ROUTES
-from chat.api.routes.guilds import ModifyGuild
-from chat.domain.objects.guilds import guild_object, partial_guild_object
+from chat.api.routes.guilds.guilds import ModifyGuild
+from chat.domain.standing.guild_objects import guild_object, partial_guild_object
 from chat.registries import guild_values
 from chat.registries.guild_features import (
     NEW_GUILD_FEATURES,
@@ -24,7 +24,7 @@ from chat.registries.guild_features import (
 )
 from chat.registries.guild_values import DisabledOperation
 from chat.registries.scopes import Scope
-from chat.store.guilds import Guild
+from chat.store.guilds.guilds import Guild
 
 FIXTURES = Path(__file__).parents[2] / "spec_fixtures" / "guilds"
 

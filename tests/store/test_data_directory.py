@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from chat.errors import OperatorError
-from chat.store import sealed_secrets
+from chat.store.administration import sealed_secrets
 from chat.store.connections import connect
 from chat.store.data_directory import SIGNING_KEY_BYTES, DataDirectory
 from chat.store.migrations import is_current

@@ -11,9 +11,9 @@ import trio.testing
 
 from chat.clock import JUMP_MS
 from chat.snowflake import snowflake_at
-from chat.store import guilds
 from chat.store.connections import connect
-from chat.store.guilds import Guild
+from chat.store.guilds import guilds
+from chat.store.guilds.guilds import Guild
 from chat.store.last_id import TABLES, last_id
 from chat.store.migrations import prepare
 from chat.testing.server import OUTSIDE_POLL_SECONDS, ChatServer

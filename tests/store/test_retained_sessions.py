@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from chat.store import instance, retained_sessions
+from chat.store import retained_sessions
+from chat.store.administration import instance
 from chat.store.connections import connect
 from chat.store.migrations import migrate
 from chat.store.retained_sessions import RetainedEvent, RetainedSession

@@ -14,7 +14,7 @@ import trio
 from trio.testing import MockClock, wait_all_tasks_blocked
 
 from chat.errors import StorageUnavailable
-from chat.store import instance
+from chat.store.administration import instance
 from chat.store.database import (
     GROUP_LIMIT,
     QUEUE_LIMIT,

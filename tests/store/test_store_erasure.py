@@ -8,7 +8,7 @@ from pathlib import Path
 
 from chat.development.seeded_world import compose
 from chat.development.world_rows import populate
-from chat.store import instance
+from chat.store.administration import instance
 from chat.store.database import open_database
 from chat.store.erasure import erase_everything
 from chat.testing.fresh_database import fresh_database

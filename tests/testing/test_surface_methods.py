@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from chat.testing.world import World
-from tests.api.surfaces import png
+from tests.webhooks.surfaces import png
 
 
 async def test_files(chat_world: World) -> None:

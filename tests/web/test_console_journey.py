@@ -23,8 +23,8 @@ from chat.registries.guild_values import DisabledOperation
 from chat.registries.jobs import JobStatus, JobType
 from chat.registries.reports import RESOLVED_BY_DELETION, ReportCategory, ReportKind
 from chat.registries.user_flags import PremiumFlag, PremiumType, UserFlag
-from chat.store import jobs
-from chat.store.jobs import Job
+from chat.store.administration import jobs
+from chat.store.administration.jobs import Job
 from tests.web.browsing import Instance, Visitor, served
 from tests.web.conftest import MakeVisitor
 

@@ -9,7 +9,7 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 
 import pytest
 
-from tests.sso.provider import CLIENT_ID, CLIENT_SECRET, Provider
+from tests.signing_in.sso.provider import CLIENT_ID, CLIENT_SECRET, Provider
 from tests.web.browsing import Instance, Visitor, beside, instance
 from tests.web.conftest import MakeVisitor
 

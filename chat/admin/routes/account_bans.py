@@ -11,7 +11,7 @@ from chat.admin.acting import acting
 from chat.admin.operation import AdminRoutes
 from chat.api.fields import Length, Range, Snowflake
 from chat.api.operation import Request
-from chat.api.schemas.administration import USER
+from chat.api.schemas.administration.administration import USER
 from chat.api.schemas.shapes import NOTHING
 from chat.registries.acls import Acl
 from chat.registries.admin_actions import AdminAction

@@ -13,7 +13,7 @@ from chat.admin.acting import acting
 from chat.admin.operation import AdminRoutes
 from chat.api.fields import FlagBits, Items, Length, Pattern, Range, Refusal, Schema
 from chat.api.operation import Request
-from chat.api.schemas.administration import USER
+from chat.api.schemas.administration.administration import USER
 from chat.registries.acls import ACLS_MAXIMUM, Acl
 from chat.registries.admin_actions import AdminAction
 

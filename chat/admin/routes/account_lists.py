@@ -12,7 +12,7 @@ from chat.admin.acting import acting
 from chat.admin.operation import AdminRoutes
 from chat.api.fields import SNOWFLAKE, Length, Pattern, Range, Snowflake
 from chat.api.operation import Request
-from chat.api.schemas.administration import (
+from chat.api.schemas.administration.administration import (
     APPLICATIONS,
     CHANGE_LOG,
     GUILDS,
@@ -21,7 +21,7 @@ from chat.api.schemas.administration import (
     SESSIONS,
     USERS,
 )
-from chat.domain.administered_lists import Window
+from chat.domain.administration.administered_lists import Window
 from chat.errors import FieldError, InvalidFormBody
 from chat.registries.acls import Acl
 from chat.registries.admin_actions import AdminAction

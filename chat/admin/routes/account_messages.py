@@ -11,8 +11,8 @@ from chat.admin.acting import acting
 from chat.admin.operation import AdminRoutes
 from chat.api.fields import Length, Snowflake
 from chat.api.operation import Request
-from chat.api.schemas.administration import ALL_MESSAGES, SHRED, SHRED_ORDERED
-from chat.domain.message_shreds import Entry
+from chat.api.schemas.administration.administration import ALL_MESSAGES, SHRED, SHRED_ORDERED
+from chat.domain.administration.message_shreds import Entry
 from chat.registries.acls import Acl
 from chat.registries.admin_actions import AdminAction
 

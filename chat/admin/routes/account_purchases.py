@@ -7,7 +7,7 @@ from chat.admin import buckets
 from chat.admin.acting import acting
 from chat.admin.operation import AdminRoutes
 from chat.api.operation import Request
-from chat.api.schemas.purchases import PURCHASES
+from chat.api.schemas.administration.purchases import PURCHASES
 from chat.errors import ApiError
 from chat.registries.acls import Acl
 from chat.registries.admin_actions import AdminAction

@@ -14,7 +14,7 @@ from chat.admin import buckets
 from chat.admin.acting import acting
 from chat.admin.operation import AdminRoutes
 from chat.api.operation import Request
-from chat.api.schemas.administration import REMOVED
+from chat.api.schemas.administration.administration import REMOVED
 from chat.api.schemas.shapes import NOTHING
 from chat.errors import InvalidFormBody
 from chat.registries.acls import Acl

@@ -11,8 +11,8 @@ from chat.admin.acting import acting
 from chat.admin.operation import AdminRoutes
 from chat.api.fields import Items, Length, Range, Snowflake
 from chat.api.operation import Request
-from chat.api.schemas.administration import USERS_FOUND
-from chat.domain.account_searches import Selection
+from chat.api.schemas.administration.administration import USERS_FOUND
+from chat.domain.administration.account_searches import Selection
 from chat.registries.acls import Acl
 from chat.registries.admin_actions import AdminAction
 

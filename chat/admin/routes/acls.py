@@ -5,7 +5,7 @@ from __future__ import annotations
 from chat.admin import buckets
 from chat.admin.operation import AdminRoutes
 from chat.api.operation import Request
-from chat.api.schemas.administration import ACL_NAMES
+from chat.api.schemas.administration.administration import ACL_NAMES
 from chat.registries.acls import ACLS
 
 routes = AdminRoutes()

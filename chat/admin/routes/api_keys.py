@@ -10,9 +10,9 @@ from chat.admin import buckets
 from chat.admin.operation import AdminRoutes
 from chat.api.fields import Items, Length, Range
 from chat.api.operation import Request
-from chat.api.schemas.administration import API_KEY, NEW_API_KEY, SUCCESS
+from chat.api.schemas.administration.administration import API_KEY, NEW_API_KEY, SUCCESS
 from chat.api.schemas.shapes import listed
-from chat.domain.admin_api_keys import LIFETIME_DAYS_MAXIMUM, NAME_LENGTH, NewKey
+from chat.domain.administration.admin_api_keys import LIFETIME_DAYS_MAXIMUM, NAME_LENGTH, NewKey
 from chat.registries.acls import ACLS_MAXIMUM, Acl
 
 routes = AdminRoutes()

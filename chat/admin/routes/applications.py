@@ -11,7 +11,7 @@ from chat.admin.acting import acting
 from chat.admin.operation import AdminRoutes
 from chat.api.fields import Snowflake
 from chat.api.operation import Request
-from chat.api.schemas.administration import ADMIN_APPLICATION, APPLICATIONS
+from chat.api.schemas.administration.administration import ADMIN_APPLICATION, APPLICATIONS
 from chat.api.schemas.shapes import record
 from chat.registries.acls import Acl
 from chat.registries.admin_actions import AdminAction

@@ -11,7 +11,7 @@ from chat.admin.acting import acting
 from chat.admin.operation import AdminRoutes
 from chat.api.fields import Range, Snowflake
 from chat.api.operation import Request
-from chat.api.schemas.administration import ARCHIVE, ARCHIVE_ADDRESS
+from chat.api.schemas.administration.administration import ARCHIVE, ARCHIVE_ADDRESS
 from chat.api.schemas.shapes import listed, nullable, record
 from chat.errors import InvalidFormBody
 from chat.registries.acls import Acl

@@ -10,10 +10,10 @@ from chat.admin import buckets
 from chat.admin.operation import AdminRoutes
 from chat.api.fields import Length, Range, Snowflake
 from chat.api.operation import Request
-from chat.api.schemas.administration import AUDIT_LOG_ENTRIES, AUDIT_LOG_ENTRY
+from chat.api.schemas.administration.administration import AUDIT_LOG_ENTRIES, AUDIT_LOG_ENTRY
 from chat.registries.acls import Acl
 from chat.registries.admin_actions import AdminTarget
-from chat.store.admin_audit_log import EntriesWanted
+from chat.store.administration.admin_audit_log import EntriesWanted
 
 routes = AdminRoutes()
 

@@ -15,9 +15,9 @@ from chat.admin.acting import acting
 from chat.admin.operation import AdminRoutes
 from chat.api.fields import Length, Range
 from chat.api.operation import Request
-from chat.api.schemas.moderation import BLOCKED_VALUE, BLOCKLIST_ANSWER, BLOCKLIST_PAGE
+from chat.api.schemas.administration.moderation import BLOCKED_VALUE, BLOCKLIST_ANSWER, BLOCKLIST_PAGE
 from chat.api.schemas.shapes import NOTHING
-from chat.domain.blocklists import VALUE_LENGTH
+from chat.domain.administration.blocklists import VALUE_LENGTH
 from chat.registries.acls import Acl
 from chat.registries.admin_actions import AdminAction
 from chat.registries.blocklists import BLOCKLISTS, Blocklist

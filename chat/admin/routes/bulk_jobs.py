@@ -11,8 +11,8 @@ from chat.admin.acting import acting
 from chat.admin.operation import AdminRoutes
 from chat.api.fields import FlagBits, Items, Length, Range, Snowflake
 from chat.api.operation import Request
-from chat.api.schemas.administration import JOB
-from chat.domain.administered_deletions import DeletionWish
+from chat.api.schemas.administration.administration import JOB
+from chat.domain.administration.administered_deletions import DeletionWish
 from chat.registries.acls import Acl
 from chat.registries.admin_actions import AdminAction
 from chat.registries.deletion_reasons import DeletionReason

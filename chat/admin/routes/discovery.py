@@ -11,7 +11,7 @@ from chat.admin.acting import acting
 from chat.admin.operation import AdminRoutes
 from chat.api.fields import Length, Range
 from chat.api.operation import Request
-from chat.api.schemas.moderation import DISCOVERY_APPLICATIONS, REVIEWED_APPLICATION
+from chat.api.schemas.administration.moderation import DISCOVERY_APPLICATIONS, REVIEWED_APPLICATION
 from chat.api.schemas.shapes import NOTHING
 from chat.registries.acls import Acl
 from chat.registries.admin_actions import AdminAction

@@ -12,7 +12,7 @@ from chat.admin.acting import acting
 from chat.admin.operation import AdminRoutes
 from chat.api.fields import Items, Range, Snowflake
 from chat.api.operation import Request
-from chat.api.schemas.figures import GATEWAY_FIGURES, GATEWAY_GUILDS, INSTANCE_FIGURES
+from chat.api.schemas.administration.figures import GATEWAY_FIGURES, GATEWAY_GUILDS, INSTANCE_FIGURES
 from chat.api.schemas.shapes import COUNT, record
 from chat.registries.acls import Acl
 from chat.registries.admin_actions import AdminAction

@@ -11,13 +11,13 @@ from chat.admin.acting import acting
 from chat.admin.operation import AdminRoutes
 from chat.api.fields import Range, Snowflake
 from chat.api.operation import Request
-from chat.api.schemas.administered_guilds import ADMIN_EMOJI, ADMIN_STICKER
-from chat.api.schemas.guilds import AUDIT_LOG
+from chat.api.schemas.administration.administered_guilds import ADMIN_EMOJI, ADMIN_STICKER
+from chat.api.schemas.guilds.guilds import AUDIT_LOG
 from chat.api.schemas.shapes import NOTHING, listed, record
-from chat.domain.objects.expressions import EMOJIS, STICKERS
+from chat.domain.standing.expression_objects import EMOJIS, STICKERS
 from chat.registries.acls import Acl
 from chat.registries.admin_actions import AdminAction
-from chat.store.guild_audit_log import AuditLogPage
+from chat.store.standing.guild_audit_log import AuditLogPage
 
 routes = AdminRoutes()
 

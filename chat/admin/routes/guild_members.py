@@ -11,10 +11,10 @@ from chat.admin.acting import acting
 from chat.admin.operation import AdminRoutes
 from chat.api.fields import Length, Range
 from chat.api.operation import Request
-from chat.api.schemas.administered_guilds import ADMIN_GUILD_MEMBER, ADMIN_GUILD_MEMBERS
-from chat.api.schemas.guilds import BAN
+from chat.api.schemas.administration.administered_guilds import ADMIN_GUILD_MEMBER, ADMIN_GUILD_MEMBERS
+from chat.api.schemas.guilds.guilds import BAN
 from chat.api.schemas.shapes import NOTHING, record
-from chat.domain.bans import NewBan
+from chat.domain.guilds.bans import NewBan
 from chat.registries.acls import Acl
 from chat.registries.admin_actions import AdminAction
 

@@ -11,9 +11,9 @@ from chat.admin.acting import acting
 from chat.admin.operation import AdminRoutes
 from chat.api.fields import OMITTED, Exact, Items, Length, Maybe, Omitted, Range, Snowflake
 from chat.api.operation import Request
-from chat.api.schemas.administered_guilds import ADMIN_GUILD_DETAILS, GUILDS_FOUND
+from chat.api.schemas.administration.administered_guilds import ADMIN_GUILD_DETAILS, GUILDS_FOUND
 from chat.api.schemas.shapes import NOTHING, record
-from chat.domain.administered_guilds import GuildSearch, GuildWishes
+from chat.domain.administration.administered_guilds import GuildSearch, GuildWishes
 from chat.registries.acls import Acl
 from chat.registries.admin_actions import AdminAction
 from chat.registries.guild_features import GuildFeature

@@ -12,7 +12,7 @@ from chat.admin.acting import acting
 from chat.admin.operation import AdminRoutes
 from chat.api.fields import OMITTED, Items, Length, Maybe, Omitted, Range, Snowflake
 from chat.api.operation import Request
-from chat.api.schemas.instance_configuration import INSTANCE_CONFIG, LIMIT_CONFIG, REGISTRATIONS
+from chat.api.schemas.administration.instance_configuration import INSTANCE_CONFIG, LIMIT_CONFIG, REGISTRATIONS
 from chat.api.schemas.shapes import NOTHING
 from chat.config.overrides import POLICY
 from chat.registries.acls import Acl

@@ -11,11 +11,11 @@ from chat.admin.acting import acting
 from chat.admin.operation import AdminRoutes
 from chat.api.fields import Length, Range, Snowflake
 from chat.api.operation import Request
-from chat.api.schemas.administration import ENTRY_CHANNEL
-from chat.api.schemas.messages import MESSAGE
+from chat.api.schemas.administration.administration import ENTRY_CHANNEL
+from chat.api.schemas.messages.messages import MESSAGE
 from chat.api.schemas.shapes import NOTHING, listed, record
-from chat.domain.administered_messages import MessageSelector
-from chat.domain.message_reading import Page
+from chat.domain.administration.administered_messages import MessageSelector
+from chat.domain.messages.message_reading import Page
 from chat.errors import FieldError, InvalidFormBody
 from chat.registries.acls import Acl
 from chat.registries.admin_actions import AdminAction

@@ -6,7 +6,7 @@ from chat.admin import buckets
 from chat.admin.acting import acting
 from chat.admin.operation import AdminRoutes
 from chat.api.operation import Request
-from chat.api.schemas.administration import USER
+from chat.api.schemas.administration.administration import USER
 
 routes = AdminRoutes()
 

@@ -11,12 +11,12 @@ from chat.admin.acting import acting
 from chat.admin.operation import AdminRoutes
 from chat.api.fields import Length, Range, Snowflake
 from chat.api.operation import Request
-from chat.api.schemas.administration import REPORTED
-from chat.api.schemas.moderation import REPORT, REPORTS_FOUND
+from chat.api.schemas.administration.administration import REPORTED
+from chat.api.schemas.administration.moderation import REPORT, REPORTS_FOUND
 from chat.registries.acls import Acl
 from chat.registries.admin_actions import AdminAction
 from chat.registries.reports import ReportCategory, ReportKind, ReportStatus
-from chat.store.reports import ReportsWanted
+from chat.store.administration.reports import ReportsWanted
 
 routes = AdminRoutes()
 

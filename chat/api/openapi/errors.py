@@ -23,7 +23,7 @@ from chat.api.schemas.shapes import JSON, TEXT, Components, Shape, by_status, ch
 from chat.api.sso_enforcement import SSO_ENFORCED_OPERATIONS
 from chat.api.sudo import SudoFields
 from chat.auth.policy import Policy
-from chat.domain.oauth2_errors import OAuth2ErrorCode
+from chat.domain.applications.oauth2_errors import OAuth2ErrorCode
 from chat.registries.error_codes import ERROR_CODES
 
 REFUSALS_FILE: Final = "refusals.json"
@@ -96,7 +96,7 @@ _OF_PATH_MEMBER: Final[Mapping[str, tuple[str, ...]]] = {
     "application_id": ("UNKNOWN_APPLICATION",),
     "user_id": ("UNKNOWN_USER",),
 }
-"""What a path may name that is not there, or not for the caller (`chat.domain.access`)."""
+"""What a path may name that is not there, or not for the caller (`chat.domain.standing.access`)."""
 
 
 def name_of(operation: Operation) -> str:

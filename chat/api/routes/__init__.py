@@ -5,61 +5,52 @@ from __future__ import annotations
 from typing import Final
 
 from chat.api.operation import Routes
-from chat.api.routes import (
-    account_closing,
-    accounts,
-    announcements,
-    applications,
+from chat.api.routes import discovery, gateway_bot, openapi
+from chat.api.routes.accounts import account_closing, accounts, push, user_guild_settings, user_notes, user_settings
+from chat.api.routes.administration import reports
+from chat.api.routes.applications import applications, oauth2
+from chat.api.routes.guilds import (
     audit_log,
-    authentication,
     bans,
-    calls,
     channels,
-    discovery,
-    email_change,
     expressions,
-    favorite_memes,
-    gateway_bot,
     guild_channels,
     guild_discovery,
     guilds,
-    handoffs,
     invites,
-    ip_authorization,
-    kept_messages,
-    login_completion,
-    media,
     members,
+    roles,
+)
+from chat.api.routes.messages import (
+    favorite_memes,
+    kept_messages,
     message_deletion,
     message_lists,
     messages,
-    oauth2,
-    openapi,
     own_messages,
-    passkey_bridge,
-    password_change,
     pins,
-    private_channels,
-    push,
     reactions,
     read_states,
-    recovery,
-    relationships,
-    reports,
-    roles,
     search,
-    second_factors,
-    single_sign_on,
-    threads,
     unfurl,
     uploads,
-    user_guild_settings,
-    user_notes,
-    user_profiles,
-    user_settings,
-    webhook_dialects,
-    webhooks,
 )
+from chat.api.routes.people import calls, private_channels, relationships, user_profiles
+from chat.api.routes.policy import media
+from chat.api.routes.signing_in import (
+    authentication,
+    email_change,
+    handoffs,
+    ip_authorization,
+    login_completion,
+    passkey_bridge,
+    password_change,
+    recovery,
+    second_factors,
+    single_sign_on,
+)
+from chat.api.routes.threads import threads
+from chat.api.routes.webhooks import announcements, webhook_dialects, webhooks
 
 ROUTES: Final[tuple[Routes, ...]] = tuple(
     module.routes

@@ -7,9 +7,9 @@ from __future__ import annotations
 from chat.api import buckets
 from chat.api.operation import Answer, Policy, Request, Routes
 from chat.api.schemas.instance import DISCOVERY, HEALTH, HINDERED, OWN_PLACE
-from chat.domain.geolocation import NOWHERE
-from chat.domain.objects.places import own_place
-from chat.domain.readiness import Hindrance
+from chat.domain.policy.readiness import Hindrance
+from chat.domain.signing_in.geolocation import NOWHERE
+from chat.domain.signing_in.place_objects import own_place
 
 routes = Routes()
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import trio
 
-from chat.domain.member_lists import ChannelViewers
-from chat.domain.presences import Presences
-from chat.domain.rosters import MEMBERS_PER_TURN, Roster, Rosters
+from chat.domain.guilds.member_lists import ChannelViewers
+from chat.domain.presence.presences import Presences
+from chat.domain.standing.rosters import MEMBERS_PER_TURN, Roster, Rosters
 from chat.gateway.commands.visibility import may_see_viewers, open_room
 from chat.gateway.hub import Hub
 from chat.gateway.rooms import GuildRoom

@@ -17,9 +17,9 @@ import trio
 
 from chat.bus.bus import Bus, GuildLeft, Turn
 from chat.clock import Clock
-from chat.domain.presences import Presences
-from chat.domain.rosters import Rosters
-from chat.domain.voice_states import VoiceStates
+from chat.domain.presence.presences import Presences
+from chat.domain.presence.voice_states import VoiceStates
+from chat.domain.standing.rosters import Rosters
 from chat.errors import StorageUnavailable
 from chat.gateway.commands.budgets import SocketWork
 from chat.gateway.commands.counts import CountsCommands

@@ -7,7 +7,7 @@ from typing import Final
 
 import trio
 
-from chat.domain.presences import Presences
+from chat.domain.presence.presences import Presences
 from chat.gateway.commands.member_lists import MemberListUpdates
 from chat.gateway.commands.thread_member_lists import ThreadMemberLists
 from chat.gateway.commands.visibility import may_see_viewers, open_room

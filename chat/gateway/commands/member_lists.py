@@ -21,10 +21,10 @@ import trio
 
 from chat.bus.audience import ToPresenceSubscribers
 from chat.bus.bus import Bus, Event, GuildDeleted, GuildJoined, GuildLeft, Turn
-from chat.domain.member_lists import Group, MemberList, MemberListBuilder
-from chat.domain.objects.users import partial_user
-from chat.domain.presences import Presences
-from chat.domain.rosters import MEMBERS_PER_TURN, Rosters
+from chat.domain.guilds.member_lists import Group, MemberList, MemberListBuilder
+from chat.domain.presence.presences import Presences
+from chat.domain.standing.rosters import MEMBERS_PER_TURN, Rosters
+from chat.domain.standing.user_objects import partial_user
 from chat.errors import StorageUnavailable
 from chat.gateway.commands.visibility import may_see_viewers, open_room
 from chat.gateway.hub import Hub

@@ -6,10 +6,10 @@ import sqlite3
 from collections.abc import Sequence
 from typing import Any, Final
 
-from chat.domain.guild_states import GuildState
-from chat.domain.objects.users import partial_user
-from chat.domain.presences import Presences
-from chat.domain.rosters import Rosters
+from chat.domain.presence.presences import Presences
+from chat.domain.standing.guild_states import GuildState
+from chat.domain.standing.rosters import Rosters
+from chat.domain.standing.user_objects import partial_user
 from chat.gateway.commands.budgets import FullListWindows
 from chat.gateway.commands.visibility import open_room
 from chat.gateway.hub import Hub
@@ -19,8 +19,8 @@ from chat.registries.events import EventName
 from chat.registries.limits import MEMBERS_CHUNK_MEMBERS
 from chat.registries.opcodes import Opcode
 from chat.registries.permissions import MEMBER_REQUEST_PERMISSIONS
-from chat.store import member_search
 from chat.store.database import Database
+from chat.store.guilds import member_search
 
 PAUSE_BYTES: Final = 1_048_576
 """The next chunk waits while the socket has more than this unsent."""

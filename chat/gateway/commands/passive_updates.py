@@ -11,7 +11,7 @@ import trio
 
 from chat.bus.audience import ToChannel
 from chat.bus.bus import Bus, Event, Turn
-from chat.domain.voice_states import VoiceStates
+from chat.domain.presence.voice_states import VoiceStates
 from chat.gateway.hub import Hub
 from chat.gateway.rooms import GuildRoom
 from chat.gateway.session import GatewaySession

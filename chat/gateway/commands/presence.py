@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from chat.clock import Clock
-from chat.domain.presences import Presences, SessionPresence
+from chat.domain.presence.presences import Presences, SessionPresence
 from chat.gateway.commands.budgets import SocketWork
 from chat.gateway.session import GatewaySession
 from chat.protocol.custom_status import choose_custom_status

@@ -12,7 +12,7 @@ import structlog
 import trio
 
 from chat.bus.bus import Bus, Event, Turn
-from chat.domain.presences import Presences
+from chat.domain.presence.presences import Presences
 from chat.errors import StorageUnavailable
 from chat.gateway.commands.visibility import open_room
 from chat.gateway.guild_payloads import GuildPayloads

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from chat.domain.member_lists import SEE_VIEWERS
+from chat.domain.guilds.member_lists import SEE_VIEWERS
 from chat.gateway.hub import Hub
 from chat.gateway.rooms import GuildRoom
 from chat.gateway.session import GatewaySession

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 import trio
 
-from chat.domain.voice_states import VoiceCaller, VoiceRefusal, VoiceStates, enters_call
+from chat.domain.presence.voice_states import VoiceCaller, VoiceRefusal, VoiceStates, enters_call
 from chat.gateway.commands.budgets import SocketWork
 from chat.gateway.commands.errors import send_error
 from chat.gateway.session import GatewaySession

@@ -11,8 +11,8 @@ import trio
 from chat.config import Settings
 from chat.store.database import open_database
 from chat.testing.fresh_database import fresh_database
-from tests.domain.guild_world import GuildWorld
 from tests.gateway.commands.stage import Stage
+from tests.guilds.guild_world import GuildWorld
 
 
 @pytest.fixture

@@ -12,11 +12,11 @@ import trio
 from chat.auth.principal import Principal
 from chat.bus.audience import ToGuild
 from chat.bus.bus import Event, GuildStateChanged
-from chat.domain.account_states import find_partial_user
-from chat.domain.objects.users import partial_user
-from chat.domain.presences import Presences, SessionPresence
-from chat.domain.rosters import Rosters
-from chat.domain.voice_states import VoiceStates
+from chat.domain.accounts.account_states import find_partial_user
+from chat.domain.presence.presences import Presences, SessionPresence
+from chat.domain.presence.voice_states import VoiceStates
+from chat.domain.standing.rosters import Rosters
+from chat.domain.standing.user_objects import partial_user
 from chat.gateway.commands.handler import CommandHandler
 from chat.gateway.fanout import Fanout
 from chat.gateway.guild_payloads import GuildPayloads
@@ -29,7 +29,7 @@ from chat.protocol.payload import EventRun, OutgoingEvent
 from chat.registries.close_codes import Close
 from chat.registries.events import EventName
 from chat.registries.opcodes import Opcode
-from tests.domain.guild_world import GuildPlace, GuildWorld
+from tests.guilds.guild_world import GuildPlace, GuildWorld
 
 
 class Client:

@@ -13,9 +13,9 @@ from chat.registries.close_codes import UNKNOWN_OPCODE
 from chat.registries.events import EventName
 from chat.registries.opcodes import Opcode
 from chat.registries.permissions import Permission
-from chat.store.channels import Overwrite
-from tests.domain.guild_world import GuildPlace
+from chat.store.guilds.channels import Overwrite
 from tests.gateway.commands.stage import Client, Stage
+from tests.guilds.guild_world import GuildPlace
 
 GUILDS, CHANNELS, UNREADS = (
     Opcode.REQUEST_GUILD_COUNTS,

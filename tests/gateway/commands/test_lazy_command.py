@@ -14,9 +14,9 @@ from chat.registries.channel_types import ChannelType, OverwriteType
 from chat.registries.events import EventName
 from chat.registries.opcodes import Opcode
 from chat.registries.permissions import Permission
-from chat.store.channels import Overwrite
-from tests.domain.guild_world import GuildPlace
+from chat.store.guilds.channels import Overwrite
 from tests.gateway.commands.stage import Client, Stage
+from tests.guilds.guild_world import GuildPlace
 
 
 class Harbour:

@@ -11,8 +11,8 @@ from trio.testing import MockClock
 from chat.registries.events import EventName
 from chat.registries.opcodes import Opcode
 from chat.registries.permissions import Permission
-from tests.domain.guild_world import GuildPlace
 from tests.gateway.commands.stage import Client, Stage
+from tests.guilds.guild_world import GuildPlace
 
 MEMBERS = Opcode.REQUEST_GUILD_MEMBERS
 FULL_LIST = (Permission.MANAGE_ROLES | Permission.KICK_MEMBERS | Permission.BAN_MEMBERS).value

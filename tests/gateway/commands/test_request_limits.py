@@ -15,8 +15,8 @@ from chat.registries.close_codes import UNKNOWN_OPCODE
 from chat.registries.events import EventName
 from chat.registries.opcodes import Opcode
 from chat.store.database import Database
-from tests.domain.guild_world import GuildPlace
 from tests.gateway.commands.stage import Client, Stage
+from tests.guilds.guild_world import GuildPlace
 
 T = TypeVar("T")
 MEMBERS = Opcode.REQUEST_GUILD_MEMBERS

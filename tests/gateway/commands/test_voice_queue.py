@@ -11,8 +11,8 @@ from trio.testing import MockClock
 from chat.registries.channel_types import ChannelType
 from chat.registries.events import EventName
 from chat.registries.opcodes import Opcode
-from tests.domain.guild_world import GuildPlace
 from tests.gateway.commands.stage import Client, Stage
+from tests.guilds.guild_world import GuildPlace
 
 
 class Talk:

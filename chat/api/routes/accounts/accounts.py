@@ -1,0 +1,191 @@
+"""Operations on accounts (accounts.md, Private user)."""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated, Any, Final, Literal
+
+import attrs
+
+from chat.api import buckets
+from chat.api.fields import OMITTED, Exact, Length, Maybe, Refusal, Schema
+from chat.api.operation import Policy, Request, Routes
+from chat.api.schemas.accounts.users import PARTIAL_USER, PRIVATE_USER
+from chat.api.schemas.shapes import BOOLEAN, record
+from chat.api.sudo import SudoFields
+from chat.domain.accounts.accounts import CredentialChange
+from chat.domain.policy.profiles import MARKS, TagChange
+from chat.domain.signing_in.address_wishes import AddressWish
+from chat.errors import InvalidFormBody, RateLimited
+from chat.registries.scopes import Scope
+
+routes = Routes()
+
+PRONOUNS_LENGTH: Final = 40
+COLOR_MAXIMUM: Final = 0xFFFFFF
+
+
+class _Color:
+    """24 bits of red, green and blue."""
+
+    schema: Final[Schema] = {"minimum": 0, "maximum": COLOR_MAXIMUM}
+
+    def check(self, value: int) -> None:
+        if value < 0:
+            raise Refusal("COLOR_VALUE_TOO_LOW")
+        if value > COLOR_MAXIMUM:
+            raise Refusal("COLOR_VALUE_TOO_HIGH")
+
+
+class _Discriminator:
+    """One to four digits, as text or as a number."""
+
+    schema: Final[Schema] = {
+        "anyOf": [{"type": "string", "pattern": "^[0-9]{1,4}$"}, {"type": "integer", "minimum": 0, "maximum": 9_999}]
+    }
+
+    _digits = re.compile(r"[0-9]{1,4}", re.ASCII)
+
+    def read(self, value: object) -> int:
+        text = str(value) if type(value) in (int, str) else ""
+        if self._digits.fullmatch(text) is None:
+            raise Refusal("DISCRIMINATOR_INVALID_FORMAT")
+        return int(text)
+
+
+Color = Annotated[int, _Color()]
+Discriminator = Annotated[int, _Discriminator()]
+Pronouns = Annotated[str, Length(1, PRONOUNS_LENGTH)]
+
+PROFILE_FIELDS: Final = ("global_name", "bio", "pronouns", "accent_color", "avatar", "banner", "mention_flags")
+"""Members of a change that are columns of the account by the same name."""
+
+
+@attrs.frozen(kw_only=True)
+class ChangeOwnAccount(SudoFields):
+    """The body of PATCH /v1/users/@me."""
+
+    username: str | None = None
+    discriminator: Discriminator | None = None
+    global_name: Maybe[str | None] = OMITTED
+    bio: Maybe[str | None] = OMITTED
+    pronouns: Maybe[Pronouns | None] = OMITTED
+    accent_color: Maybe[Color | None] = OMITTED
+    avatar: Maybe[Annotated[str, Exact()] | None] = attrs.field(default=OMITTED, repr=False)
+    banner: Maybe[Annotated[str, Exact()] | None] = attrs.field(default=OMITTED, repr=False)
+    mention_flags: Maybe[Literal[0, 1, 2]] = OMITTED
+    premium_badge_hidden: bool | None = None
+    premium_badge_masked: bool | None = None
+    premium_badge_timestamp_hidden: bool | None = None
+    premium_badge_sequence_hidden: bool | None = None
+    has_dismissed_premium_onboarding: bool | None = None
+    email: str | None = None
+    email_token: Annotated[str, Exact(), Length(1, 256)] | None = attrs.field(default=None, repr=False)
+    new_password: Annotated[str, Exact()] | None = attrs.field(default=None, repr=False)
+
+
+def profile_of(body: Any) -> dict[str, Any]:
+    """The profile columns that a body names, with their new values."""
+    values = {name: getattr(body, name, OMITTED) for name in PROFILE_FIELDS}
+    return {name: value for name, value in values.items() if value is not OMITTED}
+
+
+@attrs.frozen
+class WantedTag:
+    """The query of GET /v1/users/check-tag."""
+
+    username: Annotated[str, Length(1, 32)]
+    discriminator: Discriminator
+
+
+@routes.operation(
+    "GET", "/v1/users/@me", policy=Policy.USER, scope=Scope.IDENTIFY, bucket=buckets.USER_OWN, answers=PRIVATE_USER
+)
+async def get_own_account(request: Request) -> object:
+    """The caller's account, as it sees itself."""
+    return request.services.accounts.of_caller(request.principal)
+
+
+@routes.operation(
+    "PATCH",
+    "/v1/users/@me",
+    policy=Policy.USER,
+    bucket=buckets.USER_OWN_CHANGE,
+    body=ChangeOwnAccount,
+    images=True,
+    answers=PRIVATE_USER,
+)
+async def change_own_account(request: Request, body: ChangeOwnAccount) -> object:
+    """Change the caller's account; another password (sudo mode) ends all its sign-ins."""
+    credentials = _credential_change(request, body)
+    if body.username is not None and body.username != request.principal.account.username:
+        _limit_username_changes(request)
+    account = await request.services.accounts.change(
+        request.principal, profile_of(body), TagChange(body.username, body.discriminator), credentials, _marks(body)
+    )
+    return request.services.accounts.own(account)
+
+
+@routes.operation(
+    "GET",
+    "/v1/users/check-tag",
+    policy=Policy.USER_ONLY,
+    bucket=buckets.TAG_CHECK,
+    query=WantedTag,
+    answers=record({"taken": BOOLEAN}),
+)
+async def check_tag(request: Request, query: WantedTag) -> object:
+    """Whether somebody has a tag; the caller's own is not in its way."""
+    accounts = request.services.accounts
+    return {"taken": accounts.is_taken(request.principal, query.username, query.discriminator)}
+
+
+@routes.operation(
+    "POST",
+    "/v1/users/@me/terms-acceptance",
+    policy=Policy.USER_ONLY,
+    bucket=buckets.TERMS_ACCEPTANCE,
+    answers=PRIVATE_USER,
+)
+async def accept_terms(request: Request) -> object:
+    """Agree to the terms of service and the privacy policy as they stand."""
+    account = await request.services.accounts.accept_terms(request.principal)
+    return request.services.accounts.own(account)
+
+
+@routes.operation("GET", "/v1/users/{user_id}", policy=Policy.USER, bucket=buckets.USER, answers=PARTIAL_USER)
+async def get_account(request: Request, user_id: int) -> object:
+    """Any account, as others see it."""
+    return request.services.accounts.get(user_id)
+
+
+def _credential_change(request: Request, body: ChangeOwnAccount) -> CredentialChange | None:
+    """What the body wants of password and address. Who claims an account may call its first password `password`."""
+    has_address = body.email is not None or body.email_token is not None
+    if body.new_password is None and not has_address:
+        return None
+    account = request.principal.account
+    if body.new_password is not None and account.bot:  # a bot signs in with its token
+        raise InvalidFormBody.at("new_password", "INVALID_FORMAT")
+    password, path = body.new_password, "new_password"
+    if password is None and account.password_hash is None and account.email is None:
+        password, path = body.password, "password"
+    return CredentialChange(
+        password=password,
+        password_path=path,
+        address=AddressWish(body.email, body.email_token) if has_address else None,
+        proof=request.proof(body),
+    )
+
+
+def _marks(body: ChangeOwnAccount) -> dict[str, bool]:
+    """What the body says of flags of the account."""
+    values = {name: getattr(body, name) for name in MARKS}
+    return {name: value for name, value in values.items() if value is not None}
+
+
+def _limit_username_changes(request: Request) -> None:
+    try:
+        request.limit(buckets.USERNAME_CHANGES, request.principal.user_id)
+    except RateLimited:
+        raise InvalidFormBody.at("username", "USERNAME_CHANGED_TOO_MANY_TIMES") from None

@@ -1,0 +1,198 @@
+"""Operations on an account's settings (accounts.md, User settings)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Annotated, Any, Final, Literal
+
+import attrs
+
+from chat.api import buckets
+from chat.api.fields import OMITTED, Items, Length, Maybe, Pattern, Range, Snowflake, Timestamp
+from chat.api.operation import Policy, Request, Routes
+from chat.api.routes.accounts.accounts import Color
+from chat.api.schemas.accounts.users import PRIVATE_USER, USER_SETTINGS
+from chat.clock import iso_timestamp
+from chat.errors import InvalidFormBody
+
+routes = Routes()
+
+LIST_MAXIMUM: Final = 1_000
+"""Guilds, accounts or domains that one list of the settings may name."""
+
+FOLDERS_MAXIMUM: Final = 200
+FOLDER_ID_MINIMUM: Final = -1
+INT32_MAXIMUM: Final = (1 << 31) - 1
+SYNCED_PREFERENCES_LENGTH: Final = 65_536
+"""Characters of base64."""
+
+AFK_SECONDS_MAXIMUM: Final = 3_600
+
+Ids = Annotated[list[Snowflake], Items(0, LIST_MAXIMUM)]
+Status = Literal["online", "idle", "dnd", "invisible"]
+Locale = Annotated[str, Length(2, 35), Pattern(re.compile(r"[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*", re.ASCII))]
+Domain = Annotated[str, Length(1, 253)]
+ZeroToOne = Annotated[int, Range(0, 1)]
+ZeroToTwo = Annotated[int, Range(0, 2)]
+
+
+@attrs.frozen(kw_only=True)
+class Folder:
+    """One folder of the guild list."""
+
+    id: Annotated[int, Range(FOLDER_ID_MINIMUM, INT32_MAXIMUM)]
+    name: Annotated[str, Length(1, 100)] | None = None
+    color: Color | None = None
+    flags: Annotated[int, Range(0, INT32_MAXIMUM)] = 0
+    icon: Annotated[str, Length(1, 64)] = "folder"
+    guild_ids: Ids = attrs.field(factory=list)
+
+
+@attrs.frozen(kw_only=True)
+class CustomStatus:
+    """What an account says about its state; a custom emoji takes the place of a plain one (gateway.md, Identify)."""
+
+    text: Annotated[str, Length(1, 128)] | None = None
+    expires_at: Timestamp | None = None
+    emoji_id: Snowflake | None = None
+    emoji_name: Annotated[str, Length(1, 32)] | None = None
+
+
+@attrs.frozen(kw_only=True)
+class ChangeSettings:
+    """The body of PATCH /v1/users/@me/settings; every member is a setting."""
+
+    status: Maybe[Status] = OMITTED
+    status_resets_at: Maybe[Timestamp | None] = OMITTED
+    status_resets_to: Maybe[Status | None] = OMITTED
+    theme: Maybe[Literal["dark", "dark_legacy", "coal", "light", "system"]] = OMITTED
+    locale: Maybe[Locale] = OMITTED
+    restricted_guilds: Maybe[Ids] = OMITTED
+    bot_restricted_guilds: Maybe[Ids] = OMITTED
+    default_guilds_restricted: Maybe[bool] = OMITTED
+    bot_default_guilds_restricted: Maybe[bool] = OMITTED
+    inline_attachment_media: Maybe[bool] = OMITTED
+    inline_embed_media: Maybe[bool] = OMITTED
+    gif_auto_play: Maybe[bool] = OMITTED
+    render_embeds: Maybe[bool] = OMITTED
+    render_reactions: Maybe[bool] = OMITTED
+    animate_emoji: Maybe[bool] = OMITTED
+    animate_stickers: Maybe[ZeroToTwo] = OMITTED
+    render_spoilers: Maybe[ZeroToTwo] = OMITTED
+    message_display_compact: Maybe[bool] = OMITTED
+    friend_source_flags: Maybe[Annotated[int, Range(0, 0b111)]] = OMITTED
+    incoming_call_flags: Maybe[Annotated[int, Range(0, 0b111111)]] = OMITTED
+    group_dm_add_permission_flags: Maybe[Annotated[int, Range(0, 0b111111)]] = OMITTED
+    guild_folders: Maybe[Annotated[list[Folder], Items(0, FOLDERS_MAXIMUM)]] = OMITTED
+    guild_positions: Maybe[Ids] = OMITTED
+    custom_status: Maybe[CustomStatus | None] = OMITTED
+    afk_timeout: Maybe[Annotated[int, Range(0, AFK_SECONDS_MAXIMUM)]] = OMITTED
+    time_format: Maybe[ZeroToTwo] = OMITTED
+    developer_mode: Maybe[bool] = OMITTED
+    trusted_domains: Maybe[Annotated[list[Domain], Items(0, LIST_MAXIMUM)]] = OMITTED
+    default_hide_muted_channels: Maybe[bool] = OMITTED
+    sensitive_content_friend_dm_filter: Maybe[ZeroToTwo] = OMITTED
+    sensitive_content_non_friend_dm_filter: Maybe[ZeroToTwo] = OMITTED
+    sensitive_content_guild_filter: Maybe[ZeroToOne] = OMITTED
+    suppress_unprivileged_self_mentions: Maybe[bool] = OMITTED
+    suppress_unprivileged_self_mentions_bypass_user_ids: Maybe[Ids] = OMITTED
+    staff_dm_access_user_ids: Maybe[Ids] = OMITTED
+    synced_preferences: Maybe[Annotated[str, Length(0, SYNCED_PREFERENCES_LENGTH)] | None] = OMITTED
+    profile_privacy: Maybe[ZeroToTwo] = OMITTED
+    default_share_voice_activity: Maybe[bool] = OMITTED
+
+
+@attrs.frozen(kw_only=True)
+class ShareVoiceActivity:
+    """The body of PUT /v1/users/@me/settings/voice-activity-sharing."""
+
+    share_voice_activity: bool
+
+
+IDS: Final = frozenset(
+    {
+        "restricted_guilds",
+        "bot_restricted_guilds",
+        "guild_positions",
+        "suppress_unprivileged_self_mentions_bypass_user_ids",
+        "staff_dm_access_user_ids",
+    }
+)
+"""Settings that are lists of snowflakes: text on the wire."""
+
+
+@routes.operation(
+    "GET", "/v1/users/@me/settings", policy=Policy.USER_ONLY, bucket=buckets.USER_SETTINGS, answers=USER_SETTINGS
+)
+async def get_settings(request: Request) -> object:
+    """The caller's settings."""
+    return request.services.user_settings.of_user(request.principal.user_id)
+
+
+@routes.operation(
+    "PATCH",
+    "/v1/users/@me/settings",
+    policy=Policy.USER_ONLY,
+    bucket=buckets.USER_SETTINGS_CHANGE,
+    body=ChangeSettings,
+    answers=USER_SETTINGS,
+)
+async def change_settings(request: Request, body: ChangeSettings) -> object:
+    """Change the caller's settings; answers all of them."""
+    changes = {name: value for name, value in attrs.asdict(body, recurse=False).items() if value is not OMITTED}
+    status = changes.get("custom_status")
+    if status is not None and status.expires_at is not None and status.expires_at <= request.services.clock.now_ms():
+        raise InvalidFormBody.at("custom_status.expires_at", "INVALID_FORMAT")
+    wire = {name: _wire(name, value) for name, value in changes.items()}
+    return await request.services.user_settings.change(request.principal.user_id, wire)
+
+
+@routes.operation(
+    "PUT",
+    "/v1/users/@me/settings/voice-activity-sharing",
+    policy=Policy.USER_ONLY,
+    bucket=buckets.VOICE_ACTIVITY_SHARING,
+    body=ShareVoiceActivity,
+    answers=PRIVATE_USER,
+)
+async def share_voice_activity(request: Request, body: ShareVoiceActivity) -> object:
+    """Let all friends hear where the caller speaks, those to come too, or none of them."""
+    account = await request.services.friendships.share_voice_activity(request.principal, body.share_voice_activity)
+    return request.services.accounts.own(account)
+
+
+def _wire(name: str, value: Any) -> Any:
+    """A setting's new value as the wire shows it and the store keeps it."""
+    if name in IDS:
+        return [str(item) for item in value]
+    if name == "guild_folders":
+        return [_folder(folder) for folder in value]
+    if name == "custom_status" and value is not None:
+        return _custom_status(value)
+    if name == "status_resets_at" and value is not None:
+        return iso_timestamp(value)
+    if name == "synced_preferences":
+        return value or ""
+    return value
+
+
+def _folder(folder: Folder) -> Mapping[str, Any]:
+    return {
+        "id": folder.id,
+        "name": folder.name,
+        "color": folder.color,
+        "flags": folder.flags,
+        "icon": folder.icon,
+        "guild_ids": [str(guild_id) for guild_id in folder.guild_ids],
+    }
+
+
+def _custom_status(status: CustomStatus) -> Mapping[str, Any]:
+    return {
+        "text": status.text,
+        "expires_at": None if status.expires_at is None else iso_timestamp(status.expires_at),
+        "emoji_id": None if status.emoji_id is None else str(status.emoji_id),
+        "emoji_name": None if status.emoji_id is not None else status.emoji_name,
+        "emoji_animated": False,
+    }

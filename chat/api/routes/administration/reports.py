@@ -1,0 +1,189 @@
+"""Operations with which people report accounts, messages and guilds (instance.md, Reports)."""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated, Final
+
+import attrs
+
+from chat.api import buckets
+from chat.api.fields import Exact, Length, Pattern, Snowflake
+from chat.api.operation import Policy, Request, Routes
+from chat.api.schemas.administration.administration import REPORTED
+from chat.api.schemas.shapes import NOTHING, TEXT, record
+from chat.domain.administration.outside_reports import ReportedThing, Reporter
+from chat.domain.administration.reports import NewReport
+from chat.domain.policy import account_rules
+from chat.registries.reports import ReportCategory, ReportKind
+from chat.store.accounts.accounts import email_key
+
+routes = Routes()
+
+INFO_LENGTH: Final = 1_000
+NAME_LENGTH: Final = 160
+LINK_LENGTH: Final = 512
+CODE_LENGTH: Final = 64
+COUNTRY: Final = re.compile("[A-Z]{2}")
+
+
+@attrs.frozen(kw_only=True)
+class Reported:
+    """What every report says."""
+
+    category: ReportCategory
+    additional_info: Annotated[str, Length(0, INFO_LENGTH)] | None = None
+
+    def new(self) -> NewReport:
+        """The report without what it is about."""
+        return NewReport(category=self.category, additional_info=self.additional_info)
+
+
+@attrs.frozen(kw_only=True)
+class ReportUser(Reported):
+    """The body of POST /v1/reports/user."""
+
+    user_id: Snowflake
+    guild_id: Snowflake | None = None
+
+
+@attrs.frozen(kw_only=True)
+class ReportMessage(Reported):
+    """The body of POST /v1/reports/message."""
+
+    channel_id: Snowflake
+    message_id: Snowflake
+
+
+@attrs.frozen(kw_only=True)
+class ReportGuild(Reported):
+    """The body of POST /v1/reports/guild."""
+
+    guild_id: Snowflake
+
+
+@routes.operation(
+    "POST",
+    "/v1/reports/user",
+    policy=Policy.USER_ONLY,
+    bucket=buckets.REPORT_CREATE,
+    body=ReportUser,
+    answers=REPORTED,
+)
+async def report_user(request: Request, body: ReportUser) -> object:
+    """Report an account."""
+    return await request.services.administration.reports.report_user(
+        request.principal, body.user_id, body.guild_id, body.new()
+    )
+
+
+@routes.operation(
+    "POST",
+    "/v1/reports/message",
+    policy=Policy.USER_ONLY,
+    bucket=buckets.REPORT_CREATE,
+    body=ReportMessage,
+    answers=REPORTED,
+)
+async def report_message(request: Request, body: ReportMessage) -> object:
+    """Report a message."""
+    return await request.services.administration.reports.report_message(
+        request.principal, body.channel_id, body.message_id, body.new()
+    )
+
+
+@routes.operation(
+    "POST",
+    "/v1/reports/guild",
+    policy=Policy.USER_ONLY,
+    bucket=buckets.REPORT_CREATE,
+    body=ReportGuild,
+    answers=REPORTED,
+)
+async def report_guild(request: Request, body: ReportGuild) -> object:
+    """Report a guild."""
+    return await request.services.administration.reports.report_guild(request.principal, body.guild_id, body.new())
+
+
+# Without an account
+
+
+@attrs.frozen(kw_only=True)
+class SendReportCode:
+    """The body of POST /v1/reports/dsa/email/send."""
+
+    email: Annotated[str, Length(1, 254)]
+
+
+@attrs.frozen(kw_only=True)
+class VerifyReportCode(SendReportCode):
+    """The body of POST /v1/reports/dsa/email/verify."""
+
+    code: Annotated[str, Exact(), Length(1, CODE_LENGTH)] = attrs.field(repr=False)
+
+
+@attrs.frozen(kw_only=True)
+class ReportFromOutside(Reported):
+    """The body of POST /v1/reports/dsa: what is reported, named in one of the ways that its kind has."""
+
+    ticket: Annotated[str, Exact(), Length(1, CODE_LENGTH)] = attrs.field(repr=False)
+    kind: ReportKind
+    reporter_full_legal_name: Annotated[str, Length(1, NAME_LENGTH)]
+    reporter_country_of_residence: Annotated[str, Pattern(COUNTRY)]
+    user_id: Snowflake | None = None
+    user_tag: Annotated[str, Length(1, LINK_LENGTH)] | None = None
+    guild_id: Snowflake | None = None
+    invite_code: Annotated[str, Length(1, LINK_LENGTH)] | None = None
+    channel_id: Snowflake | None = None
+    message_id: Snowflake | None = None
+    message_link: Annotated[str, Length(1, LINK_LENGTH)] | None = None
+
+    def thing(self) -> ReportedThing:
+        """What is reported."""
+        names = (field.name for field in attrs.fields(ReportedThing))
+        return ReportedThing(**{name: getattr(self, name) for name in names})
+
+
+@routes.operation(
+    "POST",
+    "/v1/reports/dsa/email/send",
+    policy=Policy.NONE,
+    bucket=buckets.REPORT_OUTSIDE,
+    body=SendReportCode,
+    answers=NOTHING,
+)
+async def send_report_code(request: Request, body: SendReportCode) -> None:
+    """Mail a code to the address of somebody who wants to report something without an account."""
+    email = account_rules.email(body.email)
+    request.limit(buckets.REPORT_CODES_TO_EMAIL, email_key(email))
+    await request.services.administration.outside_reports.send_code(email)
+
+
+@routes.operation(
+    "POST",
+    "/v1/reports/dsa/email/verify",
+    policy=Policy.NONE,
+    bucket=buckets.REPORT_OUTSIDE,
+    body=VerifyReportCode,
+    answers=record({"ticket": TEXT}),
+    secret=True,
+)
+async def verify_report_code(request: Request, body: VerifyReportCode) -> object:
+    """Take the code; the ticket is good for one report."""
+    email = account_rules.email(body.email)
+    request.limit(buckets.REPORT_CODES_TRIED, email_key(email))
+    return {"ticket": await request.services.administration.outside_reports.verify(email, body.code)}
+
+
+@routes.operation(
+    "POST",
+    "/v1/reports/dsa",
+    policy=Policy.NONE,
+    bucket=buckets.REPORT_OUTSIDE,
+    body=ReportFromOutside,
+    answers=REPORTED,
+)
+async def report_from_outside(request: Request, body: ReportFromOutside) -> object:
+    """Report something without an account."""
+    reporter = Reporter(name=body.reporter_full_legal_name, country=body.reporter_country_of_residence)
+    return await request.services.administration.outside_reports.report(body.ticket, reporter, body.thing(), body.new())

@@ -1,0 +1,1 @@
+"""Applications, their bots and OAuth2."""

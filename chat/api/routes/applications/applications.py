@@ -1,0 +1,212 @@
+"""Operations on applications and their bots (applications.md, Own application; applications.md, Applications and
+bots)."""
+
+from __future__ import annotations
+
+from typing import Annotated, Final
+
+import attrs
+
+from chat.api import buckets
+from chat.api.fields import OMITTED, Exact, Items, Length, Maybe, Range
+from chat.api.operation import Policy, Request, Routes
+from chat.api.routes.accounts.accounts import Discriminator, profile_of
+from chat.api.schemas.applications.applications import (
+    APPLICATION,
+    BOT,
+    BOT_TOKEN,
+    CLIENT_SECRET,
+    NEW_APPLICATION,
+    OWN_APPLICATION,
+)
+from chat.api.schemas.shapes import NOTHING, either, listed
+from chat.api.sudo import SudoFields
+from chat.domain.applications.applications import NAME_LENGTH, BotChange, NewApplication
+from chat.domain.policy.profiles import TagChange
+
+routes = Routes()
+
+INT32_MAXIMUM: Final = (1 << 31) - 1
+REDIRECT_LENGTH: Final = 2_048
+REDIRECTS_MAXIMUM: Final = 100
+"""Items that are looked at at all; how many an application may have is a limit of the instance."""
+
+Name = Annotated[str, Length(1, NAME_LENGTH)]
+Redirects = Annotated[tuple[Annotated[str, Length(1, REDIRECT_LENGTH)], ...], Items(0, REDIRECTS_MAXIMUM)]
+
+
+@attrs.frozen(kw_only=True)
+class CreateApplication:
+    """The body of POST /v1/oauth2/applications."""
+
+    name: Name
+    redirect_uris: Redirects = ()
+    bot_public: bool = True
+    bot_require_code_grant: bool = False
+
+
+@attrs.frozen(kw_only=True)
+class ChangeApplication:
+    """The body of PATCH /v1/oauth2/applications/{application_id}."""
+
+    name: Maybe[Name] = OMITTED
+    redirect_uris: Maybe[Redirects | None] = OMITTED
+    bot_public: Maybe[bool] = OMITTED
+    bot_require_code_grant: Maybe[bool] = OMITTED
+
+
+@attrs.frozen(kw_only=True)
+class ChangeBot:
+    """The body of PATCH /v1/oauth2/applications/{application_id}/bot."""
+
+    username: str | None = None
+    discriminator: Discriminator | None = None
+    bio: Maybe[str | None] = OMITTED
+    avatar: Maybe[Annotated[str, Exact()] | None] = attrs.field(default=OMITTED, repr=False)
+    banner: Maybe[Annotated[str, Exact()] | None] = attrs.field(default=OMITTED, repr=False)
+    bot_flags: Annotated[int, Range(0, INT32_MAXIMUM)] | None = None
+
+
+@routes.operation(
+    "GET",
+    "/v1/applications/@me",
+    policy=Policy.OWN_APPLICATION,
+    bucket=buckets.APPLICATION_OWN,
+    answers=OWN_APPLICATION,
+)
+async def get_application_of_bot(request: Request) -> object:
+    """The application that the calling bot belongs to."""
+    return request.services.applications.of_bot(request.principal)
+
+
+@routes.operation(
+    "POST",
+    "/v1/oauth2/applications",
+    policy=Policy.USER_ONLY,
+    bucket=buckets.APPLICATION_CREATE,
+    body=CreateApplication,
+    answers=NEW_APPLICATION,
+    secret=True,
+)
+async def create_application(request: Request, body: CreateApplication) -> object:
+    """Create an application with its bot; tells the client secret and the bot token this once."""
+    new = NewApplication(
+        name=body.name,
+        redirect_uris=body.redirect_uris,
+        bot_public=body.bot_public,
+        bot_require_code_grant=body.bot_require_code_grant,
+    )
+    return await request.services.applications.create(request.principal, new)
+
+
+@routes.operation(
+    "GET",
+    "/v1/oauth2/applications/@me",
+    policy=Policy.USER,
+    bucket=buckets.APPLICATIONS,
+    answers=either(listed(APPLICATION), OWN_APPLICATION),
+    name="list_oauth2_applications",
+)
+async def list_applications_or_get_own(request: Request) -> object:
+    """A person's applications, oldest first; for a bot the one that it belongs to, which libraries ask for at login."""
+    if request.principal.is_bot:
+        return request.services.applications.of_bot(request.principal)
+    return await request.services.applications.of_account(request.principal)
+
+
+@routes.operation(
+    "GET",
+    "/v1/users/@me/applications",
+    policy=Policy.USER_ONLY,
+    bucket=buckets.APPLICATIONS,
+    answers=listed(APPLICATION),
+)
+async def list_applications(request: Request) -> object:
+    """The caller's applications, oldest first."""
+    return await request.services.applications.of_account(request.principal)
+
+
+@routes.operation(
+    "GET",
+    "/v1/oauth2/applications/{application_id}",
+    policy=Policy.USER_ONLY,
+    bucket=buckets.APPLICATION,
+    answers=APPLICATION,
+)
+async def get_application(request: Request, application_id: int) -> object:
+    """One of the caller's applications."""
+    return request.services.applications.get(request.principal, application_id)
+
+
+@routes.operation(
+    "PATCH",
+    "/v1/oauth2/applications/{application_id}",
+    policy=Policy.USER_ONLY,
+    bucket=buckets.APPLICATION_CHANGE,
+    body=ChangeApplication,
+    answers=APPLICATION,
+)
+async def change_application(request: Request, application_id: int, body: ChangeApplication) -> object:
+    """Change one of the caller's applications."""
+    changes = {name: value for name, value in attrs.asdict(body, recurse=False).items() if value is not OMITTED}
+    if "redirect_uris" in changes:
+        changes["redirect_uris"] = changes["redirect_uris"] or ()
+    return await request.services.applications.change(request.principal, application_id, changes)
+
+
+@routes.operation(
+    "DELETE",
+    "/v1/oauth2/applications/{application_id}",
+    policy=Policy.USER_ONLY,
+    bucket=buckets.APPLICATION_CHANGE,
+    body=SudoFields,
+    answers=NOTHING,
+)
+async def delete_application(request: Request, application_id: int, body: SudoFields) -> None:
+    """Delete an application and its bot; sudo mode."""
+    await request.services.applications.delete(request.principal, application_id, request.proof(body))
+
+
+@routes.operation(
+    "PATCH",
+    "/v1/oauth2/applications/{application_id}/bot",
+    policy=Policy.USER_ONLY,
+    bucket=buckets.APPLICATION_CHANGE,
+    body=ChangeBot,
+    images=True,
+    answers=BOT,
+)
+async def change_bot(request: Request, application_id: int, body: ChangeBot) -> object:
+    """Change the bot account of an application."""
+    change = BotChange(profile_of(body), TagChange(body.username, body.discriminator), body.bot_flags)
+    return await request.services.applications.change_bot(request.principal, application_id, change)
+
+
+@routes.operation(
+    "POST",
+    "/v1/oauth2/applications/{application_id}/bot/reset-token",
+    policy=Policy.USER_ONLY,
+    bucket=buckets.APPLICATION_SECRETS,
+    body=SudoFields,
+    answers=BOT_TOKEN,
+    secret=True,
+)
+async def reset_bot_token(request: Request, application_id: int, body: SudoFields) -> object:
+    """Give the bot a new token; sudo mode."""
+    return await request.services.applications.reset_bot_token(request.principal, application_id, request.proof(body))
+
+
+@routes.operation(
+    "POST",
+    "/v1/oauth2/applications/{application_id}/client-secret/reset",
+    policy=Policy.USER_ONLY,
+    bucket=buckets.APPLICATION_SECRETS,
+    body=SudoFields,
+    answers=CLIENT_SECRET,
+    secret=True,
+)
+async def reset_client_secret(request: Request, application_id: int, body: SudoFields) -> object:
+    """Give the application a new client secret; sudo mode."""
+    return await request.services.applications.reset_client_secret(
+        request.principal, application_id, request.proof(body)
+    )

@@ -1,0 +1,314 @@
+"""OAuth2 operations (applications.md, Authorisation; RFC 6749, 7009, 7636, 7662).
+
+Clients call token, revoke and introspect with their own credentials, which are none of the forms of access.md,
+Credential forms; so those operations admit anyone, and the protocol authenticates.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Final
+
+import attrs
+
+from chat.api import buckets
+from chat.api.fields import Exact, Items, Length, PermissionBits, Refusal, Schema, Snowflake
+from chat.api.oauth2_forms import FORM_TYPE, client_credentials, parameters_of, read_form, required
+from chat.api.operation import Answer, Policy, Request, Routes
+from chat.api.schemas.applications.applications import (
+    AUTHORIZATION,
+    CURRENT_AUTHORIZATION,
+    INTROSPECTION,
+    PUBLIC_APPLICATION,
+    TOKENS,
+    USER_INFO,
+)
+from chat.api.schemas.shapes import (
+    ADDRESS,
+    NOTHING,
+    OPEN_OBJECT,
+    SNOWFLAKE,
+    TEXT,
+    Shape,
+    choice,
+    either,
+    listed,
+    record,
+    text,
+)
+from chat.auth.principal import CredentialKind
+from chat.domain.applications.oauth2_authorization import AuthorizationRequest
+from chat.domain.applications.oauth2_errors import NOT_STORED, OAuth2Error, OAuth2ErrorCode
+from chat.domain.applications.oauth2_tokens import CodeExchange
+from chat.registries.scopes import Scope
+
+routes = Routes()
+
+PARAMETER_LENGTH: Final = 2_048
+"""Characters of a parameter of an authorisation request."""
+
+AUTHORIZATIONS_AT_ONCE: Final = 100
+
+Parameter = Annotated[str, Exact(), Length(1, PARAMETER_LENGTH)]
+
+_REQUEST_PARAMETERS: Final = tuple(field.name for field in attrs.fields(AuthorizationRequest))
+
+
+class _ClientId:
+    """An application's snowflake, which text of another form does not name: the protocol has an answer to that."""
+
+    schema: Final[Schema] = {"type": ["string", "integer"]}
+
+    def read(self, value: object) -> str:
+        if type(value) not in (str, int):
+            raise Refusal
+        return str(value)
+
+
+ClientId = Annotated[str, _ClientId()]
+
+
+@attrs.frozen(kw_only=True)
+class Consent:
+    """The body of POST /v1/oauth2/authorize/consent: the parameters of the authorisation request, and for a bot the
+    guild that it is to join with what permissions."""
+
+    client_id: ClientId | None = None
+    redirect_uri: Parameter | None = None
+    response_type: Parameter | None = None
+    scope: Parameter | None = None
+    state: Parameter | None = None
+    code_challenge: Parameter | None = None
+    code_challenge_method: Parameter | None = None
+    guild_id: Snowflake | None = None
+    permissions: PermissionBits | None = None
+
+    def request(self) -> AuthorizationRequest:
+        """The authorisation request that is consented to."""
+        return AuthorizationRequest(**{name: getattr(self, name) for name in _REQUEST_PARAMETERS})
+
+
+@attrs.frozen(kw_only=True)
+class RevokeAuthorizations:
+    """The body of POST /v1/oauth2/@me/authorizations/revoke."""
+
+    application_id: Snowflake | None = None
+    application_ids: Annotated[list[Snowflake], Items(0, AUTHORIZATIONS_AT_ONCE)] = attrs.field(factory=list)
+
+
+@routes.operation(
+    "GET",
+    "/v1/oauth2/applications/{application_id}/public",
+    policy=Policy.NONE,
+    bucket=buckets.APPLICATION,
+    answers=PUBLIC_APPLICATION,
+)
+async def get_public_application(request: Request, application_id: int) -> object:
+    """An application as the page that asks for consent shows it."""
+    caller = request.caller
+    viewer = caller.account if caller is not None and caller.kind is CredentialKind.SESSION else None
+    return request.services.oauth2_identity.public(application_id, viewer)
+
+
+_WORD: Final = text(PARAMETER_LENGTH, minimum=1)
+_SECRET_PARAMETERS: Final[Mapping[str, Shape]] = {"client_id": SNOWFLAKE, "client_secret": TEXT}
+"""How a client shows itself that does not use HTTP Basic."""
+
+_TOKEN_FORM: Final = {
+    FORM_TYPE: either(
+        record(
+            {"grant_type": choice("authorization_code"), "code": TEXT, "redirect_uri": TEXT},
+            optional={"code_verifier": TEXT, **_SECRET_PARAMETERS},
+        ),
+        record(
+            {"grant_type": choice("refresh_token"), "refresh_token": TEXT},
+            optional={"scope": TEXT, **_SECRET_PARAMETERS},
+        ),
+    )
+}
+_ONE_TOKEN: Final = {
+    FORM_TYPE: record({"token": TEXT}, optional={"token_type_hint": TEXT, **_SECRET_PARAMETERS}),
+}
+
+
+@routes.operation(
+    "GET",
+    "/v1/oauth2/authorize",
+    policy=Policy.NONE,
+    bucket=buckets.OAUTH2_AUTHORIZE,
+    parameters=record({}, optional=dict.fromkeys(_REQUEST_PARAMETERS, _WORD)),
+    answers={302: NOTHING},
+)
+async def authorize(request: Request) -> Answer:
+    """Send a browser that brings an authorisation request to the page that asks for consent."""
+    parameters = parameters_of(request.query_string)
+    asked = AuthorizationRequest(**{name: parameters.get(name) for name in _REQUEST_PARAMETERS})
+    query = request.query_string.decode("ascii")
+    return Answer(302, headers={"Location": request.services.oauth2_authorization.destination(asked, query)})
+
+
+@routes.operation(
+    "POST",
+    "/v1/oauth2/authorize/consent",
+    policy=Policy.USER_ONLY,
+    bucket=buckets.OAUTH2_CONSENT,
+    body=Consent,
+    answers=record({"redirect_to": ADDRESS}),
+    secret=True,
+)
+async def consent_to_application(request: Request, body: Consent) -> object:
+    """Consent to an authorisation request."""
+    redirect_to = await request.services.oauth2_authorization.consent(
+        request.principal,
+        body.request(),
+        guild_id=body.guild_id,
+        permissions=body.permissions or 0,
+        reason=request.audit_log_reason,
+    )
+    return {"redirect_to": redirect_to}
+
+
+@routes.operation(
+    "POST",
+    "/v1/oauth2/token",
+    policy=Policy.NONE,
+    bucket=buckets.OAUTH2_TOKEN,
+    streamed=True,
+    accepts=_TOKEN_FORM,
+    answers=TOKENS,
+    secret=True,
+)
+async def issue_tokens(request: Request) -> Answer:
+    """Exchange an authorisation code or a refresh token."""
+    form = await read_form(request)
+    shown = client_credentials(request, form)
+    match required(form, "grant_type"):
+        case "authorization_code":
+            presented = CodeExchange(required(form, "code"), required(form, "redirect_uri"), form.get("code_verifier"))
+            return _tokens(await request.services.oauth2_tokens.exchange(shown, presented))
+        case "refresh_token":
+            refresh_token = required(form, "refresh_token")
+            return _tokens(await request.services.oauth2_tokens.refresh(shown, refresh_token, form.get("scope")))
+        case _:
+            raise OAuth2Error(
+                OAuth2ErrorCode.UNSUPPORTED_GRANT_TYPE, "grant_type is authorization_code or refresh_token."
+            )
+
+
+@routes.operation(
+    "POST",
+    "/v1/oauth2/token/revoke",
+    policy=Policy.NONE,
+    bucket=buckets.OAUTH2_REVOKE,
+    streamed=True,
+    accepts=_ONE_TOKEN,
+    answers=record({}),
+)
+async def revoke_token(request: Request) -> Answer:
+    """End a token; 200 whether there was one or not (RFC 7009 2.2)."""
+    form = await read_form(request)
+    shown = client_credentials(request, form)
+    await request.services.oauth2_tokens.revoke(shown, required(form, "token"))
+    return _tokens({})
+
+
+@routes.operation(
+    "POST",
+    "/v1/oauth2/introspect",
+    policy=Policy.NONE,
+    bucket=buckets.OAUTH2_INTROSPECT,
+    streamed=True,
+    accepts=_ONE_TOKEN,
+    answers=INTROSPECTION,
+)
+async def introspect_token(request: Request) -> Answer:
+    """What a token is worth."""
+    form = await read_form(request)
+    shown = client_credentials(request, form)
+    return _tokens(request.services.oauth2_tokens.introspect(shown, required(form, "token")))
+
+
+@routes.operation(
+    "GET",
+    "/v1/oauth2/userinfo",
+    policy=Policy.OAUTH2,
+    scope=Scope.IDENTIFY,
+    bucket=buckets.OAUTH2_IDENTITY,
+    answers=USER_INFO,
+)
+@routes.operation(
+    "POST",
+    "/v1/oauth2/userinfo",
+    policy=Policy.OAUTH2,
+    scope=Scope.IDENTIFY,
+    bucket=buckets.OAUTH2_IDENTITY,
+    answers=USER_INFO,
+    name="post_user_info",
+)
+async def get_user_info(request: Request) -> object:
+    """The account behind the access token."""
+    return request.services.oauth2_identity.user_info(request.principal)
+
+
+@routes.operation(
+    "GET", "/v1/oauth2/@me", policy=Policy.OAUTH2, bucket=buckets.OAUTH2_IDENTITY, answers=CURRENT_AUTHORIZATION
+)
+async def get_current_authorization(request: Request) -> object:
+    """What the access token is for."""
+    return request.services.oauth2_identity.current(request.principal)
+
+
+@routes.operation(
+    "GET",
+    "/v1/oauth2/@me/authorizations",
+    policy=Policy.USER_ONLY,
+    bucket=buckets.OAUTH2_AUTHORIZATIONS,
+    answers=listed(AUTHORIZATION),
+)
+async def list_authorizations(request: Request) -> object:
+    """The applications that can act for the caller."""
+    return await request.services.oauth2_identity.authorizations(request.principal)
+
+
+@routes.operation(
+    "DELETE",
+    "/v1/oauth2/@me/authorizations/{application_id}",
+    policy=Policy.USER_ONLY,
+    bucket=buckets.OAUTH2_AUTHORIZATIONS_END,
+    answers=NOTHING,
+)
+async def end_authorization(request: Request, application_id: int) -> None:
+    """Take an authorisation back."""
+    await request.services.oauth2_identity.end(request.principal, application_id)
+
+
+@routes.operation(
+    "POST",
+    "/v1/oauth2/@me/authorizations/revoke",
+    policy=Policy.USER_ONLY,
+    bucket=buckets.OAUTH2_AUTHORIZATIONS_END,
+    body=RevokeAuthorizations,
+    answers=NOTHING,
+)
+async def end_authorizations(request: Request, body: RevokeAuthorizations) -> None:
+    """Take several authorisations back; those that were never given are passed over."""
+    named = [*body.application_ids, *([] if body.application_id is None else [body.application_id])]
+    await request.services.oauth2_identity.end_all(request.principal, named)
+
+
+@routes.operation(
+    "GET",
+    "/v1/users/@me/connections",
+    policy=Policy.USER_ONLY,
+    scope=Scope.CONNECTIONS,
+    bucket=buckets.USER_OWN,
+    answers=listed(OPEN_OBJECT),
+)
+async def list_connections(request: Request) -> object:
+    """The caller's accounts elsewhere. This instance connects none."""
+    return []
+
+
+def _tokens(body: Mapping[str, Any]) -> Answer:
+    """An answer that nobody may keep (RFC 6749 5.1)."""
+    return Answer(200, body, NOT_STORED)

@@ -1,0 +1,47 @@
+"""Operations on channels (guilds.md, Channels)."""
+
+from __future__ import annotations
+
+from chat.api import buckets
+from chat.api.operation import Bucket, Policy, Request, Routes
+from chat.api.schemas.guilds.channels import CHANNEL
+from chat.api.schemas.messages.reading import SLOWMODE
+from chat.api.schemas.shapes import NOTHING
+
+routes = Routes()
+
+
+@routes.operation(
+    "GET",
+    "/v1/channels/{channel_id}",
+    policy=Policy.USER,
+    bucket=Bucket("channel:read::channel_id", limit=100, window_ms=10_000),
+    answers=CHANNEL,
+)
+async def get_channel(request: Request, channel_id: int) -> object:
+    """One channel."""
+    return await request.services.channels.get(request.principal, channel_id)
+
+
+@routes.operation(
+    "POST",
+    "/v1/channels/{channel_id}/typing",
+    policy=Policy.USER,
+    bucket=Bucket("channel:typing::channel_id", limit=20, window_ms=10_000),
+    answers=NOTHING,
+)
+async def start_typing(request: Request, channel_id: int) -> None:
+    """Tell the channel that the caller writes."""
+    await request.services.typing.start(request.principal, channel_id)
+
+
+@routes.operation(
+    "GET",
+    "/v1/channels/{channel_id}/slowmode",
+    policy=Policy.USER,
+    bucket=buckets.SLOWMODE,
+    answers=SLOWMODE,
+)
+async def get_slowmode(request: Request, channel_id: int) -> object:
+    """How long the caller waits before the next message."""
+    return request.services.messages.slowmode(request.principal, channel_id)

@@ -1,0 +1,324 @@
+"""Operations on emojis and stickers (guilds.md, Emojis and stickers).
+
+Nothing documents their limits of requests; they are those that clients expect.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated, Any, Final
+
+import attrs
+
+from chat.api.fields import OMITTED, Exact, Items, Length, Maybe, Pattern, Snowflake, named_members
+from chat.api.operation import Bucket, Policy, Request, Routes
+from chat.api.schemas.guilds.guilds import (
+    EMOJI,
+    EMOJI_WITH_USER,
+    EMOJIS_MADE,
+    EXPRESSION_METADATA,
+    STICKER,
+    STICKER_WITH_USER,
+    STICKERS_MADE,
+)
+from chat.api.schemas.shapes import NOTHING, listed
+from chat.domain.guilds.expressions import NewExpression
+from chat.domain.standing.expression_objects import EMOJIS, STICKERS
+
+routes = Routes()
+
+EmojiName = Annotated[str, Length(2, 32, "STRING_LENGTH_INVALID"), Pattern(re.compile(r"[A-Za-z0-9_]*", re.ASCII))]
+StickerName = Annotated[str, Length(2, 30, "STRING_LENGTH_INVALID"), Pattern(re.compile(r"\S(.*\S)?"))]
+Description = Annotated[str, Length(1, 500, "STRING_LENGTH_INVALID")]
+Tags = Annotated[list[Annotated[str, Length(1, 30, "STRING_LENGTH_INVALID")]], Items(0, 10)]
+
+AT_ONCE: Final = 50
+"""Expressions that one request may make."""
+
+
+@attrs.frozen
+class CreateEmoji:
+    """The body of POST /v1/guilds/{guild_id}/emojis; `image` is base64 or a data URL."""
+
+    name: EmojiName
+    image: Annotated[str, Exact()] = attrs.field(repr=False)
+
+
+@attrs.frozen
+class CreateEmojis:
+    """The body of POST /v1/guilds/{guild_id}/emojis/bulk."""
+
+    emojis: Annotated[list[CreateEmoji], Items(1, AT_ONCE)]
+
+
+@attrs.frozen
+class CloneEmoji:
+    """The body of POST /v1/guilds/{guild_id}/emojis/clone."""
+
+    source_emoji_id: Snowflake
+
+
+@attrs.frozen
+class ChangeEmoji:
+    """The body of PATCH /v1/guilds/{guild_id}/emojis/{emoji_id}."""
+
+    name: Maybe[EmojiName] = OMITTED
+
+
+@attrs.frozen
+class CreateSticker:
+    """The body of POST /v1/guilds/{guild_id}/stickers; `image` is base64 or a data URL."""
+
+    name: StickerName
+    image: Annotated[str, Exact()] = attrs.field(repr=False)
+    description: Description | None = None
+    tags: Tags | None = None
+
+
+@attrs.frozen
+class CreateStickers:
+    """The body of POST /v1/guilds/{guild_id}/stickers/bulk."""
+
+    stickers: Annotated[list[CreateSticker], Items(1, AT_ONCE)]
+
+
+@attrs.frozen
+class CloneSticker:
+    """The body of POST /v1/guilds/{guild_id}/stickers/clone."""
+
+    source_sticker_id: Snowflake
+
+
+@attrs.frozen
+class ChangeSticker:
+    """The body of PATCH /v1/guilds/{guild_id}/stickers/{sticker_id}; null clears."""
+
+    name: Maybe[StickerName] = OMITTED
+    description: Maybe[Description | None] = OMITTED
+    tags: Maybe[Tags | None] = OMITTED
+
+
+@attrs.frozen
+class DeleteExpression:
+    """The query of a deletion: whether the image goes as well."""
+
+    purge: bool = False
+
+
+def _bucket(kind: str, operation: str, limit: int, window_ms: int) -> Bucket:
+    return Bucket(f"guild:{kind}:{operation}::guild_id", limit=limit, window_ms=window_ms)
+
+
+@routes.operation(
+    "GET",
+    "/v1/guilds/{guild_id}/emojis",
+    policy=Policy.USER,
+    bucket=_bucket("emojis", "list", 60, 10_000),
+    answers=listed(EMOJI_WITH_USER),
+)
+async def list_emojis(request: Request, guild_id: int) -> object:
+    """The emojis of a guild."""
+    return await request.services.expressions.of_guild(request.principal, EMOJIS, guild_id)
+
+
+@routes.operation(
+    "POST",
+    "/v1/guilds/{guild_id}/emojis",
+    policy=Policy.USER,
+    bucket=_bucket("emoji", "create", 10, 30_000),
+    body=CreateEmoji,
+    images=True,
+    answers=EMOJI,
+)
+async def create_emoji(request: Request, guild_id: int, body: CreateEmoji) -> object:
+    """Make an emoji."""
+    return await request.services.expressions.create(
+        request.principal, EMOJIS, guild_id, _emoji(body), request.audit_log_reason
+    )
+
+
+@routes.operation(
+    "POST",
+    "/v1/guilds/{guild_id}/emojis/bulk",
+    policy=Policy.USER,
+    bucket=_bucket("emoji", "bulk_create", 6, 60_000),
+    body=CreateEmojis,
+    images=True,
+    answers=EMOJIS_MADE,
+)
+async def create_emojis(request: Request, guild_id: int, body: CreateEmojis) -> object:
+    """Make several emojis."""
+    return await request.services.expressions.create_many(
+        request.principal, EMOJIS, guild_id, [_emoji(entry) for entry in body.emojis], request.audit_log_reason
+    )
+
+
+@routes.operation(
+    "POST",
+    "/v1/guilds/{guild_id}/emojis/clone",
+    policy=Policy.USER,
+    bucket=_bucket("emoji", "clone", 10, 30_000),
+    body=CloneEmoji,
+    answers=EMOJI,
+)
+async def clone_emoji(request: Request, guild_id: int, body: CloneEmoji) -> object:
+    """Copy an emoji into the guild."""
+    return await request.services.expressions.clone(
+        request.principal, EMOJIS, guild_id, body.source_emoji_id, request.audit_log_reason
+    )
+
+
+@routes.operation(
+    "PATCH",
+    "/v1/guilds/{guild_id}/emojis/{emoji_id}",
+    policy=Policy.USER,
+    bucket=_bucket("emoji", "update", 20, 10_000),
+    body=ChangeEmoji,
+    answers=EMOJI,
+)
+async def change_emoji(request: Request, guild_id: int, emoji_id: int, body: ChangeEmoji) -> object:
+    """Rename an emoji."""
+    return await request.services.expressions.change(
+        request.principal, EMOJIS, guild_id, emoji_id, named_members(body), request.audit_log_reason
+    )
+
+
+@routes.operation(
+    "DELETE",
+    "/v1/guilds/{guild_id}/emojis/{emoji_id}",
+    policy=Policy.USER,
+    bucket=_bucket("emoji", "delete", 10, 30_000),
+    query=DeleteExpression,
+    answers=NOTHING,
+)
+async def delete_emoji(request: Request, guild_id: int, emoji_id: int, query: DeleteExpression) -> None:
+    """Delete an emoji."""
+    await request.services.expressions.delete(
+        request.principal, EMOJIS, guild_id, emoji_id, purge=query.purge, reason=request.audit_log_reason
+    )
+
+
+@routes.operation(
+    "GET",
+    "/v1/emojis/{emoji_id}/metadata",
+    policy=Policy.USER,
+    bucket=Bucket("guild:emoji:metadata", limit=60, window_ms=10_000),
+    answers=EXPRESSION_METADATA,
+)
+async def get_emoji_metadata(request: Request, emoji_id: int) -> object:
+    """Where an emoji comes from."""
+    return request.services.expressions.metadata(EMOJIS, emoji_id)
+
+
+@routes.operation(
+    "GET",
+    "/v1/guilds/{guild_id}/stickers",
+    policy=Policy.USER,
+    bucket=_bucket("stickers", "list", 60, 10_000),
+    answers=listed(STICKER_WITH_USER),
+)
+async def list_stickers(request: Request, guild_id: int) -> object:
+    """The stickers of a guild."""
+    return await request.services.expressions.of_guild(request.principal, STICKERS, guild_id)
+
+
+@routes.operation(
+    "POST",
+    "/v1/guilds/{guild_id}/stickers",
+    policy=Policy.USER,
+    bucket=_bucket("sticker", "create", 10, 30_000),
+    body=CreateSticker,
+    images=True,
+    answers=STICKER,
+)
+async def create_sticker(request: Request, guild_id: int, body: CreateSticker) -> object:
+    """Make a sticker."""
+    return await request.services.expressions.create(
+        request.principal, STICKERS, guild_id, _sticker(body), request.audit_log_reason
+    )
+
+
+@routes.operation(
+    "POST",
+    "/v1/guilds/{guild_id}/stickers/bulk",
+    policy=Policy.USER,
+    bucket=_bucket("sticker", "bulk_create", 6, 60_000),
+    body=CreateStickers,
+    images=True,
+    answers=STICKERS_MADE,
+)
+async def create_stickers(request: Request, guild_id: int, body: CreateStickers) -> object:
+    """Make several stickers."""
+    return await request.services.expressions.create_many(
+        request.principal, STICKERS, guild_id, [_sticker(entry) for entry in body.stickers], request.audit_log_reason
+    )
+
+
+@routes.operation(
+    "POST",
+    "/v1/guilds/{guild_id}/stickers/clone",
+    policy=Policy.USER,
+    bucket=_bucket("sticker", "clone", 10, 30_000),
+    body=CloneSticker,
+    answers=STICKER,
+)
+async def clone_sticker(request: Request, guild_id: int, body: CloneSticker) -> object:
+    """Copy a sticker into the guild."""
+    return await request.services.expressions.clone(
+        request.principal, STICKERS, guild_id, body.source_sticker_id, request.audit_log_reason
+    )
+
+
+@routes.operation(
+    "PATCH",
+    "/v1/guilds/{guild_id}/stickers/{sticker_id}",
+    policy=Policy.USER,
+    bucket=_bucket("sticker", "update", 20, 10_000),
+    body=ChangeSticker,
+    answers=STICKER,
+)
+async def change_sticker(request: Request, guild_id: int, sticker_id: int, body: ChangeSticker) -> object:
+    """Change name, description or tags of a sticker."""
+    changes: dict[str, Any] = named_members(body)
+    if "description" in changes:
+        changes["description"] = changes["description"] or ""
+    if "tags" in changes:
+        changes["tags"] = tuple(changes["tags"] or ())
+    return await request.services.expressions.change(
+        request.principal, STICKERS, guild_id, sticker_id, changes, request.audit_log_reason
+    )
+
+
+@routes.operation(
+    "DELETE",
+    "/v1/guilds/{guild_id}/stickers/{sticker_id}",
+    policy=Policy.USER,
+    bucket=_bucket("sticker", "delete", 10, 30_000),
+    query=DeleteExpression,
+    answers=NOTHING,
+)
+async def delete_sticker(request: Request, guild_id: int, sticker_id: int, query: DeleteExpression) -> None:
+    """Delete a sticker."""
+    await request.services.expressions.delete(
+        request.principal, STICKERS, guild_id, sticker_id, purge=query.purge, reason=request.audit_log_reason
+    )
+
+
+@routes.operation(
+    "GET",
+    "/v1/stickers/{sticker_id}/metadata",
+    policy=Policy.USER,
+    bucket=Bucket("guild:sticker:metadata", limit=60, window_ms=10_000),
+    answers=EXPRESSION_METADATA,
+)
+async def get_sticker_metadata(request: Request, sticker_id: int) -> object:
+    """Where a sticker comes from."""
+    return request.services.expressions.metadata(STICKERS, sticker_id)
+
+
+def _emoji(body: CreateEmoji) -> NewExpression:
+    return NewExpression(body.name, body.image)
+
+
+def _sticker(body: CreateSticker) -> NewExpression:
+    return NewExpression(body.name, body.image, body.description or "", tuple(body.tags or ()))

@@ -1,0 +1,140 @@
+"""Public discovery of guilds (guilds.md, Discovery)."""
+
+from __future__ import annotations
+
+from typing import Annotated, Final
+
+import attrs
+
+from chat.api.fields import Length, Range
+from chat.api.operation import Bucket, Policy, Request, Routes
+from chat.api.schemas.guilds.guilds import DISCOVERED_GUILD, DISCOVERY_APPLICATION, DISCOVERY_CATEGORY
+from chat.api.schemas.shapes import BOOLEAN, COUNT, NOTHING, listed, nullable, record
+from chat.domain.guilds.discovery_applications import Wish
+from chat.domain.guilds.guild_discovery import categories
+from chat.registries.discovery import DiscoveryCategory
+
+routes = Routes()
+
+APPLICATION: Final = "/v1/guilds/{guild_id}/discovery"
+
+Description = Annotated[str, Length(10, 300)]
+
+
+@attrs.frozen
+class ListDiscovery:
+    """The query of GET /v1/discovery/guilds."""
+
+    limit: Annotated[int, Range(1, 100)] = 24
+    offset: Annotated[int, Range(0, 1_000_000)] = 0
+    category: DiscoveryCategory | None = None
+    query: Annotated[str, Length(1, 100)] | None = None
+
+
+@attrs.frozen
+class Apply:
+    """The body of POST …/discovery."""
+
+    category_id: DiscoveryCategory
+    description: Description
+
+
+@attrs.frozen
+class ChangeApplication:
+    """The body of PATCH …/discovery; what is absent or null stays."""
+
+    category_id: DiscoveryCategory | None = None
+    description: Description | None = None
+
+
+@routes.operation(
+    "GET",
+    "/v1/discovery/categories",
+    policy=Policy.USER,
+    bucket=Bucket("discovery:categories", limit=30, window_ms=60_000),
+    answers=listed(DISCOVERY_CATEGORY),
+)
+async def list_discovery_categories(request: Request) -> object:
+    """What guilds in discovery can be about."""
+    return categories()
+
+
+@routes.operation(
+    "GET",
+    "/v1/discovery/guilds",
+    policy=Policy.USER,
+    bucket=Bucket("discovery:guilds", limit=30, window_ms=60_000),
+    query=ListDiscovery,
+    answers=record({"guilds": listed(DISCOVERED_GUILD), "total": COUNT}),
+)
+async def list_discovery(request: Request, query: ListDiscovery) -> object:
+    """Guilds that anybody may join."""
+    return await request.services.guild_discovery.listed(
+        limit=query.limit, offset=query.offset, category=query.category, text=query.query
+    )
+
+
+@routes.operation(
+    "POST",
+    "/v1/discovery/guilds/{guild_id}/join",
+    policy=Policy.USER_ONLY,
+    bucket=Bucket("discovery:join", limit=10, window_ms=60_000),
+    answers=NOTHING,
+)
+async def join_by_discovery(request: Request, guild_id: int) -> None:
+    """Join a guild that was found in discovery."""
+    await request.services.guild_discovery.join(request.principal, guild_id, request.address)
+
+
+@routes.operation(
+    "GET",
+    APPLICATION,
+    policy=Policy.USER,
+    bucket=Bucket("guild:discovery::guild_id", limit=30, window_ms=60_000),
+    answers=record({"application": nullable(DISCOVERY_APPLICATION), "eligible": BOOLEAN, "min_member_count": COUNT}),
+)
+async def get_discovery_application(request: Request, guild_id: int) -> object:
+    """How a guild stands with discovery."""
+    return request.services.discovery_applications.status(request.principal, guild_id)
+
+
+@routes.operation(
+    "POST",
+    APPLICATION,
+    policy=Policy.USER,
+    bucket=Bucket("guild:discovery:change::guild_id", limit=10, window_ms=60_000),
+    body=Apply,
+    answers=DISCOVERY_APPLICATION,
+)
+async def apply_for_discovery(request: Request, guild_id: int, body: Apply) -> object:
+    """Apply for a guild's place in discovery."""
+    return await request.services.discovery_applications.apply(
+        request.principal, guild_id, body.category_id, body.description
+    )
+
+
+@routes.operation(
+    "PATCH",
+    APPLICATION,
+    policy=Policy.USER,
+    bucket=Bucket("guild:discovery:change::guild_id", limit=10, window_ms=60_000),
+    body=ChangeApplication,
+    answers=DISCOVERY_APPLICATION,
+)
+async def change_discovery_application(request: Request, guild_id: int, body: ChangeApplication) -> object:
+    """Change what a guild says of itself in discovery."""
+    return await request.services.discovery_applications.change(
+        request.principal, guild_id, Wish(body.category_id, body.description)
+    )
+
+
+@routes.operation(
+    "DELETE",
+    APPLICATION,
+    policy=Policy.USER,
+    bucket=Bucket("guild:discovery:change::guild_id", limit=10, window_ms=60_000),
+    answers=NOTHING,
+)
+async def withdraw_discovery_application(request: Request, guild_id: int) -> None:
+    """Take a guild's application back, and the guild out of discovery."""
+    await request.services.discovery_applications.withdraw(request.principal, guild_id, request.audit_log_reason)

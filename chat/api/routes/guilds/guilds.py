@@ -1,0 +1,272 @@
+"""Operations on guilds (guilds.md, Guild object)."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Final, Literal
+
+import attrs
+
+from chat.api.fields import OMITTED, Exact, Items, Length, Maybe, Range, Snowflake, Timestamp, named_members
+from chat.api.operation import Answer, Bucket, Policy, Request, Routes
+from chat.api.schemas.guilds.channels import GUILD_CHANNEL
+from chat.api.schemas.guilds.guilds import GUILD, LISTED_GUILD, ROLE, VANITY_URL, WHOLE_GUILD
+from chat.api.schemas.shapes import NOTHING, listed
+from chat.api.sudo import SudoFields
+from chat.domain.guilds.guilds import GuildPage, GuildWish
+from chat.registries.scopes import Scope
+
+routes = Routes()
+
+INT32_MAXIMUM: Final = (1 << 31) - 1
+
+
+@attrs.frozen
+class CreateGuild:
+    """The body of Create guild."""
+
+    name: str
+    empty_features: bool = False
+    icon: Annotated[str, Exact()] | None = None
+    template: dict[str, Any] | None = None
+    """Read by `chat.domain.guilds.guild_template`."""
+
+
+@attrs.frozen(kw_only=True)
+class ModifyGuild(SudoFields):
+    """The body of Modify guild; what is not sent stays."""
+
+    name: Maybe[str] = OMITTED
+    system_channel_id: Maybe[Snowflake | None] = OMITTED
+    system_channel_flags: Maybe[Annotated[int, Range(0, INT32_MAXIMUM)]] = OMITTED
+    afk_channel_id: Maybe[Snowflake | None] = OMITTED
+    afk_timeout: Maybe[Annotated[int, Range(60, 3_600)]] = OMITTED
+    default_message_notifications: Maybe[Literal[0, 1]] = OMITTED
+    verification_level: Maybe[Literal[0, 1, 2, 3, 4]] = OMITTED
+    mfa_level: Maybe[Literal[0, 1]] = OMITTED
+    nsfw_level: Maybe[Literal[0, 3]] = OMITTED
+    nsfw: Maybe[bool] = OMITTED
+    content_warning_level: Maybe[Annotated[int, Range(0, INT32_MAXIMUM)]] = OMITTED
+    content_warning_text: Maybe[Annotated[str, Length(0, 200, "STRING_LENGTH_INVALID")] | None] = OMITTED
+    explicit_content_filter: Maybe[Literal[0, 1, 2]] = OMITTED
+    splash_card_alignment: Maybe[Literal[0, 1, 2]] = OMITTED
+    features: Maybe[Annotated[list[str], Items(0, 100)]] = OMITTED
+    message_history_cutoff: Maybe[Timestamp | None] = OMITTED
+    icon: Maybe[Annotated[str, Exact()] | None] = OMITTED
+    banner: Maybe[Annotated[str, Exact()] | None] = OMITTED
+    splash: Maybe[Annotated[str, Exact()] | None] = OMITTED
+    embed_splash: Maybe[Annotated[str, Exact()] | None] = OMITTED
+
+
+@attrs.frozen(kw_only=True)
+class TransferOwnership(SudoFields):
+    """The body of POST /v1/guilds/{guild_id}/transfer-ownership."""
+
+    new_owner_id: Snowflake
+
+
+@attrs.frozen
+class ChangeVanityUrl:
+    """The body of PATCH /v1/guilds/{guild_id}/vanity-url: null gives the code up."""
+
+    code: Annotated[str, Exact(), Length(1, 256, "VANITY_URL_CODE_LENGTH_INVALID")] | None
+
+
+SUDO_MEMBERS: Final = frozenset(field.name for field in attrs.fields(SudoFields))
+
+
+@attrs.frozen
+class ListGuilds:
+    """The query of List current user guilds."""
+
+    before: Snowflake | None = None
+    after: Snowflake | None = None
+    limit: Annotated[int, Range(1, 200)] = 200
+    with_counts: bool = False
+
+
+@attrs.frozen
+class LeaveGuild:
+    """The query of Leave guild."""
+
+    delete_messages: bool = False
+
+
+LEAVE: Final = Bucket("guild:leave::guild_id", limit=10, window_ms=10_000)
+"""Leave guild and bulk-delete-mine share it (guilds.md, Leave guild)."""
+
+
+def require_may_create(request: Request) -> None:
+    """What Create guild asks of the account before it looks at the body (guilds.md, Create guild)."""
+    request.services.guilds.require_may_create(request.principal)
+
+
+@routes.operation(
+    "POST",
+    "/v1/guilds",
+    policy=Policy.USER_ONLY,
+    bots_refused_with="BOTS_CANNOT_CREATE_GUILDS",
+    precondition=require_may_create,
+    bucket=Bucket("guild:create", limit=10, window_ms=60_000),
+    body=CreateGuild,
+    images=True,
+    answers=GUILD,
+)
+async def create_guild(request: Request, body: CreateGuild) -> object:
+    """Create guild."""
+    wish = GuildWish(name=body.name, icon=body.icon, empty_features=body.empty_features, template=body.template)
+    return await request.services.guilds.create(request.principal, wish)
+
+
+@routes.operation(
+    "GET",
+    "/v1/users/@me/guilds",
+    policy=Policy.USER,
+    scope=Scope.GUILDS,
+    bucket=Bucket("guild:list", limit=40, window_ms=10_000),
+    query=ListGuilds,
+    answers=listed(LISTED_GUILD),
+)
+async def list_current_user_guilds(request: Request, query: ListGuilds) -> object:
+    """List current user guilds."""
+    page = GuildPage(query.before, query.after, query.limit, query.with_counts)
+    return await request.services.guilds.of_account(request.principal, page)
+
+
+@routes.operation(
+    "DELETE",
+    "/v1/users/@me/guilds/{guild_id}",
+    policy=Policy.USER,
+    bucket=LEAVE,
+    query=LeaveGuild,
+    body=SudoFields,
+    answers=NOTHING,
+)
+async def leave_guild(request: Request, guild_id: int, query: LeaveGuild, body: SudoFields) -> None:
+    """Leave guild; sudo mode where one's messages go along."""
+    services, principal = request.services, request.principal
+    if not query.delete_messages:
+        await services.memberships.leave(principal, guild_id)
+        return
+    await services.own_messages.leave(principal, guild_id, request.proof(body))
+
+
+@routes.operation(
+    "POST",
+    "/v1/users/@me/guilds/{guild_id}/messages/bulk-delete-mine",
+    policy=Policy.USER,
+    bucket=LEAVE,
+    body=SudoFields,
+    answers={202: NOTHING},
+)
+async def delete_own_messages_in_guild(request: Request, guild_id: int, body: SudoFields) -> object:
+    """Delete every message that the caller wrote in the guild; sudo mode."""
+    await request.services.own_messages.delete_in_guild(request.principal, guild_id, request.proof(body))
+    return Answer(202)
+
+
+@routes.operation(
+    "GET",
+    "/v1/guilds/{guild_id}",
+    policy=Policy.USER,
+    scope=Scope.GUILDS,
+    bucket=Bucket("guild:read::guild_id", limit=100, window_ms=10_000),
+    answers=WHOLE_GUILD,
+)
+async def get_guild(request: Request, guild_id: int) -> object:
+    """Get guild."""
+    return await request.services.guilds.get(request.principal, guild_id)
+
+
+@routes.operation(
+    "PATCH",
+    "/v1/guilds/{guild_id}",
+    policy=Policy.USER,
+    bucket=Bucket("guild:update::guild_id", limit=20, window_ms=10_000),
+    body=ModifyGuild,
+    images=True,
+    answers=GUILD,
+)
+async def modify_guild(request: Request, guild_id: int, body: ModifyGuild) -> object:
+    """Modify guild; sudo mode where `mfa_level` changes."""
+    fields = {name: value for name, value in named_members(body).items() if name not in SUDO_MEMBERS}
+    return await request.services.guild_changes.modify(
+        request.principal, guild_id, fields, request.proof(body), request.audit_log_reason
+    )
+
+
+@routes.operation(
+    "POST",
+    "/v1/guilds/{guild_id}/delete",
+    policy=Policy.USER,
+    bucket=Bucket("guild:delete::guild_id", limit=10, window_ms=60_000),
+    body=SudoFields,
+    answers=NOTHING,
+)
+async def delete_guild(request: Request, guild_id: int, body: SudoFields) -> None:
+    """Delete guild; sudo mode."""
+    await request.services.guild_deletion.delete(request.principal, guild_id, request.proof(body))
+
+
+@routes.operation(
+    "POST",
+    "/v1/guilds/{guild_id}/transfer-ownership",
+    policy=Policy.USER_ONLY,
+    bucket=Bucket("guild:transfer::guild_id", limit=5, window_ms=60_000),
+    body=TransferOwnership,
+    answers=GUILD,
+)
+async def transfer_ownership(request: Request, guild_id: int, body: TransferOwnership) -> object:
+    """Hand the guild over to another member; sudo mode."""
+    return await request.services.guild_deletion.transfer(
+        request.principal, guild_id, body.new_owner_id, request.proof(body), request.audit_log_reason
+    )
+
+
+@routes.operation(
+    "GET",
+    "/v1/guilds/{guild_id}/vanity-url",
+    policy=Policy.USER,
+    bucket=Bucket("guild:vanity_url:get::guild_id", limit=100, window_ms=10_000),
+    answers=VANITY_URL,
+)
+async def get_vanity_url(request: Request, guild_id: int) -> object:
+    """The guild's custom invite code, and how often it was used."""
+    return await request.services.vanity_urls.get(request.principal, guild_id)
+
+
+@routes.operation(
+    "PATCH",
+    "/v1/guilds/{guild_id}/vanity-url",
+    policy=Policy.USER,
+    bucket=Bucket("guild:vanity_url:patch::guild_id", limit=10, window_ms=60_000),
+    body=ChangeVanityUrl,
+    answers=VANITY_URL,
+)
+async def change_vanity_url(request: Request, guild_id: int, body: ChangeVanityUrl) -> object:
+    """Take a custom invite code, or give it up."""
+    return await request.services.vanity_urls.change(request.principal, guild_id, body.code, request.audit_log_reason)
+
+
+@routes.operation(
+    "GET",
+    "/v1/guilds/{guild_id}/roles",
+    policy=Policy.USER,
+    scope=Scope.GUILDS,
+    bucket=Bucket("guild:role:list::guild_id", limit=100, window_ms=10_000),
+    answers=listed(ROLE),
+)
+async def list_guild_roles(request: Request, guild_id: int) -> object:
+    """The roles of a guild."""
+    return await request.services.guilds.roles(request.principal, guild_id)
+
+
+@routes.operation(
+    "GET",
+    "/v1/guilds/{guild_id}/channels",
+    policy=Policy.USER,
+    bucket=Bucket("guild:channel:list::guild_id", limit=100, window_ms=10_000),
+    answers=listed(GUILD_CHANNEL),
+)
+async def list_guild_channels(request: Request, guild_id: int) -> object:
+    """The channels of a guild that the caller sees."""
+    return await request.services.channels.of_guild(request.principal, guild_id)

@@ -1,0 +1,102 @@
+"""Operations on invites (guilds.md, Invites)."""
+
+from __future__ import annotations
+
+from typing import Annotated, Final
+
+import attrs
+
+from chat.api.fields import Range
+from chat.api.operation import Bucket, Policy, Request, Routes
+from chat.api.schemas.guilds.guilds import INVITE, INVITE_WITH_METADATA
+from chat.api.schemas.shapes import NOTHING, listed
+from chat.domain.guilds.invites import InviteTerms
+
+routes = Routes()
+
+MAX_AGE_SECONDS: Final = 604_800
+MAX_USES: Final = 100
+
+
+@attrs.frozen
+class CreateInvite:
+    """The body of an invite to be: `max_age` in seconds, 0 for ever; `max_uses` 0 without limit."""
+
+    max_uses: Annotated[int, Range(0, MAX_USES)] = 0
+    max_age: Annotated[int, Range(0, MAX_AGE_SECONDS)] = 0
+    unique: bool = False
+    temporary: bool = False
+
+
+@routes.operation(
+    "POST",
+    "/v1/channels/{channel_id}/invites",
+    policy=Policy.USER,
+    bucket=Bucket("channel:invite:create::channel_id", limit=10, window_ms=60_000),
+    body=CreateInvite,
+    answers=INVITE_WITH_METADATA,
+)
+async def create_invite(request: Request, channel_id: int, body: CreateInvite) -> object:
+    """Make an invite that leads to a channel."""
+    terms = InviteTerms(body.max_age, body.max_uses, body.unique, body.temporary)
+    return await request.services.invites.create(request.principal, channel_id, terms, request.audit_log_reason)
+
+
+@routes.operation(
+    "GET",
+    "/v1/channels/{channel_id}/invites",
+    policy=Policy.USER,
+    bucket=Bucket("channel:invite:list::channel_id", limit=40, window_ms=10_000),
+    answers=listed(INVITE_WITH_METADATA),
+)
+async def list_channel_invites(request: Request, channel_id: int) -> object:
+    """The invites that lead to a channel."""
+    return await request.services.invites.of_channel(request.principal, channel_id)
+
+
+@routes.operation(
+    "GET",
+    "/v1/guilds/{guild_id}/invites",
+    policy=Policy.USER,
+    bucket=Bucket("guild:invite:list::guild_id", limit=40, window_ms=10_000),
+    answers=listed(INVITE_WITH_METADATA),
+)
+async def list_guild_invites(request: Request, guild_id: int) -> object:
+    """The invites of a guild."""
+    return await request.services.invites.of_guild(request.principal, guild_id)
+
+
+@routes.operation(
+    "GET",
+    "/v1/invites/{invite_code}",
+    policy=Policy.NONE,
+    bucket=Bucket("invite:read", limit=100, window_ms=60_000),
+    answers=INVITE,
+)
+async def get_invite(request: Request, invite_code: str) -> object:
+    """One invite, without a credential."""
+    return await request.services.invites.get(invite_code)
+
+
+@routes.operation(
+    "POST",
+    "/v1/invites/{invite_code}",
+    policy=Policy.USER_ONLY,
+    bucket=Bucket("invite:accept", limit=10, window_ms=60_000),
+    answers=INVITE,
+)
+async def accept_invite(request: Request, invite_code: str) -> object:
+    """Join what an invite leads to; a body is neither needed nor read."""
+    return await request.services.invites.accept(request.principal, invite_code, request.address)
+
+
+@routes.operation(
+    "DELETE",
+    "/v1/invites/{invite_code}",
+    policy=Policy.USER,
+    bucket=Bucket("invite:delete", limit=20, window_ms=60_000),
+    answers=NOTHING,
+)
+async def delete_invite(request: Request, invite_code: str) -> None:
+    """Delete an invite."""
+    await request.services.invites.delete(request.principal, invite_code, request.audit_log_reason)

@@ -1,0 +1,162 @@
+"""Operations on roles (permissions.md, Role hierarchy; guilds.md, Roles)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Annotated, Final
+
+import attrs
+
+from chat.api.fields import OMITTED, Items, Length, Maybe, PermissionBits, Range, Snowflake, named_members
+from chat.api.operation import Bucket, Policy, Request, Routes
+from chat.api.schemas.guilds.guilds import ROLE
+from chat.api.schemas.shapes import NOTHING
+from chat.domain.guilds.roles import NewRole
+from chat.errors import InvalidFormBody
+
+routes = Routes()
+
+COLOR_MAXIMUM: Final = 0xFFFFFF
+POSITION_MAXIMUM: Final = 10_000
+ROLES_AT_ONCE: Final = 251
+
+CREATE: Final = Bucket("guild:role:create::guild_id", limit=20, window_ms=60_000)
+CHANGE: Final = Bucket("guild:role:change::guild_id", limit=40, window_ms=60_000)
+ORDER: Final = Bucket("guild:role:order::guild_id", limit=20, window_ms=60_000)
+GIVE: Final = Bucket("guild:member:role::guild_id", limit=40, window_ms=10_000)
+
+RoleName = Annotated[str, Length(1, 100, "STRING_LENGTH_INVALID")]
+Color = Annotated[int, Range(0, COLOR_MAXIMUM)]
+Position = Annotated[int, Range(0, POSITION_MAXIMUM)]
+
+
+@attrs.frozen(kw_only=True)
+class CreateRole:
+    """The body of POST /v1/guilds/{guild_id}/roles."""
+
+    name: RoleName
+    color: Color = 0
+    permissions: PermissionBits = 0
+    hoist: bool = False
+    mentionable: bool = False
+
+
+@attrs.frozen(kw_only=True)
+class ChangeRole:
+    """The body of PATCH /v1/guilds/{guild_id}/roles/{role_id}."""
+
+    name: Maybe[RoleName] = OMITTED
+    color: Maybe[Color] = OMITTED
+    permissions: Maybe[PermissionBits] = OMITTED
+    hoist: Maybe[bool] = OMITTED
+    hoist_position: Maybe[Position | None] = OMITTED
+    mentionable: Maybe[bool] = OMITTED
+
+
+@attrs.frozen(kw_only=True)
+class RolePosition:
+    """One entry of the body of PATCH /v1/guilds/{guild_id}/roles; without `position` it stays where it is."""
+
+    id: Snowflake
+    position: Position | None = None
+
+
+@attrs.frozen(kw_only=True)
+class HoistPosition:
+    """One entry of the body of PATCH /v1/guilds/{guild_id}/roles/hoist-positions."""
+
+    id: Snowflake
+    hoist_position: Position | None = None
+
+
+Positions = Annotated[list[RolePosition], Items(0, ROLES_AT_ONCE)]
+HoistPositions = Annotated[list[HoistPosition], Items(0, ROLES_AT_ONCE)]
+
+
+@routes.operation(
+    "POST", "/v1/guilds/{guild_id}/roles", policy=Policy.USER, bucket=CREATE, body=CreateRole, answers=ROLE
+)
+async def create_role(request: Request, guild_id: int, body: CreateRole) -> object:
+    """Make a role."""
+    new = NewRole(body.name, body.color, body.permissions, body.hoist, body.mentionable)
+    return await request.services.roles.create(request.principal, guild_id, new, request.audit_log_reason)
+
+
+@routes.operation(
+    "PATCH", "/v1/guilds/{guild_id}/roles", policy=Policy.USER, bucket=ORDER, body=Positions, answers=NOTHING
+)
+async def reorder_roles(request: Request, guild_id: int, body: list[RolePosition]) -> None:
+    """Give roles other positions."""
+    positions = {entry.id: entry.position for entry in body if entry.position is not None}
+    _require_distinct(entry.id for entry in body)
+    await request.services.roles.reorder(request.principal, guild_id, positions, request.audit_log_reason)
+
+
+@routes.operation(
+    "PATCH",
+    "/v1/guilds/{guild_id}/roles/hoist-positions",
+    policy=Policy.USER,
+    bucket=ORDER,
+    body=HoistPositions,
+    answers=NOTHING,
+)
+async def place_hoisted_roles(request: Request, guild_id: int, body: list[HoistPosition]) -> None:
+    """Say where in the member list roles are shown."""
+    _require_distinct(entry.id for entry in body)
+    places = {entry.id: entry.hoist_position for entry in body}
+    if places:
+        await request.services.roles.place_hoisted(request.principal, guild_id, places, request.audit_log_reason)
+
+
+@routes.operation(
+    "DELETE", "/v1/guilds/{guild_id}/roles/hoist-positions", policy=Policy.USER, bucket=ORDER, answers=NOTHING
+)
+async def forget_hoist_positions(request: Request, guild_id: int) -> None:
+    """Show roles in the member list by their positions again."""
+    await request.services.roles.place_hoisted(request.principal, guild_id, {}, request.audit_log_reason)
+
+
+@routes.operation(
+    "PATCH", "/v1/guilds/{guild_id}/roles/{role_id}", policy=Policy.USER, bucket=CHANGE, body=ChangeRole, answers=ROLE
+)
+async def change_role(request: Request, guild_id: int, role_id: int, body: ChangeRole) -> object:
+    """Change a role."""
+    return await request.services.roles.change(
+        request.principal, guild_id, role_id, named_members(body), request.audit_log_reason
+    )
+
+
+@routes.operation("DELETE", "/v1/guilds/{guild_id}/roles/{role_id}", policy=Policy.USER, bucket=CHANGE, answers=NOTHING)
+async def delete_role(request: Request, guild_id: int, role_id: int) -> None:
+    """Delete a role."""
+    await request.services.roles.delete(request.principal, guild_id, role_id, request.audit_log_reason)
+
+
+@routes.operation(
+    "PUT", "/v1/guilds/{guild_id}/members/{user_id}/roles/{role_id}", policy=Policy.USER, bucket=GIVE, answers=NOTHING
+)
+async def give_role(request: Request, guild_id: int, user_id: int, role_id: int) -> None:
+    """Give a member a role."""
+    await request.services.roles.give(request.principal, guild_id, user_id, role_id, reason=request.audit_log_reason)
+
+
+@routes.operation(
+    "DELETE",
+    "/v1/guilds/{guild_id}/members/{user_id}/roles/{role_id}",
+    policy=Policy.USER,
+    bucket=GIVE,
+    answers=NOTHING,
+)
+async def take_role(request: Request, guild_id: int, user_id: int, role_id: int) -> None:
+    """Take a role from a member."""
+    await request.services.roles.give(
+        request.principal, guild_id, user_id, role_id, take=True, reason=request.audit_log_reason
+    )
+
+
+def _require_distinct(role_ids: Iterable[int]) -> None:
+    seen: set[int] = set()
+    for index, role_id in enumerate(role_ids):
+        if role_id in seen:
+            raise InvalidFormBody.at(f"{index}.id", "INVALID_ROLE_ID")
+        seen.add(role_id)

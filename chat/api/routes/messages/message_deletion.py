@@ -1,0 +1,100 @@
+"""Operations that delete messages, several at once (messages.md, Deleting messages; conventions of the field)."""
+
+from __future__ import annotations
+
+from typing import Annotated, Final, Literal
+
+import attrs
+
+from chat.api import buckets
+from chat.api.fields import Items, Length, Range, Snowflake
+from chat.api.operation import Answer, Policy, Request, Routes
+from chat.api.schemas.messages.reading import PURGED
+from chat.api.schemas.shapes import NOTHING
+from chat.api.sudo import SudoFields
+from chat.domain.messages.message_deletion import BATCH_MESSAGES, PURGED_DEFAULT, PURGED_MAXIMUM, Purge
+from chat.errors import InvalidFormBody
+
+routes = Routes()
+
+PURGED_AUTHORS: Final = 100
+CONTAINED_CHARACTERS: Final = 512
+
+MessageIds = Annotated[list[Snowflake], Items(1, BATCH_MESSAGES)]
+
+
+@attrs.frozen
+class BulkDelete:
+    """The body of POST .../messages/bulk-delete: the ids, under either name that clients use."""
+
+    message_ids: MessageIds | None = None
+    messages: MessageIds | None = None
+
+
+@attrs.frozen
+class PurgeMessages:
+    """The body of POST .../messages/purge: which messages go, the newest first, everything that is said of them holding
+    at once. Personal notes are emptied whatever it says."""
+
+    limit: Annotated[int, Range(1, PURGED_MAXIMUM)] = PURGED_DEFAULT
+    before: Snowflake | None = None
+    after: Snowflake | None = None
+    user_ids: Annotated[list[Snowflake], Items(0, PURGED_AUTHORS)] = attrs.field(factory=list)
+    contains: Annotated[str, Length(1, CONTAINED_CHARACTERS)] | None = None
+    has: list[Literal["attachment", "embed", "sticker", "link", "forward"]] = attrs.field(factory=list)
+    bots: bool | None = None
+    pinned: bool = False
+
+
+@routes.operation(
+    "POST",
+    "/v1/channels/{channel_id}/messages/bulk-delete",
+    policy=Policy.USER,
+    bucket=buckets.MESSAGES_BULK_DELETE,
+    body=BulkDelete,
+    answers=NOTHING,
+)
+async def bulk_delete_messages(request: Request, channel_id: int, body: BulkDelete) -> None:
+    """Delete up to a hundred messages of a guild's channel by id."""
+    message_ids = body.messages if body.message_ids is None else body.message_ids
+    if message_ids is None:
+        raise InvalidFormBody.at("message_ids", "INVALID_FORMAT")
+    await request.services.messages.delete_many(request.principal, channel_id, message_ids, request.audit_log_reason)
+
+
+@routes.operation(
+    "POST",
+    "/v1/channels/{channel_id}/messages/purge",
+    policy=Policy.USER,
+    bucket=buckets.MESSAGES_PURGE,
+    body=PurgeMessages,
+    answers=PURGED,
+)
+async def purge_messages(request: Request, channel_id: int, body: PurgeMessages) -> object:
+    """Delete the newest messages of a guild's channel that fit, or everything in the caller's personal notes."""
+    purge = Purge(
+        limit=body.limit,
+        before=body.before,
+        after=body.after,
+        user_ids=frozenset(body.user_ids),
+        contains=body.contains,
+        has=frozenset(body.has),
+        bots=body.bots,
+        pinned=body.pinned,
+    )
+    deleted = await request.services.messages.purge(request.principal, channel_id, purge, request.audit_log_reason)
+    return {"deleted_count": deleted}
+
+
+@routes.operation(
+    "POST",
+    "/v1/channels/{channel_id}/messages/bulk-delete-mine",
+    policy=Policy.USER,
+    bucket=buckets.MESSAGES_DELETE_MINE,
+    body=SudoFields,
+    answers={202: NOTHING},
+)
+async def delete_own_messages_in_channel(request: Request, channel_id: int, body: SudoFields) -> object:
+    """Delete every message that the caller wrote in the channel; sudo mode."""
+    await request.services.own_messages.delete_in_channel(request.principal, channel_id, request.proof(body))
+    return Answer(202)

@@ -1,0 +1,87 @@
+"""Operations on pinned messages (messages.md, Pins)."""
+
+from __future__ import annotations
+
+from typing import Annotated, Final
+
+import attrs
+
+from chat.api import buckets
+from chat.api.fields import Range, Timestamp
+from chat.api.operation import Policy, Request, Routes
+from chat.api.schemas.messages.messages import MESSAGE
+from chat.api.schemas.messages.reading import PINS
+from chat.api.schemas.shapes import NOTHING, listed
+
+routes = Routes()
+
+PINS_OF_A_PAGE: Final = 50
+
+
+@attrs.frozen
+class ListPins:
+    """The query of the paged list; `before` is the `pinned_at` of the last pin of the page before."""
+
+    limit: Annotated[int, Range(1, PINS_OF_A_PAGE)] = PINS_OF_A_PAGE
+    before: Timestamp | None = None
+
+
+@routes.operation(
+    "GET",
+    "/v1/channels/{channel_id}/messages/pins",
+    policy=Policy.USER,
+    bucket=buckets.PINS,
+    query=ListPins,
+    answers=PINS,
+)
+async def page_pins(request: Request, channel_id: int, query: ListPins) -> object:
+    """Pinned messages, the one that was pinned last first."""
+    return await request.services.pins.page(request.principal, channel_id, query.limit, query.before)
+
+
+@routes.operation(
+    "GET",
+    "/v1/channels/{channel_id}/pins",
+    policy=Policy.USER,
+    bucket=buckets.PINS,
+    answers=listed(MESSAGE),
+)
+async def list_pins(request: Request, channel_id: int) -> object:
+    """Every pinned message, as older libraries expect them."""
+    return await request.services.pins.all(request.principal, channel_id)
+
+
+@routes.operation(
+    "PUT",
+    "/v1/channels/{channel_id}/pins/{message_id}",
+    policy=Policy.USER,
+    bucket=buckets.PIN_CHANGE,
+    answers=NOTHING,
+)
+async def pin_message(request: Request, channel_id: int, message_id: int) -> None:
+    """Pin a message."""
+    await request.services.pins.pin(request.principal, channel_id, message_id, request.audit_log_reason)
+
+
+@routes.operation(
+    "DELETE",
+    "/v1/channels/{channel_id}/pins/{message_id}",
+    policy=Policy.USER,
+    bucket=buckets.PIN_CHANGE,
+    answers=NOTHING,
+)
+async def unpin_message(request: Request, channel_id: int, message_id: int) -> None:
+    """Take a pin away."""
+    await request.services.pins.unpin(request.principal, channel_id, message_id, request.audit_log_reason)
+
+
+@routes.operation(
+    "POST",
+    "/v1/channels/{channel_id}/pins/ack",
+    policy=Policy.USER_ONLY,
+    bucket=buckets.PINS_ACK,
+    answers=NOTHING,
+)
+async def acknowledge_pins(request: Request, channel_id: int) -> None:
+    """The caller has seen the channel's pins."""
+    await request.services.pins.acknowledge(request.principal, channel_id)

@@ -1,0 +1,149 @@
+"""Operations on reactions (messages.md, Reactions)."""
+
+from __future__ import annotations
+
+from typing import Annotated, Final
+
+import attrs
+
+from chat.api.buckets import REACTION_CHANGE, REACTION_LIST
+from chat.api.fields import Length, Range, Snowflake
+from chat.api.operation import Policy, Request, Routes
+from chat.api.schemas.accounts.users import PARTIAL_USER
+from chat.api.schemas.messages.reading import REACTION_USERS
+from chat.api.schemas.shapes import NOTHING, listed
+from chat.domain.messages.reaction_emojis import parse_emoji
+from chat.domain.messages.reactions import ReactionPage
+
+routes = Routes()
+
+USERS_MAXIMUM: Final = 100
+USERS_DEFAULT: Final = 25
+SESSION_ID_CHARACTERS: Final = 64
+
+
+@attrs.frozen
+class ChangeReaction:
+    """The query of a change to reactions: the gateway session that shows it already, which a guild leaves out."""
+
+    session_id: Annotated[str, Length(1, SESSION_ID_CHARACTERS)] | None = None
+
+
+@attrs.frozen
+class ListReactionUsers:
+    """The query of the lists of who reacted alike."""
+
+    limit: Annotated[int, Range(1, USERS_MAXIMUM)] = USERS_DEFAULT
+    after: Snowflake | None = None
+
+
+@routes.operation(
+    "PUT",
+    "/v1/channels/{channel_id}/messages/{message_id}/reactions/{emoji}/@me",
+    policy=Policy.USER,
+    bucket=REACTION_CHANGE,
+    query=ChangeReaction,
+    answers=NOTHING,
+)
+async def add_reaction(request: Request, channel_id: int, message_id: int, emoji: str, query: ChangeReaction) -> None:
+    """React to a message."""
+    await request.services.reactions.add(
+        request.principal, channel_id, message_id, parse_emoji(emoji), query.session_id
+    )
+
+
+@routes.operation(
+    "DELETE",
+    "/v1/channels/{channel_id}/messages/{message_id}/reactions/{emoji}/@me",
+    policy=Policy.USER,
+    bucket=REACTION_CHANGE,
+    query=ChangeReaction,
+    answers=NOTHING,
+)
+async def remove_own_reaction(
+    request: Request, channel_id: int, message_id: int, emoji: str, query: ChangeReaction
+) -> None:
+    """Take one's own reaction away."""
+    principal = request.principal
+    await request.services.reactions.remove(
+        principal, channel_id, message_id, parse_emoji(emoji), principal.user_id, query.session_id
+    )
+
+
+@routes.operation(
+    "DELETE",
+    "/v1/channels/{channel_id}/messages/{message_id}/reactions/{emoji}/{user_id}",
+    policy=Policy.USER,
+    bucket=REACTION_CHANGE,
+    query=ChangeReaction,
+    answers=NOTHING,
+)
+async def remove_reaction(
+    request: Request, channel_id: int, message_id: int, emoji: str, user_id: int, query: ChangeReaction
+) -> None:
+    """Take somebody's reaction away."""
+    await request.services.reactions.remove(
+        request.principal, channel_id, message_id, parse_emoji(emoji), user_id, query.session_id
+    )
+
+
+@routes.operation(
+    "DELETE",
+    "/v1/channels/{channel_id}/messages/{message_id}/reactions/{emoji}",
+    policy=Policy.USER,
+    bucket=REACTION_CHANGE,
+    answers=NOTHING,
+)
+async def remove_emoji(request: Request, channel_id: int, message_id: int, emoji: str) -> None:
+    """Take everybody's reaction with one emoji away."""
+    await request.services.reactions.remove_emoji(request.principal, channel_id, message_id, parse_emoji(emoji))
+
+
+@routes.operation(
+    "DELETE",
+    "/v1/channels/{channel_id}/messages/{message_id}/reactions",
+    policy=Policy.USER,
+    bucket=REACTION_CHANGE,
+    answers=NOTHING,
+)
+async def remove_all_reactions(request: Request, channel_id: int, message_id: int) -> None:
+    """Take every reaction off a message."""
+    await request.services.reactions.remove_all(request.principal, channel_id, message_id)
+
+
+@routes.operation(
+    "GET",
+    "/v1/channels/{channel_id}/messages/{message_id}/reactions/{emoji}",
+    policy=Policy.USER,
+    bucket=REACTION_LIST,
+    query=ListReactionUsers,
+    answers=listed(PARTIAL_USER, maximum=USERS_MAXIMUM),
+)
+async def list_reaction_users(
+    request: Request, channel_id: int, message_id: int, emoji: str, query: ListReactionUsers
+) -> object:
+    """Who reacted with an emoji, in order of ids."""
+    page = ReactionPage(query.limit, query.after or 0)
+    users = await request.services.reactions.users(request.principal, channel_id, message_id, parse_emoji(emoji), page)
+    return users.items
+
+
+@routes.operation(
+    "GET",
+    "/v1/channels/{channel_id}/messages/{message_id}/reactions/{emoji}/users",
+    policy=Policy.USER,
+    bucket=REACTION_LIST,
+    query=ListReactionUsers,
+    answers=REACTION_USERS,
+)
+async def page_reaction_users(
+    request: Request, channel_id: int, message_id: int, emoji: str, query: ListReactionUsers
+) -> object:
+    """The same with what is needed to go on."""
+    page = ReactionPage(query.limit, query.after or 0)
+    users = await request.services.reactions.users(request.principal, channel_id, message_id, parse_emoji(emoji), page)
+    return {
+        "items": users.items,
+        "has_more": users.has_more,
+        "next_after": users.items[-1]["id"] if users.has_more else None,
+    }

@@ -1,0 +1,103 @@
+"""Operations on read states (messages.md, Read states)."""
+
+from __future__ import annotations
+
+from typing import Annotated, Final
+
+import attrs
+
+from chat.api.buckets import READ_STATE, READ_STATES
+from chat.api.fields import Items, Range, Snowflake
+from chat.api.operation import Policy, Request, Routes
+from chat.api.schemas.shapes import NOTHING
+from chat.domain.messages.read_states import ReadUpTo
+
+routes = Routes()
+
+MENTION_COUNT_MAXIMUM: Final = (1 << 31) - 1
+ACKNOWLEDGED_AT_ONCE: Final = 100
+
+MentionCount = Annotated[int, Range(0, MENTION_COUNT_MAXIMUM)]
+
+
+@attrs.frozen
+class AcknowledgeMessage:
+    """How many mentions are left unread, and whether the place was chosen by hand."""
+
+    mention_count: MentionCount | None = None
+    manual: bool | None = None
+
+
+@attrs.frozen
+class AcknowledgedChannel:
+    """How far one channel was read."""
+
+    channel_id: Snowflake
+    message_id: Snowflake
+    mention_count: MentionCount | None = None
+    manual: bool | None = None
+
+
+@attrs.frozen
+class AcknowledgeChannels:
+    """How far several channels were read."""
+
+    read_states: Annotated[list[AcknowledgedChannel], Items(1, ACKNOWLEDGED_AT_ONCE)]
+
+
+@routes.operation(
+    "POST",
+    "/v1/channels/{channel_id}/messages/{message_id}/ack",
+    policy=Policy.USER_ONLY,
+    bucket=READ_STATE,
+    body=AcknowledgeMessage,
+    answers=NOTHING,
+)
+async def acknowledge_message(request: Request, channel_id: int, message_id: int, body: AcknowledgeMessage) -> None:
+    """Note how far the caller has read."""
+    wish = ReadUpTo(channel_id, message_id, body.mention_count, bool(body.manual))
+    await request.services.read_states.acknowledge(request.principal, wish)
+
+
+@routes.operation(
+    "DELETE",
+    "/v1/channels/{channel_id}/messages/ack",
+    policy=Policy.USER_ONLY,
+    bucket=READ_STATE,
+    answers=NOTHING,
+)
+async def forget_read_state(request: Request, channel_id: int) -> None:
+    """Forget how far the caller has read."""
+    await request.services.read_states.forget(request.principal, channel_id)
+
+
+@routes.operation(
+    "POST",
+    "/v1/read-states/ack",
+    policy=Policy.USER_ONLY,
+    bucket=READ_STATES,
+    body=AcknowledgeChannels,
+    answers=NOTHING,
+)
+async def acknowledge_channels(request: Request, body: AcknowledgeChannels) -> None:
+    """Note how far the caller has read in several channels."""
+    await request.services.read_states.acknowledge_many(request.principal, _wishes(body))
+
+
+@routes.operation(
+    "POST",
+    "/v1/read-states/ack-bulk",
+    policy=Policy.USER_ONLY,
+    bucket=READ_STATES,
+    body=AcknowledgeChannels,
+    answers=NOTHING,
+)
+async def acknowledge_channels_in_bulk(request: Request, body: AcknowledgeChannels) -> None:
+    """The same, as other clients call it."""
+    await request.services.read_states.acknowledge_many(request.principal, _wishes(body))
+
+
+def _wishes(body: AcknowledgeChannels) -> list[ReadUpTo]:
+    return [
+        ReadUpTo(read.channel_id, read.message_id, read.mention_count, bool(read.manual)) for read in body.read_states
+    ]

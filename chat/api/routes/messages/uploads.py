@@ -1,0 +1,103 @@
+"""Uploads before their message (messages.md, Uploads; `presigned_attachment_uploads`)."""
+
+from __future__ import annotations
+
+from typing import Annotated, Final
+
+import attrs
+
+from chat.api.fields import Items, Length, Range, Refusal, Schema
+from chat.api.operation import Bucket, Policy, Request, Routes
+from chat.api.schemas.messages.messages import PROMISED_UPLOAD, UPLOADED_FILE
+from chat.api.schemas.shapes import listed, record
+from chat.domain.messages.uploads import PromisedFile
+from chat.errors import InvalidFormBody
+from chat.protocol.visible_text import without_nul
+
+routes = Routes()
+
+PROMISE: Final = Bucket("channel:attachment:create::channel_id", 20, 10_000)
+COMPLETE: Final = Bucket("channel:attachment:complete::channel_id", 20, 10_000)
+
+FILES: Final = 100
+"""More are refused before they are looked at; the domain knows the limit."""
+
+FILE_BYTES: Final = (1 << 53) - 1
+FILE_NAME_CHARACTERS: Final = 1_024
+UPLOAD_NAME_CHARACTERS: Final = 512
+CLIENT_ID_CHARACTERS: Final = 32
+
+
+class _ClientId:
+    """The client's own name for a file: short text, or an integer, which counts as its decimal digits."""
+
+    schema: Final[Schema] = {"type": ["string", "integer"], "maxLength": CLIENT_ID_CHARACTERS}
+
+    def read(self, value: object) -> str:
+        if type(value) is int:
+            return str(value)
+        if type(value) is not str or len(value) > CLIENT_ID_CHARACTERS:
+            raise Refusal
+        return without_nul(value)
+
+
+@attrs.frozen
+class FileBody:
+    """A file to be uploaded; `file_size` is exact."""
+
+    filename: Annotated[str, Length(1, FILE_NAME_CHARACTERS)]
+    file_size: Annotated[int, Range(1, FILE_BYTES)]
+    id: Annotated[str, _ClientId()] = "0"
+
+
+@attrs.frozen
+class PromiseUploads:
+    """The files; clients call the list either way."""
+
+    files: Annotated[list[FileBody], Items(0, FILES, "TOO_MANY_FILES")] = attrs.field(factory=list)
+    attachments: Annotated[list[FileBody], Items(0, FILES, "TOO_MANY_FILES")] = attrs.field(factory=list)
+
+
+@attrs.frozen
+class UploadBody:
+    """An upload by its name."""
+
+    upload_filename: Annotated[str, Length(1, UPLOAD_NAME_CHARACTERS)]
+
+
+@attrs.frozen
+class CompleteUploads:
+    """Uploads that shall have arrived."""
+
+    attachments: Annotated[list[UploadBody], Items(1, FILES, "TOO_MANY_FILES")]
+
+
+@routes.operation(
+    "POST",
+    "/v1/channels/{channel_id}/attachments",
+    policy=Policy.USER,
+    bucket=PROMISE,
+    body=PromiseUploads,
+    answers=record({"attachments": listed(PROMISED_UPLOAD)}),
+)
+async def promise_uploads(request: Request, channel_id: int, body: PromiseUploads) -> object:
+    """Addresses that take these files."""
+    wanted = body.files or body.attachments
+    if not wanted:
+        raise InvalidFormBody.at("files", "INVALID_FORMAT")
+    files = [PromisedFile(file.id, file.filename, file.file_size) for file in wanted]
+    return {"attachments": await request.services.uploads.promise(request.principal, channel_id, files)}
+
+
+@routes.operation(
+    "POST",
+    "/v1/channels/{channel_id}/attachments/complete",
+    policy=Policy.USER,
+    bucket=COMPLETE,
+    body=CompleteUploads,
+    answers=record({"attachments": listed(UPLOADED_FILE)}),
+)
+async def complete_uploads(request: Request, channel_id: int, body: CompleteUploads) -> object:
+    """What has arrived of these uploads."""
+    names = [upload.upload_filename for upload in body.attachments]
+    return {"attachments": request.services.uploads.complete(request.principal, channel_id, names)}

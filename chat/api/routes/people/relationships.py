@@ -1,0 +1,150 @@
+"""Operations on relationships (people.md, Relationships)."""
+
+from __future__ import annotations
+
+from typing import Annotated, Final, Literal
+
+import attrs
+
+from chat.api import buckets
+from chat.api.fields import OMITTED, Length, Maybe, Range, named_members
+from chat.api.operation import Policy, Request, Routes
+from chat.api.routes.accounts.accounts import Discriminator
+from chat.api.schemas.accounts.users import RELATIONSHIP
+from chat.api.schemas.shapes import COUNT, NOTHING, listed, record
+from chat.errors import InvalidFormBody
+
+routes = Routes()
+
+NICKNAME_LENGTH: Final = 256
+AGE_SECONDS_MAXIMUM: Final = (1 << 31) - 1
+BLOCK: Final = 2
+"""The `type` with which PUT blocks instead of accepting."""
+
+
+@attrs.frozen(kw_only=True)
+class RequestByTag:
+    """The body of POST /v1/users/@me/relationships."""
+
+    username: Annotated[str, Length(1, 32)]
+    discriminator: Discriminator = 0
+
+
+@attrs.frozen(kw_only=True)
+class Decide:
+    """The body of PUT /v1/users/@me/relationships/{user_id}: `type` 2 to block, anything else to accept."""
+
+    type: Literal[1, 2, 3, 4] | None = None
+
+
+@attrs.frozen(kw_only=True)
+class ChangeFriendship:
+    """The body of PATCH /v1/users/@me/relationships/{user_id}; one member at least."""
+
+    nickname: Maybe[Annotated[str, Length(1, NICKNAME_LENGTH)] | None] = OMITTED
+    share_voice_activity: Maybe[bool] = OMITTED
+
+
+@attrs.frozen(kw_only=True)
+class Ignore:
+    """The body of POST /v1/users/@me/relationships/bulk-ignore: which requests to turn down."""
+
+    filter: Literal["all", "new_accounts"] = "all"
+    max_account_age_seconds: Annotated[int, Range(1, AGE_SECONDS_MAXIMUM)] | None = None
+
+
+@routes.operation(
+    "GET",
+    "/v1/users/@me/relationships",
+    policy=Policy.USER_ONLY,
+    bucket=buckets.RELATIONSHIPS,
+    answers=listed(RELATIONSHIP),
+)
+async def list_relationships(request: Request) -> object:
+    """The caller's relationships."""
+    return request.services.friendships.of_account(request.principal)
+
+
+@routes.operation(
+    "POST",
+    "/v1/users/@me/relationships",
+    policy=Policy.USER_ONLY,
+    bots_refused_with="BOTS_CANNOT_SEND_FRIEND_REQUESTS",
+    bucket=buckets.FRIEND_REQUESTS,
+    body=RequestByTag,
+    answers=RELATIONSHIP,
+)
+async def request_friendship_by_tag(request: Request, body: RequestByTag) -> object:
+    """Ask the account with this tag to be friends."""
+    return await request.services.friendships.request_by_tag(request.principal, body.username, body.discriminator)
+
+
+@routes.operation(
+    "POST",
+    "/v1/users/@me/relationships/bulk-ignore",
+    policy=Policy.USER_ONLY,
+    bucket=buckets.REQUESTS_IGNORED,
+    body=Ignore,
+    answers=record({"ignored_count": COUNT}),
+)
+async def ignore_requests(request: Request, body: Ignore) -> object:
+    """Turn down the requests that the caller was sent, all or those of new accounts."""
+    age = body.max_account_age_seconds if body.filter == "new_accounts" else None
+    return {"ignored_count": await request.services.friendships.ignore(request.principal, age)}
+
+
+@routes.operation(
+    "POST",
+    "/v1/users/@me/relationships/{user_id}",
+    policy=Policy.USER_ONLY,
+    bots_refused_with="BOTS_CANNOT_SEND_FRIEND_REQUESTS",
+    bucket=buckets.FRIEND_REQUESTS,
+    answers=RELATIONSHIP,
+)
+async def request_friendship(request: Request, user_id: int) -> object:
+    """Ask an account to be friends."""
+    return await request.services.friendships.request(request.principal, user_id)
+
+
+@routes.operation(
+    "PUT",
+    "/v1/users/@me/relationships/{user_id}",
+    policy=Policy.USER_ONLY,
+    bucket=buckets.RELATIONSHIP_CHANGE,
+    body=Decide,
+    answers=RELATIONSHIP,
+)
+async def decide_on_account(request: Request, user_id: int, body: Decide) -> object:
+    """Accept an account's request, or block the account."""
+    friendships = request.services.friendships
+    if body.type == BLOCK:
+        return await friendships.block(request.principal, user_id)
+    return await friendships.accept(request.principal, user_id)
+
+
+@routes.operation(
+    "PATCH",
+    "/v1/users/@me/relationships/{user_id}",
+    policy=Policy.USER_ONLY,
+    bucket=buckets.RELATIONSHIP_CHANGE,
+    body=ChangeFriendship,
+    answers=RELATIONSHIP,
+)
+async def change_friendship(request: Request, user_id: int, body: ChangeFriendship) -> object:
+    """Give a friend a nickname, or say whether it hears where the caller speaks."""
+    changes = named_members(body)
+    if not changes:
+        raise InvalidFormBody.at("nickname", "INVALID_FORMAT")
+    return await request.services.friendships.change(request.principal, user_id, changes)
+
+
+@routes.operation(
+    "DELETE",
+    "/v1/users/@me/relationships/{user_id}",
+    policy=Policy.USER_ONLY,
+    bucket=buckets.RELATIONSHIP_CHANGE,
+    answers=NOTHING,
+)
+async def end_relationship(request: Request, user_id: int) -> None:
+    """End what the caller has with an account."""
+    await request.services.friendships.remove(request.principal, user_id)

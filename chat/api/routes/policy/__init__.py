@@ -1,0 +1,1 @@
+"""Limits and checks that every area asks."""

@@ -1,0 +1,103 @@
+"""IP authorisation: a sign-in from a new network waits until a mailed link was followed (signing_in.md, IP
+authorisation)."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import attrs
+
+from chat.api import buckets
+from chat.api.fields import Exact, Length
+from chat.api.operation import Policy, Request, Routes
+from chat.api.routes.signing_in.authentication import NO_BOTS, accept_invite
+from chat.api.schemas.shapes import NOTHING, either
+from chat.api.schemas.signing_in.authentication import COMPLETED, NOT_COMPLETED
+from chat.api.sudo import SudoFields
+
+routes = Routes()
+
+WaitingTicket = Annotated[str, Exact(), Length(1, 256)]
+
+
+@attrs.frozen
+class AuthorizeIp:
+    """The body of authorize-ip: the token of the mail."""
+
+    token: Annotated[str, Exact(), Length(1, 256)] = attrs.field(repr=False)
+
+
+@attrs.frozen
+class ResendAuthorization:
+    """The body of ip-authorization/resend."""
+
+    ticket: WaitingTicket = attrs.field(repr=False)
+
+
+@attrs.frozen
+class PollAuthorization:
+    """The query of ip-authorization/poll."""
+
+    ticket: WaitingTicket = attrs.field(repr=False)
+
+
+@routes.operation(
+    "POST",
+    "/v1/auth/authorize-ip",
+    policy=Policy.NONE,
+    bots_refused_with=NO_BOTS,
+    bucket=buckets.AUTH_IP_AUTHORIZE,
+    body=AuthorizeIp,
+    answers=NOTHING,
+)
+async def authorize_ip(request: Request, body: AuthorizeIp) -> None:
+    """Authorise the network that the mail was about."""
+    await request.services.ip_authorization.authorize(body.token)
+
+
+@routes.operation(
+    "POST",
+    "/v1/auth/ip-authorization/resend",
+    policy=Policy.NONE,
+    bots_refused_with=NO_BOTS,
+    bucket=buckets.AUTH_IP_RESEND,
+    body=ResendAuthorization,
+    answers=NOTHING,
+)
+async def resend_ip_authorization(request: Request, body: ResendAuthorization) -> None:
+    """Mail the link again."""
+    await request.services.ip_authorization.resend(body.ticket)
+
+
+@routes.operation(
+    "GET",
+    "/v1/auth/ip-authorization/poll",
+    policy=Policy.NONE,
+    bots_refused_with=NO_BOTS,
+    bucket=buckets.AUTH_IP_POLL,
+    query=PollAuthorization,
+    answers=either(COMPLETED, NOT_COMPLETED),
+    secret=True,
+)
+async def poll_ip_authorization(request: Request, query: PollAuthorization) -> object:
+    """Whether the link was followed, and then the session."""
+    fetched = await request.services.ip_authorization.poll(query.ticket)
+    if fetched is None:
+        return {"completed": False}
+    await accept_invite(request, fetched.account, fetched.invite_code)
+    return fetched.answer()
+
+
+@routes.operation(
+    "DELETE",
+    "/v1/users/@me/authorized-ips",
+    policy=Policy.USER_ONLY,
+    bucket=buckets.USER_AUTHORIZED_IPS,
+    body=SudoFields,
+    answers=NOTHING,
+)
+async def forget_authorized_ips(request: Request, body: SudoFields) -> None:
+    """Forget every network that the account has signed in from; sudo mode."""
+    account = request.principal.account
+    await request.services.sudo.require(account, request.proof(body))
+    await request.services.ip_authorization.forget(account.id)

@@ -1,0 +1,139 @@
+"""The second step of a login, and sign-in with a passkey alone (signing_in.md, Second step)."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import attrs
+
+from chat.api import buckets
+from chat.api.fields import Exact, Length
+from chat.api.operation import Policy, Request, Routes
+from chat.api.routes.signing_in.authentication import NO_BOTS, answer_to_sign_in, client_of, tried_by
+from chat.api.schemas.signing_in.authentication import SIGN_IN, WEBAUTHN_REQUEST_OPTIONS
+from chat.domain.signing_in.login_completion import passkey_failed, wrong_code
+
+routes = Routes()
+
+LoginTicket = Annotated[str, Exact(), Length(1, 256)]
+Challenge = Annotated[str, Exact(), Length(1, 1_024)]
+
+
+@attrs.frozen
+class CompleteWithCode:
+    """The body of login/mfa/totp: a code of the authenticator or a backup code."""
+
+    code: Annotated[str, Exact(), Length(1, 32)] = attrs.field(repr=False)
+    ticket: LoginTicket = attrs.field(repr=False)
+
+
+@attrs.frozen
+class GetOptions:
+    """The body of login/mfa/webauthn/authentication-options."""
+
+    ticket: LoginTicket = attrs.field(repr=False)
+
+
+@attrs.frozen
+class CompleteWithPasskey:
+    """The body of login/mfa/webauthn: an assertion."""
+
+    response: dict[str, Any] = attrs.field(repr=False)
+    challenge: Challenge = attrs.field(repr=False)
+    ticket: LoginTicket = attrs.field(repr=False)
+
+
+@attrs.frozen
+class Authenticate:
+    """The body of webauthn/authenticate: an assertion."""
+
+    response: dict[str, Any] = attrs.field(repr=False)
+    challenge: Challenge = attrs.field(repr=False)
+
+
+@routes.operation(
+    "POST",
+    "/v1/auth/login/mfa/totp",
+    policy=Policy.NONE,
+    bots_refused_with=NO_BOTS,
+    bucket=buckets.AUTH_LOGIN_MFA,
+    body=CompleteWithCode,
+    answers=SIGN_IN,
+    secret=True,
+)
+async def complete_with_code(request: Request, body: CompleteWithCode) -> object:
+    """Complete a login with a code."""
+    completion = request.services.login_completion
+    if not _may_try(request, completion.user_of(body.ticket)):
+        raise wrong_code()
+    return await answer_to_sign_in(request, await completion.totp(body.ticket, body.code, client_of(request)))
+
+
+@routes.operation(
+    "POST",
+    "/v1/auth/login/mfa/webauthn/authentication-options",
+    policy=Policy.NONE,
+    bots_refused_with=NO_BOTS,
+    bucket=buckets.AUTH_LOGIN_MFA_OPTIONS,
+    body=GetOptions,
+    answers=WEBAUTHN_REQUEST_OPTIONS,
+)
+async def get_login_options(request: Request, body: GetOptions) -> object:
+    """What to ask the account's passkeys for."""
+    return await request.services.login_completion.webauthn_options(body.ticket)
+
+
+@routes.operation(
+    "POST",
+    "/v1/auth/login/mfa/webauthn",
+    policy=Policy.NONE,
+    bots_refused_with=NO_BOTS,
+    bucket=buckets.AUTH_LOGIN_MFA,
+    body=CompleteWithPasskey,
+    answers=SIGN_IN,
+    secret=True,
+)
+async def complete_with_passkey(request: Request, body: CompleteWithPasskey) -> object:
+    """Complete a login with a passkey."""
+    completion = request.services.login_completion
+    if not _may_try(request, completion.user_of(body.ticket)):
+        raise passkey_failed()
+    signed_in = await completion.webauthn(body.ticket, body.response, body.challenge, client_of(request))
+    return await answer_to_sign_in(request, signed_in)
+
+
+@routes.operation(
+    "POST",
+    "/v1/auth/webauthn/authentication-options",
+    policy=Policy.NONE,
+    bots_refused_with=NO_BOTS,
+    bucket=buckets.AUTH_WEBAUTHN_OPTIONS,
+    answers=WEBAUTHN_REQUEST_OPTIONS,
+)
+async def get_options(request: Request) -> object:
+    """What to ask whichever passkey the person has for."""
+    return await request.services.login_completion.passkey_options()
+
+
+@routes.operation(
+    "POST",
+    "/v1/auth/webauthn/authenticate",
+    policy=Policy.NONE,
+    bots_refused_with=NO_BOTS,
+    bucket=buckets.AUTH_WEBAUTHN,
+    body=Authenticate,
+    answers=SIGN_IN,
+    secret=True,
+)
+async def authenticate(request: Request, body: Authenticate) -> object:
+    """Sign in with a passkey."""
+    completion = request.services.login_completion
+    signed_in = await completion.passkey(body.response, body.challenge, client_of(request))
+    return await answer_to_sign_in(request, signed_in)
+
+
+def _may_try(request: Request, user_id: int) -> bool:
+    """Count one attempt at the account's second factor; False when it is one too many (http.md, Request limits)."""
+    asker = request.services.ip_authorization.asker(user_id, request.address)
+    key = tried_by(asker, request.address, user_id)
+    return not request.services.rate_limiter.take(buckets.MFA_LOGINS_OF_ACCOUNT, key)

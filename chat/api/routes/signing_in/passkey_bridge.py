@@ -1,0 +1,111 @@
+"""The passkey bridge: a program lets the person show a passkey in a browser (signing_in.md, Passkey bridge)."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import attrs
+
+from chat.api import buckets
+from chat.api.fields import Exact, Length
+from chat.api.operation import Answer, Policy, Request, Routes
+from chat.api.routes.signing_in.authentication import NO_BOTS, answer_to_sign_in, client_of
+from chat.api.schemas.shapes import NOTHING
+from chat.api.schemas.signing_in.authentication import NOT_COMPLETED, PASSKEY_BRIDGE, SIGN_IN, WEBAUTHN_REQUEST_OPTIONS
+
+routes = Routes()
+
+BridgeId = Annotated[str, Exact(), Length(1, 256)]
+
+
+@attrs.frozen
+class StartBridge:
+    """The body of start: the unpadded base64url of the SHA-256 of a secret (S256 of RFC 7636)."""
+
+    code_challenge: Annotated[str, Length(1, 256)]
+
+
+@attrs.frozen
+class GetBridgeOptions:
+    """The body of authentication-options, sent by the page at the bridge's address."""
+
+    bridge_id: BridgeId = attrs.field(repr=False)
+
+
+@attrs.frozen
+class CompleteBridge:
+    """The body of complete, sent by the page: an assertion."""
+
+    bridge_id: BridgeId = attrs.field(repr=False)
+    response: dict[str, Any] = attrs.field(repr=False)
+    challenge: Annotated[str, Exact(), Length(1, 1_024)] = attrs.field(repr=False)
+
+
+@attrs.frozen
+class RedeemBridge:
+    """The body of redeem, sent by the program: the secret whose hash it started with."""
+
+    bridge_id: BridgeId = attrs.field(repr=False)
+    code_verifier: Annotated[str, Exact(), Length(1, 256)] = attrs.field(repr=False)
+
+
+@routes.operation(
+    "POST",
+    "/v1/auth/passkey-bridge/start",
+    policy=Policy.NONE,
+    bots_refused_with=NO_BOTS,
+    bucket=buckets.AUTH_BRIDGE_START,
+    body=StartBridge,
+    answers=PASSKEY_BRIDGE,
+    secret=True,
+)
+async def start_passkey_bridge(request: Request, body: StartBridge) -> object:
+    """A new bridge, with the address of its page."""
+    return (await request.services.passkey_bridge.start(body.code_challenge, request.origin)).answer()
+
+
+@routes.operation(
+    "POST",
+    "/v1/auth/passkey-bridge/authentication-options",
+    policy=Policy.NONE,
+    bots_refused_with=NO_BOTS,
+    bucket=buckets.AUTH_BRIDGE_COMPLETE,
+    body=GetBridgeOptions,
+    answers=WEBAUTHN_REQUEST_OPTIONS,
+)
+async def get_bridge_options(request: Request, body: GetBridgeOptions) -> object:
+    """What the page asks a passkey for."""
+    return await request.services.passkey_bridge.options(body.bridge_id)
+
+
+@routes.operation(
+    "POST",
+    "/v1/auth/passkey-bridge/complete",
+    policy=Policy.NONE,
+    bots_refused_with=NO_BOTS,
+    bucket=buckets.AUTH_BRIDGE_COMPLETE,
+    body=CompleteBridge,
+    answers=NOTHING,
+)
+async def complete_passkey_bridge(request: Request, body: CompleteBridge) -> None:
+    """Note whom the passkey proved; the program may now sign in."""
+    await request.services.passkey_bridge.complete(body.bridge_id, body.response, body.challenge)
+
+
+@routes.operation(
+    "POST",
+    "/v1/auth/passkey-bridge/redeem",
+    policy=Policy.NONE,
+    bots_refused_with=NO_BOTS,
+    bucket=buckets.AUTH_BRIDGE_REDEEM,
+    body=RedeemBridge,
+    answers={200: SIGN_IN, 202: NOT_COMPLETED},
+    secret=True,
+)
+async def redeem_passkey_bridge(request: Request, body: RedeemBridge) -> object:
+    """Sign the program in; 202 while nobody has shown a passkey."""
+    bridge = request.services.passkey_bridge
+    signed_in = await bridge.redeem(body.bridge_id, body.code_verifier, client_of(request))
+    if signed_in is None:
+        return Answer(202, {"completed": False})
+    return await answer_to_sign_in(request, signed_in)

@@ -1,0 +1,119 @@
+"""Changing the password with a mailed code (signing_in.md, Change of the password)."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import attrs
+
+from chat.api import buckets
+from chat.api.email_instances import require_email_instance
+from chat.api.fields import Exact, Length
+from chat.api.operation import Policy, Request, Routes
+from chat.api.routes.signing_in.authentication import client_of
+from chat.api.schemas.shapes import NOTHING, TEXT, record
+from chat.api.schemas.signing_in.authentication import PASSWORD_CHANGE, PASSWORD_CHANGED
+from chat.api.sudo import SudoFields
+from chat.auth.tokens import id_hash
+from chat.clock import iso_timestamp
+
+routes = Routes()
+
+Secret = Annotated[str, Exact(), Length(1, 256)]
+Code = Annotated[str, Exact(), Length(1, 32)]
+
+
+@attrs.frozen
+class Ticket:
+    """The body of resend."""
+
+    ticket: Secret = attrs.field(repr=False)
+
+
+@attrs.frozen
+class TypedCode:
+    """The body of verify."""
+
+    ticket: Secret = attrs.field(repr=False)
+    code: Code = attrs.field(repr=False)
+
+
+@attrs.frozen(kw_only=True)
+class Complete(SudoFields):
+    """The body of complete."""
+
+    ticket: Secret = attrs.field(repr=False)
+    verification_proof: Secret = attrs.field(repr=False)
+    new_password: Annotated[str, Exact(), Length(1, 256, "PASSWORD_LENGTH_INVALID")] = attrs.field(repr=False)
+
+
+@routes.operation(
+    "POST",
+    "/v1/users/@me/password-change/start",
+    policy=Policy.USER_ONLY,
+    bucket=buckets.PASSWORD_CHANGE_START,
+    precondition=require_email_instance,
+    answers=PASSWORD_CHANGE,
+    secret=True,
+)
+async def start_password_change(request: Request) -> object:
+    """Mail a code to the account's address."""
+    ticket, issued = await request.services.password_changes.start(request.principal.user_id)
+    return {
+        "ticket": ticket,
+        "code_expires_at": iso_timestamp(issued.expires_at),
+        "resend_available_at": iso_timestamp(issued.resend_at),
+    }
+
+
+@routes.operation(
+    "POST",
+    "/v1/users/@me/password-change/resend",
+    policy=Policy.USER_ONLY,
+    bucket=buckets.PASSWORD_CHANGE_RESEND,
+    precondition=require_email_instance,
+    body=Ticket,
+    answers=NOTHING,
+)
+async def resend_password_change(request: Request, body: Ticket) -> None:
+    """Mail another code."""
+    await request.services.password_changes.resend(request.principal.user_id, body.ticket)
+
+
+@routes.operation(
+    "POST",
+    "/v1/users/@me/password-change/verify",
+    policy=Policy.USER_ONLY,
+    bucket=buckets.PASSWORD_CHANGE_VERIFY,
+    precondition=require_email_instance,
+    body=TypedCode,
+    answers=record({"verification_proof": TEXT}),
+    secret=True,
+)
+async def verify_password_change(request: Request, body: TypedCode) -> object:
+    """Take the code."""
+    proof = await request.services.password_changes.verify(request.principal.user_id, body.ticket, body.code)
+    return {"verification_proof": proof}
+
+
+@routes.operation(
+    "POST",
+    "/v1/users/@me/password-change/complete",
+    policy=Policy.USER_ONLY,
+    bucket=buckets.PASSWORD_CHANGE_COMPLETE,
+    precondition=require_email_instance,
+    body=Complete,
+    answers=PASSWORD_CHANGED,
+    secret=True,
+)
+async def complete_password_change(request: Request, body: Complete) -> object:
+    """Set the password; every sign-in ends, and the answer carries a new one. With a factor: sudo mode."""
+    signed_in = await request.services.password_changes.complete(
+        request.principal,
+        body.ticket,
+        body.verification_proof,
+        body.new_password,
+        request.proof(body),
+        client_of(request),
+    )
+    return {**signed_in.answer(), "auth_session_id_hash": id_hash(signed_in.sign_in.session.token_hash)}

@@ -1,0 +1,183 @@
+"""Getting back into an account, and names for a new one (signing_in.md, Recovery kit)."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import attrs
+
+from chat.api import buckets
+from chat.api.email_instances import require_email_instance
+from chat.api.fields import Exact, Length
+from chat.api.operation import Policy, Request, Routes
+from chat.api.routes.signing_in.authentication import NO_BOTS, answer_to_sign_in, client_of, tried_by
+from chat.api.schemas.shapes import BOOLEAN, NOTHING, TEXT, listed, record
+from chat.api.schemas.signing_in.authentication import SIGN_IN
+from chat.api.sudo import SudoFields
+from chat.auth.client_address import network_of
+from chat.domain.policy import account_rules
+from chat.errors import ApiError
+from chat.store.accounts.accounts import email_key, username_key
+
+routes = Routes()
+
+Token = Annotated[str, Exact(), Length(1, 256)]
+Email = Annotated[str, Length(1, 256)]
+Password = Annotated[str, Exact(), Length(1, 256, "PASSWORD_LENGTH_INVALID")]
+
+
+@attrs.frozen
+class Forgot:
+    """The body of forgot."""
+
+    email: Email
+
+
+@attrs.frozen
+class NewPassword:
+    """The body of reset and of email-revert: the token of a mail, and the password to be."""
+
+    token: Token = attrs.field(repr=False)
+    password: Password = attrs.field(repr=False)
+
+
+@attrs.frozen
+class Recover:
+    """The body of recovery: the code of a recovery kit, and the password to be."""
+
+    username: Annotated[str, Length(1, 256)]
+    code: Annotated[str, Exact(), Length(1, 256)] = attrs.field(repr=False)
+    password: Password = attrs.field(repr=False)
+
+
+@attrs.frozen
+class SuggestUsernames:
+    """The body of username-suggestions."""
+
+    global_name: Annotated[str, Length(1, 256)]
+
+
+@attrs.frozen(kw_only=True)
+class MakeRecoveryKit(SudoFields):
+    """The body of recovery-kit."""
+
+
+@routes.operation(
+    "POST",
+    "/v1/auth/forgot",
+    policy=Policy.NONE,
+    bots_refused_with=NO_BOTS,
+    bucket=buckets.AUTH_FORGOT,
+    precondition=require_email_instance,
+    body=Forgot,
+    answers=NOTHING,
+)
+async def request_password_reset(request: Request, body: Forgot) -> None:
+    """Mail a reset link to the address, if an account has it; the answer is the same if none does."""
+    request.limit(buckets.RECOVERIES_OF_ADDRESS, network_of(request.address))
+    email = account_rules.email(body.email)
+    request.limit(buckets.RECOVERIES_OF_EMAIL, email_key(email))
+    await request.services.password_recovery.request(email)
+
+
+@routes.operation(
+    "GET",
+    "/v1/auth/reset/{token}",
+    policy=Policy.NONE,
+    bots_refused_with=NO_BOTS,
+    bucket=buckets.AUTH_RESET_CHECK,
+    answers=record({"valid": BOOLEAN}),
+)
+async def check_reset_token(request: Request, token: str) -> object:
+    """Whether a reset link is still good."""
+    return {"valid": request.services.password_recovery.is_valid(token)}
+
+
+@routes.operation(
+    "POST",
+    "/v1/auth/reset",
+    policy=Policy.NONE,
+    bots_refused_with=NO_BOTS,
+    bucket=buckets.AUTH_RESET,
+    body=NewPassword,
+    answers=SIGN_IN,
+    secret=True,
+)
+async def reset_password(request: Request, body: NewPassword) -> object:
+    """Set the password that a reset link is for, and sign in."""
+    entered = await request.services.password_recovery.reset(body.token, body.password, client_of(request))
+    return await answer_to_sign_in(request, entered)
+
+
+@routes.operation(
+    "POST",
+    "/v1/auth/email-revert",
+    policy=Policy.NONE,
+    bots_refused_with=NO_BOTS,
+    bucket=buckets.AUTH_EMAIL_REVERT,
+    precondition=require_email_instance,
+    body=NewPassword,
+    answers=SIGN_IN,
+    secret=True,
+)
+async def revert_email(request: Request, body: NewPassword) -> object:
+    """Take an account back whose address was changed, and sign in."""
+    entered = await request.services.email_reverts.revert(body.token, body.password, client_of(request))
+    return await answer_to_sign_in(request, entered)
+
+
+def _require_username_instance(request: Request) -> None:
+    if request.services.settings.sign_in != "username":
+        raise ApiError("USERNAME_SIGN_IN_ONLY")
+
+
+@routes.operation(
+    "POST",
+    "/v1/auth/recovery",
+    policy=Policy.NONE,
+    bots_refused_with=NO_BOTS,
+    bucket=buckets.AUTH_RECOVERY,
+    precondition=_require_username_instance,
+    body=Recover,
+    answers=SIGN_IN,
+    secret=True,
+)
+async def recover_account(request: Request, body: Recover) -> object:
+    """Set a password with the code of a recovery kit, and sign in."""
+    asker = request.services.authentication.asker(body.username, request.address)
+    tried = tried_by(asker, request.address, username_key(body.username))
+    request.limit_all((buckets.KITS_OF_NAME, tried), (buckets.KITS_OF_ADDRESS, network_of(request.address)))
+    kits = request.services.recovery_kits
+    return await answer_to_sign_in(
+        request, await kits.recover(body.username, body.code, body.password, client_of(request))
+    )
+
+
+@routes.operation(
+    "POST",
+    "/v1/users/@me/recovery-kit",
+    policy=Policy.USER_ONLY,
+    bucket=buckets.RECOVERY_KIT,
+    precondition=_require_username_instance,
+    body=MakeRecoveryKit,
+    answers=record({"code": TEXT}),
+    secret=True,
+)
+async def make_recovery_kit(request: Request, body: MakeRecoveryKit) -> object:
+    """Show the code of a new recovery kit, once; sudo mode."""
+    account = request.principal.account
+    return {"code": await request.services.recovery_kits.make(account, request.proof(body))}
+
+
+@routes.operation(
+    "POST",
+    "/v1/auth/username-suggestions",
+    policy=Policy.NONE,
+    bots_refused_with=NO_BOTS,
+    bucket=buckets.AUTH_USERNAME_SUGGESTIONS,
+    body=SuggestUsernames,
+    answers=record({"suggestions": listed(TEXT)}),
+)
+async def suggest_usernames(request: Request, body: SuggestUsernames) -> object:
+    """A free username made of a display name, where one can be."""
+    return {"suggestions": await request.services.username_suggestions.of(body.global_name)}

@@ -1,0 +1,237 @@
+"""Operations on an account's second factors, and what sudo mode can be proved with (signing_in.md, TOTP)."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Final
+
+import attrs
+
+from chat.api import buckets
+from chat.api.fields import Exact, Length, Refusal, Schema
+from chat.api.operation import Policy, Request, Routes
+from chat.api.schemas.shapes import NOTHING, listed
+from chat.api.schemas.signing_in.authentication import (
+    BACKUP_CODES,
+    SUDO_METHODS,
+    WEBAUTHN_CREATION_OPTIONS,
+    WEBAUTHN_CREDENTIAL,
+    WEBAUTHN_REQUEST_OPTIONS,
+)
+from chat.api.sudo import SudoFields
+from chat.domain.signing_in.webauthn_challenges import ChallengeContext
+from chat.protocol.visible_text import without_nul
+
+routes = Routes()
+
+NAME_CHARACTERS: Final = 100
+
+
+class _CredentialName:
+    """What people call a passkey, without the white space around it."""
+
+    schema: Final[Schema] = {"type": "string", "minLength": 1, "maxLength": NAME_CHARACTERS}
+
+    def read(self, value: object) -> str:
+        if type(value) is not str:
+            raise Refusal
+        name = without_nul(value).strip()
+        if len(name) > NAME_CHARACTERS:
+            raise Refusal("CONTENT_EXCEEDS_MAX_LENGTH")
+        if not name:
+            raise Refusal
+        return name
+
+
+CredentialName = Annotated[str, _CredentialName()]
+Code = Annotated[str, Exact(), Length(1, 32)]
+Challenge = Annotated[str, Exact(), Length(1, 1_024)]
+
+
+@attrs.frozen(kw_only=True)
+class EnableTotp(SudoFields):
+    """The body of mfa/totp/enable; `secret` is Base32."""
+
+    secret: Annotated[str, Exact(), Length(1, 256)] = attrs.field(repr=False)
+    code: Code = attrs.field(repr=False)
+
+
+@attrs.frozen(kw_only=True)
+class DisableTotp(SudoFields):
+    """The body of mfa/totp/disable: a code of the authenticator or a backup code."""
+
+    code: Code = attrs.field(repr=False)
+
+
+@attrs.frozen(kw_only=True)
+class GetBackupCodes(SudoFields):
+    """The body of mfa/backup-codes."""
+
+    regenerate: bool = False
+
+
+@attrs.frozen(kw_only=True)
+class RegisterCredential:
+    """The body of mfa/webauthn/credentials: a registration response."""
+
+    response: dict[str, Any] = attrs.field(repr=False)
+    challenge: Challenge = attrs.field(repr=False)
+    name: CredentialName
+
+
+@attrs.frozen
+class RenameCredential:
+    """The body of PATCH mfa/webauthn/credentials/{credential}."""
+
+    name: CredentialName
+
+
+@attrs.frozen(kw_only=True)
+class SetPasskeySecondFactor(SudoFields):
+    """The body of PUT mfa/webauthn."""
+
+    enabled: bool
+
+
+@routes.operation(
+    "POST",
+    "/v1/users/@me/mfa/totp/enable",
+    policy=Policy.USER_ONLY,
+    bucket=buckets.MFA_CHANGE,
+    body=EnableTotp,
+    answers=BACKUP_CODES,
+    secret=True,
+)
+async def enable_totp(request: Request, body: EnableTotp) -> object:
+    """Set an authenticator up; sudo mode, unless the sign-in is fresh."""
+    codes = await request.services.totp.enable(request.principal.account, body.secret, body.code, request.proof(body))
+    return {"backup_codes": codes}
+
+
+@routes.operation(
+    "POST",
+    "/v1/users/@me/mfa/totp/disable",
+    policy=Policy.USER_ONLY,
+    bucket=buckets.MFA_CHANGE,
+    body=DisableTotp,
+    answers=NOTHING,
+)
+async def disable_totp(request: Request, body: DisableTotp) -> None:
+    """Forget the authenticator and all backup codes; sudo mode."""
+    await request.services.totp.disable(request.principal.account, body.code, request.proof(body))
+
+
+@routes.operation(
+    "POST",
+    "/v1/users/@me/mfa/backup-codes",
+    policy=Policy.USER_ONLY,
+    bucket=buckets.MFA_CHANGE,
+    body=GetBackupCodes,
+    answers=BACKUP_CODES,
+    secret=True,
+)
+async def get_backup_codes(request: Request, body: GetBackupCodes) -> object:
+    """Show the backup codes, or make new ones; sudo mode."""
+    codes = await request.services.totp.backup_codes(
+        request.principal.account, regenerate=body.regenerate, proof=request.proof(body)
+    )
+    return {"backup_codes": codes}
+
+
+@routes.operation(
+    "PUT",
+    "/v1/users/@me/mfa/webauthn",
+    policy=Policy.USER_ONLY,
+    bucket=buckets.MFA_CHANGE,
+    body=SetPasskeySecondFactor,
+    answers=NOTHING,
+)
+async def set_passkey_second_factor(request: Request, body: SetPasskeySecondFactor) -> None:
+    """Make passkeys a second factor of signing in, or no longer; sudo mode."""
+    await request.services.passkeys.set_second_factor(
+        request.principal.account, enabled=body.enabled, proof=request.proof(body)
+    )
+
+
+@routes.operation(
+    "GET",
+    "/v1/users/@me/mfa/webauthn/credentials",
+    policy=Policy.USER_ONLY,
+    bucket=buckets.MFA,
+    answers=listed(WEBAUTHN_CREDENTIAL),
+)
+async def list_credentials(request: Request) -> object:
+    """The account's passkeys, the oldest first."""
+    return request.services.passkeys.of_account(request.principal.user_id)
+
+
+@routes.operation(
+    "POST",
+    "/v1/users/@me/mfa/webauthn/credentials/registration-options",
+    policy=Policy.USER_ONLY,
+    bucket=buckets.MFA_CHANGE,
+    body=SudoFields,
+    answers=WEBAUTHN_CREATION_OPTIONS,
+)
+async def get_registration_options(request: Request, body: SudoFields) -> object:
+    """What to ask an authenticator for; sudo mode, unless the sign-in is fresh. The answer carries no token of it."""
+    return await request.services.passkeys.registration_options(request.principal.account, request.proof(body))
+
+
+@routes.operation(
+    "POST",
+    "/v1/users/@me/mfa/webauthn/credentials",
+    policy=Policy.USER_ONLY,
+    bucket=buckets.MFA_CHANGE,
+    body=RegisterCredential,
+    answers=NOTHING,
+)
+async def register_credential(request: Request, body: RegisterCredential) -> None:
+    """Add the passkey that an authenticator made; its challenge stands for sudo mode."""
+    await request.services.passkeys.register(request.principal.account, body.response, body.challenge, body.name)
+
+
+@routes.operation(
+    "PATCH",
+    "/v1/users/@me/mfa/webauthn/credentials/{credential}",
+    policy=Policy.USER_ONLY,
+    bucket=buckets.MFA_CHANGE,
+    body=RenameCredential,
+    answers=NOTHING,
+)
+async def rename_credential(request: Request, credential: str, body: RenameCredential) -> None:
+    """Call a passkey something else."""
+    await request.services.passkeys.rename(request.principal.account, credential, body.name)
+
+
+@routes.operation(
+    "DELETE",
+    "/v1/users/@me/mfa/webauthn/credentials/{credential}",
+    policy=Policy.USER_ONLY,
+    bucket=buckets.MFA_CHANGE,
+    body=SudoFields,
+    answers=NOTHING,
+)
+async def delete_credential(request: Request, credential: str, body: SudoFields) -> None:
+    """Take a passkey away; sudo mode."""
+    await request.services.passkeys.delete(request.principal.account, credential, request.proof(body))
+
+
+@routes.operation(
+    "GET", "/v1/users/@me/sudo/mfa-methods", policy=Policy.USER_ONLY, bucket=buckets.MFA, answers=SUDO_METHODS
+)
+async def list_sudo_methods(request: Request) -> object:
+    """What the account can prove itself with in sudo mode."""
+    held = request.services.factors.held(request.principal.account)
+    return {"totp": held.totp, "webauthn": held.webauthn, "backup_codes": held.backup_codes, "has_mfa": held.any}
+
+
+@routes.operation(
+    "POST",
+    "/v1/users/@me/sudo/webauthn/authentication-options",
+    policy=Policy.USER_ONLY,
+    bucket=buckets.SUDO_OPTIONS,
+    answers=WEBAUTHN_REQUEST_OPTIONS,
+)
+async def get_sudo_options(request: Request) -> object:
+    """What to ask a passkey for, to prove oneself in sudo mode."""
+    return await request.services.factors.authentication_options(ChallengeContext.SUDO, request.principal.user_id)

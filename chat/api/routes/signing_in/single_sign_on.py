@@ -1,0 +1,75 @@
+"""Single sign-on: /v1/auth/sso (signing_in.md, Single sign-on)."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import attrs
+
+from chat.api import buckets
+from chat.api.fields import Exact, Length
+from chat.api.operation import Policy, Request, Routes
+from chat.api.routes.signing_in.authentication import NO_BOTS, answer_to_sign_in, client_of
+from chat.api.schemas.signing_in.authentication import SSO_SIGNED_IN, SSO_START, SSO_STATUS
+
+routes = Routes()
+
+
+@attrs.frozen(kw_only=True)
+class StartSingleSignOn:
+    """The body of sso/start: a path of this instance to go to afterwards, and its own return address if one likes."""
+
+    redirect_to: Annotated[str, Length(1, 2_048)] | None = None
+    redirect_uri: Annotated[str, Length(1, 2_048)] | None = None
+
+
+@attrs.frozen(kw_only=True)
+class CompleteSingleSignOn:
+    """The body of sso/complete: what the provider gave the browser to bring along."""
+
+    code: Annotated[str, Exact(), Length(1, 4_096)] = attrs.field(repr=False)
+    state: Annotated[str, Exact(), Length(1, 256)] = attrs.field(repr=False)
+
+
+@routes.operation(
+    "GET",
+    "/v1/auth/sso/status",
+    policy=Policy.NONE,
+    bucket=buckets.AUTH_SSO_STATUS,
+    bots_refused_with=NO_BOTS,
+    answers=SSO_STATUS,
+)
+async def single_sign_on_status(request: Request) -> object:
+    """Whether and how single sign-on is offered."""
+    return request.services.single_sign_on.status()
+
+
+@routes.operation(
+    "POST",
+    "/v1/auth/sso/start",
+    policy=Policy.NONE,
+    bots_refused_with=NO_BOTS,
+    bucket=buckets.AUTH_SSO_START,
+    body=StartSingleSignOn,
+    answers=SSO_START,
+    secret=True,
+)
+async def start_single_sign_on(request: Request, body: StartSingleSignOn) -> object:
+    """Where to go to sign in at the provider."""
+    return await request.services.single_sign_on.start(body.redirect_to, body.redirect_uri)
+
+
+@routes.operation(
+    "POST",
+    "/v1/auth/sso/complete",
+    policy=Policy.NONE,
+    bots_refused_with=NO_BOTS,
+    bucket=buckets.AUTH_SSO_COMPLETE,
+    body=CompleteSingleSignOn,
+    answers=SSO_SIGNED_IN,
+    secret=True,
+)
+async def complete_single_sign_on(request: Request, body: CompleteSingleSignOn) -> object:
+    """Sign in whoever came back from the provider."""
+    arrival = await request.services.single_sign_on.complete(body.code, body.state, client_of(request))
+    return {**await answer_to_sign_in(request, arrival.signed_in), "redirect_to": arrival.redirect_to}

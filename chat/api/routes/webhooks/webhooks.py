@@ -1,0 +1,303 @@
+"""Webhooks (webhooks.md, Webhooks of channels).
+
+Below `/v1/webhooks/{webhook_id}/{token}` the address is the credential: Authorization is not looked at, neither for
+better nor for worse (access.md, Secret addresses).
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Final
+
+import attrs
+
+from chat.api.fields import OMITTED, Exact, Length, Maybe, Snowflake
+from chat.api.message_bodies import CreateMessage, EditMessage, message_draft
+from chat.api.message_forms import received_edit, received_message
+from chat.api.operation import Bucket, Policy, Request, Routes
+from chat.api.schemas.guilds.guilds import WEBHOOK
+from chat.api.schemas.messages.messages import MESSAGE
+from chat.api.schemas.shapes import NOTHING, listed
+from chat.api.thread_bodies import AppliedTags
+from chat.domain.messages.uploads import Owner
+from chat.domain.threads.threads import NewThread
+from chat.domain.webhooks.webhooks import Disguise, Place, WebhookChange
+from chat.errors import InvalidFormBody
+
+routes = Routes()
+
+CREATE: Final = Bucket("webhook:create::channel_id", 10, 10_000)
+LIST_OF_CHANNEL: Final = Bucket("webhook:list:channel::channel_id", 40, 10_000)
+LIST_OF_GUILD: Final = Bucket("webhook:list:guild::guild_id", 40, 10_000)
+READ: Final = Bucket("webhook:read::webhook_id", 100, 10_000)
+CHANGE: Final = Bucket("webhook:change::webhook_id", 20, 10_000)
+
+READ_BY_TOKEN: Final = Bucket("webhook:token:read::webhook_id", 100, 10_000, told_to_everyone=True)
+CHANGE_BY_TOKEN: Final = Bucket("webhook:token:change::webhook_id", 20, 10_000, told_to_everyone=True)
+EXECUTE: Final = Bucket("webhook:execute::webhook_id", 30, 10_000, exempt_from_global=True, told_to_everyone=True)
+MESSAGE_READ: Final = Bucket(
+    "webhook:message:read::webhook_id", 100, 10_000, exempt_from_global=True, told_to_everyone=True
+)
+MESSAGE_CHANGE: Final = Bucket(
+    "webhook:message:change::webhook_id", 30, 10_000, exempt_from_global=True, told_to_everyone=True
+)
+
+DRAFT_CHARACTERS: Final = 256
+"""A longer name is refused before it is looked at; the domain knows the limit."""
+
+ADDRESS_CHARACTERS: Final = 2_048
+THREAD_NAME_CHARACTERS: Final = 100
+
+IMAGE_CHARACTERS: Final = 139_810_136
+"""Base64 of 100 MiB (media.md, Image intake); what it decodes to has the instance's own limit."""
+
+Image = Annotated[str, Exact(), Length(0, IMAGE_CHARACTERS)]
+Name = Annotated[str, Length(0, DRAFT_CHARACTERS, "WEBHOOK_NAME_LENGTH_INVALID")]
+
+
+@attrs.frozen
+class CreateWebhook:
+    """A webhook to be."""
+
+    name: Name
+    avatar: Image | None = attrs.field(default=None, repr=False)
+
+
+@attrs.frozen
+class ChangeWebhook:
+    """Changes to a webhook; an avatar of null takes it away."""
+
+    name: Name | None = None
+    avatar: Maybe[Image | None] = attrs.field(default=OMITTED, repr=False)
+    channel_id: Snowflake | None = None
+
+
+@attrs.frozen
+class ExecuteWebhook(CreateMessage):
+    """A message, and the name and avatar to show in place of the webhook's own; for a forum, the name and the tags of
+    the post that it begins."""
+
+    username: Name | None = None
+    avatar_url: Annotated[str, Length(0, ADDRESS_CHARACTERS)] | None = None
+    thread_name: Annotated[str, Length(0, THREAD_NAME_CHARACTERS)] | None = None
+    applied_tags: AppliedTags | None = None
+
+
+@attrs.frozen
+class InThread:
+    """The query of what is done in a thread of the webhook's channel."""
+
+    thread_id: Snowflake | None = None
+
+
+@attrs.frozen
+class Execution(InThread):
+    """The query of an execution: `wait` asks for the message."""
+
+    wait: bool = False
+
+
+# By those who manage webhooks
+
+
+@routes.operation(
+    "POST",
+    "/v1/channels/{channel_id}/webhooks",
+    policy=Policy.USER,
+    bucket=CREATE,
+    body=CreateWebhook,
+    images=True,
+    answers=WEBHOOK,
+    secret=True,
+)
+async def create_webhook(request: Request, channel_id: int, body: CreateWebhook) -> object:
+    """Make a webhook."""
+    return await request.services.webhooks.create(
+        request.principal, channel_id, body.name, body.avatar, request.audit_log_reason
+    )
+
+
+@routes.operation(
+    "GET",
+    "/v1/channels/{channel_id}/webhooks",
+    policy=Policy.USER,
+    bucket=LIST_OF_CHANNEL,
+    answers=listed(WEBHOOK),
+    secret=True,
+)
+async def list_channel_webhooks(request: Request, channel_id: int) -> object:
+    """The webhooks of a channel."""
+    return await request.services.webhooks.of_channel(request.principal, channel_id)
+
+
+@routes.operation(
+    "GET",
+    "/v1/guilds/{guild_id}/webhooks",
+    policy=Policy.USER,
+    bucket=LIST_OF_GUILD,
+    answers=listed(WEBHOOK),
+    secret=True,
+)
+async def list_guild_webhooks(request: Request, guild_id: int) -> object:
+    """The webhooks of a guild."""
+    return await request.services.webhooks.of_guild(request.principal, guild_id)
+
+
+@routes.operation("GET", "/v1/webhooks/{webhook_id}", policy=Policy.USER, bucket=READ, answers=WEBHOOK, secret=True)
+async def get_webhook(request: Request, webhook_id: int) -> object:
+    """One webhook."""
+    return request.services.webhooks.get(request.principal, webhook_id)
+
+
+@routes.operation(
+    "PATCH",
+    "/v1/webhooks/{webhook_id}",
+    policy=Policy.USER,
+    bucket=CHANGE,
+    body=ChangeWebhook,
+    images=True,
+    answers=WEBHOOK,
+    secret=True,
+)
+async def change_webhook(request: Request, webhook_id: int, body: ChangeWebhook) -> object:
+    """Change a webhook."""
+    return await request.services.webhooks.change(
+        request.principal, webhook_id, _change(body), request.audit_log_reason
+    )
+
+
+@routes.operation("DELETE", "/v1/webhooks/{webhook_id}", policy=Policy.USER, bucket=CHANGE, answers=NOTHING)
+async def delete_webhook(request: Request, webhook_id: int) -> None:
+    """Delete a webhook."""
+    await request.services.webhooks.delete(request.principal, webhook_id, request.audit_log_reason)
+
+
+# By the token
+
+
+@routes.operation(
+    "GET", "/v1/webhooks/{webhook_id}/{token}", policy=Policy.URL, bucket=READ_BY_TOKEN, answers=WEBHOOK, secret=True
+)
+async def get_webhook_by_token(request: Request, webhook_id: int, token: str) -> object:
+    """What the webhook sees of itself."""
+    webhooks = request.services.webhooks
+    return webhooks.get_by_token(webhooks.identified(webhook_id, token))
+
+
+@routes.operation(
+    "PATCH",
+    "/v1/webhooks/{webhook_id}/{token}",
+    policy=Policy.URL,
+    bucket=CHANGE_BY_TOKEN,
+    body=ChangeWebhook,
+    answers=WEBHOOK,
+    secret=True,
+)
+async def change_webhook_by_token(request: Request, webhook_id: int, token: str, body: ChangeWebhook) -> object:
+    """Change name or avatar."""
+    webhooks = request.services.webhooks
+    return await webhooks.change_by_token(webhooks.identified(webhook_id, token), _change(body))
+
+
+@routes.operation(
+    "DELETE", "/v1/webhooks/{webhook_id}/{token}", policy=Policy.URL, bucket=CHANGE_BY_TOKEN, answers=NOTHING
+)
+async def delete_webhook_by_token(request: Request, webhook_id: int, token: str) -> None:
+    """Delete the webhook."""
+    webhooks = request.services.webhooks
+    await webhooks.delete_by_token(webhooks.identified(webhook_id, token))
+
+
+@routes.operation(
+    "POST",
+    "/v1/webhooks/{webhook_id}/{token}",
+    policy=Policy.URL,
+    bucket=EXECUTE,
+    query=Execution,
+    body=ExecuteWebhook,
+    multipart=True,
+    empty_strings_are_null=False,
+    answers={200: MESSAGE, 204: NOTHING},
+)
+async def execute_webhook(
+    request: Request, webhook_id: int, token: str, query: Execution, body: ExecuteWebhook | None
+) -> object:
+    """Send a message."""
+    webhooks, uploads = request.services.webhooks, request.services.uploads
+    webhook = webhooks.identified(webhook_id, token)
+    owner = uploads.webhook_owner(webhook.user_id, webhooks.place_of(webhook, query.thread_id).channel.id)
+    async with received_message(request, owner, ExecuteWebhook, body) as (message, attachments):
+        if message.message_reference is not None:
+            raise InvalidFormBody.at("message_reference", "INVALID_FORMAT")  # its author may read nothing here
+        disguise = Disguise(message.username or None, message.avatar_url or None)
+        place = Place(query.thread_id, _post(message))
+        sent = await webhooks.execute(webhook, message_draft(message, attachments), disguise, place)
+    return sent if query.wait else None
+
+
+def _post(body: ExecuteWebhook) -> NewThread | None:
+    if not body.thread_name:
+        return None
+    return NewThread(body.thread_name, applied_tags=tuple(dict.fromkeys(body.applied_tags or ())))
+
+
+@routes.operation(
+    "GET",
+    "/v1/webhooks/{webhook_id}/{token}/messages/{message_id}",
+    policy=Policy.URL,
+    bucket=MESSAGE_READ,
+    query=InThread,
+    answers=MESSAGE,
+)
+async def get_webhook_message(
+    request: Request, webhook_id: int, token: str, message_id: int, query: InThread
+) -> object:
+    """One of the webhook's messages."""
+    webhooks = request.services.webhooks
+    return await webhooks.message(webhooks.identified(webhook_id, token), message_id, query.thread_id)
+
+
+@routes.operation(
+    "PATCH",
+    "/v1/webhooks/{webhook_id}/{token}/messages/{message_id}",
+    policy=Policy.URL,
+    bucket=MESSAGE_CHANGE,
+    query=InThread,
+    body=EditMessage,
+    multipart=True,
+    empty_strings_are_null=False,
+    answers=MESSAGE,
+)
+async def edit_webhook_message(
+    request: Request, webhook_id: int, token: str, message_id: int, query: InThread, body: EditMessage | None
+) -> object:
+    """Change one of the webhook's messages."""
+    webhooks, uploads = request.services.webhooks, request.services.uploads
+    webhook = webhooks.identified(webhook_id, token)
+    place = webhooks.place_of(webhook, query.thread_id)
+
+    def owner() -> Owner:
+        return uploads.webhook_owner(webhook.user_id, place.channel.id)
+
+    async with received_edit(request, owner, body) as edit:
+        return await webhooks.edit_message(webhook, message_id, edit, query.thread_id)
+
+
+@routes.operation(
+    "DELETE",
+    "/v1/webhooks/{webhook_id}/{token}/messages/{message_id}",
+    policy=Policy.URL,
+    bucket=MESSAGE_CHANGE,
+    query=InThread,
+    answers=NOTHING,
+)
+async def delete_webhook_message(
+    request: Request, webhook_id: int, token: str, message_id: int, query: InThread
+) -> None:
+    """Delete one of the webhook's messages."""
+    webhooks = request.services.webhooks
+    await webhooks.delete_message(webhooks.identified(webhook_id, token), message_id, query.thread_id)
+
+
+def _change(body: ChangeWebhook) -> WebhookChange:
+    avatar = None if body.avatar is OMITTED else body.avatar or ""
+    return WebhookChange(body.name, avatar, body.channel_id)

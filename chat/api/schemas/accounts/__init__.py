@@ -1,0 +1,1 @@
+"""Accounts: their settings, notes, folders and push subscriptions."""

@@ -1,0 +1,1 @@
+"""What administrators and the instance itself do."""

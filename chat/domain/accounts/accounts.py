@@ -1,0 +1,222 @@
+"""Accounts as their holders and others read and change them (accounts.md, Private user)."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Mapping
+from typing import Any, Final
+
+import attrs
+import structlog
+
+from chat.auth.principal import CredentialKind, Principal
+from chat.clock import Clock
+from chat.config import Settings
+from chat.domain.accounts.account_images import ACCOUNT_IMAGES, AccountImages
+from chat.domain.policy import account_rules
+from chat.domain.policy.account_gates import present
+from chat.domain.policy.account_history import note_changes
+from chat.domain.policy.profiles import KEEP_TAG, ProfileRules, TagChange, marked
+from chat.domain.policy.repeated_values import without_repeated
+from chat.domain.policy.usernames import Usernames
+from chat.domain.presence.account_events import AccountEvents
+from chat.domain.signing_in.address_wishes import AddressWish, AddressWishes, Move
+from chat.domain.signing_in.new_passwords import NewPasswords
+from chat.domain.signing_in.sudo import SudoMode, SudoProof
+from chat.domain.standing.factors import holder_of_factors
+from chat.domain.standing.user_objects import bearer_user, partial_user, private_user
+from chat.errors import ApiError, InvalidFormBody
+from chat.registries.scopes import Scope
+from chat.store.accounts import accounts
+from chat.store.accounts.accounts import Account
+from chat.store.database import Database
+
+log: Final = structlog.get_logger("chat.accounts")
+
+
+@attrs.frozen(kw_only=True)
+class CredentialChange:
+    """A new password, another address, or both, and the proof that it is the holder who wants it."""
+
+    password: str | None = attrs.field(default=None, repr=False)
+    password_path: str = "new_password"  # noqa: S105 - a member of the body
+    """The member of the body that the password came in."""
+    address: AddressWish | None = None
+    proof: SudoProof
+
+
+@attrs.frozen
+class _Checked:
+    """A change of credentials that the holder has proved to want."""
+
+    password_hash: str | None = attrs.field(default=None, repr=False)
+    move: Move | None = None
+
+
+_NOTHING: Final = _Checked()
+NO_MARKS: Final[Mapping[str, bool]] = {}
+
+
+class Accounts:
+    """Reads and changes accounts."""
+
+    def __init__(
+        self,
+        database: Database,
+        clock: Clock,
+        new_passwords: NewPasswords,
+        addresses: AddressWishes,
+        sudo: SudoMode,
+        usernames: Usernames,
+        rules: ProfileRules,
+        events: AccountEvents,
+        images: AccountImages,
+        settings: Settings,
+    ) -> None:
+        self._database = database
+        self._clock = clock
+        self._new_passwords = new_passwords
+        self._addresses = addresses
+        self._sudo = sudo
+        self._usernames = usernames
+        self._rules = rules
+        self._events = events
+        self._images = images
+        self._settings = settings
+
+    def own(self, account: Account) -> dict[str, Any]:
+        """The private user object, as the account sees itself."""
+        everyone = self._settings.premium_mode == "everyone"
+        holder = holder_of_factors(self._database.reader, account)
+        return private_user(account, factors_of=holder, now_ms=self._clock.now_ms(), premium_for_everyone=everyone)
+
+    def of_caller(self, principal: Principal) -> dict[str, Any]:
+        """The private user object of the caller's account; behind an access token only as much as its scopes show."""
+        account = self.own(principal.account)
+        if principal.kind is not CredentialKind.OAUTH2:
+            return account
+        return bearer_user(principal.account, account, with_email=Scope.EMAIL in principal.scopes)
+
+    def get(self, user_id: int) -> dict[str, Any]:
+        """The partial user object of any account.
+
+        :raises ApiError: UNKNOWN_USER.
+        """
+        account = accounts.by_id(self._database.reader, user_id)
+        if account is None:
+            raise ApiError("UNKNOWN_USER")
+        return partial_user(account)
+
+    def is_taken(self, principal: Principal, username: str, discriminator: int) -> bool:
+        """Whether somebody else has this tag.
+
+        :raises InvalidFormBody: at `username`, for a name that nobody may have.
+        """
+        username = account_rules.username(username, service_name=self._settings.service_name)
+        holder = accounts.by_tag(self._database.reader, username, discriminator)
+        return holder is not None and holder.id != principal.user_id
+
+    async def accept_terms(self, principal: Principal) -> Account:
+        """Note that the caller agrees to the terms of service and the privacy policy from this moment on."""
+        now = self._clock.now_ms()
+
+        def unit(connection: sqlite3.Connection) -> tuple[Account, Account]:
+            before = accounts.by_id(connection, principal.user_id)
+            if before is None:
+                raise ApiError("UNAUTHORIZED")
+            after = attrs.evolve(before, terms_agreed_at=now, privacy_agreed_at=now)
+            accounts.replace(connection, after)
+            return before, after
+
+        _, account = await self._database.write(unit, lambda changed: self._events.changed(*changed))
+        return account
+
+    async def change(
+        self,
+        principal: Principal,
+        profile: Mapping[str, Any],
+        tag: TagChange = KEEP_TAG,
+        credentials: CredentialChange | None = None,
+        marks: Mapping[str, bool] = NO_MARKS,
+    ) -> Account:
+        """Change the caller's own account. Another password ends every sign-in of the account.
+
+        `profile` holds columns and their new values: global_name, bio, pronouns, accent_color, mention_flags; and, as
+        base64 text, avatar and banner. `marks` are those of `chat.domain.policy.profiles.MARKS`.
+
+        :raises InvalidFormBody: with the field that cannot be taken; INVALID_PASSWORD at `password`.
+        :raises StorageUnavailable: when an image cannot be written.
+        :raises ApiError: SUDO_MODE_REQUIRED for other credentials without proof; ACCESS_DENIED for those of a deleted
+            account; CONTENT_BLOCKED.
+        """
+        known = principal.account
+        sent = {name: profile[name] for name in ACCOUNT_IMAGES.keys() & profile.keys()}
+        written = {name: value for name, value in profile.items() if name not in sent}
+        changes = without_repeated(known, self._rules.checked(known, written, tag))
+        tag = tag.without_repeated(known)
+        pictures = (await self._images.judged(known, sent)).without_repeated(known)
+        changes |= pictures.columns()
+        checked = _NOTHING if credentials is None else await self._checked(known, credentials)
+        ends_sign_ins = checked.password_hash is not None and known.password_hash is not None
+
+        def unit(connection: sqlite3.Connection) -> tuple[Account, Account]:
+            before = accounts.by_id(connection, principal.user_id)
+            if before is None:
+                raise ApiError("UNAUTHORIZED")
+            after = marked(attrs.evolve(before, **changes), marks)
+            if tag != KEEP_TAG:
+                after = self._usernames.claimed(connection, after, tag.username, tag.discriminator)
+                note_changes(connection, before, after, self._clock.now_ms())
+            if checked != _NOTHING:
+                if before.password_hash != known.password_hash:  # it was changed after the proof was checked
+                    raise InvalidFormBody.at("password", "INVALID_PASSWORD")
+                after = self._with_credentials(connection, present(after), checked)
+            pictures.store(connection)
+            if after != before:
+                accounts.replace(connection, after)
+            return before, after
+
+        def then(changed: tuple[Account, Account]) -> None:
+            before, after = changed
+            if after != before:
+                self._events.changed(before, after)
+            if ends_sign_ins:
+                self._events.signed_out(after.id)
+
+        async with self._images.media.kept(*pictures.prepared):
+            _, account = await self._database.write(unit, then)
+        if checked.password_hash is not None:
+            log.info("password changed", user_id=account.id)
+        if checked.move is not None:
+            log.info("address changed", user_id=account.id)
+        return account
+
+    async def _checked(self, account: Account, change: CredentialChange) -> _Checked:
+        """What is to be written, once the holder has proved to be one."""
+        has_password = account.password_hash is not None or change.password is not None
+        move = None
+        if change.address is not None:
+            move = self._addresses.checked(account, change.address, has_password=has_password)
+        if change.password is None and move is None:
+            return _NOTHING
+        if change.password is not None:
+            self._new_passwords.require_acceptable(present(account), change.password, path=change.password_path)
+        await self._sudo.require(account, change.proof)
+        if change.password is None:
+            return _Checked(None, move)
+        password_hash = await self._new_passwords.hashed(
+            account, change.password, change.proof.asker, path=change.password_path
+        )
+        return _Checked(password_hash, move)
+
+    def _with_credentials(self, connection: sqlite3.Connection, account: Account, checked: _Checked) -> Account:
+        """The address first: its token is one of the things that go with an old password."""
+        if checked.move is not None:
+            account = checked.move(connection, account)
+        if checked.password_hash is None:
+            return account
+        if account.password_hash is None:  # a first one replaces nothing
+            return attrs.evolve(
+                account, password_hash=checked.password_hash, password_last_changed_at=self._clock.now_ms()
+            )
+        return self._new_passwords.replaced(connection, account, checked.password_hash)

@@ -1,0 +1,298 @@
+"""Who is told of a message on devices where no client runs, and the telling.
+
+Messages are seen as they are published, and nobody who sends one waits for this: what concerns accounts that have
+subscribed is looked at afterwards, within bounds; a server that ends forgets what it had not yet sent. An account is
+told when the message is for it (`chat.domain.accounts.push_rules`), it sees the channel, has not blocked the author,
+and no client of it is in use. Where an administrator has disabled push notifications in a guild, nobody is told of
+anything in it (guilds.md, Disabled operations).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import random
+import sqlite3
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any, Final
+
+import attrs
+import structlog
+import trio
+
+from chat.bus.audience import Mentions, ToAccounts, ToChannel, ToThread
+from chat.bus.bus import Bus, Event
+from chat.clock import Clock
+from chat.domain.accounts.push_objects import Place, push_bytes, push_object
+from chat.domain.accounts.push_rules import ALL_MESSAGES, HeardMessage, Listener, is_notified
+from chat.domain.accounts.push_subscriptions import PushSubscriptions
+from chat.domain.accounts.user_guild_settings import OUTSIDE_GUILDS
+from chat.domain.presence.call_rules import Ringing, ringing
+from chat.domain.presence.presences import Presences
+from chat.domain.standing.guild_states import GuildState, GuildStates
+from chat.errors import StorageUnavailable
+from chat.push.encryption import PLAIN_BYTES, SALT_BYTES, SEED_BYTES, Receiver, encrypted, key_of
+from chat.push.queue import Notice, PushQueue
+from chat.push.sending import Outcome, PushRequest, PushSender, Result, Urgency, origin_of
+from chat.push.vapid import Vapid
+from chat.registries.channel_types import ChannelType
+from chat.registries.events import EventName
+from chat.registries.guild_values import DisabledOperation
+from chat.registries.message_types import MessageFlag, MessageType
+from chat.store.accounts import push_subscriptions, user_guild_settings
+from chat.store.accounts.push_subscriptions import PushSubscription
+from chat.store.database import Database
+from chat.store.messages import read_states
+from chat.store.standing import private_channels
+from chat.store.standing.private_channels import PrivateChannel
+from chat.store.threads import threads
+from chat.store.threads.threads import Thread, ThreadMember
+
+WAITING_MAXIMUM: Final = 1_024
+"""Messages that wait to be looked at; of one more nobody is told."""
+
+MESSAGE_SECONDS: Final = 86_400
+"""How long a push service keeps what it cannot deliver."""
+
+TOPIC_DIGITS: Final = 32
+
+TOLD: Final = frozenset({MessageType.DEFAULT, MessageType.REPLY, MessageType.CALL})
+PUSH_DISABLED: Final = DisabledOperation.PUSH_NOTIFICATIONS.value
+SILENT: Final = MessageFlag.SUPPRESS_NOTIFICATIONS.value
+NOBODY_NAMED: Final = Mentions()
+
+log: Final = structlog.get_logger("chat.push")
+
+
+@attrs.frozen
+class _Heard:
+    """A message that was published, and what its event says of it."""
+
+    data: Mapping[str, Any]
+    audience: ToAccounts | ToChannel | ToThread
+    mentions: Mentions
+
+    @property
+    def author_id(self) -> int:
+        return int(self.data["author"]["id"])
+
+    @property
+    def channel_id(self) -> int:
+        return int(self.data["channel_id"])
+
+
+@attrs.frozen
+class _Found:
+    """What the store knows of those whom a message may concern."""
+
+    settings: Mapping[int, Mapping[str, Any]]
+    unblocked: Sequence[int]
+    thread: Thread | None
+    thread_members: Mapping[int, ThreadMember]
+    conversation: PrivateChannel | None
+    subscriptions: Sequence[PushSubscription]
+
+
+class PushNotifications:
+    """Sees messages go by on the bus, and tells devices. Nothing is sent unless `run` runs."""
+
+    def __init__(
+        self,
+        database: Database,
+        guild_states: GuildStates,
+        presences: Presences,
+        subscriptions: PushSubscriptions,
+        sender: PushSender | None,
+        vapid: Vapid,
+        bus: Bus,
+        clock: Clock,
+        chance: random.Random,
+        *,
+        origin: str,
+        topic_key: bytes,
+    ) -> None:
+        self._database = database
+        self._guild_states = guild_states
+        self._presences = presences
+        self._subscriptions = subscriptions
+        self._sender = sender
+        self._vapid = vapid
+        self._clock = clock
+        self._chance = chance
+        self._origin = origin
+        self._topic_key = topic_key
+        self._queue: PushQueue[PushSubscription] = PushQueue(self._send, self._over, chance)
+        self._heard, self._to_look_at = trio.open_memory_channel[_Heard](WAITING_MAXIMUM)
+        if sender is not None:
+            bus.subscribe_events((EventName.MESSAGE_CREATE,), self._message_written)
+
+    def _message_written(self, signal: Event) -> None:
+        """Take note of a message that may concern somebody who has subscribed."""
+        data = signal.data if signal.thread_data is None else signal.thread_data
+        if not isinstance(data, Mapping) or not isinstance(signal.audience, ToAccounts | ToChannel | ToThread):
+            return
+        if not self._may_concern(signal.audience) or data["type"] not in TOLD or data["flags"] & SILENT:
+            return
+        try:
+            self._heard.send_nowait(_Heard(data, signal.audience, signal.mentions or NOBODY_NAMED))
+        except trio.WouldBlock:
+            log.warning("nobody is notified of a message: too many wait")
+
+    async def run(self) -> None:
+        """Tell devices, for as long as the server runs."""
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(self._queue.run)
+            async for heard in self._to_look_at:
+                await self._look_at(heard)
+
+    # Who
+
+    def _may_concern(self, audience: ToAccounts | ToChannel | ToThread) -> bool:
+        if isinstance(audience, ToAccounts):
+            return bool(self._subscriptions.any_of(audience.user_ids))
+        return self._subscriptions.may_concern(audience.guild_id)
+
+    async def _look_at(self, heard: _Heard) -> None:
+        state = None
+        if not isinstance(heard.audience, ToAccounts):
+            state = self._guild_states.get(heard.audience.guild_id)
+            if state is None or state.guild.disabled_operations & PUSH_DISABLED:
+                return
+        listening = await self._listening(heard)
+        if not listening:
+            return
+        found = await self._database.read(lambda connection: _found(connection, heard, state, listening))
+        told = self._told(heard, state, found)
+        place = _place(heard, state, found)
+        for subscription in found.subscriptions:
+            if subscription.user_id in told:
+                self._put(heard, place, subscription)
+
+    async def _listening(self, heard: _Heard) -> list[int]:
+        """Accounts that have subscribed, that the message may be for, and of which no client is in use."""
+        audience = heard.audience
+        subscribed: Collection[int]
+        if isinstance(audience, ToAccounts):
+            subscribed = self._subscriptions.any_of(audience.user_ids)
+        else:
+            subscribed = await self._subscriptions.members_of(audience.guild_id)
+        if isinstance(audience, ToThread) and audience.member_ids is not None:
+            subscribed = audience.member_ids & frozenset(subscribed)
+        author_id, in_use = heard.author_id, self._presences.is_attended
+        return [user_id for user_id in subscribed if user_id != author_id and not in_use(user_id)]
+
+    def _told(self, heard: _Heard, state: GuildState | None, found: _Found) -> set[int]:
+        message, now_ms = _as_heard(heard, state, found), self._clock.now_ms()
+        told = set()
+        for user_id in found.unblocked:
+            member = None if state is None else state.member(user_id)
+            if state is not None and (member is None or not state.can_view(user_id, _channel_seen(heard))):
+                continue
+            listener = Listener(
+                user_id,
+                found.settings.get(user_id),
+                found.thread_members.get(user_id),
+                frozenset() if member is None else member.role_ids,
+                self._presences.is_online(user_id),
+            )
+            if is_notified(message, listener, now_ms):
+                told.add(user_id)
+        return told
+
+    # What, and how
+
+    def _put(self, heard: _Heard, place: Place, subscription: PushSubscription) -> None:
+        user_id = subscription.user_id
+        told = push_object(heard.data, place, user_id, self._origin)
+        is_personal = isinstance(heard.audience, ToAccounts) or user_id in heard.mentions.user_ids
+        urgency = Urgency.HIGH if is_personal else Urgency.NORMAL
+        notice = Notice(push_bytes(told, PLAIN_BYTES), urgency, self._topic(heard.channel_id), MESSAGE_SECONDS)
+        self._queue.put(subscription, notice)
+
+    def _topic(self, channel_id: int) -> str:
+        """Of what waits for a device only the last of each channel is kept. The name, at most 32 characters of
+        base64url (RFC 8030, 5.4), says nothing of the channel to the push service."""
+        return hmac.digest(self._topic_key, str(channel_id).encode(), hashlib.sha256).hex()[:TOPIC_DIGITS]
+
+    async def _send(self, subscription: PushSubscription, notice: Notice) -> Outcome:
+        # It may have gone while the notice waited: its sign-in ended, or somebody else has the browser now.
+        present = push_subscriptions.by_id(self._database.reader, subscription.id)
+        if present is None or self._sender is None:
+            return Outcome(Result.GONE)
+        receiver = Receiver(present.public_key, present.auth)
+        salt, key = self._chance.randbytes(SALT_BYTES), key_of(self._chance.randbytes(SEED_BYTES))
+        request = PushRequest(
+            endpoint=present.endpoint,
+            body=encrypted(notice.plain, receiver, salt=salt, key=key),
+            authorization=self._vapid.authorization(origin_of(present.endpoint)),
+            ttl_seconds=notice.ttl_seconds,
+            urgency=notice.urgency,
+            topic=notice.topic,
+        )
+        return await self._sender.send(request)
+
+    async def _over(self, subscription: PushSubscription, result: Result) -> None:
+        if result is Result.GONE:
+            try:
+                await self._subscriptions.forget(subscription)
+            except StorageUnavailable:
+                log.warning("a subscription that is gone could not be forgotten")
+        elif result is not Result.ACCEPTED:
+            log.info("a notification was not delivered", user_id=subscription.user_id, result=result.name)
+
+
+def _found(connection: sqlite3.Connection, heard: _Heard, state: GuildState | None, user_ids: Sequence[int]) -> _Found:
+    unblocked = read_states.without_blockers(connection, heard.author_id, user_ids)
+    if heard.data["type"] == MessageType.CALL:
+        # Whom the caller may not make ring hears nothing on its devices either.
+        author_id = heard.author_id
+        unblocked = [user_id for user_id in unblocked if ringing(connection, author_id, user_id) is Ringing.LOUD]
+    place = OUTSIDE_GUILDS if state is None else state.id
+    in_thread = isinstance(heard.audience, ToThread)
+    members = ((user_id, threads.member(connection, heard.channel_id, user_id)) for user_id in unblocked)
+    return _Found(
+        settings=user_guild_settings.of_users(connection, unblocked, place),
+        unblocked=unblocked,
+        thread=threads.by_id(connection, heard.channel_id) if in_thread else None,
+        thread_members={user_id: member for user_id, member in members if member is not None} if in_thread else {},
+        conversation=private_channels.by_id(connection, heard.channel_id) if state is None else None,
+        subscriptions=push_subscriptions.of_users(connection, unblocked),
+    )
+
+
+def _channel_seen(heard: _Heard) -> int:
+    """The channel that one must see to hear of the message: of a thread the one above it."""
+    audience = heard.audience
+    return audience.parent_id if isinstance(audience, ToThread) else heard.channel_id
+
+
+def _as_heard(heard: _Heard, state: GuildState | None, found: _Found) -> HeardMessage:
+    places = [heard.channel_id]
+    if state is None:
+        return HeardMessage(tuple(places), ALL_MESSAGES, heard.mentions)
+    in_thread = isinstance(heard.audience, ToThread)
+    if in_thread:
+        places.append(_channel_seen(heard))
+    channel = state.channels.get(_channel_seen(heard))
+    if channel is not None and channel.parent_id is not None:
+        places.append(channel.parent_id)
+    return HeardMessage(tuple(places), state.guild.default_message_notifications, heard.mentions, in_thread)
+
+
+def _place(heard: _Heard, state: GuildState | None, found: _Found) -> Place:
+    channel_id = str(heard.channel_id)
+    if state is None:
+        private = found.conversation
+        is_group = private is not None and private.channel.type == ChannelType.GROUP_DM
+        return Place(channel_id, name=(private.channel.name or "group") if private is not None and is_group else None)
+    channel = state.channels.get(heard.channel_id) if found.thread is None else found.thread.channel
+    return Place(
+        channel_id,
+        guild_id=str(state.id),
+        name=None if channel is None else channel.name,
+        guild_name=state.guild.name,
+        role_names={role.id: role.name for role in state.roles.values()},
+        channel_names={
+            int(named["id"]): named["name"] for named in heard.data.get("mention_channels", ()) if named.get("name")
+        },
+    )

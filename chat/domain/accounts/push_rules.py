@@ -1,0 +1,113 @@
+"""Whether an account is notified of a message: a pure judgement of what it wants to be told (messages.md, Push
+notifications).
+
+What stands nearer counts more: the thread, its channel, the category, the guild as the account has set it, the guild's
+own default. What is muted at any of these places is silent, mentions included; a mute with an end is over then.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+import attrs
+
+from chat.bus.audience import Mentions
+from chat.clock import iso_timestamp
+from chat.registries.channel_types import ThreadMemberFlag
+from chat.store.threads.threads import ThreadMember
+
+ALL_MESSAGES: Final = 0
+ONLY_MENTIONS: Final = 1
+NO_MESSAGES: Final = 2
+INHERIT: Final = 3
+"""Values of `message_notifications` (messages.md, Push notifications)."""
+
+_THREAD_LEVELS: Final = {
+    ThreadMemberFlag.NO_MESSAGES.value: NO_MESSAGES,
+    ThreadMemberFlag.ONLY_MENTIONS.value: ONLY_MENTIONS,
+    ThreadMemberFlag.ALL_MESSAGES.value: ALL_MESSAGES,
+}
+"""What the choice in a thread means; where several are made, the first counts."""
+
+
+@attrs.frozen
+class HeardMessage:
+    """A message as these rules see it. `places` are the ids of its channel and of what is above it, the nearest first;
+    `default` is what holds for who chose nothing."""
+
+    places: tuple[int, ...]
+    default: int
+    mentions: Mentions
+    in_thread: bool = False
+
+
+@attrs.frozen
+class Listener:
+    """An account and what it has chosen: `settings` is its user guild settings object, if it ever changed one."""
+
+    user_id: int
+    settings: Mapping[str, Any] | None = None
+    in_thread: ThreadMember | None = None
+    role_ids: frozenset[int] = frozenset()
+    is_online: bool = False
+
+
+def is_notified(message: HeardMessage, listener: Listener, now_ms: int) -> bool:
+    """Whether the account's devices are told. Blocks, presence and permissions are asked elsewhere."""
+    settings: Mapping[str, Any] = listener.settings or {}
+    if not settings.get("mobile_push", True):
+        return False
+    overrides = [found for place in message.places if (found := _override(settings, place)) is not None]
+    own = listener.in_thread
+    if any(_is_muted(chosen, now_ms) for chosen in (settings, *overrides)):
+        return False
+    if own is not None and _mutes(own.muted, own.mute_config, now_ms):
+        return False
+    is_named = listener.user_id in message.mentions.user_ids
+    if message.in_thread and own is None:
+        return is_named  # who is not in a thread hears of it when it calls
+    level = _level(message, settings, overrides, own)
+    if level == ALL_MESSAGES:
+        return True
+    return level == ONLY_MENTIONS and (is_named or _is_meant(message.mentions, settings, listener))
+
+
+def _override(settings: Mapping[str, Any], place: int) -> Mapping[str, Any] | None:
+    overrides = settings.get("channel_overrides")
+    return None if overrides is None else overrides.get(str(place))
+
+
+def _is_muted(chosen: Mapping[str, Any], now_ms: int) -> bool:
+    return _mutes(bool(chosen.get("muted")), chosen.get("mute_config"), now_ms)
+
+
+def _mutes(muted: bool, config: Mapping[str, Any] | None, now_ms: int) -> bool:
+    if not muted or config is None:
+        return muted
+    end = config.get("end_time")
+    return end is None or end > iso_timestamp(now_ms)  # both are of one form, so they compare as text
+
+
+def _level(
+    message: HeardMessage, settings: Mapping[str, Any], overrides: list[Mapping[str, Any]], own: ThreadMember | None
+) -> int:
+    for level in _levels(settings, overrides, own):
+        if level != INHERIT:
+            return level
+    return message.default
+
+
+def _levels(settings: Mapping[str, Any], overrides: list[Mapping[str, Any]], own: ThreadMember | None) -> Iterator[int]:
+    if own is not None:
+        yield next((level for flag, level in _THREAD_LEVELS.items() if own.flags & flag), INHERIT)
+    for chosen in (*overrides, settings):
+        yield chosen.get("message_notifications", INHERIT)
+
+
+def _is_meant(mentions: Mentions, settings: Mapping[str, Any], listener: Listener) -> bool:
+    """Whether the message means the account as one of many. `here` means those who are online."""
+    all_meant = mentions.everyone or (mentions.here and listener.is_online)
+    if all_meant and not settings.get("suppress_everyone"):
+        return True
+    return not settings.get("suppress_roles") and not mentions.role_ids.isdisjoint(listener.role_ids)

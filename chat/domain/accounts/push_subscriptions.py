@@ -1,0 +1,152 @@
+"""Browsers that are told of messages while nobody looks at a client (Web Push, RFC 8030).
+
+An account subscribes with a sign-in, and with that sign-in it ends. Who subscribed is known in memory too, so that
+messages which concern nobody of them cost nothing.
+"""
+
+from __future__ import annotations
+
+import collections
+import functools
+import hashlib
+from collections.abc import Callable, Sequence
+from typing import Any, Final
+
+from chat.auth.principal import Principal
+from chat.auth.tokens import digest_of
+from chat.bus.bus import Bus, GuildDeleted, GuildJoined, GuildLeft
+from chat.clock import Clock
+from chat.errors import ApiError, InvalidFormBody
+from chat.push.encryption import Receiver
+from chat.push.sending import PushSender
+from chat.store.accounts import push_subscriptions
+from chat.store.accounts.push_subscriptions import PushSubscription
+from chat.store.database import Database
+
+SUBSCRIPTIONS_MAXIMUM: Final = 32
+"""Browsers of one account; for one more, the one that subscribed first is forgotten."""
+
+GUILDS_REMEMBERED: Final = 4_096
+ID_DIGITS: Final = 32
+
+
+class PushSubscriptions:
+    """The operations on subscriptions, and who has any. `sender` None where the operator wants none of it."""
+
+    def __init__(self, database: Database, clock: Clock, bus: Bus, sender: PushSender | None) -> None:
+        self._database = database
+        self._clock = clock
+        self._sender = sender
+        self._subscribed: set[int] = set()
+        """Accounts with a subscription, and some that had one."""
+        self._in_guilds: collections.OrderedDict[int, frozenset[int]] = collections.OrderedDict()
+        """Which of them are members of a guild, of those guilds that were asked for."""
+        self._changes = 0
+        if sender is not None:
+            bus.subscribe(GuildJoined, self._member_joined)
+            bus.subscribe(GuildLeft, self._member_left)
+            bus.subscribe(GuildDeleted, lambda signal: self._in_guilds.pop(signal.guild_id, None))
+
+    async def begin(self) -> None:
+        """Learn who has subscribed; once, before the server serves."""
+        if self._sender is not None:
+            self._subscribed = await self._database.read(push_subscriptions.user_ids)
+
+    # Operations
+
+    async def subscribe(
+        self, principal: Principal, endpoint: str, p256dh: str, auth: str, user_agent: str | None
+    ) -> dict[str, Any]:
+        """Tell this browser of messages from now on; the same endpoint again takes the place of the one before.
+
+        :raises ApiError: FEATURE_TEMPORARILY_DISABLED; UNAUTHORIZED when the sign-in has ended meanwhile.
+        :raises InvalidFormBody: INVALID_FORMAT at `endpoint`, `keys.p256dh` or `keys.auth`.
+        """
+        if self._sender is None:
+            raise ApiError("FEATURE_TEMPORARILY_DISABLED")
+        if not self._sender.accepts(endpoint):
+            raise InvalidFormBody.at("endpoint", "INVALID_FORMAT")
+        try:
+            receiver = Receiver.of(p256dh, auth)
+        except ValueError as error:
+            raise InvalidFormBody.at(f"keys.{error}", "INVALID_FORMAT") from error
+        token_hash = digest_of(principal.session_id_hash or "")
+        if token_hash is None:
+            raise ApiError("ACCESS_DENIED")
+        subscription = PushSubscription(
+            _id_of(principal.user_id, endpoint),
+            principal.user_id,
+            token_hash,
+            endpoint,
+            receiver.public_key,
+            receiver.auth,
+            user_agent,
+            self._clock.now_ms(),
+        )
+
+        def then(subscribed: bool) -> None:
+            if subscribed and principal.user_id not in self._subscribed:
+                self._subscribed.add(principal.user_id)
+                self._in_guilds.clear()
+                self._changes += 1
+
+        put = functools.partial(push_subscriptions.put, subscription=subscription, most=SUBSCRIPTIONS_MAXIMUM)
+        if not await self._database.write(put, then):
+            raise ApiError("UNAUTHORIZED")
+        return {"subscription_id": subscription.id}
+
+    def of_user(self, user_id: int) -> list[dict[str, Any]]:
+        """The account's subscriptions, the oldest first."""
+        found = push_subscriptions.of_users(self._database.reader, (user_id,))
+        return [{"subscription_id": each.id, "user_agent": each.user_agent} for each in found]
+
+    async def unsubscribe(self, user_id: int, subscription_id: str) -> None:
+        """Tell a browser no more; it does not matter whether it was told."""
+        await self._database.write(lambda connection: push_subscriptions.delete(connection, user_id, subscription_id))
+
+    async def forget(self, subscription: PushSubscription) -> None:
+        """The push service knows nothing of the subscription any more."""
+        await self.unsubscribe(subscription.user_id, subscription.id)
+
+    # Who has any
+
+    def any_of(self, user_ids: Sequence[int]) -> list[int]:
+        """Those of the accounts that have subscribed."""
+        return [user_id for user_id in user_ids if user_id in self._subscribed] if self._subscribed else []
+
+    def may_concern(self, guild_id: int) -> bool:
+        """Whether any member of a guild may have subscribed, as far as memory knows."""
+        return bool(self._subscribed) and self._in_guilds.get(guild_id) != frozenset()
+
+    async def members_of(self, guild_id: int) -> frozenset[int]:
+        """The members of a guild that have subscribed."""
+        known = self._in_guilds.get(guild_id)
+        if known is not None:
+            self._in_guilds.move_to_end(guild_id)
+            return known
+        changes = self._changes
+        found = await self._database.read(lambda connection: push_subscriptions.user_ids_in(connection, guild_id))
+        if changes == self._changes:  # else it may be out of date already
+            self._in_guilds[guild_id] = found
+            if len(self._in_guilds) > GUILDS_REMEMBERED:
+                self._in_guilds.popitem(last=False)
+        return found
+
+    def _member_joined(self, signal: GuildJoined) -> None:
+        if signal.user_id in self._subscribed:
+            self._change(signal.guild_id, lambda known: known | {signal.user_id})
+
+    def _member_left(self, signal: GuildLeft) -> None:
+        if signal.user_id in self._subscribed:
+            self._change(signal.guild_id, lambda known: known - {signal.user_id})
+
+    def _change(self, guild_id: int, change: Callable[[frozenset[int]], frozenset[int]]) -> None:
+        self._changes += 1
+        known = self._in_guilds.get(guild_id)
+        if known is not None:
+            self._in_guilds[guild_id] = change(known)
+
+
+def _id_of(user_id: int, endpoint: str) -> str:
+    """The name of a subscription: the same whenever the same browser subscribes for the same account."""
+    return hashlib.sha256(f"{user_id}\n{endpoint}".encode()).hexdigest()[:ID_DIGITS]

@@ -1,0 +1,424 @@
+"""The erasure of accounts whose deadline has come (accounts.md, Erasure).
+
+It is a durable job, whoever scheduled it: an administrator, or the holder. First the account itself goes, in one step:
+nobody gets in any more, its names are free, and what it wrote has a deleted author. Then everything that is somewhere
+because of it goes in portions, each of which is looked for in the store: what the store does not have any more is done,
+so the job may be broken off anywhere and begun again. There is no step without something to do: whoever goes on gets
+further, however often servers end.
+
+What others hold stays: messages, and the other side of conversations, under the deleted-account representation
+(accounts.md, User objects); the records of moderators. A bot is erased likewise, with the application's owner.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable
+from functools import partial
+from typing import Final, TypeVar
+
+import attrs
+import structlog
+import trio
+
+from chat.bus.audience import ToAccounts
+from chat.bus.bus import Bus, Event
+from chat.clock import Clock
+from chat.domain.guilds.guild_succession import GuildSuccession, Succession
+from chat.domain.guilds.memberships import Departure, Memberships
+from chat.domain.messages.own_message_deletion import OwnMessageDeletion
+from chat.domain.people.groups import GroupDeparture, Groups
+from chat.domain.policy.due_work import DueWork
+from chat.domain.presence.account_events import AccountEvents
+from chat.domain.standing.relationships import Change, Relationships, neither_side
+from chat.jobs.runner import JobRun, Jobs, Progress
+from chat.registries.channel_types import ChannelType
+from chat.registries.events import EventName
+from chat.registries.jobs import JobType
+from chat.registries.user_flags import UserFlag
+from chat.store.accounts import account_deletions, accounts, user_notes
+from chat.store.accounts.account_deletions import AccountDeletion
+from chat.store.accounts.accounts import Account
+from chat.store.administration import account_erasure, jobs
+from chat.store.applications import applications
+from chat.store.database import Database
+from chat.store.guilds import loose_channels, members
+from chat.store.standing import private_channels, relationships
+
+T = TypeVar("T")
+
+log: Final = structlog.get_logger("chat.accounts")
+
+PEOPLE_AT_ONCE: Final = 100
+"""Relationships, notes and conversations of one step."""
+
+MESSAGES_AT_ONCE: Final = 500
+"""Messages to oneself that one step deletes."""
+
+ROUNDS: Final = 5
+"""How often everything is gone through at most, should something have come back meanwhile."""
+
+STAGES: Final = (
+    "account",
+    "applications",
+    "owned guilds",
+    "memberships",
+    "groups",
+    "relationships",
+    "notes of others",
+    "conversations",
+    "own rows",
+    "search index",
+)
+"""What is gone through, in this order, as the ledger tells it."""
+
+KEPT_FLAGS: Final = int(UserFlag.SELF_DELETED)
+"""What an erased account still says of itself, beside that it is one."""
+
+
+def _nothing(_: object) -> None:
+    """Nobody is told."""
+
+
+def erased(account: Account) -> Account:
+    """The account as nobody's: what it wrote and did keeps an author. Its tag is one that nobody can ask for."""
+    return Account(
+        id=account.id,
+        username=f"deleted-{account.id}",
+        discriminator=0,
+        bot=account.bot,
+        system=account.system,
+        flags=int(UserFlag.DELETED) | (account.flags & KEPT_FLAGS),
+        created_at=account.created_at,
+    )
+
+
+@attrs.frozen
+class _Stage:
+    """One of STAGES, of the job's account or of a bot of its own."""
+
+    run: JobRun
+    account_id: int
+    progress: Progress
+
+    async def step(self, unit: Callable[[sqlite3.Connection], T], then: Callable[[T], None] = _nothing) -> T:
+        """A step of the job; `then` is told what `unit` came to, after the commit."""
+        outcome: list[T] = []
+
+        def whole(connection: sqlite3.Connection) -> Progress:
+            outcome[:] = [unit(connection)]
+            return self.progress
+
+        await self.run.step(whole, lambda: then(outcome[0]))
+        return outcome[0]
+
+
+class AccountErasure(DueWork):
+    """Orders erasures when they are due, and does them."""
+
+    NAME = "erasures"
+    LOOK_SECONDS = 300.0
+    """Deadlines are days away; whoever sets one need not say so."""
+
+    def __init__(
+        self,
+        database: Database,
+        clock: Clock,
+        bus: Bus,
+        orders: Jobs,
+        events: AccountEvents,
+        own_messages: OwnMessageDeletion,
+        succession: GuildSuccession,
+        memberships: Memberships,
+        groups: Groups,
+        relationships: Relationships,
+    ) -> None:
+        super().__init__(clock)
+        self._database = database
+        self._bus = bus
+        self._orders = orders
+        self._events = events
+        self._own_messages = own_messages
+        self._succession = succession
+        self._memberships = memberships
+        self._groups = groups
+        self._relationships = relationships
+        self._begun_too = True
+        """At first what was begun and given up is ordered as well."""
+        orders.handle(JobType.ACCOUNT_ERASURE, self.erase)
+
+    # Ordering
+
+    async def _work(self) -> None:
+        await self._order(begun_too=self._begun_too)
+        self._begun_too = False
+
+    def _next_due(self) -> int | None:
+        # What is due already has its job by now, which may wait for its turn.
+        return account_deletions.next_due(self._database.reader, self._clock.now_ms())
+
+    async def _order(self, *, begun_too: bool) -> None:
+        now = self._clock.now_ms()
+
+        def unit(connection: sqlite3.Connection) -> None:
+            for deletion in account_deletions.due(connection, now, begun_too=begun_too):
+                if jobs.unfinished_about(connection, deletion.user_id, JobType.ACCOUNT_ERASURE) is None:
+                    self._orders.order_in(
+                        connection,
+                        JobType.ACCOUNT_ERASURE,
+                        {"user_id": deletion.user_id},
+                        subject_id=deletion.user_id,
+                        requested_by=deletion.scheduled_by,
+                        reason=deletion.audit_log_reason,
+                        total=len(STAGES),
+                    )
+
+        if account_deletions.due(self._database.reader, now, begun_too=begun_too):
+            await self._database.write(unit, lambda _: self._orders.ordered())
+
+    # Doing
+
+    async def erase(self, run: JobRun) -> None:
+        """Erase the account of a job, unless its deletion was taken back.
+
+        :raises RuntimeError: when something of it comes back again and again; the job is tried again later.
+        """
+        user_id: int = run.job.payload["user_id"]
+        if self._is_to_go(account_deletions.of_user(self._database.reader, user_id)):
+            await self._own_messages.fulfil(user_id, at_once=True)  # a wish from when the account was in use
+        if not await self._begin(run, user_id):
+            return
+        for _ in range(ROUNDS):
+            await self._go_through(run, user_id)
+            if await self._finish(run, user_id):
+                log.info("account erased", user_id=user_id)
+                return
+        raise RuntimeError("there is always something left of the account")
+
+    async def _begin(self, run: JobRun, user_id: int) -> bool:
+        """Take it that nobody cancels any more; False where somebody has."""
+        known = account_deletions.of_user(self._database.reader, user_id)
+        if known is not None and known.erasure_started_at is not None:
+            return known.erased_at is None
+
+        def unit(connection: sqlite3.Connection) -> Progress:
+            deletion = account_deletions.of_user(connection, user_id)
+            if deletion is None or not self._is_to_go(deletion):
+                return Progress(result={"outcome": "not_due"})
+            if deletion.erasure_started_at is None:
+                begun = attrs.evolve(deletion, erasure_started_at=self._clock.now_ms())
+                account_deletions.put(connection, begun)
+            return Progress(result={"outcome": "begun"})
+
+        await run.step(unit)
+        return run.job.result == {"outcome": "begun"}
+
+    def _is_to_go(self, deletion: AccountDeletion | None) -> bool:
+        if deletion is None or deletion.erased_at is not None:
+            return False
+        return deletion.erasure_started_at is not None or deletion.due_at <= self._clock.now_ms()
+
+    async def _go_through(self, run: JobRun, user_id: int) -> None:
+        for position, name in enumerate(STAGES, start=1):
+            await self._do(name, _Stage(run, user_id, Progress(current=position, total=len(STAGES), message=name)))
+
+    async def _do(self, name: str, stage: _Stage) -> None:
+        match name:
+            case "account":
+                await self._empty(stage)
+            case "applications":
+                await self._end_applications(stage)
+            case "owned guilds":
+                await self._pass_guilds_on(stage)
+            case "memberships":
+                await self._leave_guilds(stage)
+            case "groups":
+                await self._leave_groups(stage)
+            case "relationships":
+                await self._end_relationships(stage)
+            case "notes of others":
+                await self._delete_notes_of_others(stage)
+            case "conversations":
+                await self._leave_conversations(stage)
+            case "own rows":
+                while account_erasure.has_own_rows(self._database.reader, stage.account_id):
+                    await stage.step(lambda connection: account_erasure.delete_own_rows(connection, stage.account_id))
+            case _:
+                await self._clean_search_index(stage)
+
+    async def _empty(self, stage: _Stage) -> None:
+        """Nobody gets in any more, the names are free, and whoever asks for the account finds a deleted one."""
+
+        reader = self._database.reader
+        known = accounts.by_id(reader, stage.account_id)
+        is_empty = known is None or known == erased(known)
+        if is_empty and not account_erasure.has_credentials(reader, stage.account_id):
+            return
+
+        def unit(connection: sqlite3.Connection) -> tuple[Account, Account] | None:
+            account_erasure.delete_credentials(connection, stage.account_id)
+            before = accounts.by_id(connection, stage.account_id)
+            if before is None or before == erased(before):
+                return None
+            account_erasure.delete_mails(connection, before)
+            accounts.replace(connection, erased(before))
+            return before, erased(before)
+
+        def then(changed: tuple[Account, Account] | None) -> None:
+            self._events.signed_out(stage.account_id)
+            if changed is not None:
+                self._events.changed(*changed)
+
+        await stage.step(unit, then)
+
+    async def _end_applications(self, stage: _Stage) -> None:
+        """Erase the bots of the account as it is erased itself, and delete their applications."""
+        while (found := account_erasure.an_application(self._database.reader, stage.account_id)) is not None:
+            application_id, bot_id = found
+            if bot_id is not None:
+                for name in STAGES[:-1]:
+                    await self._do(name, attrs.evolve(stage, account_id=bot_id))
+
+            def unit(connection: sqlite3.Connection, application_id: int = application_id) -> None:
+                applications.delete(connection, application_id)
+
+            await stage.step(unit)
+
+    async def _pass_guilds_on(self, stage: _Stage) -> None:
+        while (guild_id := account_erasure.owned_guild(self._database.reader, stage.account_id)) is not None:
+            successor_id = await self._succession.successor(guild_id, stage.account_id)
+
+            def unit(
+                connection: sqlite3.Connection, guild_id: int = guild_id, successor_id: int | None = successor_id
+            ) -> Succession | None:
+                return self._succession.pass_on(connection, guild_id, stage.account_id, successor_id)
+
+            def then(succession: Succession | None) -> None:
+                if succession is not None:
+                    self._succession.announce(succession)
+
+            await stage.step(unit, then)
+
+    async def _leave_guilds(self, stage: _Stage) -> None:
+        while (guild_id := account_erasure.a_guild(self._database.reader, stage.account_id)) is not None:
+
+            def unit(connection: sqlite3.Connection, guild_id: int = guild_id) -> Departure | None:
+                account = accounts.by_id(connection, stage.account_id)
+                if account is None or not members.exists(connection, guild_id, stage.account_id):
+                    return None
+                return self._memberships.depart(connection, guild_id, account)
+
+            def then(left: Departure | None) -> None:
+                if left is not None:
+                    self._memberships.announce_departure(left)
+
+            await stage.step(unit, then)
+
+    async def _leave_groups(self, stage: _Stage) -> None:
+        while (channel_id := account_erasure.a_group(self._database.reader, stage.account_id)) is not None:
+
+            def unit(connection: sqlite3.Connection, channel_id: int = channel_id) -> GroupDeparture | None:
+                return self._groups.depart(connection, channel_id, stage.account_id)
+
+            def then(left: GroupDeparture | None) -> None:
+                if left is not None:
+                    self._groups.announce_departure(left)
+
+            await stage.step(unit, then)
+
+    async def _end_relationships(self, stage: _Stage) -> None:
+        """End what the account has with others, and what they have with it, blocks too."""
+
+        def unit(connection: sqlite3.Connection) -> list[Change]:
+            changes: list[Change] = []
+            for other_id, is_theirs in account_erasure.related(connection, stage.account_id, PEOPLE_AT_ONCE):
+                pair = (other_id, stage.account_id) if is_theirs else (stage.account_id, other_id)
+                changes += neither_side(connection, *pair)
+            return changes
+
+        while relationships.are_there(self._database.reader, stage.account_id):
+            await stage.step(unit, self._relationships.publish)
+
+    async def _delete_notes_of_others(self, stage: _Stage) -> None:
+        def unit(connection: sqlite3.Connection) -> list[int]:
+            found = account_erasure.authors_of_notes_about(connection, stage.account_id, PEOPLE_AT_ONCE)
+            for author_id in found:
+                user_notes.delete(connection, author_id, stage.account_id)
+            return found
+
+        def then(author_ids: list[int]) -> None:
+            data = {"id": str(stage.account_id), "note": ""}
+            for author_id in author_ids:
+                self._bus.publish(Event(EventName.USER_NOTE_UPDATE, data, ToAccounts((author_id,))))
+
+        while account_erasure.authors_of_notes_about(self._database.reader, stage.account_id, 1):
+            await stage.step(unit, then)
+
+    async def _leave_conversations(self, stage: _Stage) -> None:
+        """The notes to oneself go, and conversations whose other side is gone too; the others are left to it."""
+        reader = self._database.reader
+        if _is_private(reader, stage.account_id):
+            await self._delete_conversation(stage, stage.account_id)
+        while found := account_erasure.conversations(reader, stage.account_id, PEOPLE_AT_ONCE):
+
+            def unit(connection: sqlite3.Connection, found: list[tuple[int, bool]] = found) -> None:
+                for channel_id, is_left_to_other in found:
+                    if is_left_to_other:
+                        account_erasure.hide_conversation(connection, channel_id, stage.account_id)
+
+            if any(is_left_to_other for _, is_left_to_other in found):
+                await stage.step(unit)
+            for channel_id, is_left_to_other in found:
+                if not is_left_to_other:
+                    await self._delete_conversation(stage, channel_id)
+
+    async def _delete_conversation(self, stage: _Stage, channel_id: int) -> None:
+        """What is cut loose and not emptied here, because the server ends, is swept with what guilds leave behind."""
+
+        def cut(connection: sqlite3.Connection) -> bool:
+            if not _is_private(connection, channel_id):
+                return False
+            account_erasure.part(connection, channel_id)
+            loose_channels.cut_group_loose(connection, channel_id)
+            return True
+
+        was_there = await stage.step(cut)
+        while was_there and await stage.step(
+            lambda connection: loose_channels.sweep_channel(connection, channel_id, MESSAGES_AT_ONCE)
+        ):
+            await trio.lowlevel.checkpoint()
+
+    async def _clean_search_index(self, stage: _Stage) -> None:
+        """Take the words of the old name out of the index, unless an erasure that waits will do it for both."""
+        is_first = True
+        while not stage.run.job.state.get("is_clean") and not jobs.any_waits(
+            self._database.reader, JobType.ACCOUNT_ERASURE
+        ):
+            await stage.run.step(partial(_clean_some, stage.progress, first=is_first))
+            is_first = False
+
+    async def _finish(self, run: JobRun, user_id: int) -> bool:
+        """Write down that nothing is left; False where something is."""
+
+        def unit(connection: sqlite3.Connection) -> Progress:
+            deletion, account = account_deletions.of_user(connection, user_id), accounts.by_id(connection, user_id)
+            if account_erasure.is_anything_left(connection, user_id) or (account and account != erased(account)):
+                return Progress()
+            account_erasure.forget_bot(connection, user_id)
+            if deletion is not None:
+                account_deletions.put(connection, attrs.evolve(deletion, erased_at=self._clock.now_ms()))
+            return Progress(result={"outcome": "erased"}, message="")
+
+        await run.step(unit)
+        return run.job.result == {"outcome": "erased"}
+
+
+def _is_private(connection: sqlite3.Connection, channel_id: int) -> bool:
+    """Whether it is a conversation of two accounts, or the notes of one to itself."""
+    private = private_channels.by_id(connection, channel_id)
+    return private is not None and private.channel.type in (ChannelType.DM, ChannelType.DM_PERSONAL_NOTES)
+
+
+def _clean_some(progress: Progress, connection: sqlite3.Connection, *, first: bool) -> Progress:
+    is_clean = not account_erasure.merge_search_index(connection, first=first)
+    return attrs.evolve(progress, state={"is_clean": is_clean})

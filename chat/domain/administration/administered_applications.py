@@ -1,0 +1,82 @@
+"""Applications as administrators see them and hand them over (administration.md, Administered applications)."""
+
+from __future__ import annotations
+
+import sqlite3
+from typing import Any
+
+import attrs
+import structlog
+
+from chat.config import Settings
+from chat.domain.administration.admin_audit_log import Acting, AdminAuditLog
+from chat.domain.administration.administration_objects import admin_application
+from chat.domain.presence.account_events import AccountEvents
+from chat.errors import ApiError
+from chat.registries.admin_actions import AdminAction
+from chat.store.accounts import accounts
+from chat.store.applications import applications
+from chat.store.applications.applications import Application
+from chat.store.database import Database
+
+log = structlog.get_logger("chat.admin")
+
+
+class AdministeredApplications:
+    """Shows applications and gives them to other owners."""
+
+    def __init__(self, database: Database, audit_log: AdminAuditLog, events: AccountEvents, settings: Settings) -> None:
+        self._database = database
+        self._log = audit_log
+        self._events = events
+        self._settings = settings
+
+    async def get(self, acting: Acting, application_id: int) -> dict[str, Any]:
+        """One application: no secret, no token.
+
+        :raises ApiError: UNKNOWN_APPLICATION.
+        """
+        found = await self._database.read(lambda connection: _shown(connection, _found(connection, application_id)))
+        await self._log.note(acting, AdminAction.GET_APPLICATION, application_id)
+        return found
+
+    async def transfer(self, acting: Acting, application_id: int, new_owner_id: int) -> dict[str, Any]:
+        """Make somebody else the owner. Token and client secret stay, and so does whoever knows them: the new owner can
+        reset both.
+
+        :raises ApiError: UNKNOWN_APPLICATION, UNKNOWN_USER, CANNOT_TRANSFER_OWNERSHIP_TO_BOT; MAX_APPLICATIONS for an
+            account that owns as many as it may.
+        """
+        most = self._settings.limits.max_applications_per_user
+
+        def unit(connection: sqlite3.Connection) -> tuple[Application, dict[str, Any]]:
+            before = _found(connection, application_id)
+            successor = accounts.by_id(connection, new_owner_id)
+            if successor is None or successor.is_deleted:
+                raise ApiError("UNKNOWN_USER")
+            if successor.bot:
+                raise ApiError("CANNOT_TRANSFER_OWNERSHIP_TO_BOT")
+            if before.owner_id != new_owner_id and applications.count_of_owner(connection, new_owner_id) >= most:
+                raise ApiError("MAX_APPLICATIONS")
+            after = attrs.evolve(before, owner_id=new_owner_id)
+            applications.replace(connection, after)
+            metadata = {"old_owner_id": before.owner_id, "new_owner_id": new_owner_id}
+            self._log.record(connection, acting, AdminAction.TRANSFER_OWNERSHIP, application_id, metadata)
+            return after, _shown(connection, after)
+
+        _, shown = await self._database.write(unit, lambda handed: self._events.bot_seen_by_itself(handed[0]))
+        log.info("application handed over", application_id=application_id, user_id=new_owner_id)
+        return shown
+
+
+def _found(connection: sqlite3.Connection, application_id: int) -> Application:
+    application = applications.by_id(connection, application_id)
+    if application is None:
+        raise ApiError("UNKNOWN_APPLICATION")
+    return application
+
+
+def _shown(connection: sqlite3.Connection, application: Application) -> dict[str, Any]:
+    bot_id = application.bot_user_id
+    bot = None if bot_id is None else accounts.by_id(connection, bot_id)
+    return admin_application(application, accounts.by_id(connection, application.owner_id), bot)

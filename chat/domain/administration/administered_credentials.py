@@ -1,0 +1,222 @@
+"""What an administrator does about the ways into an account: mails, links, factors, sign-ins (administration.md, Ways
+into an account).
+
+Each is one unit of writing that ends with its entry in the audit log.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from typing import Any, Final
+
+import attrs
+
+from chat.auth.tokens import TokenMint, id_hash
+from chat.auth.webauthn_options import credential_id_of
+from chat.clock import Clock, iso_timestamp
+from chat.domain.administration.admin_audit_log import Acting, AdminAuditLog
+from chat.domain.administration.administered_accounts import (
+    AdministeredAccounts,
+    found,
+    require_every_acl_of,
+    require_person,
+)
+from chat.domain.presence.account_events import AccountEvents
+from chat.domain.signing_in.email_verification import EmailVerification
+from chat.domain.signing_in.passkeys import Passkeys, Removal, listed, remove
+from chat.domain.signing_in.password_recovery import PasswordRecovery
+from chat.errors import ApiError, FieldError, InvalidFormBody
+from chat.mail.mailer import MailKind
+from chat.registries.admin_actions import AdminAction
+from chat.store.accounts import accounts
+from chat.store.accounts.accounts import Account
+from chat.store.database import Database
+from chat.store.signing_in import auth_sessions, backup_codes, email_tokens, recovery_kits, webauthn_credentials
+
+NO_ADDRESS: Final = "USER_DOES_NOT_HAVE_AN_EMAIL_ADDRESS"
+
+
+class AdministeredCredentials:
+    """Opens and closes the ways into accounts for administrators."""
+
+    def __init__(
+        self,
+        database: Database,
+        clock: Clock,
+        mint: TokenMint,
+        accounts_: AdministeredAccounts,
+        verification: EmailVerification,
+        recovery: PasswordRecovery,
+        passkeys: Passkeys,
+        events: AccountEvents,
+        log: AdminAuditLog,
+    ) -> None:
+        self._database = database
+        self._clock = clock
+        self._mint = mint
+        self._accounts = accounts_
+        self._verification = verification
+        self._recovery = recovery
+        self._passkeys = passkeys
+        self._events = events
+        self._log = log
+
+    async def send_verification(self, acting: Acting, user_id: int) -> None:
+        """Mail the account's address a link that verifies it.
+
+        :raises ApiError: EMAIL_UNAVAILABLE_ON_INSTANCE, UNKNOWN_USER, BOT_USER_AUTH_ENDPOINT_ACCESS_DENIED.
+        :raises InvalidFormBody: USER_DOES_NOT_HAVE_AN_EMAIL_ADDRESS.
+        :raises RateLimited: when the address was sent three within fifteen minutes.
+        """
+        self._accounts.require_mail_instance()
+        token = self._mint.mail_token()
+
+        def unit(connection: sqlite3.Connection) -> None:
+            account = found(connection, user_id)
+            require_person(account)
+            _require_address(account)
+            self._verification.send(connection, account, token)
+            self._log.record(
+                connection, acting, AdminAction.RESEND_VERIFICATION_EMAIL, user_id, {"email": account.email}
+            )
+
+        await self._database.write(unit)
+
+    async def send_password_reset(self, acting: Acting, user_id: int) -> None:
+        """Mail the account's address a link with which its holder chooses a new password.
+
+        :raises ApiError: EMAIL_UNAVAILABLE_ON_INSTANCE, UNKNOWN_USER.
+        :raises InvalidFormBody: USER_DOES_NOT_HAVE_AN_EMAIL_ADDRESS.
+        """
+        self._accounts.require_mail_instance()
+        token = self._mint.mail_token()
+
+        def unit(connection: sqlite3.Connection) -> None:
+            account = found(connection, user_id)
+            _require_address(account)
+            self._recovery.send(connection, account, token)
+            self._log.record(connection, acting, AdminAction.SEND_PASSWORD_RESET, user_id, {"email": account.email})
+
+        await self._database.write(unit)
+
+    async def create_reset_link(self, acting: Acting, user_id: int, origin: str) -> dict[str, Any]:
+        """A password reset link object for the administrator to hand over, to a page at this origin.
+
+        Earlier links and the recovery kit are void.
+
+        :raises ApiError: USERNAME_SIGN_IN_ONLY, UNKNOWN_USER, MISSING_ACL, BOT_USER_AUTH_ENDPOINT_ACCESS_DENIED.
+        """
+        self._accounts.require_username_instance()
+        token = self._mint.mail_token()
+
+        def unit(connection: sqlite3.Connection) -> int:
+            account = found(connection, user_id)
+            require_every_acl_of(acting, account)
+            require_person(account)
+            email_tokens.delete_of_user(connection, str(MailKind.PASSWORD_RESET), user_id)
+            recovery_kits.delete(connection, user_id)
+            expires_at = self._recovery.remember(connection, user_id, None, token)
+            self._log.record(connection, acting, AdminAction.CREATE_PASSWORD_RESET_LINK, user_id)
+            return expires_at
+
+        expires_at = await self._database.write(unit)
+        return {"url": f"{origin}/reset#token={token}", "expires_at": iso_timestamp(expires_at)}
+
+    async def revoke_recovery_kit(self, acting: Acting, user_id: int) -> None:
+        """Void the account's recovery kit, if it has one.
+
+        :raises ApiError: USERNAME_SIGN_IN_ONLY, UNKNOWN_USER, MISSING_ACL.
+        """
+        self._accounts.require_username_instance()
+
+        def unit(connection: sqlite3.Connection) -> None:
+            require_every_acl_of(acting, found(connection, user_id))
+            recovery_kits.delete(connection, user_id)
+            self._log.record(connection, acting, AdminAction.REVOKE_RECOVERY_KIT, user_id)
+
+        await self._database.write(unit)
+
+    async def disable_mfa(self, acting: Acting, user_id: int) -> None:
+        """Forget the account's TOTP secret, its choice of passkeys as a second factor, and its backup codes.
+
+        The bots of its applications show its authenticator types, so they have none any more either.
+
+        :raises ApiError: UNKNOWN_USER.
+        """
+
+        def unit(connection: sqlite3.Connection) -> tuple[Account, Account]:
+            before = found(connection, user_id)
+            after = attrs.evolve(before, totp_secret=None, passkey_second_factor=False)
+            if after != before:
+                accounts.replace(connection, after)
+            backup_codes.delete_of_user(connection, user_id)
+            self._log.record(connection, acting, AdminAction.DISABLE_MFA, user_id)
+            return before, after
+
+        await self._database.write(unit, lambda changed: self._events.changed(*changed))
+
+    async def passkeys(self, acting: Acting, user_id: int) -> list[dict[str, Any]]:
+        """The account's passkeys, those that were replaced left out.
+
+        :raises ApiError: UNKNOWN_USER.
+        """
+
+        def unit(connection: sqlite3.Connection) -> list[dict[str, Any]]:
+            found(connection, user_id)
+            own = listed(connection, user_id)
+            self._log.record(
+                connection, acting, AdminAction.LIST_WEBAUTHN_CREDENTIALS, user_id, {"credential_count": len(own)}
+            )
+            return own
+
+        return await self._database.write(unit)
+
+    async def delete_passkey(self, acting: Acting, user_id: int, credential: str) -> None:
+        """Take a passkey away, with those that it replaced.
+
+        :raises ApiError: UNKNOWN_USER for an account or a passkey that there is none of, UNKNOWN_WEBAUTHN_CREDENTIAL
+            for one that was replaced.
+        """
+        credential_id = credential_id_of(credential)
+
+        def unit(connection: sqlite3.Connection) -> Removal:
+            found(connection, user_id)
+            known = None if credential_id is None else webauthn_credentials.by_id(connection, credential_id)
+            if known is None or known.user_id != user_id:
+                raise ApiError("UNKNOWN_USER")
+            if known.replaced_by is not None:
+                raise ApiError("UNKNOWN_WEBAUTHN_CREDENTIAL")
+            removal = remove(connection, user_id, known.credential_id)
+            if removal is None:
+                raise ApiError("UNKNOWN_USER")
+            self._log.record(
+                connection, acting, AdminAction.DELETE_WEBAUTHN_CREDENTIAL, user_id, {"credential_id": credential}
+            )
+            return removal
+
+        await self._database.write(unit, self._passkeys.removed)
+
+    async def terminate_sessions(self, acting: Acting, user_id: int) -> int:
+        """End every sign-in of the account; how many there were. Keys, bot tokens and access tokens stay.
+
+        :raises ApiError: UNKNOWN_USER.
+        """
+
+        def unit(connection: sqlite3.Connection) -> list[str]:
+            found(connection, user_id)
+            ended = [id_hash(session.token_hash) for session in auth_sessions.of_user(connection, user_id)]
+            auth_sessions.end_of_user(connection, user_id, self._clock.now_ms())
+            self._log.record(connection, acting, AdminAction.TERMINATE_SESSIONS, user_id)
+            return ended
+
+        def then(ended: list[str]) -> None:
+            if ended:
+                self._events.signed_out(user_id, *ended)
+
+        ended = await self._database.write(unit, then)
+        return len(ended)
+
+
+def _require_address(account: Account) -> None:
+    if account.email is None:
+        raise InvalidFormBody([FieldError("email", NO_ADDRESS)])

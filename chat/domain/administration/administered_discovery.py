@@ -1,0 +1,164 @@
+"""What administrators decide on public discovery (administration.md, Reports and discovery)."""
+
+from __future__ import annotations
+
+import sqlite3
+from typing import Any
+
+import attrs
+
+from chat.clock import Clock
+from chat.domain.administration.admin_audit_log import NO_TARGET, Acting, AdminAuditLog
+from chat.domain.administration.administration_objects import admin_guild, user_summary
+from chat.domain.guilds.discovery_applications import application_object, out_of_discovery, required_application
+from chat.domain.guilds.guild_changes import ChangedGuild, GuildChanges
+from chat.domain.standing.audit_log import Actor
+from chat.domain.standing.guild_states import GuildState, GuildStates
+from chat.errors import ApiError
+from chat.registries.admin_actions import AdminAction
+from chat.registries.discovery import DiscoveryStatus
+from chat.registries.guild_features import GuildFeature
+from chat.registries.guild_values import VerificationLevel
+from chat.store.accounts import accounts
+from chat.store.database import Database
+from chat.store.guilds import discovery_applications, guilds
+from chat.store.guilds.discovery_applications import DiscoveryApplication
+from chat.store.guilds.guilds import Guild
+
+
+class AdministeredDiscovery:
+    """Lists applications and decides on them; takes guilds out of discovery."""
+
+    def __init__(
+        self,
+        database: Database,
+        guild_states: GuildStates,
+        clock: Clock,
+        log: AdminAuditLog,
+        changes: GuildChanges,
+    ) -> None:
+        self._database = database
+        self._guild_states = guild_states
+        self._clock = clock
+        self._log = log
+        self._changes = changes
+
+    async def listed(self, acting: Acting, status: DiscoveryStatus, limit: int, offset: int) -> dict[str, Any]:
+        """A page of the applications that stand so, the oldest first, each with its guild, and how many there are."""
+
+        def query(connection: sqlite3.Connection) -> tuple[list[dict[str, Any]], int]:
+            found, total = discovery_applications.with_status(connection, status, limit, offset)
+            return [reviewed_object(connection, application) for application in found], total
+
+        page, total = await self._database.read(query)
+        metadata = {"status": status, "limit": limit, "offset": offset, "result_count": len(page)}
+        await self._log.note(acting, AdminAction.LIST_DISCOVERY_APPLICATIONS, NO_TARGET, metadata)
+        return {"applications": page, "total": total}
+
+    async def approve(self, acting: Acting, guild_id: int, reason: str | None) -> dict[str, Any]:
+        """Take a guild into discovery. What everybody can find asks something of those who write there: a guild that
+        asked nothing asks for verified addresses from now on (guilds.md, Verification levels).
+
+        :raises ApiError: UNKNOWN_GUILD, DISCOVERY_APPLICATION_NOT_FOUND, DISCOVERY_APPLICATION_ALREADY_REVIEWED.
+        """
+        return await self._decide(acting, guild_id, DiscoveryStatus.APPROVED, reason)
+
+    async def reject(self, acting: Acting, guild_id: int, reason: str | None) -> dict[str, Any]:
+        """Turn an application down; the guild is told why, if anything is said.
+
+        :raises ApiError: as `approve`.
+        """
+        return await self._decide(acting, guild_id, DiscoveryStatus.REJECTED, reason)
+
+    async def remove(self, acting: Acting, guild_id: int, reason: str | None) -> None:
+        """Take a guild out of discovery, however it got there.
+
+        :raises ApiError: UNKNOWN_GUILD, DISCOVERY_NOT_DISCOVERABLE.
+        """
+        judged = await self._changes.judged(self._known(guild_id), {})
+
+        def unit(connection: sqlite3.Connection) -> ChangedGuild:
+            application = discovery_applications.find(connection, guild_id)
+            if application is not None:
+                self._review(connection, acting, application, DiscoveryStatus.REMOVED, reason)
+            self._log.record(connection, acting, AdminAction.REMOVE_FROM_DISCOVERY, guild_id, {"reason": reason})
+            return self._changes.write(connection, guild_id, judged, Actor(acting.user_id), _removed)
+
+        await self._database.write(unit, self._changes.announce)
+
+    async def _decide(
+        self, acting: Acting, guild_id: int, status: DiscoveryStatus, reason: str | None
+    ) -> dict[str, Any]:
+        is_approved = status is DiscoveryStatus.APPROVED
+        action = AdminAction.APPROVE_DISCOVERY if is_approved else AdminAction.REJECT_DISCOVERY
+        judged = await self._changes.judged(self._known(guild_id), {})
+
+        def unit(connection: sqlite3.Connection) -> tuple[dict[str, Any], ChangedGuild | None]:
+            application = required_application(connection, guild_id)
+            if application.status != DiscoveryStatus.PENDING:
+                raise ApiError("DISCOVERY_APPLICATION_ALREADY_REVIEWED")
+            after = self._review(connection, acting, application, status, reason)
+            self._log.record(connection, acting, action, guild_id, {"reason": reason})
+            changed = None
+            if is_approved:
+                changed = self._changes.write(connection, guild_id, judged, Actor(acting.user_id), _approved)
+            return reviewed_object(connection, after), changed
+
+        def then(decided: tuple[dict[str, Any], ChangedGuild | None]) -> None:
+            if decided[1] is not None:
+                self._changes.announce(decided[1])
+
+        decided, _ = await self._database.write(unit, then)
+        return decided
+
+    def _review(
+        self,
+        connection: sqlite3.Connection,
+        acting: Acting,
+        application: DiscoveryApplication,
+        status: DiscoveryStatus,
+        reason: str | None,
+    ) -> DiscoveryApplication:
+        now = self._clock.now_ms()
+        after = attrs.evolve(
+            application, status=status, reviewed_by=acting.user_id, reviewed_at=now, review_reason=reason
+        )
+        discovery_applications.put(connection, after)
+        return after
+
+    def _known(self, guild_id: int) -> GuildState:
+        state = self._guild_states.get(guild_id)
+        if state is None:
+            raise ApiError("UNKNOWN_GUILD")
+        return state
+
+
+def _approved(_: Guild, guild: Guild) -> Guild:
+    return attrs.evolve(
+        guild,
+        features=guild.features | {GuildFeature.DISCOVERABLE},
+        verification_level=max(guild.verification_level, VerificationLevel.LOW.value),
+    )
+
+
+def _removed(_: Guild, guild: Guild) -> Guild:
+    if GuildFeature.DISCOVERABLE not in guild.features:
+        raise ApiError("DISCOVERY_NOT_DISCOVERABLE")
+    return out_of_discovery(guild)
+
+
+def reviewed_object(connection: sqlite3.Connection, application: DiscoveryApplication) -> dict[str, Any]:
+    """An application as administrators see it: with the guild, who has applied and who has decided."""
+    guild = guilds.by_id(connection, application.guild_id)
+    owner = None if guild is None else accounts.by_id(connection, guild.owner_id)
+    return {
+        **application_object(application),
+        "guild": None if guild is None else admin_guild(guild, owner),
+        "applied_by": _summary(connection, application.applied_by),
+        "reviewed_by": _summary(connection, application.reviewed_by),
+    }
+
+
+def _summary(connection: sqlite3.Connection, user_id: int | None) -> dict[str, Any] | None:
+    account = None if user_id is None else accounts.by_id(connection, user_id)
+    return None if account is None else user_summary(account)

@@ -1,0 +1,429 @@
+"""Archives of accounts and guilds: ordering them, reading how far they are, handing them out, and what becomes of them
+(administration.md, Archives).
+
+An archive is a row and, once it is whole, a file. A job builds the file step by step
+(`chat.domain.administration.archive_building`); with each step it writes down how far it is, so that after the end of a
+server the next one goes on from there. A file goes when its archive has expired; the row stays for as long again, to be
+listed.
+"""
+
+from __future__ import annotations
+
+import errno
+import sqlite3
+from collections.abc import Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any, Final
+
+import attrs
+import structlog
+import trio
+
+from chat.clock import Clock, iso_timestamp
+from chat.config import Settings
+from chat.domain.administration.admin_audit_log import Acting, AdminAuditLog
+from chat.domain.administration.archive_building import ArchiveBuild, BuildState, NoRoom, Wish
+from chat.errors import ApiError, StorageUnavailable
+from chat.jobs.runner import Ending, JobFailed, JobRun, Jobs, Progress
+from chat.media.archive_files import ArchiveFiles
+from chat.media.signing import MediaAddresses
+from chat.media.storage import MediaStorage
+from chat.media.zip_writing import PositionLost, ZipWriter
+from chat.registries.acls import Acl
+from chat.registries.admin_actions import AdminAction
+from chat.registries.archives import ArchiveSubject
+from chat.registries.jobs import JobStatus, JobType
+from chat.snowflake import SnowflakeGenerator
+from chat.store.accounts import accounts
+from chat.store.administration import archives
+from chat.store.administration.archive_user_tables import PROTECTING
+from chat.store.administration.archives import Archive
+from chat.store.administration.jobs import Job
+from chat.store.database import Database
+from chat.store.guilds import guilds
+
+DAY_MS: Final = 24 * 3_600_000
+
+KEPT_MS: Final = 365 * DAY_MS
+"""How long an archive can be had (administration.md, Archives), and how long it is listed after that."""
+
+ADDRESS_MS: Final = 3_600_000
+"""How long an address holds under which an archive is downloaded."""
+
+SWEEP_SECONDS: Final = 600.0
+"""How often what nobody needs any more is deleted."""
+
+QUEUED: Final = "Queued"
+COMPLETED: Final = "Completed"
+CANCELLED: Final = "Cancelled"
+WHOLE: Final = 100
+
+NO_ROOM: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+
+_JOBS: Final[Mapping[ArchiveSubject, JobType]] = {
+    ArchiveSubject.USER: JobType.USER_ARCHIVE,
+    ArchiveSubject.GUILD: JobType.GUILD_ARCHIVE,
+}
+_ACTIONS: Final[Mapping[ArchiveSubject, AdminAction]] = {
+    ArchiveSubject.USER: AdminAction.TRIGGER_USER_ARCHIVE,
+    ArchiveSubject.GUILD: AdminAction.TRIGGER_GUILD_ARCHIVE,
+}
+
+log: Final = structlog.get_logger("chat.archives")
+
+
+class Archives:
+    """Takes orders for archives, builds them, hands them out and clears them away."""
+
+    def __init__(
+        self,
+        database: Database,
+        clock: Clock,
+        snowflakes: SnowflakeGenerator,
+        orders: Jobs,
+        log: AdminAuditLog,
+        storage: MediaStorage,
+        files: ArchiveFiles,
+        addresses: MediaAddresses,
+        settings: Settings,
+    ) -> None:
+        self._database = database
+        self._clock = clock
+        self._snowflakes = snowflakes
+        self._orders = orders
+        self._log = log
+        self._storage = storage
+        self._files = files
+        self._addresses = addresses
+        self._spare_bytes = settings.archives.spare_bytes
+        self._wake = trio.Event()
+        ending = Ending(self._note_end, self._after_end)
+        for task_type in _JOBS.values():
+            orders.handle(task_type, self.build, ending)
+
+    # Ordering and reading
+
+    async def order(
+        self, acting: Acting, kind: ArchiveSubject, subject_id: int, *, include_attachments: bool
+    ) -> dict[str, Any]:
+        """Order an archive; the archive object, of which nothing is done yet. What the administrator may not see of an
+        account is not in it (administration.md, Redaction).
+
+        :raises ApiError: UNKNOWN_USER or UNKNOWN_GUILD.
+        """
+
+        def unit(connection: sqlite3.Connection) -> Archive:
+            _require_subject(connection, kind, subject_id)
+            now = self._clock.now_ms()
+            archive = Archive(
+                id=self._snowflakes(),
+                subject_type=kind,
+                subject_id=subject_id,
+                requested_by=acting.user_id,
+                requested_at=now,
+                include_attachments=include_attachments,
+                progress_step=QUEUED,
+                expires_at=now + KEPT_MS,
+            )
+            archives.insert(connection, archive)
+            self._orders.order_in(
+                connection,
+                _JOBS[kind],
+                {
+                    "archive_id": archive.id,
+                    f"{kind}_id": subject_id,
+                    "include_attachments": include_attachments,
+                    "withheld": _withheld(acting, kind, subject_id),
+                },
+                subject_id=subject_id if kind is ArchiveSubject.USER else None,
+                requested_by=acting.user_id,
+                reason=acting.reason,
+                total=WHOLE,
+                message=QUEUED,
+            )
+            metadata = {"archive_id": archive.id, "include_attachments": include_attachments}
+            self._log.record(connection, acting, _ACTIONS[kind], subject_id, metadata)
+            return archive
+
+        return archive_object(await self._database.write(unit, lambda _: self._orders.ordered()))
+
+    async def page(
+        self,
+        acting: Acting,
+        *,
+        kind: ArchiveSubject | None,
+        subject_id: int | None,
+        requested_by: int | None,
+        include_expired: bool,
+        limit: int,
+    ) -> list[dict[str, Any]]:
+        """Archives that the administrator may see, the newest first: their own, and with `archive:view_all` those that
+        others asked for."""
+        if not acting.holds(Acl.ARCHIVE_VIEW_ALL):
+            if requested_by not in {None, acting.user_id}:
+                return []
+            requested_by = acting.user_id
+        query = partial(
+            archives.newest,
+            subject_type=kind,
+            subject_id=subject_id,
+            requested_by=requested_by,
+            not_expired_at=None if include_expired else self._clock.now_ms(),
+            limit=limit,
+        )
+        return [archive_object(archive) for archive in await self._database.read(query)]
+
+    def find(self, acting: Acting, kind: ArchiveSubject, subject_id: int, archive_id: int) -> dict[str, Any] | None:
+        """One archive; None where there is none, or none that the administrator may see."""
+        archive = self._visible(acting, kind, subject_id, archive_id)
+        return None if archive is None else archive_object(archive)
+
+    def _visible(self, acting: Acting, kind: ArchiveSubject, subject_id: int, archive_id: int) -> Archive | None:
+        archive = archives.by_id(self._database.reader, archive_id)
+        if archive is None or (archive.subject_type, archive.subject_id) != (kind, subject_id):
+            return None
+        if archive.requested_by != acting.user_id and not acting.holds(Acl.ARCHIVE_VIEW_ALL):
+            return None
+        return archive
+
+    # Handing out
+
+    async def address(self, acting: Acting, kind: ArchiveSubject, subject_id: int, archive_id: int) -> dict[str, Any]:
+        """An address under which the archive is found for a while, and until when.
+
+        :raises ApiError: UNKNOWN_HARVEST; HARVEST_NOT_READY, HARVEST_FAILED, HARVEST_EXPIRED.
+        """
+        if self._visible(acting, kind, subject_id, archive_id) is None:
+            raise ApiError("UNKNOWN_HARVEST")
+
+        def unit(connection: sqlite3.Connection) -> Archive:
+            archive, now = archives.by_id(connection, archive_id), self._clock.now_ms()
+            if archive is None:
+                raise ApiError("UNKNOWN_HARVEST")
+            _require_file(archive, now)
+            # Whole seconds, as the address has it.
+            until = min(now + ADDRESS_MS, archive.expires_at) // 1000 * 1000
+            changed = attrs.evolve(archive, download_url_expires_at=until)
+            archives.put(connection, changed)
+            return changed
+
+        archive = await self._database.write(unit)
+        until = archive.download_url_expires_at or 0
+        return {
+            "downloadUrl": self._addresses.archive(archive.id, file_name_of(archive), until),
+            "expiresAt": iso_timestamp(until),
+        }
+
+    def downloadable(self, archive_id: int, name: str, ex: str | None, hm: str | None) -> Archive:
+        """The archive behind an address that was handed out.
+
+        :raises ApiError: NOT_FOUND, the same for a wrong signature, an expired one and a file that is gone.
+        """
+        is_signed = self._addresses.is_of_archive(archive_id, ex, hm)
+        archive = archives.by_id(self._database.reader, archive_id) if is_signed else None
+        if archive is None or archive.file_size is None:
+            raise ApiError("NOT_FOUND")
+        if archive.expires_at <= self._clock.now_ms() or name != file_name_of(archive):
+            raise ApiError("NOT_FOUND")
+        return archive
+
+    def path_of(self, archive: Archive) -> Path:
+        """Where the file of a whole archive lies."""
+        return self._files.whole(archive.id)
+
+    # Building
+
+    async def build(self, run: JobRun) -> None:
+        """Do one job.
+
+        :raises JobFailed: when what is to be archived is gone, and when the disk is full.
+        """
+        archive = archives.by_id(self._database.reader, run.job.payload["archive_id"])
+        if archive is None or archive.is_over:
+            raise JobFailed("The archive is not wanted any more.")
+        try:
+            await self._finish(run, await self._built(run, archive))
+        except NoRoom as error:
+            raise JobFailed(str(error)) from error
+        except OSError as error:
+            if error.errno in NO_ROOM:
+                raise JobFailed("The disk has no room left.") from error
+            raise
+
+    async def _built(self, run: JobRun, archive: Archive) -> int:
+        """Make the file of the archive, or go on with it; its bytes."""
+        at_work, archive_id = self._storage.computed, archive.id
+        if run.job.state:
+            size = await at_work(self._files.size, archive_id)
+            if size is not None:
+                return size  # a server ended before it could say so
+        else:
+            await at_work(self._files.delete, archive_id)  # of an earlier life of a development server
+        wish = Wish(
+            kind=archive.subject_type,
+            subject_id=archive.subject_id,
+            include_attachments=archive.include_attachments,
+            withheld=frozenset(run.job.payload.get("withheld", ())),
+        )
+        build = ArchiveBuild(wish, self._storage.path_of)
+        writer, state = await self._opened(run, build, archive_id)
+        began_at = archive.started_at or self._clock.now_ms()
+        try:
+            await self._note(run, build, state)
+            while not build.is_done(state):
+                page = await self._database.read(partial(self._read, build, state))
+                write = partial(build.write, writer, state, page, spare_bytes=self._spare_bytes)
+                state = await at_work(partial(write, folder=self._files.directory, now_ms=self._clock.now_ms()))
+                await self._note(run, build, state)
+            finish = partial(build.finish, writer, state, began_at=began_at, now_ms=self._clock.now_ms())
+            size = await at_work(finish)
+        finally:
+            writer.close()
+        await at_work(self._files.keep, archive_id)
+        return size
+
+    async def _opened(self, run: JobRun, build: ArchiveBuild, archive_id: int) -> tuple[ZipWriter, BuildState]:
+        at_work, path = self._storage.computed, self._files.partial(archive_id)
+        await at_work(self._files.make_directory)
+        if run.job.state:
+            state = BuildState.of(run.job.state)
+            try:
+                return await at_work(ZipWriter, path, state.position), state
+            except PositionLost:  # as after the restoring of a backup: what was begun is not there
+                log.info("an archive is begun anew", archive_id=archive_id)
+        return await at_work(ZipWriter, path), await self._database.read(build.begun)
+
+    @staticmethod
+    def _read(build: ArchiveBuild, state: BuildState, connection: sqlite3.Connection) -> Any:
+        if not build.subject_exists(connection):
+            raise JobFailed(f"The {build.wish.kind} is gone.")
+        return build.read(connection, state)
+
+    async def _note(self, run: JobRun, build: ArchiveBuild, state: BuildState) -> None:
+        percent, step = build.percent(state), build.step_name(state)
+
+        def unit(connection: sqlite3.Connection) -> Progress:
+            self._change(connection, run, progress_percent=percent, progress_step=step)
+            return Progress(state=state.kept(), current=percent, message=step)
+
+        await run.step(unit)
+
+    async def _finish(self, run: JobRun, size: int) -> None:
+        def unit(connection: sqlite3.Connection) -> Progress:
+            self._change(
+                connection,
+                run,
+                progress_percent=WHOLE,
+                progress_step=COMPLETED,
+                completed_at=self._clock.now_ms(),
+                file_size=size,
+            )
+            return Progress(state={}, current=WHOLE, message=COMPLETED, result={"file_size": size})
+
+        await run.step(unit)
+
+    def _change(self, connection: sqlite3.Connection, run: JobRun, **changes: Any) -> None:
+        archive = archives.by_id(connection, run.job.payload["archive_id"])
+        if archive is None:
+            raise JobFailed("The archive is not wanted any more.")
+        started_at = archive.started_at or run.job.started_at
+        archives.put(connection, attrs.evolve(archive, started_at=started_at, **changes))
+
+    def _note_end(self, connection: sqlite3.Connection, job: Job) -> None:
+        """The job is over: so is the archive, whatever became of it."""
+        archive = archives.by_id(connection, job.payload["archive_id"])
+        if archive is None or archive.is_over:
+            return
+        message = CANCELLED if job.status is JobStatus.CANCELLED else job.error_message
+        archives.put(connection, attrs.evolve(archive, failed_at=job.completed_at, error_message=message))
+
+    def _after_end(self) -> None:
+        self._wake.set()
+
+    # Clearing away
+
+    async def run(self) -> None:
+        """Delete what expired and what failed left behind, until cancelled."""
+        while True:
+            self._wake = trio.Event()
+            try:
+                await self.sweep()
+            except (StorageUnavailable, OSError):
+                log.warning("archives could not be tidied up")
+            with trio.move_on_after(SWEEP_SECONDS):
+                await self._wake.wait()
+
+    async def sweep(self) -> None:
+        """Delete the files of archives that expired, files that belong to no archive, and rows of long ago."""
+        now, reader = self._clock.now_ms(), self._database.reader
+        while expired := archives.expired(reader, now):
+            await self._delete_files(expired)
+            await self._database.write(partial(archives.forget_files, archive_ids=expired))
+        found = await self._storage.computed(lambda: list(self._files.found()))
+        whole = {file.archive_id for file in found if file.is_whole}
+        partial_ = {file.archive_id for file in found if not file.is_whole}
+        # Asked after the files were listed: what was ordered since has none among them.
+        wanted = archives.with_file(reader, whole) | archives.unfinished(reader, partial_)
+        await self._delete_files((whole | partial_) - wanted)
+        while archives.any_before(reader, now - KEPT_MS):
+            if not await self._database.write(partial(archives.delete_before, before_ms=now - KEPT_MS)):
+                return
+
+    async def _delete_files(self, archive_ids: Any) -> None:
+        for archive_id in archive_ids:
+            await self._storage.computed(self._files.delete, archive_id)
+
+
+def archive_object(archive: Archive) -> dict[str, Any]:
+    """An archive as the wire has it."""
+    return {
+        "archive_id": str(archive.id),
+        "subject_type": str(archive.subject_type),
+        "subject_id": str(archive.subject_id),
+        "requested_by": str(archive.requested_by),
+        "requested_at": iso_timestamp(archive.requested_at),
+        "started_at": _timestamp(archive.started_at),
+        "completed_at": _timestamp(archive.completed_at),
+        "failed_at": _timestamp(archive.failed_at),
+        "file_size": None if archive.file_size is None else str(archive.file_size),
+        "progress_percent": archive.progress_percent,
+        "progress_step": archive.progress_step,
+        "error_message": archive.error_message,
+        "download_url_expires_at": _timestamp(archive.download_url_expires_at),
+        "expires_at": iso_timestamp(archive.expires_at),
+    }
+
+
+def file_name_of(archive: Archive) -> str:
+    """What the file of an archive is called where it is saved."""
+    return f"{archive.subject_type}-{archive.subject_id}-{archive.id}.zip"
+
+
+def _timestamp(moment: int | None) -> str | None:
+    return None if moment is None else iso_timestamp(moment)
+
+
+def _require_subject(connection: sqlite3.Connection, kind: ArchiveSubject, subject_id: int) -> None:
+    if kind is ArchiveSubject.USER:
+        if accounts.by_id(connection, subject_id) is None:
+            raise ApiError("UNKNOWN_USER")
+    elif guilds.by_id(connection, subject_id) is None:
+        raise ApiError("UNKNOWN_GUILD")
+
+
+def _withheld(acting: Acting, kind: ArchiveSubject, subject_id: int) -> list[str]:
+    """What the archive is to do without. Their own account everybody sees whole (administration.md, Admin user
+    object)."""
+    if kind is ArchiveSubject.GUILD or subject_id == acting.user_id:
+        return []
+    return [str(acl) for acl in PROTECTING if not acting.holds(acl)]
+
+
+def _require_file(archive: Archive, now_ms: int) -> None:
+    if archive.failed_at is not None:
+        raise ApiError("HARVEST_FAILED")
+    if archive.completed_at is None:
+        raise ApiError("HARVEST_NOT_READY")
+    if archive.file_size is None or archive.expires_at <= now_ms:
+        raise ApiError("HARVEST_EXPIRED")

@@ -1,0 +1,228 @@
+"""Reports by people without an account, as the Digital Services Act of the European Union asks for (instance.md,
+Reports).
+
+Whoever reports shows first that an address is theirs: a code goes to it, and whoever types the code in gets a ticket,
+which is good for one report. What is reported is named by what somebody without an account can see: the address of a
+message, somebody's tag, an invite; or by ids.
+"""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from typing import Any, Final
+
+import attrs
+import orjson
+import structlog
+
+from chat.auth.tokens import TokenMint, token_hash
+from chat.auth.typed_codes import TypedCodes
+from chat.clock import Clock
+from chat.config import Settings
+from chat.domain.administration.reports import NewReport
+from chat.domain.messages.messages import Messages
+from chat.domain.signing_in.mailed_codes import MOST_WRONG, refused_ticket, wrong_code
+from chat.errors import ApiError
+from chat.mail import letters
+from chat.mail.mailer import Mailer
+from chat.registries.reports import ReportKind, ReportStatus
+from chat.snowflake import MAXIMUM, SnowflakeGenerator
+from chat.store.accounts import accounts
+from chat.store.accounts.accounts import email_key
+from chat.store.administration import reports
+from chat.store.administration.reports import Report
+from chat.store.database import Database
+from chat.store.guilds import channels, guilds, invites
+from chat.store.signing_in import tickets
+from chat.store.signing_in.tickets import Ticket
+
+CODE_KIND: Final = "report_email_code"
+TICKET_KIND: Final = "report_ticket"
+
+CODE_LIFETIME_MS: Final = 10 * 60_000
+TICKET_LIFETIME_MS: Final = 60 * 60_000
+
+_TO_MESSAGE: Final = re.compile(r"/channels/(?:@me|[0-9]{1,19})/([0-9]{1,19})/([0-9]{1,19})(?:[/?#]|$)")
+_TAG: Final = re.compile(r"([A-Za-z0-9_]{1,32})(?:#([0-9]{1,4}))?")
+
+log: Final = structlog.get_logger("chat.reports")
+
+
+@attrs.frozen(kw_only=True)
+class Reporter:
+    """Who reports: the full legal name, and the country of residence (ISO 3166-1, two letters)."""
+
+    name: str
+    country: str
+
+
+@attrs.frozen(kw_only=True)
+class ReportedThing:
+    """What is reported: of each kind one of the ways to name it."""
+
+    kind: ReportKind
+    user_id: int | None = None
+    user_tag: str | None = None
+    guild_id: int | None = None
+    invite_code: str | None = None
+    channel_id: int | None = None
+    message_id: int | None = None
+    message_link: str | None = None
+
+
+class OutsideReports:
+    """Takes reports of people without an account."""
+
+    def __init__(
+        self,
+        database: Database,
+        clock: Clock,
+        snowflakes: SnowflakeGenerator,
+        mint: TokenMint,
+        codes: TypedCodes,
+        messages: Messages,
+        mailer: Mailer,
+        settings: Settings,
+    ) -> None:
+        self._database = database
+        self._clock = clock
+        self._snowflakes = snowflakes
+        self._mint = mint
+        self._codes = codes
+        self._messages = messages
+        self._mailer = mailer
+        self._service_name = settings.service_name
+
+    async def send_code(self, email: str) -> None:
+        """Mail a code to an address, in place of the one that it has been sent before."""
+        key = _code_key(email)
+        code = self._codes.mailed()
+        body = {"code": self._codes.digest(code, key).hex()}
+
+        def unit(connection: sqlite3.Connection) -> None:
+            now = self._clock.now_ms()
+            tickets.delete(connection, key)
+            tickets.insert(connection, Ticket(key, CODE_KIND, None, body, now, now + CODE_LIFETIME_MS))
+            self._mailer.post(connection, letters.report_code(email, service_name=self._service_name, code=code))
+
+        await self._database.write(unit)
+
+    async def verify(self, email: str, code: str) -> str:
+        """Take the code that went to an address; the ticket for one report.
+
+        :raises InvalidFormBody: INVALID_CODE at `code`, the same for a wrong one, one that is over, and an address
+            that no code went to.
+        """
+        key, secret = _code_key(email), self._mint.secret()
+
+        def unit(connection: sqlite3.Connection) -> bool:
+            now = self._clock.now_ms()
+            waiting = tickets.find(connection, CODE_KIND, key, now)
+            if waiting is None:
+                return False
+            if not self._codes.matches(code, key, bytes.fromhex(waiting.body["code"])):
+                tickets.count_attempt(connection, key, MOST_WRONG)
+                return False  # not raised here: the attempt has to be counted
+            tickets.delete(connection, key)
+            ticket = Ticket(token_hash(secret), TICKET_KIND, None, {"email": email}, now, now + TICKET_LIFETIME_MS)
+            tickets.insert(connection, ticket)
+            return True
+
+        if not await self._database.write(unit):
+            raise wrong_code()
+        return secret
+
+    async def report(self, secret: str, reporter: Reporter, thing: ReportedThing, new: NewReport) -> dict[str, Any]:
+        """Report something with a ticket, which is used up by it.
+
+        :raises InvalidFormBody: INVALID_OR_EXPIRED_TICKET at `ticket`.
+        :raises ApiError: UNKNOWN_USER, UNKNOWN_GUILD, UNKNOWN_MESSAGE; the ticket stays good.
+        """
+        key = token_hash(secret)
+        if tickets.find(self._database.reader, TICKET_KIND, key, self._clock.now_ms()) is None:
+            raise refused_ticket()
+        about = await self._about(thing)
+
+        def unit(connection: sqlite3.Connection) -> Report:
+            ticket = tickets.take(connection, TICKET_KIND, key, self._clock.now_ms())
+            if ticket is None:
+                raise refused_ticket()
+            report = Report(
+                id=self._snowflakes(),
+                kind=thing.kind,
+                reporter_id=None,
+                reporter_email=ticket.body["email"],
+                reporter_name=reporter.name,
+                reporter_country=reporter.country,
+                category=new.category,
+                additional_info=new.additional_info,
+                status=ReportStatus.PENDING,
+                **{**_NOTHING, **about},
+            )
+            reports.insert(connection, report)
+            return report
+
+        report = await self._database.write(unit)
+        log.info("report from outside", report_id=report.id, kind=report.kind, category=report.category)
+        return {"report_id": str(report.id), "status": report.status}
+
+    async def _about(self, thing: ReportedThing) -> dict[str, Any]:
+        if thing.kind is ReportKind.USER:
+            return self._about_user(thing)
+        if thing.kind is ReportKind.GUILD:
+            return self._about_guild(thing)
+        return await self._about_message(thing)
+
+    def _about_user(self, thing: ReportedThing) -> dict[str, Any]:
+        reader = self._database.reader
+        account = None
+        if thing.user_id is not None:
+            account = accounts.by_id(reader, thing.user_id)
+        elif (tag := _TAG.fullmatch(thing.user_tag or "")) is not None:
+            account = accounts.by_tag(reader, tag[1], int(tag[2] or 0))
+        if account is None or account.is_deleted:
+            raise ApiError("UNKNOWN_USER")
+        return {"reported_user_id": account.id}
+
+    def _about_guild(self, thing: ReportedThing) -> dict[str, Any]:
+        reader = self._database.reader
+        guild_id = thing.guild_id
+        if guild_id is None and thing.invite_code is not None:
+            code = thing.invite_code.rpartition("/")[2]
+            invite = invites.named(reader, code, self._clock.now_ms())
+            guild_id = guilds.by_vanity_url_code(reader, code.lower()) if invite is None else invite.guild_id
+        guild = None if guild_id is None else guilds.by_id(reader, guild_id)
+        if guild is None:
+            raise ApiError("UNKNOWN_GUILD")
+        return {"guild_id": guild.id, "reported_user_id": guild.owner_id}
+
+    async def _about_message(self, thing: ReportedThing) -> dict[str, Any]:
+        channel_id, message_id = thing.channel_id, thing.message_id
+        if channel_id is None or message_id is None:
+            found = _TO_MESSAGE.search(thing.message_link or "")
+            channel_id, message_id = (0, 0) if found is None else (int(found[1]), int(found[2]))
+        if max(channel_id, message_id) > MAXIMUM:
+            raise ApiError("UNKNOWN_MESSAGE")
+        message = await self._messages.as_anybody(channel_id, message_id)
+        return {
+            "reported_user_id": None if "webhook_id" in message else int(message["author"]["id"]),
+            "guild_id": channels.guild_of(self._database.reader, channel_id),
+            "channel_id": channel_id,
+            "message_id": message_id,
+            "snapshot": orjson.dumps(message).decode(),
+        }
+
+
+_NOTHING: Final = {
+    "reported_user_id": None,
+    "guild_id": None,
+    "channel_id": None,
+    "message_id": None,
+    "snapshot": None,
+}
+
+
+def _code_key(email: str) -> bytes:
+    """Under which the code for an address is kept."""
+    return token_hash(f"report {email_key(email)}")

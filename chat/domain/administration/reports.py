@@ -1,0 +1,261 @@
+"""What people report: accounts, messages and guilds; and what becomes of it (instance.md, Reports)."""
+
+from __future__ import annotations
+
+import sqlite3
+from typing import Any, Final
+
+import attrs
+import orjson
+import structlog
+
+from chat.auth.principal import Principal
+from chat.clock import Clock
+from chat.config import Settings
+from chat.domain.administration.admin_audit_log import Acting, AdminAuditLog, in_the_name_of
+from chat.domain.messages.messages import Messages
+from chat.domain.policy.errands import Errand, Errands, State
+from chat.domain.standing.access import Access
+from chat.domain.standing.guild_states import GuildStates
+from chat.domain.standing.verification import has_verified_address
+from chat.errors import ApiError, StorageUnavailable
+from chat.mail import letters
+from chat.mail.mailer import Mailer
+from chat.registries.admin_actions import AdminAction
+from chat.registries.errands import ErrandKind
+from chat.registries.reports import KEPT_PENDING, ReportCategory, ReportKind, ReportStatus
+from chat.registries.user_flags import UserFlag
+from chat.snowflake import SnowflakeGenerator
+from chat.store.accounts import accounts
+from chat.store.administration import reports
+from chat.store.administration.reports import Report
+from chat.store.database import Database
+
+log: Final = structlog.get_logger("chat.reports")
+
+READ_AT_ONCE: Final = 100
+RESOLVED_AT_MOST: Final = 10_000
+"""Reports that one deletion resolves; the rest stay pending for somebody to look at."""
+
+
+@attrs.frozen(kw_only=True)
+class NewReport:
+    """A report as somebody makes it."""
+
+    category: ReportCategory
+    additional_info: str | None = None
+
+
+class Reports:
+    """Takes reports and resolves them."""
+
+    def __init__(
+        self,
+        database: Database,
+        clock: Clock,
+        snowflakes: SnowflakeGenerator,
+        access: Access,
+        guild_states: GuildStates,
+        messages: Messages,
+        mailer: Mailer,
+        audit_log: AdminAuditLog,
+        errands: Errands,
+        settings: Settings,
+    ) -> None:
+        self._database = database
+        self._clock = clock
+        self._snowflakes = snowflakes
+        self._access = access
+        self._guild_states = guild_states
+        self._messages = messages
+        self._mailer = mailer
+        self._log = audit_log
+        self._errands = errands
+        self._settings = settings
+        errands.handle(ErrandKind.RESOLVE_REPORTS, self._resolve_all)
+
+    async def report_user(
+        self, principal: Principal, user_id: int, guild_id: int | None, new: NewReport
+    ) -> dict[str, Any]:
+        """Report an account, in the context of a guild if there is one.
+
+        :raises ApiError: REPORT_BANNED, REPORT_EMAIL_VERIFICATION_REQUIRED, CANNOT_REPORT_YOURSELF, UNKNOWN_USER.
+        """
+        self._require_may_report(principal)
+        if user_id == principal.user_id:
+            raise ApiError("CANNOT_REPORT_YOURSELF")
+        account = accounts.by_id(self._database.reader, user_id)
+        if account is None or account.is_deleted:
+            raise ApiError("UNKNOWN_USER")
+        return await self._add(principal, new, ReportKind.USER, reported_user_id=user_id, guild_id=guild_id)
+
+    async def report_message(
+        self, principal: Principal, channel_id: int, message_id: int, new: NewReport
+    ) -> dict[str, Any]:
+        """Report a message that the caller sees; it is kept as it is now.
+
+        :raises ApiError: REPORT_BANNED, REPORT_EMAIL_VERIFICATION_REQUIRED, CANNOT_REPORT_OWN_MESSAGE, and as reading
+            the message.
+        """
+        self._require_may_report(principal)
+        message = await self._messages.get(principal, channel_id, message_id)
+        author_id = int(message["author"]["id"])
+        if author_id == principal.user_id:
+            raise ApiError("CANNOT_REPORT_OWN_MESSAGE")
+        guild_id = self._access.channel(principal, channel_id).channel.guild_id
+        return await self._add(
+            principal,
+            new,
+            ReportKind.MESSAGE,
+            reported_user_id=None if "webhook_id" in message else author_id,
+            guild_id=guild_id,
+            channel_id=channel_id,
+            message_id=message_id,
+            snapshot=orjson.dumps(message).decode(),
+        )
+
+    async def report_guild(self, principal: Principal, guild_id: int, new: NewReport) -> dict[str, Any]:
+        """Report a guild.
+
+        :raises ApiError: REPORT_BANNED, REPORT_EMAIL_VERIFICATION_REQUIRED, CANNOT_REPORT_OWN_GUILD, UNKNOWN_GUILD.
+        """
+        self._require_may_report(principal)
+        state = self._guild_states.get(guild_id)
+        if state is None:
+            raise ApiError("UNKNOWN_GUILD")
+        if state.guild.owner_id == principal.user_id:
+            raise ApiError("CANNOT_REPORT_OWN_GUILD")
+        return await self._add(
+            principal, new, ReportKind.GUILD, reported_user_id=state.guild.owner_id, guild_id=guild_id
+        )
+
+    def _require_may_report(self, principal: Principal) -> None:
+        account = principal.account
+        if account.flags & UserFlag.REPORT_BANNED:
+            raise ApiError("REPORT_BANNED")
+        if not has_verified_address(account):
+            raise ApiError("REPORT_EMAIL_VERIFICATION_REQUIRED")
+
+    async def _add(self, principal: Principal, new: NewReport, kind: ReportKind, **about: Any) -> dict[str, Any]:
+        empty: dict[str, Any] = {"guild_id": None, "channel_id": None, "message_id": None, "snapshot": None}
+        report = Report(
+            id=self._snowflakes(),
+            kind=kind,
+            reporter_id=principal.user_id,
+            reporter_email=None,
+            reporter_name=None,
+            reporter_country=None,
+            category=new.category,
+            additional_info=new.additional_info,
+            status=ReportStatus.PENDING,
+            **{**empty, **about},
+        )
+        await self._database.write(lambda connection: reports.insert(connection, report))
+        log.info("report", report_id=report.id, kind=report.kind, category=report.category)
+        return {"report_id": str(report.id), "status": report.status}
+
+    async def resolve(self, acting: Acting, report_id: int, comment: str | None) -> dict[str, Any]:
+        """Resolve a report and thank whoever made it.
+
+        :raises ApiError: UNKNOWN_REPORT, REPORT_ALREADY_RESOLVED.
+        """
+
+        def unit(connection: sqlite3.Connection) -> None:
+            report = reports.by_id(connection, report_id)
+            if report is None:
+                raise ApiError("UNKNOWN_REPORT")
+            if report.status != ReportStatus.PENDING:
+                raise ApiError("REPORT_ALREADY_RESOLVED")
+            notified = self._resolve_in(connection, acting, report, comment)
+            metadata = {"public_comment": comment, "notified": notified}
+            self._log.record(connection, acting, AdminAction.RESOLVE_REPORT, report_id, metadata)
+
+        await self._database.write(unit)
+        return {"report_id": str(report_id), "status": str(ReportStatus.RESOLVED)}
+
+    def begin_resolving_in(self, connection: sqlite3.Connection, acting: Acting, user_id: int) -> Errand:
+        """In a unit of writing: have the pending reports against an account resolved that is to be deleted, but those
+        of KEPT_PENDING; what came of it is an entry in the audit log (administration.md, Scheduled deletion). Where
+        nothing is searched, none is found."""
+        state = {
+            "user_id": user_id,
+            "admin_id": acting.user_id,
+            "reason": acting.reason,
+            "last_id": 0,
+            "outcome": "completed" if self._settings.search == "on" else "search_unavailable",
+            "counts": {"found_count": 0, "resolved_count": 0, "failed_count": 0, "notified_count": 0},
+        }
+        return self._errands.begin_in(connection, ErrandKind.RESOLVE_REPORTS, state)
+
+    async def _resolve_all(self, errand: Errand) -> None:
+        user_id, last_id = errand.state["user_id"], errand.state["last_id"]
+        while errand.state["outcome"] == "completed" and errand.state["counts"]["found_count"] < RESOLVED_AT_MOST:
+            try:
+                page = await self._page_against(user_id, last_id)
+            except (StorageUnavailable, sqlite3.Error):
+                log.exception("the reports against an account could not be listed to the end", user_id=user_id)
+                await errand.step(lambda _, state: ({**state, "outcome": "enumeration_failed"}, None))
+                break
+            if not page:
+                break
+            last_id = page[-1].id
+            for report in page:
+                if report.category not in KEPT_PENDING:
+                    await self._resolve_next(errand, report)
+
+        def end(connection: sqlite3.Connection, state: State) -> tuple[State | None, None]:
+            acting = in_the_name_of(state["admin_id"], state["reason"])
+            metadata = {"outcome": state["outcome"], **state["counts"]}
+            self._log.record(connection, acting, AdminAction.AUTO_RESOLVE_REPORTS_ON_DELETION, user_id, metadata)
+            return None, None
+
+        await errand.step(end)
+
+    async def _page_against(self, user_id: int, after: int) -> list[Report]:
+        return await self._database.read(
+            lambda connection: reports.against(connection, user_id, ReportStatus.PENDING, after, READ_AT_ONCE)
+        )
+
+    async def _resolve_next(self, errand: Errand, report: Report) -> None:
+        acting = in_the_name_of(errand.state["admin_id"], errand.state["reason"])
+
+        def counted(state: State, **more: int) -> State:
+            counts = state["counts"]
+            return {**state, "last_id": report.id, "counts": {**counts, **{k: counts[k] + n for k, n in more.items()}}}
+
+        def resolve(connection: sqlite3.Connection, state: State) -> tuple[State | None, None]:
+            if report.id <= state["last_id"]:
+                return state, None
+            notified = self._resolve_in(connection, acting, report, None)
+            return counted(state, found_count=1, resolved_count=1, notified_count=int(notified)), None
+
+        try:
+            await errand.step(resolve)
+        except sqlite3.Error:
+            log.exception("a report was not resolved", report_id=report.id)
+            await errand.step(lambda _, state: (counted(state, found_count=1, failed_count=1), None))
+
+    def _resolve_in(self, connection: sqlite3.Connection, acting: Acting, report: Report, comment: str | None) -> bool:
+        """In a unit of writing: resolve a pending report; whether its reporter is written to."""
+        now = self._clock.now_ms()
+        is_new = reports.resolve(
+            connection,
+            report.id,
+            pending=ReportStatus.PENDING,
+            resolved=ReportStatus.RESOLVED,
+            comment=comment,
+            by=acting.user_id,
+            now=now,
+        )
+        recipient = _address_of_reporter(connection, report)
+        if not is_new or recipient is None:
+            return False
+        mail = letters.report_resolved(recipient, service_name=self._settings.service_name, comment=comment)
+        return self._mailer.notify(connection, mail)
+
+
+def _address_of_reporter(connection: sqlite3.Connection, report: Report) -> str | None:
+    if report.reporter_id is None:
+        return report.reporter_email
+    reporter = accounts.by_id(connection, report.reporter_id)
+    return None if reporter is None or reporter.is_deleted else reporter.email

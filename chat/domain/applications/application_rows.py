@@ -1,0 +1,103 @@
+"""The rows of applications and bots: how they are made, found and emptied (applications.md, Applications and bots)."""
+
+from __future__ import annotations
+
+import sqlite3
+from typing import Any, Final
+
+import attrs
+
+from chat.auth.principal import Principal
+from chat.auth.tokens import PREVIEW_CHARACTERS, token_hash
+from chat.domain.policy import account_rules
+from chat.errors import ApiError
+from chat.registries.user_flags import UserFlag
+from chat.store.accounts import accounts
+from chat.store.accounts.accounts import Account
+from chat.store.applications import applications
+from chat.store.applications.applications import Application
+
+NAMELESS_BOT: Final = "bot"
+"""The username of a bot whose application's name makes none."""
+
+
+def new_bot(application: Application, *, service_name: str) -> Account:
+    """The bot account of a new application, without its discriminator.
+
+    Its snowflake is the application's (applications.md, Applications and bots): clients take either for the other.
+    """
+    return Account(
+        id=application.id,
+        username=account_rules.username_from(application.name, service_name=service_name) or NAMELESS_BOT,
+        discriminator=0,
+        email_verified=True,
+        bot=True,
+        created_at=application.created_at,
+    )
+
+
+def secret_columns(secret: str, now_ms: int) -> dict[str, Any]:
+    """The columns that a new client secret changes."""
+    return {"client_secret_hash": token_hash(secret), "client_secret_created_at": now_ms}
+
+
+def token_columns(token: str, now_ms: int) -> dict[str, Any]:
+    """The columns that a new bot token changes."""
+    return {
+        "bot_token_hash": token_hash(token),
+        "bot_token_preview": token.partition(".")[2][:PREVIEW_CHARACTERS],
+        "bot_token_created_at": now_ms,
+    }
+
+
+def owned(connection: sqlite3.Connection, principal: Principal, application_id: int) -> Application:
+    """The application, if it is the caller's own.
+
+    :raises ApiError: UNKNOWN_APPLICATION, ACCESS_DENIED.
+    """
+    return owned_by(connection, principal.user_id, application_id)
+
+
+def owned_by(connection: sqlite3.Connection, user_id: int, application_id: int) -> Application:
+    """The application, if it is the account's own.
+
+    :raises ApiError: as `owned`.
+    """
+    application = applications.by_id(connection, application_id)
+    if application is None:
+        raise ApiError("UNKNOWN_APPLICATION")
+    if application.owner_id != user_id:
+        raise ApiError("ACCESS_DENIED")
+    return application
+
+
+def bot_of(connection: sqlite3.Connection, application: Application) -> Account | None:
+    """The application's bot account."""
+    return None if application.bot_user_id is None else accounts.by_id(connection, application.bot_user_id)
+
+
+def required_bot_of(connection: sqlite3.Connection, application: Application) -> Account:
+    """As `bot_of`.
+
+    :raises ApiError: BOT_USER_NOT_FOUND.
+    """
+    bot = bot_of(connection, application)
+    if bot is None:
+        raise ApiError("BOT_USER_NOT_FOUND")
+    return bot
+
+
+def deleted_bot(bot: Account) -> Account:
+    """The bot as the deleted author of what it wrote: without what it said of itself."""
+    return attrs.evolve(
+        bot,
+        flags=bot.flags | UserFlag.DELETED,
+        global_name=None,
+        avatar=None,
+        avatar_color=None,
+        banner=None,
+        banner_color=None,
+        accent_color=None,
+        bio=None,
+        pronouns=None,
+    )

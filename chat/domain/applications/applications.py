@@ -1,0 +1,326 @@
+"""Applications and their bot accounts (applications.md, Applications and bots)."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+import attrs
+import structlog
+
+from chat.auth.principal import Principal
+from chat.auth.tokens import TokenMint
+from chat.clock import Clock
+from chat.config import Settings
+from chat.domain.accounts.account_images import ACCOUNT_IMAGES, AccountImages
+from chat.domain.applications.application_objects import application_object, bot_object, own_application
+from chat.domain.applications.application_rows import (
+    bot_of,
+    deleted_bot,
+    new_bot,
+    owned,
+    owned_by,
+    required_bot_of,
+    secret_columns,
+    token_columns,
+)
+from chat.domain.guilds.memberships import Departure, Memberships
+from chat.domain.policy.account_history import note_changes
+from chat.domain.policy.errands import Errand, Errands, State
+from chat.domain.policy.profiles import KEEP_TAG, ProfileRules, TagChange
+from chat.domain.policy.redirects import is_redirect
+from chat.domain.policy.repeated_values import without_repeated
+from chat.domain.policy.usernames import Usernames
+from chat.domain.presence.account_events import AccountEvents
+from chat.domain.signing_in.sudo import SudoMode, SudoProof
+from chat.domain.standing.verification import is_unclaimed
+from chat.errors import ApiError, FieldError, InvalidFormBody
+from chat.registries.errands import ErrandKind
+from chat.registries.user_flags import UserFlag
+from chat.snowflake import SnowflakeGenerator
+from chat.store.accounts import accounts
+from chat.store.accounts.accounts import Account
+from chat.store.applications import applications
+from chat.store.applications.applications import Application
+from chat.store.database import Database
+from chat.store.guilds import guilds
+
+log: Final = structlog.get_logger("chat.accounts")
+
+NAME_LENGTH: Final = 100
+"""Characters that the name of an application may have (applications.md, Applications and bots)."""
+
+BOT_FLAGS: Final = int(UserFlag.FRIENDLY_BOT | UserFlag.FRIENDLY_BOT_MANUAL_APPROVAL)
+"""Bits of a bot's flags that its owner may set."""
+
+
+@attrs.frozen
+class NewApplication:
+    """What an application is created with."""
+
+    name: str
+    redirect_uris: tuple[str, ...] = ()
+    bot_public: bool = True
+    bot_require_code_grant: bool = False
+
+
+@attrs.frozen
+class BotChange:
+    """What is to be different about a bot account.
+
+    `profile` holds columns and their new values; `flags` are the bits of BOT_FLAGS that it is to have, None to keep
+    them.
+    """
+
+    profile: Mapping[str, Any]
+    tag: TagChange = KEEP_TAG
+    flags: int | None = None
+
+
+class Applications:
+    """Creates, reads, changes and deletes applications; only the owner may."""
+
+    def __init__(
+        self,
+        database: Database,
+        clock: Clock,
+        snowflakes: SnowflakeGenerator,
+        mint: TokenMint,
+        usernames: Usernames,
+        sudo: SudoMode,
+        rules: ProfileRules,
+        memberships: Memberships,
+        events: AccountEvents,
+        images: AccountImages,
+        errands: Errands,
+        settings: Settings,
+    ) -> None:
+        self._database = database
+        self._clock = clock
+        self._snowflakes = snowflakes
+        self._mint = mint
+        self._usernames = usernames
+        self._sudo = sudo
+        self._rules = rules
+        self._memberships = memberships
+        self._events = events
+        self._images = images
+        self._errands = errands
+        errands.handle(ErrandKind.DELETE_APPLICATION, self._delete)
+        self._settings = settings
+
+    async def create(self, principal: Principal, new: NewApplication) -> dict[str, Any]:
+        """Create an application with its bot account; the only answer that tells client secret and bot token together.
+
+        :raises ApiError: UNCLAIMED_ACCOUNT_CANNOT_CREATE_APPLICATIONS, CONTENT_BLOCKED, MAX_APPLICATIONS.
+        """
+        if is_unclaimed(principal.account):
+            raise ApiError("UNCLAIMED_ACCOUNT_CANNOT_CREATE_APPLICATIONS")
+        self._require_redirects(new.redirect_uris)
+        self._rules.require_name(new.name)
+        application_id = self._snowflakes()
+        client_secret, bot_token = self._mint.secret(), self._mint.bot_token(application_id)
+        now = self._clock.now_ms()
+        application = Application(
+            id=application_id,
+            owner_id=principal.user_id,
+            name=new.name,
+            bot_user_id=application_id,
+            bot_public=new.bot_public,
+            bot_require_code_grant=new.bot_require_code_grant,
+            redirect_uris=new.redirect_uris,
+            verify_key=self._mint.verify_key(),
+            created_at=now,
+            **secret_columns(client_secret, now),
+            **token_columns(bot_token, now),
+        )
+        bot = new_bot(application, service_name=self._settings.service_name)
+        most = self._settings.limits.max_applications_per_user
+
+        def unit(connection: sqlite3.Connection) -> Account:
+            if applications.count_of_owner(connection, principal.user_id) >= most:
+                raise ApiError("MAX_APPLICATIONS")
+            username, number = self._usernames.allocate_like(connection, bot.username, bot=True)
+            made = attrs.evolve(bot, username=username, discriminator=number)
+            accounts.insert(connection, made)
+            applications.insert(connection, application)
+            return made
+
+        made = await self._database.write(unit)
+        log.info("application created", application_id=application_id, user_id=principal.user_id)
+        data = application_object(application, made)
+        data["client_secret"] = client_secret
+        data["bot"]["token"] = bot_token
+        return data
+
+    async def of_account(self, principal: Principal) -> list[dict[str, Any]]:
+        """The caller's applications, oldest first."""
+
+        def query(connection: sqlite3.Connection) -> list[dict[str, Any]]:
+            own = applications.of_owner(connection, principal.user_id)
+            return [application_object(application, bot_of(connection, application)) for application in own]
+
+        return await self._database.read(query)
+
+    def get(self, principal: Principal, application_id: int) -> dict[str, Any]:
+        """One of the caller's applications.
+
+        :raises ApiError: UNKNOWN_APPLICATION, ACCESS_DENIED.
+        """
+        reader = self._database.reader
+        application = owned(reader, principal, application_id)
+        return application_object(application, bot_of(reader, application))
+
+    def of_bot(self, principal: Principal) -> dict[str, Any]:
+        """The application that a bot belongs to.
+
+        :raises ApiError: UNKNOWN_APPLICATION.
+        """
+        reader = self._database.reader
+        application = applications.by_bot(reader, principal.user_id)
+        owner = None if application is None else accounts.by_id(reader, application.owner_id)
+        if application is None or owner is None:
+            raise ApiError("UNKNOWN_APPLICATION")
+        return own_application(application, owner, principal.account)
+
+    async def change(self, principal: Principal, application_id: int, changes: Mapping[str, Any]) -> dict[str, Any]:
+        """Change columns: name, redirect_uris, bot_public, bot_require_code_grant.
+
+        :raises ApiError: CONTENT_BLOCKED, UNKNOWN_APPLICATION, ACCESS_DENIED.
+        :raises InvalidFormBody: for redirect addresses that cannot be taken.
+        """
+        self._require_redirects(changes.get("redirect_uris", ()))
+        self._rules.require_name(changes.get("name", ""))
+
+        def unit(connection: sqlite3.Connection) -> dict[str, Any]:
+            application = attrs.evolve(owned(connection, principal, application_id), **changes)
+            applications.replace(connection, application)
+            return application_object(application, bot_of(connection, application))
+
+        return await self._database.write(unit)
+
+    async def delete(self, principal: Principal, application_id: int, proof: SudoProof) -> None:
+        """Delete an application. Its bot leaves its guilds and lives on as the deleted author of what it wrote.
+
+        :raises ApiError: UNKNOWN_APPLICATION, ACCESS_DENIED, SUDO_MODE_REQUIRED.
+        :raises InvalidFormBody: INVALID_PASSWORD at `password`.
+        """
+        owned(self._database.reader, principal, application_id)
+        await self._sudo.require(principal.account, proof)
+        state = {"application_id": application_id, "owner_id": principal.user_id, "last_guild_id": 0}
+        await self._errands.do(ErrandKind.DELETE_APPLICATION, state)
+        log.info("application deleted", application_id=application_id, user_id=principal.user_id)
+
+    async def _delete(self, errand: Errand) -> None:
+        """The bot leaves one guild after the other, but those that it must stay in; then the application goes."""
+
+        def portion(connection: sqlite3.Connection, state: State) -> tuple[State | None, Departure | Account | None]:
+            application = applications.by_id(connection, state["application_id"])
+            if errand.id is None:
+                application = owned_by(connection, state["owner_id"], state["application_id"])
+            if application is None:
+                return None, None
+            bot = bot_of(connection, application)
+            guild_id = None if bot is None else guilds.next_of_user(connection, bot.id, state["last_guild_id"])
+            if bot is not None and guild_id is not None:
+                left = self._memberships.depart_if_possible(connection, guild_id, bot.id)
+                return {**state, "last_guild_id": guild_id}, left
+            applications.delete(connection, application.id)
+            if bot is not None:
+                accounts.replace(connection, deleted_bot(bot))
+            return None, bot
+
+        def then(gone: Departure | Account | None) -> None:
+            if isinstance(gone, Departure):
+                self._memberships.announce_departure(gone)
+            elif gone is not None:
+                self._events.signed_out(gone.id)
+
+        while not errand.is_over:
+            await errand.step(portion, then)
+
+    async def change_bot(self, principal: Principal, application_id: int, change: BotChange) -> dict[str, Any]:
+        """Change the bot account of an application; returns the bot object.
+
+        :raises ApiError: UNKNOWN_APPLICATION, ACCESS_DENIED, BOT_USER_NOT_FOUND, INVALID_BOT_FLAG.
+        :raises InvalidFormBody: for a tag, bio or image that cannot be taken.
+        :raises StorageUnavailable: when an image cannot be written.
+        """
+        if change.flags is not None and change.flags & ~BOT_FLAGS:
+            raise ApiError("INVALID_BOT_FLAG")
+        reader = self._database.reader
+        known = required_bot_of(reader, owned(reader, principal, application_id))
+        sent = {name: change.profile[name] for name in ACCOUNT_IMAGES.keys() & change.profile.keys()}
+        written = {name: value for name, value in change.profile.items() if name not in sent}
+        changes = without_repeated(known, self._rules.checked(known, dict(written), change.tag))
+        tag = change.tag.without_repeated(known)
+        pictures = (await self._images.judged(known, sent)).without_repeated(known)
+
+        def unit(connection: sqlite3.Connection) -> tuple[Account, Account]:
+            before = required_bot_of(connection, owned(connection, principal, application_id))
+            after = attrs.evolve(before, **changes, **pictures.columns())
+            pictures.store(connection)
+            if change.flags is not None:
+                after = attrs.evolve(after, flags=(after.flags & ~BOT_FLAGS) | change.flags)
+            if tag != KEEP_TAG:
+                after = self._usernames.claimed(connection, after, tag.username, tag.discriminator)
+                note_changes(connection, before, after, self._clock.now_ms())
+            if after != before:
+                accounts.replace(connection, after)
+            return before, after
+
+        def then(changed: tuple[Account, Account]) -> None:
+            before, after = changed
+            if after != before:
+                self._events.changed(before, after)
+
+        async with self._images.media.kept(*pictures.prepared):
+            _, bot = await self._database.write(unit, then)
+        return bot_object(bot)
+
+    async def reset_bot_token(self, principal: Principal, application_id: int, proof: SudoProof) -> dict[str, Any]:
+        """Give the bot a new token: the old one is worth nothing, and the bot's gateway sessions end.
+
+        :raises ApiError: UNKNOWN_APPLICATION, ACCESS_DENIED, BOT_USER_NOT_FOUND, SUDO_MODE_REQUIRED.
+        :raises InvalidFormBody: INVALID_PASSWORD at `password`.
+        """
+        owned(self._database.reader, principal, application_id)
+        await self._sudo.require(principal.account, proof)
+        token = self._mint.bot_token(application_id)
+
+        def unit(connection: sqlite3.Connection) -> Account:
+            application = owned(connection, principal, application_id)
+            bot = required_bot_of(connection, application)
+            applications.replace(connection, attrs.evolve(application, **token_columns(token, self._clock.now_ms())))
+            return bot
+
+        bot = await self._database.write(unit, lambda bot: self._events.signed_out(bot.id))
+        log.info("bot token reset", application_id=application_id, user_id=principal.user_id)
+        return {"token": token, "bot": bot_object(bot)}
+
+    async def reset_client_secret(self, principal: Principal, application_id: int, proof: SudoProof) -> dict[str, Any]:
+        """Give the application a new client secret.
+
+        :raises ApiError: UNKNOWN_APPLICATION, ACCESS_DENIED, SUDO_MODE_REQUIRED.
+        :raises InvalidFormBody: INVALID_PASSWORD at `password`.
+        """
+        owned(self._database.reader, principal, application_id)
+        await self._sudo.require(principal.account, proof)
+        secret = self._mint.secret()
+
+        def unit(connection: sqlite3.Connection) -> None:
+            application = owned(connection, principal, application_id)
+            applications.replace(connection, attrs.evolve(application, **secret_columns(secret, self._clock.now_ms())))
+
+        await self._database.write(unit)
+        log.info("client secret reset", application_id=application_id, user_id=principal.user_id)
+        return {"client_secret": secret}
+
+    def _require_redirects(self, addresses: Sequence[str]) -> None:
+        """Raise InvalidFormBody unless each is an address to be sent back to, and there are not too many."""
+        if len(addresses) > self._settings.limits.max_redirect_uris_per_application:
+            raise InvalidFormBody.at("redirect_uris", "INVALID_FORMAT")
+        wrong = [position for position, address in enumerate(addresses) if not is_redirect(address)]
+        if wrong:
+            raise InvalidFormBody([FieldError(f"redirect_uris.{position}", "INVALID_FORMAT") for position in wrong])

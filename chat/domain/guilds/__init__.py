@@ -1,0 +1,1 @@
+"""Guilds, their channels, roles, members, invites and expressions."""

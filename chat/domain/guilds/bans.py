@@ -1,0 +1,282 @@
+"""Keeping accounts out of a guild, and removing members (guilds.md, Bans).
+
+A ban keeps out the account, and whoever comes from the network that the account came from last. It may end by itself.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable
+from typing import Any, Final
+
+import attrs
+
+from chat.auth.client_address import network_of
+from chat.auth.principal import Principal
+from chat.bus.audience import ToGuild
+from chat.bus.bus import Bus, Event
+from chat.clock import Clock, iso_timestamp
+from chat.domain.guilds.memberships import Departure, Memberships
+from chat.domain.guilds.own_messages import AuthorsMessages
+from chat.domain.messages.message_objects import author_object
+from chat.domain.policy.errands import Errand
+from chat.domain.standing.access import Access, GuildAccess
+from chat.domain.standing.audit_log import Actor, AuditLog
+from chat.domain.standing.role_hierarchy import Rank, rank_of_member
+from chat.errors import ApiError, InvalidFormBody
+from chat.registries.audit_actions import AuditAction
+from chat.registries.events import EventName
+from chat.registries.permissions import Permission
+from chat.snowflake import snowflake_at
+from chat.store.accounts import accounts
+from chat.store.accounts.accounts import Account
+from chat.store.database import Database
+from chat.store.guilds import bans, guilds, members
+from chat.store.guilds.bans import Ban
+from chat.store.standing.guild_audit_log import AuditLogEntry
+
+BAN_MEMBERS: Final = Permission.BAN_MEMBERS.value
+KICK_MEMBERS: Final = Permission.KICK_MEMBERS.value
+
+
+def _nothing(_: sqlite3.Connection) -> None:
+    """What happens in a unit of writing beside what it is there for."""
+
+
+@attrs.frozen
+class NewBan:
+    """A ban as somebody asks for it. `duration_seconds` None bans for good."""
+
+    reason: str | None = None
+    delete_message_seconds: int = 0
+    duration_seconds: int | None = None
+
+
+@attrs.frozen
+class _Removed:
+    """What a ban or a kick wrote."""
+
+    departure: Departure | None
+    entry: AuditLogEntry
+
+
+@attrs.frozen
+class _Banned(_Removed):
+    """What a ban wrote."""
+
+    ban: Ban
+    messages: Errand | None
+    """What is left to do where messages go along."""
+
+
+class Bans:
+    """The operations on bans, and the removal of members."""
+
+    def __init__(
+        self,
+        database: Database,
+        access: Access,
+        memberships: Memberships,
+        authors_messages: AuthorsMessages,
+        bus: Bus,
+        audit_log: AuditLog,
+        clock: Clock,
+    ) -> None:
+        self._database = database
+        self._access = access
+        self._memberships = memberships
+        self._authors_messages = authors_messages
+        self._bus = bus
+        self._audit_log = audit_log
+        self._clock = clock
+
+    async def of_guild(self, principal: Principal, guild_id: int, *, after: int, limit: int) -> list[dict[str, Any]]:
+        """A page of the guild's bans, in order of the accounts' ids.
+
+        :raises ApiError: as `Access.guild` with BAN_MEMBERS.
+        """
+        self._access.guild(principal, guild_id, BAN_MEMBERS)
+        now = self._clock.now_ms()
+
+        def query(connection: sqlite3.Connection) -> list[dict[str, Any]]:
+            found = bans.of_guild(connection, guild_id, now, after=after, limit=limit)
+            return [ban_object(ban, accounts.by_id(connection, ban.user_id)) for ban in found]
+
+        return await self._database.read(query)
+
+    async def ban(self, principal: Principal, guild_id: int, user_id: int, new: NewBan, reason: str | None) -> None:
+        """Ban an account, member or not; a member is removed. A ban that it has is replaced.
+
+        Messages that are to go are gone when this returns.
+
+        :raises ApiError: as `Access.guild` with BAN_MEMBERS; UNKNOWN_USER; MISSING_PERMISSIONS for the owner, oneself
+            and a member who does not stand below the caller.
+        """
+        access = self._access.guild(principal, guild_id, BAN_MEMBERS)
+        self._require_below(access, user_id)
+        given = new.reason if reason is None else reason
+        await self.put(Actor(principal.user_id, given), guild_id, user_id, new)
+
+    async def put(
+        self,
+        actor: Actor,
+        guild_id: int,
+        user_id: int,
+        new: NewBan,
+        first: Callable[[sqlite3.Connection], Any] = _nothing,
+    ) -> Ban:
+        """Ban an account, whoever wants it, for the actor's reason; the ban. `first` runs in the same unit before
+        anything is written.
+
+        :raises ApiError: UNKNOWN_GUILD, UNKNOWN_USER; MISSING_PERMISSIONS for the owner.
+        """
+        now = self._clock.now_ms()
+        expires_at = None if new.duration_seconds is None else now + new.duration_seconds * 1_000
+
+        def unit(connection: sqlite3.Connection) -> _Banned:
+            target = accounts.by_id(connection, user_id)
+            guild = guilds.by_id(connection, guild_id)
+            if guild is None:
+                raise ApiError("UNKNOWN_GUILD")
+            if target is None or target.is_deleted:
+                raise ApiError("UNKNOWN_USER")
+            if guild.owner_id == user_id:
+                raise ApiError("MISSING_PERMISSIONS")
+            first(connection)
+            network = None if target.last_active_ip is None or target.bot else network_of(target.last_active_ip)
+            bans.delete_expired(connection, guild_id, now)
+            ban = Ban(guild_id, user_id, actor.user_id, actor.reason, now, expires_at, network)
+            bans.put(connection, ban)
+            departure = None
+            if members.exists(connection, guild_id, user_id):
+                departure = self._memberships.depart(connection, guild_id, target)
+            going = None
+            if new.delete_message_seconds:
+                since_id = snowflake_at(now - new.delete_message_seconds * 1_000)
+                going = self._authors_messages.begin_in(connection, guild_id, user_id, since_id)
+            options = (
+                {"delete_message_seconds": str(new.delete_message_seconds)} if new.delete_message_seconds else None
+            )
+            return _Banned(
+                departure,
+                self._audit_log.record(
+                    connection, guild_id, AuditAction.MEMBER_BAN_ADD, actor, target_id=user_id, options=options
+                ),
+                ban,
+                going,
+            )
+
+        def then(removed: _Banned) -> None:
+            data = {"guild_id": str(guild_id), "user": {"id": str(user_id)}}
+            self._bus.publish(Event(EventName.GUILD_BAN_ADD, data, ToGuild(guild_id)))
+            if removed.departure is not None:
+                self._memberships.announce_departure(removed.departure)
+            self._audit_log.publish(removed.entry)
+
+        banned = await self._database.write(unit, then)
+        if banned.messages is not None:
+            await self._authors_messages.finish(banned.messages)
+        return banned.ban
+
+    async def lift(self, principal: Principal, guild_id: int, user_id: int, reason: str | None) -> None:
+        """Lift a ban.
+
+        :raises ApiError: as `Access.guild` with BAN_MEMBERS.
+        :raises InvalidFormBody: USER_IS_NOT_BANNED at `user_id`.
+        """
+        self._access.guild(principal, guild_id, BAN_MEMBERS)
+        await self.take_back(Actor(principal.user_id, reason), guild_id, user_id)
+
+    async def take_back(
+        self, actor: Actor, guild_id: int, user_id: int, first: Callable[[sqlite3.Connection], Any] = _nothing
+    ) -> None:
+        """Lift a ban, whoever wants it. `first` runs in the same unit.
+
+        :raises ApiError: UNKNOWN_GUILD.
+        :raises InvalidFormBody: USER_IS_NOT_BANNED at `user_id`.
+        """
+        now = self._clock.now_ms()
+
+        def unit(connection: sqlite3.Connection) -> AuditLogEntry:
+            if guilds.by_id(connection, guild_id) is None:
+                raise ApiError("UNKNOWN_GUILD")
+            stands = bans.by_id(connection, guild_id, user_id, now) is not None
+            bans.delete(connection, guild_id, user_id)
+            if not stands:
+                raise InvalidFormBody.at("user_id", "USER_IS_NOT_BANNED")
+            first(connection)
+            return self._audit_log.record(connection, guild_id, AuditAction.MEMBER_BAN_REMOVE, actor, target_id=user_id)
+
+        def then(entry: AuditLogEntry) -> None:
+            data = {"guild_id": str(guild_id), "user": {"id": str(user_id)}}
+            self._bus.publish(Event(EventName.GUILD_BAN_REMOVE, data, ToGuild(guild_id)))
+            self._audit_log.publish(entry)
+
+        await self._database.write(unit, then)
+
+    async def kick(self, principal: Principal, guild_id: int, user_id: int, reason: str | None) -> None:
+        """Remove a member, who may come back.
+
+        :raises ApiError: as `Access.guild` with KICK_MEMBERS; UNKNOWN_MEMBER; MISSING_PERMISSIONS as in `ban`.
+        """
+        access = self._access.guild(principal, guild_id, KICK_MEMBERS)
+        if access.state.member(user_id) is None:
+            raise ApiError("UNKNOWN_MEMBER")
+        self._require_below(access, user_id)
+        await self.remove(Actor(principal.user_id, reason), guild_id, user_id)
+
+    async def remove(
+        self, actor: Actor, guild_id: int, user_id: int, first: Callable[[sqlite3.Connection], Any] = _nothing
+    ) -> None:
+        """Remove a member, whoever wants it. `first` runs in the same unit before anything is written.
+
+        :raises ApiError: UNKNOWN_GUILD, UNKNOWN_MEMBER; MISSING_PERMISSIONS for the owner.
+        """
+
+        def unit(connection: sqlite3.Connection) -> _Removed:
+            target = accounts.by_id(connection, user_id)
+            guild = guilds.by_id(connection, guild_id)
+            if guild is None:
+                raise ApiError("UNKNOWN_GUILD")
+            if target is None or not members.exists(connection, guild_id, user_id):
+                raise ApiError("UNKNOWN_MEMBER")
+            if guild.owner_id == user_id:
+                raise ApiError("MISSING_PERMISSIONS")
+            first(connection)
+            departure = self._memberships.depart(connection, guild_id, target)
+            return _Removed(
+                departure,
+                self._audit_log.record(connection, guild_id, AuditAction.MEMBER_KICK, actor, target_id=user_id),
+            )
+
+        def then(removed: _Removed) -> None:
+            if removed.departure is not None:
+                self._memberships.announce_departure(removed.departure)
+            self._audit_log.publish(removed.entry)
+
+        await self._database.write(unit, then)
+
+    def _require_below(self, access: GuildAccess, user_id: int) -> None:
+        """Raise MISSING_PERMISSIONS unless the account stands below the caller; one that is no member does."""
+        target = access.state.member(user_id)
+        if user_id == access.member.user_id:
+            raise ApiError("MISSING_PERMISSIONS")
+        if target is not None and self._rank(access, user_id, target.role_ids) >= self._rank(
+            access, access.member.user_id, access.member.role_ids
+        ):
+            raise ApiError("MISSING_PERMISSIONS")
+
+    def _rank(self, access: GuildAccess, user_id: int, role_ids: frozenset[int]) -> Rank:
+        is_owner = access.state.guild.owner_id == user_id
+        return rank_of_member(access.state.roles, role_ids, is_owner=is_owner)
+
+
+def ban_object(ban: Ban, account: Account | None) -> dict[str, Any]:
+    """A ban as the wire has it (guilds.md, Bans)."""
+    return {
+        "user": author_object(ban.user_id, account),
+        "reason": ban.reason,
+        "moderator_id": str(ban.moderator_id),
+        "banned_at": iso_timestamp(ban.banned_at),
+        "expires_at": None if ban.expires_at is None else iso_timestamp(ban.expires_at),
+    }

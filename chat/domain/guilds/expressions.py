@@ -1,0 +1,427 @@
+"""Emojis and stickers of guilds: making, copying, changing and deleting them (guilds.md, Emojis and stickers).
+
+Whoever may create expressions may also change and delete their own; those of others need MANAGE_EXPRESSIONS. Every
+change is told with the whole set.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final
+
+import attrs
+
+from chat.auth.principal import Principal
+from chat.bus.audience import ToGuild
+from chat.bus.bus import Bus, Event
+from chat.config import Settings
+from chat.domain.messages.message_objects import author_object
+from chat.domain.policy import images
+from chat.domain.policy.images import PreparedImage
+from chat.domain.policy.instance_policy import InstancePolicy
+from chat.domain.policy.media_library import MediaLibrary
+from chat.domain.standing.access import Access, GuildAccess
+from chat.domain.standing.audit_log import Actor, AuditLog, changes_between
+from chat.domain.standing.expression_objects import (
+    CLONING,
+    EMOJIS,
+    STICKERS,
+    expression_metadata_object,
+    expression_object,
+)
+from chat.domain.standing.guild_states import GuildState, GuildStates
+from chat.errors import ApiError, InvalidFormBody
+from chat.registries.audit_actions import AuditAction
+from chat.registries.events import EventName
+from chat.registries.guild_features import GuildFeature
+from chat.registries.permissions import Permission
+from chat.snowflake import SnowflakeGenerator
+from chat.store.accounts import accounts
+from chat.store.database import Database
+from chat.store.guilds import expressions, guilds
+from chat.store.guilds.expressions import Expression
+from chat.store.policy import assets
+from chat.store.standing.guild_audit_log import AuditLogEntry
+
+CREATE_EXPRESSIONS: Final = Permission.CREATE_EXPRESSIONS.value
+MANAGE_EXPRESSIONS: Final = Permission.MANAGE_EXPRESSIONS.value
+
+UNLIMITED_SLOTS: Final = 999_999
+"""Slots with UNLIMITED_EMOJI or UNLIMITED_STICKERS (guilds.md, Guild features)."""
+
+
+@attrs.frozen
+class _Kind:
+    """What differs between emojis and stickers."""
+
+    event: EventName
+    created: AuditAction
+    updated: AuditAction
+    deleted: AuditAction
+    unlimited: GuildFeature
+    full: str
+    """The refusal of one too many."""
+    unknown: str
+
+
+KINDS: Final[Mapping[str, _Kind]] = {
+    EMOJIS: _Kind(
+        EventName.GUILD_EMOJIS_UPDATE,
+        AuditAction.EMOJI_CREATE,
+        AuditAction.EMOJI_UPDATE,
+        AuditAction.EMOJI_DELETE,
+        GuildFeature.UNLIMITED_EMOJI,
+        "MAX_EMOJIS",
+        "UNKNOWN_EMOJI",
+    ),
+    STICKERS: _Kind(
+        EventName.GUILD_STICKERS_UPDATE,
+        AuditAction.STICKER_CREATE,
+        AuditAction.STICKER_UPDATE,
+        AuditAction.STICKER_DELETE,
+        GuildFeature.UNLIMITED_STICKERS,
+        "MAX_STICKERS",
+        "UNKNOWN_STICKER",
+    ),
+}
+
+
+@attrs.frozen
+class NewExpression:
+    """An expression as somebody asks for it; `image` is base64 text. Description and tags are for stickers."""
+
+    name: str
+    image: str = attrs.field(repr=False)
+    description: str = ""
+    tags: tuple[str, ...] = ()
+
+
+@attrs.frozen
+class _Made:
+    """An expression that is to be, with its image."""
+
+    expression: Expression
+    image: PreparedImage
+
+
+@attrs.frozen
+class _Written:
+    """What a unit wrote: the guild's whole set after it, the log's entries, and what did not fit."""
+
+    guild_id: int
+    present: Sequence[Expression]
+    entries: Sequence[AuditLogEntry | None]
+    refused: int = 0
+
+
+class Expressions:
+    """The operations on emojis and stickers; `kind` is EMOJIS or STICKERS."""
+
+    def __init__(
+        self,
+        database: Database,
+        guild_states: GuildStates,
+        access: Access,
+        bus: Bus,
+        audit_log: AuditLog,
+        snowflakes: SnowflakeGenerator,
+        media: MediaLibrary,
+        settings: Settings,
+        policy: InstancePolicy,
+    ) -> None:
+        self._database = database
+        self._guild_states = guild_states
+        self._access = access
+        self._bus = bus
+        self._audit_log = audit_log
+        self._snowflakes = snowflakes
+        self._media = media
+        self._settings = settings
+        self._policy = policy
+
+    # Reading
+
+    async def of_guild(self, principal: Principal, kind: str, guild_id: int) -> list[dict[str, Any]]:
+        """A guild's expressions, oldest first, each with who made it.
+
+        :raises ApiError: as `Access.guild`.
+        """
+        present = self._access.guild(principal, guild_id).state.expressions(kind)
+
+        def query(connection: sqlite3.Connection) -> list[dict[str, Any]]:
+            makers = accounts.by_ids(connection, tuple({expression.user_id for expression in present}))
+            known = {account.id: account for account in makers}
+            return [
+                {
+                    **expression_object(expression),
+                    "user": author_object(expression.user_id, known.get(expression.user_id)),
+                }
+                for expression in present
+            ]
+
+        return await self._database.read(query)
+
+    def metadata(self, kind: str, expression_id: int) -> dict[str, Any]:
+        """Where an expression comes from, and whether everybody may copy it; for whoever has seen it.
+
+        :raises ApiError: UNKNOWN_EMOJI, UNKNOWN_STICKER.
+        """
+        expression = expressions.by_id(self._database.reader, kind, expression_id)
+        state = None if expression is None else self._guild_states.get(expression.guild_id)
+        if expression is None or state is None:
+            raise ApiError(KINDS[kind].unknown)
+        return expression_metadata_object(expression, state.guild)
+
+    # Writing
+
+    async def create(
+        self, principal: Principal, kind: str, guild_id: int, new: NewExpression, reason: str | None = None
+    ) -> dict[str, Any]:
+        """Make an expression.
+
+        :raises ApiError: as `Access.guild` with CREATE_EXPRESSIONS; CONTENT_BLOCKED; MAX_EMOJIS, MAX_STICKERS.
+        :raises InvalidFormBody: at `image`, as `MediaLibrary.prepare`.
+        """
+        self._access.guild(principal, guild_id, CREATE_EXPRESSIONS)
+        made = await self._made(principal, kind, guild_id, new)
+        await self._add(kind, guild_id, [made], Actor(principal.user_id, reason), some=False)
+        return expression_object(made.expression)
+
+    async def create_many(
+        self,
+        principal: Principal,
+        kind: str,
+        guild_id: int,
+        wanted: Sequence[NewExpression],
+        reason: str | None = None,
+    ) -> dict[str, Any]:
+        """Make several expressions; those that cannot be made are told with why (`success`, `failed`).
+
+        :raises ApiError: as `Access.guild` with CREATE_EXPRESSIONS.
+        """
+        self._access.guild(principal, guild_id, CREATE_EXPRESSIONS)
+        made: list[_Made] = []
+        failed: list[dict[str, str]] = []
+        for new in wanted:
+            try:
+                made.append(await self._made(principal, kind, guild_id, new))
+            except InvalidFormBody as refused:
+                failed.append({"name": new.name, "error": refused.errors[0].as_member()["message"]})
+            except ApiError as refused:
+                failed.append({"name": new.name, "error": refused.message})
+        if made:
+            refused_count = await self._add(kind, guild_id, made, Actor(principal.user_id, reason), some=True)
+            kept = len(made) - refused_count
+            message = ApiError(KINDS[kind].full).message
+            failed.extend({"name": entry.expression.name, "error": message} for entry in made[kept:])
+            made = made[:kept]
+        return {"success": [expression_object(entry.expression) for entry in made], "failed": failed}
+
+    async def clone(
+        self, principal: Principal, kind: str, guild_id: int, source_id: int, reason: str | None = None
+    ) -> dict[str, Any]:
+        """Copy an expression, of a guild that lets others do so or that the caller is in.
+
+        :raises ApiError: as `create`; UNKNOWN_EMOJI, UNKNOWN_STICKER; MISSING_ACCESS where copying is not allowed.
+        """
+        self._access.guild(principal, guild_id, CREATE_EXPRESSIONS)
+        source = expressions.by_id(self._database.reader, kind, source_id)
+        state = None if source is None else self._guild_states.get(source.guild_id)
+        image = assets.only_of(self._database.reader, kind, source_id)
+        if source is None or state is None or image is None:
+            raise ApiError(KINDS[kind].unknown)
+        self._access.require_open(principal, state)
+        if CLONING[kind] not in state.guild.features and state.member(principal.user_id) is None:
+            raise ApiError("MISSING_ACCESS")
+        expression = attrs.evolve(source, id=self._snowflakes(), guild_id=guild_id, user_id=principal.user_id)
+        asset = attrs.evolve(image, owner_id=expression.id, id=self._snowflakes())
+        storage = self._media.storage
+        try:
+            content = await storage.content_of(storage.path_of(image.key))
+        except FileNotFoundError:  # purged a moment ago
+            raise ApiError(KINDS[kind].unknown) from None
+        made = _Made(expression, PreparedImage(asset, content))
+        await self._add(kind, guild_id, [made], Actor(principal.user_id, reason), some=False)
+        return expression_object(expression)
+
+    async def change(
+        self,
+        principal: Principal,
+        kind: str,
+        guild_id: int,
+        expression_id: int,
+        changes: Mapping[str, Any],
+        reason: str | None = None,
+    ) -> dict[str, Any]:
+        """Change an expression's name; a sticker's description and tags too.
+
+        :raises ApiError: as `delete`; CONTENT_BLOCKED.
+        """
+        self._changeable(principal, kind, guild_id, expression_id)
+        self._require_unblocked(changes.get("name", ""), changes.get("description", ""), *changes.get("tags", ()))
+        actor = Actor(principal.user_id, reason)
+
+        def unit(connection: sqlite3.Connection) -> tuple[Expression, _Written]:
+            before = _stored(connection, kind, guild_id, expression_id)
+            after = attrs.evolve(before, **changes)
+            expressions.replace(connection, after)
+            entry = self._record(connection, KINDS[kind].updated, actor, before, after)
+            return after, _Written(guild_id, expressions.of_guild(connection, guild_id), [entry])
+
+        after, _ = await self._database.write(unit, lambda result: self._announce(kind, result[1]))
+        return expression_object(after)
+
+    async def delete(
+        self,
+        principal: Principal,
+        kind: str,
+        guild_id: int,
+        expression_id: int,
+        *,
+        purge: bool = False,
+        reason: str | None = None,
+    ) -> None:
+        """Delete an expression. Its image stays where messages show it, unless `purge` takes it away too.
+
+        :raises ApiError: as `Access.guild`; MISSING_ACCESS for a purge in a guild without EXPRESSION_PURGE_ALLOWED;
+            UNKNOWN_EMOJI, UNKNOWN_STICKER; MISSING_PERMISSIONS.
+        """
+        self._changeable(principal, kind, guild_id, expression_id, purge=purge)
+
+        def first(connection: sqlite3.Connection) -> None:
+            if purge:
+                assets.delete_of(connection, kind, expression_id)
+
+        await self.remove(Actor(principal.user_id, reason), kind, guild_id, expression_id, first)
+
+    async def remove(
+        self,
+        actor: Actor,
+        kind: str,
+        guild_id: int,
+        expression_id: int,
+        first: Callable[[sqlite3.Connection], None],
+    ) -> None:
+        """Delete an expression, whoever wants it; `first` runs in the same unit before.
+
+        :raises ApiError: UNKNOWN_EMOJI, UNKNOWN_STICKER.
+        """
+
+        def unit(connection: sqlite3.Connection) -> _Written:
+            before = _stored(connection, kind, guild_id, expression_id)
+            first(connection)
+            expressions.delete(connection, expression_id)
+            entry = self._record(connection, KINDS[kind].deleted, actor, before, None)
+            return _Written(guild_id, expressions.of_guild(connection, guild_id), [entry])
+
+        await self._database.write(unit, lambda written: self._announce(kind, written))
+
+    # Inside
+
+    def _changeable(
+        self, principal: Principal, kind: str, guild_id: int, expression_id: int, *, purge: bool = False
+    ) -> GuildAccess:
+        access = self._access.guild(principal, guild_id)
+        if purge and GuildFeature.EXPRESSION_PURGE_ALLOWED not in access.state.guild.features:
+            raise ApiError("MISSING_ACCESS")
+        known = next((entry for entry in access.state.expressions(kind) if entry.id == expression_id), None)
+        if known is None:
+            raise ApiError(KINDS[kind].unknown)
+        is_own = known.user_id == principal.user_id and access.permissions & CREATE_EXPRESSIONS
+        return access if is_own else self._access.guild(principal, guild_id, MANAGE_EXPRESSIONS)
+
+    async def _made(self, principal: Principal, kind: str, guild_id: int, new: NewExpression) -> _Made:
+        self._require_unblocked(new.name, new.description, *new.tags)
+        expression_id = self._snowflakes()
+        image = await self._media.prepare(kind, expression_id, new.image, path="image")
+        expression = Expression(
+            expression_id,
+            kind,
+            guild_id,
+            principal.user_id,
+            new.name,
+            image.is_animated,
+            new.description,
+            new.tags,
+        )
+        return _Made(expression, image)
+
+    async def _add(self, kind: str, guild_id: int, made: Sequence[_Made], actor: Actor, *, some: bool) -> int:
+        """Write them all, or with `some` the first so many as there is room for; returns how many are left over."""
+
+        def unit(connection: sqlite3.Connection) -> _Written:
+            room = self._room(connection, kind, guild_id)
+            if room < (1 if some else len(made)):
+                raise ApiError(KINDS[kind].full)
+            taken = made[:room]
+            for entry in taken:
+                expressions.insert(connection, entry.expression)
+                images.store(connection, entry.image)
+            entries = [self._record(connection, KINDS[kind].created, actor, None, entry.expression) for entry in taken]
+            return _Written(
+                guild_id, expressions.of_guild(connection, guild_id), entries, refused=len(made) - len(taken)
+            )
+
+        async with self._media.kept(*(entry.image for entry in made)):
+            written = await self._database.write(unit, lambda written: self._announce(kind, written))
+        return written.refused
+
+    def _room(self, connection: sqlite3.Connection, kind: str, guild_id: int) -> int:
+        """How many more the guild may have."""
+        guild = guilds.by_id(connection, guild_id)
+        if guild is None:
+            raise ApiError("UNKNOWN_GUILD")
+        limits = self._settings.limits
+        slots = limits.max_guild_emojis if kind == EMOJIS else limits.max_guild_stickers
+        if KINDS[kind].unlimited in guild.features:
+            slots = UNLIMITED_SLOTS
+        present = sum(entry.kind == kind for entry in expressions.of_guild(connection, guild_id))
+        return max(slots - present, 0)
+
+    def _require_unblocked(self, *texts: str) -> None:
+        for text in texts:
+            self._policy.require_unblocked(text)
+
+    def _record(
+        self,
+        connection: sqlite3.Connection,
+        action: AuditAction,
+        actor: Actor,
+        before: Expression | None,
+        after: Expression | None,
+    ) -> AuditLogEntry | None:
+        expression = after or before
+        changes = changes_between(_logged(before), _logged(after))
+        if expression is None or not changes:
+            return None
+        return self._audit_log.record(
+            connection, expression.guild_id, action, actor, target_id=expression.id, changes=changes
+        )
+
+    def _announce(self, kind: str, written: _Written) -> None:
+        state: GuildState | None = self._guild_states.get(written.guild_id)
+        if state is None:
+            return
+        state.put_expressions(written.present)
+        data = {"guild_id": str(written.guild_id), kind: state.expression_objects(kind)}
+        self._bus.publish(Event(KINDS[kind].event, data, ToGuild(written.guild_id)))
+        self._audit_log.publish(*written.entries)
+
+
+def _stored(connection: sqlite3.Connection, kind: str, guild_id: int, expression_id: int) -> Expression:
+    """The expression at the moment of writing."""
+    found = expressions.by_id(connection, kind, expression_id)
+    if found is None or found.guild_id != guild_id:
+        raise ApiError(KINDS[kind].unknown)
+    return found
+
+
+def _logged(expression: Expression | None) -> dict[str, Any]:
+    """An expression as the audit log compares it."""
+    if expression is None:
+        return {}
+    data: dict[str, Any] = {"name": expression.name, "animated": expression.animated}
+    if expression.kind == STICKERS:
+        data |= {"description": expression.description, "tags": list(expression.tags)}
+    return data

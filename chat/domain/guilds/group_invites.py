@@ -1,0 +1,165 @@
+"""Invites into groups (people.md, Group invites): whoever is in a group makes and sees them, its owner and whoever
+made one delete it.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable
+from typing import Any
+
+import attrs
+
+from chat.auth.principal import Principal
+from chat.bus.audience import ToAccounts
+from chat.bus.bus import Bus, Event
+from chat.clock import Clock
+from chat.config import Settings
+from chat.domain.guilds.invite_objects import InviteType, group_invite_object, group_invite_with_metadata, stranger_view
+from chat.domain.people.groups import Groups
+from chat.domain.standing.private_channels import PrivateChannelAccess
+from chat.domain.standing.user_objects import partial_user
+from chat.errors import ApiError
+from chat.registries.channel_types import ChannelType
+from chat.registries.events import EventName
+from chat.store.accounts import accounts
+from chat.store.accounts.accounts import Account
+from chat.store.database import Database
+from chat.store.guilds import invites
+from chat.store.guilds.invites import Invite
+from chat.store.standing import private_channels
+from chat.store.standing.private_channels import PrivateChannel
+
+
+@attrs.frozen
+class _Made:
+    """An invite that was asked for; not `is_new` where it had been there before."""
+
+    invite: Invite
+    is_new: bool
+
+
+class GroupInvites:
+    """The operations on invites that lead into groups. `is_online` tells whether others see an account as online."""
+
+    def __init__(
+        self,
+        database: Database,
+        groups: Groups,
+        bus: Bus,
+        clock: Clock,
+        settings: Settings,
+        is_online: Callable[[int], bool],
+    ) -> None:
+        self._database = database
+        self._groups = groups
+        self._bus = bus
+        self._clock = clock
+        self._is_online = is_online
+        self._settings = settings
+
+    async def create(
+        self, access: PrivateChannelAccess, wanted: Invite, *, unique: bool, new_code: Callable[[], str]
+    ) -> dict[str, Any]:
+        """Make an invite; without `unique`, one that the caller made on the same terms is given again.
+
+        :raises ApiError: UNKNOWN_CHANNEL (the caller has left meanwhile), MAX_INVITES.
+        """
+        wanted = attrs.evolve(wanted, type=InviteType.GROUP_DM.value, guild_id=None)
+
+        def unit(connection: sqlite3.Connection) -> _Made | None:
+            if not private_channels.is_in(connection, wanted.channel_id, access.user_id):
+                raise ApiError("UNKNOWN_CHANNEL")
+            similar = None if unique else invites.similar(connection, wanted, wanted.created_at)
+            if similar is not None:
+                return _Made(similar, is_new=False)
+            invites.delete_dead_of_channel(connection, wanted.channel_id, wanted.created_at)
+            if invites.count_of_channel(connection, wanted.channel_id) >= self._settings.limits.max_guild_invites:
+                raise ApiError("MAX_INVITES")
+            return _Made(wanted, is_new=True) if invites.insert(connection, wanted) else None
+
+        def then(made: _Made | None) -> None:
+            if made is not None and made.is_new:
+                data = self._with_metadata(made.invite, access.private)
+                self._bus.publish(Event(EventName.INVITE_CREATE, data, ToAccounts(access.recipients)))
+
+        made = await self._database.write(unit, then)
+        while made is None:  # the code was taken
+            wanted = attrs.evolve(wanted, code=new_code())
+            made = await self._database.write(unit, then)
+        return self._with_metadata(made.invite, access.private)
+
+    def get(self, invite: Invite) -> dict[str, Any]:
+        """The invite as everybody who knows its code sees it, account or none: who is in the group by name alone.
+
+        :raises ApiError: UNKNOWN_INVITE.
+        """
+        return self._object(invite, stranger_view)
+
+    async def accept(self, account: Account, invite: Invite) -> dict[str, Any]:
+        """Join the group; who is in it already spends no use.
+
+        :raises ApiError: UNKNOWN_INVITE; otherwise as `Groups.join`.
+        """
+        code = invite.code
+
+        def spend(connection: sqlite3.Connection) -> None:
+            if invites.by_code(connection, code, self._clock.now_ms()) is None:
+                raise ApiError("UNKNOWN_INVITE")
+            invites.add_use(connection, code)
+
+        await self._groups.join(account, invite.channel_id, spend)
+        return self._object(invite, partial_user)
+
+    async def delete(self, principal: Principal, invite: Invite) -> None:
+        """Delete the invite.
+
+        :raises ApiError: UNKNOWN_INVITE; MISSING_PERMISSIONS for whoever neither made it nor owns the group.
+        """
+        user_id = principal.user_id
+
+        def unit(connection: sqlite3.Connection) -> PrivateChannel:
+            private = private_channels.by_id(connection, invite.channel_id)
+            if private is None or private.channel.type != ChannelType.GROUP_DM:
+                raise ApiError("UNKNOWN_INVITE")
+            if user_id not in private.recipient_ids or user_id not in (invite.inviter_id, private.channel.owner_id):
+                raise ApiError("MISSING_PERMISSIONS")
+            if not invites.delete(connection, invite.code):
+                raise ApiError("UNKNOWN_INVITE")
+            return private
+
+        def then(private: PrivateChannel) -> None:
+            data = {"code": invite.code, "channel_id": str(invite.channel_id)}
+            self._bus.publish(Event(EventName.INVITE_DELETE, data, ToAccounts(private.recipient_ids)))
+
+        await self._database.write(unit, then)
+
+    def of_channel(self, access: PrivateChannelAccess) -> list[dict[str, Any]]:
+        """The invites into a group of the caller's, newest first."""
+        found = invites.of_channel(self._database.reader, access.channel.id, self._clock.now_ms())
+        return [self._with_metadata(invite, access.private) for invite in found]
+
+    def _group(self, invite: Invite) -> PrivateChannel:
+        private = private_channels.by_id(self._database.reader, invite.channel_id)
+        if private is None or private.channel.type != ChannelType.GROUP_DM:
+            raise ApiError("UNKNOWN_INVITE")
+        return private
+
+    def _object(self, invite: Invite, view: Callable[[Account], dict[str, Any]]) -> dict[str, Any]:
+        private = self._group(invite)
+        users, inviter = self._users(private), self._inviter(invite)
+        return group_invite_object(invite, private, users, inviter, presence_count=self._online(private), view=view)
+
+    def _with_metadata(self, invite: Invite, private: PrivateChannel) -> dict[str, Any]:
+        return group_invite_with_metadata(
+            invite, private, self._users(private), self._inviter(invite), presence_count=self._online(private)
+        )
+
+    def _users(self, private: PrivateChannel) -> list[Account]:
+        return accounts.by_ids(self._database.reader, private.recipient_ids)
+
+    def _inviter(self, invite: Invite) -> Account | None:
+        return None if invite.inviter_id is None else accounts.by_id(self._database.reader, invite.inviter_id)
+
+    def _online(self, private: PrivateChannel) -> int:
+        return sum(self._is_online(user_id) for user_id in private.recipient_ids)

@@ -1,0 +1,399 @@
+"""Modify guild (guilds.md, Modify guild): every field is judged before anything is written, and all are written
+together."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Final
+
+import attrs
+
+from chat.auth.principal import Principal
+from chat.bus.audience import ToGuild
+from chat.bus.bus import Bus, Event, GuildAvailabilityChanged, GuildChannelsChanged, GuildStateChanged
+from chat.clock import Clock, iso_timestamp
+from chat.domain.guilds import guild_images
+from chat.domain.guilds.guild_images import GUILD_IMAGES, GuildImageChanges
+from chat.domain.guilds.guilds import normalised_name
+from chat.domain.policy.instance_policy import InstancePolicy
+from chat.domain.policy.media_library import MediaLibrary
+from chat.domain.policy.repeated_values import without_repeated
+from chat.domain.signing_in.second_factors import SecondFactors
+from chat.domain.signing_in.sudo import SudoMode, SudoProof
+from chat.domain.standing.access import Access, GuildAccess, require_seen
+from chat.domain.standing.audit_log import Actor, AuditLog, changes_between
+from chat.domain.standing.channel_names import RENAMED_TYPES, plain_name
+from chat.domain.standing.guild_objects import guild_object
+from chat.domain.standing.guild_states import Channel, GuildState, GuildStates
+from chat.errors import ApiError, FieldError, InvalidFormBody
+from chat.registries.audit_actions import AuditAction
+from chat.registries.channel_types import ChannelType
+from chat.registries.events import EventName
+from chat.registries.guild_features import (
+    TOGGLEABLE_GUILD_FEATURES,
+    UNAVAILABLE_GUILD_FEATURES,
+    GuildFeature,
+)
+from chat.registries.guild_values import SystemChannelFlag, VerificationLevel
+from chat.registries.permissions import Permission
+from chat.store.database import Database
+from chat.store.guilds import channels, guilds
+from chat.store.guilds.guilds import Guild
+from chat.store.standing.guild_audit_log import AuditLogEntry
+
+MANAGE_GUILD: Final = Permission.MANAGE_GUILD.value
+
+SYSTEM_CHANNEL_FLAGS: Final = sum(flag.value for flag in SystemChannelFlag)
+SYSTEM_CHANNEL_TYPES: Final = frozenset({ChannelType.GUILD_TEXT, ChannelType.GUILD_ANNOUNCEMENT})
+CONTENT_WARNING: Final = 1
+"""The only content warning level besides none."""
+
+AGE_RESTRICTED: Final = 3
+"""`nsfw_level` of a guild with the adult-content mark."""
+
+CHANNEL_MEMBERS: Final = frozenset({"system_channel_id", "afk_channel_id"})
+"""Members of the body that name channels."""
+
+JUDGED_APART: Final = frozenset({"nsfw", "nsfw_level", *GUILD_IMAGES})
+"""Members of the body that are no columns as they are."""
+
+UNLOGGED: Final = frozenset({"banner_width", "banner_height", "splash_width", "splash_height"}) | frozenset(
+    {"embed_splash_width", "embed_splash_height"}
+)
+"""Differences that alone are not worth an entry (guilds.md, Audit log)."""
+
+
+@attrs.frozen
+class JudgedFields:
+    """Fields of a guild that can be written as they are here: columns, and images that come or go. What was only
+    repeated is not among them."""
+
+    columns: Mapping[str, Any]
+    pictures: GuildImageChanges
+    known: Guild
+    """The guild that they were judged for; it may be another one by now."""
+
+
+@attrs.frozen
+class ChangedGuild:
+    """What was written."""
+
+    before: Guild
+    after: Guild
+    renamed: tuple[Channel, ...]
+    entry: AuditLogEntry | None
+
+
+class GuildChanges:
+    """The operation Modify guild."""
+
+    def __init__(
+        self,
+        database: Database,
+        guild_states: GuildStates,
+        access: Access,
+        bus: Bus,
+        audit_log: AuditLog,
+        clock: Clock,
+        policy: InstancePolicy,
+        factors: SecondFactors,
+        sudo: SudoMode,
+        media: MediaLibrary,
+    ) -> None:
+        self._database = database
+        self._guild_states = guild_states
+        self._access = access
+        self._bus = bus
+        self._audit_log = audit_log
+        self._clock = clock
+        self._policy = policy
+        self._factors = factors
+        self._sudo = sudo
+        self._media = media
+
+    async def modify(
+        self,
+        principal: Principal,
+        guild_id: int,
+        fields: Mapping[str, Any],
+        proof: SudoProof,
+        reason: str | None = None,
+    ) -> dict[str, Any]:
+        """Change the named fields; returns the guild object, also where nothing is different.
+
+        `fields` holds members of the request's body by name, well-formed each for itself.
+
+        :raises ApiError: as `Access.guild` with MANAGE_GUILD; CONTENT_BLOCKED, SUDO_MODE_REQUIRED,
+            MISSING_PERMISSIONS (`mfa_level` changed by another than the owner; a channel that the caller does not see).
+        :raises InvalidFormBody: with every field that cannot be taken.
+        :raises StorageUnavailable: when an image cannot be written.
+        """
+        access = self._access.guild(principal, guild_id, MANAGE_GUILD)
+        for name in CHANNEL_MEMBERS:
+            if fields.get(name) != getattr(access.state.guild, name):
+                require_seen(access.state, principal.user_id, fields.get(name))
+        if fields.get("mfa_level", access.state.guild.mfa_level) != access.state.guild.mfa_level:
+            await self._require_mfa_level_change(principal, access, proof)
+        judged = await self.judged(access.state, fields)
+
+        def unit(connection: sqlite3.Connection) -> ChangedGuild:
+            changed = self.write(connection, guild_id, judged, Actor(principal.user_id, reason))
+            if "mfa_level" in judged.columns and changed.before.owner_id != principal.user_id:
+                raise ApiError("MISSING_PERMISSIONS")
+            return changed
+
+        async with self._media.kept(*judged.pictures.prepared):
+            changed = await self._database.write(unit, self.announce)
+        return guild_object(changed.after)
+
+    async def judged(self, state: GuildState, fields: Mapping[str, Any]) -> JudgedFields:
+        """The named fields as they would be written.
+
+        :raises ApiError: CONTENT_BLOCKED.
+        :raises InvalidFormBody: with every field that cannot be taken.
+        :raises StorageUnavailable: when an image cannot be written.
+        """
+        known = state.guild
+        pictures = await guild_images.judged(self._media, known, fields)
+        columns = without_repeated(known, self._judged(known, state.channels, fields, pictures.errors))
+        pictures = pictures.without_repeated(known)
+        return JudgedFields({**columns, **pictures.columns()}, pictures, known)
+
+    def write(
+        self,
+        connection: sqlite3.Connection,
+        guild_id: int,
+        judged: JudgedFields,
+        actor: Actor,
+        further: Callable[[Guild, Guild], Guild] = lambda before, after: after,
+    ) -> ChangedGuild:
+        """In a unit of writing: write the fields, and what `further` makes of the guild, of what it was and what it is
+        with the fields; hand the result to `announce` after the commit.
+
+        :raises ApiError: UNKNOWN_GUILD, and what `further` raises.
+        :raises InvalidFormBody: where a channel, or a feature that an image needs, has gone meanwhile.
+        """
+        before = guilds.by_id(connection, guild_id)
+        if before is None:
+            raise ApiError("UNKNOWN_GUILD")
+        self._require_channels(connection, guild_id, judged.columns)
+        if "verification_level" in judged.columns:
+            _require_level(before, judged.columns["verification_level"])
+        judged.pictures.store(connection, before)
+        after = attrs.evolve(before, **judged.columns)
+        if "features" in judged.columns:
+            wanted = judged.columns["features"]
+            after = attrs.evolve(after, features=_features_after(before.features, judged.known.features, wanted))
+        after = further(before, after)
+        renamed = _renamed(connection, before, after)
+        for channel in renamed:
+            channels.replace(connection, channel)
+        entry = None
+        if after != before:
+            guilds.replace(connection, after)
+            entry = self._record(connection, actor, before, after)
+        return ChangedGuild(before, after, renamed, entry)
+
+    async def _require_mfa_level_change(self, principal: Principal, access: GuildAccess, proof: SudoProof) -> None:
+        """Sudo mode first, then ownership, then a second factor (guilds.md, Modify guild)."""
+        await self._sudo.require(principal.account, proof)
+        if access.state.guild.owner_id != principal.user_id:
+            raise ApiError("MISSING_PERMISSIONS")
+        if not self._factors.held(principal.account).any:
+            raise InvalidFormBody.at("mfa_level", "MUST_ENABLE_2FA_BEFORE_REQUIRING_FOR_MODS")
+
+    def _judged(
+        self,
+        guild: Guild,
+        present: Mapping[int, Channel],
+        fields: Mapping[str, Any],
+        wrong_images: Iterable[FieldError],
+    ) -> dict[str, Any]:
+        """The columns that change, images apart. Raises InvalidFormBody with all that is wrong, or CONTENT_BLOCKED."""
+        errors = list(wrong_images)
+        changes = {name: value for name, value in fields.items() if name not in JUDGED_APART}
+        for name in ("name", "features", "verification_level", "message_history_cutoff"):
+            if name in changes:
+                try:
+                    changes[name] = getattr(self, f"_{name}")(guild, changes[name])
+                except InvalidFormBody as refused:
+                    errors.extend(refused.errors)
+        if "system_channel_flags" in changes:
+            changes["system_channel_flags"] &= SYSTEM_CHANNEL_FLAGS
+        if "content_warning_level" in changes:
+            level = changes["content_warning_level"]
+            changes["content_warning_level"] = level if level == CONTENT_WARNING else 0
+        if changes.get("content_warning_text") is not None:
+            changes["content_warning_text"] = changes["content_warning_text"].strip() or None
+        changes.update(_nsfw(guild, fields))
+        errors.extend(_wrong_channels(present, changes))
+        if errors:
+            raise InvalidFormBody(errors)
+        for name in ("name", "content_warning_text"):
+            if changes.get(name) is not None:
+                self._policy.require_unblocked(changes[name])
+        return changes
+
+    # One field each: what is stored of what was asked for
+
+    def _name(self, guild: Guild, value: str) -> str:
+        return normalised_name(value)
+
+    def _features(self, guild: Guild, value: list[str]) -> frozenset[str]:
+        wanted = frozenset(value)
+        if wanted - guild.features - TOGGLEABLE_GUILD_FEATURES:
+            raise InvalidFormBody.at("features", "GUILD_FEATURE_NOT_TOGGLEABLE")
+        return wanted
+
+    def _verification_level(self, guild: Guild, value: int) -> int:
+        level = min(value, VerificationLevel.HIGH.value)
+        _require_level(guild, level)
+        return level
+
+    def _message_history_cutoff(self, guild: Guild, value: int | None) -> int | None:
+        if value is not None:
+            if value < guild.created_at:
+                raise InvalidFormBody.at("message_history_cutoff", "MESSAGE_HISTORY_CUTOFF_BEFORE_GUILD_CREATION")
+            if value > self._clock.now_ms():
+                raise InvalidFormBody.at("message_history_cutoff", "MESSAGE_HISTORY_CUTOFF_IN_FUTURE")
+        return value
+
+    def _require_channels(self, connection: sqlite3.Connection, guild_id: int, changes: Mapping[str, Any]) -> None:
+        """The channels that are named must be there still, at the moment of writing."""
+        if not CHANNEL_MEMBERS & changes.keys():
+            return
+        present = {channel.id: channel for channel in channels.of_guild(connection, guild_id)}
+        errors = list(_wrong_channels(present, changes))
+        if errors:
+            raise InvalidFormBody(errors)
+
+    def _record(
+        self, connection: sqlite3.Connection, actor: Actor, before: Guild, after: Guild
+    ) -> AuditLogEntry | None:
+        changes = changes_between(logged(before), logged(after))
+        if not any(change["key"] not in UNLOGGED for change in changes):
+            return None
+        return self._audit_log.record(
+            connection, after.id, AuditAction.GUILD_UPDATE, actor, target_id=after.id, changes=changes
+        )
+
+    def announce(self, changed: ChangedGuild) -> None:
+        """After the commit: Guild Update, and what follows from the change."""
+        before, after = changed.before, changed.after
+        guild_id = after.id
+        state = self._guild_states.get(guild_id)
+        if state is None:
+            return
+        state.put_guild(changed.after)
+        for channel in changed.renamed:
+            state.put_channel(channel)
+        data = {**state.guild_object(), "guild_id": str(guild_id)}
+        self._bus.publish(Event(EventName.GUILD_UPDATE, data, ToGuild(guild_id)))
+        if (before.message_history_cutoff, before.owner_id) != (after.message_history_cutoff, after.owner_id):
+            self._bus.publish(GuildStateChanged(guild_id))
+        if changed.renamed:
+            self._bus.publish(GuildChannelsChanged(guild_id))
+        if changes_availability(before, after):
+            self._bus.publish(GuildAvailabilityChanged(guild_id))
+        self._audit_log.publish(changed.entry)
+
+
+def changes_availability(before: Guild, after: Guild) -> bool:
+    """Whether the guild is closed to others than before, or its being closed is told differently (guilds.md, Guild
+    features)."""
+    changed = before.features ^ after.features
+    is_closed = not UNAVAILABLE_GUILD_FEATURES.isdisjoint(after.features)
+    return bool(changed & UNAVAILABLE_GUILD_FEATURES) or (is_closed and GuildFeature.UNAVAILABLE_HIDDEN in changed)
+
+
+def _require_level(guild: Guild, level: int) -> None:
+    if GuildFeature.DISCOVERABLE in guild.features and level < VerificationLevel.LOW:
+        raise InvalidFormBody.at("verification_level", "DISCOVERABLE_GUILD_VERIFICATION_LEVEL_TOO_LOW")
+
+
+def _features_after(before: frozenset[str], known: frozenset[str], wanted: frozenset[str]) -> frozenset[str]:
+    """The set with what is wanted beyond what was known, and without what was known and is not wanted; what cannot be
+    toggled is left as it is (guilds.md, Modify guild)."""
+    toggleable = frozenset(str(feature) for feature in TOGGLEABLE_GUILD_FEATURES)
+    return (before - (toggleable & known - wanted)) | (toggleable & wanted - known)
+
+
+def _nsfw(guild: Guild, fields: Mapping[str, Any]) -> dict[str, Any]:
+    """What `nsfw` and the older `nsfw_level` come to; the former wins (guilds.md, Modify guild)."""
+    if "nsfw" in fields:
+        return {"nsfw": fields["nsfw"]}
+    if "nsfw_level" not in fields:
+        return {}
+    changes: dict[str, Any] = {"nsfw": fields["nsfw_level"] == AGE_RESTRICTED}
+    if changes["nsfw"] and "content_warning_level" not in fields and guild.content_warning_level == 0:
+        changes["content_warning_level"] = CONTENT_WARNING
+    return changes
+
+
+def _wrong_channels(present: Mapping[int, Channel], changes: Mapping[str, Any]) -> list[FieldError]:
+    errors: list[FieldError] = []
+    for name, types, prefix, wanted in (
+        ("system_channel_id", SYSTEM_CHANNEL_TYPES, "SYSTEM_CHANNEL_MUST_BE", "TEXT"),
+        ("afk_channel_id", frozenset({ChannelType.GUILD_VOICE}), "AFK_CHANNEL_MUST_BE", "VOICE"),
+    ):
+        channel_id = changes.get(name)
+        if channel_id is None:
+            continue
+        channel = present.get(channel_id)
+        if channel is None:
+            errors.append(FieldError(name, f"{prefix}_IN_GUILD"))
+        elif channel.type not in types:
+            errors.append(FieldError(name, f"{prefix}_{wanted}"))
+    return errors
+
+
+def _renamed(connection: sqlite3.Connection, before: Guild, after: Guild) -> tuple[Channel, ...]:
+    """The channels that get a plain name because the guild loses flexible names."""
+    flexible = GuildFeature.TEXT_CHANNEL_FLEXIBLE_NAMES
+    if flexible not in before.features or flexible in after.features:
+        return ()
+    held = (channel for channel in channels.of_guild(connection, after.id) if channel.type in RENAMED_TYPES)
+    plain = ((channel, plain_name(channel.name or "")) for channel in held)
+    return tuple(attrs.evolve(channel, name=name) for channel, name in plain if name and name != channel.name)
+
+
+def logged(guild: Guild) -> dict[str, Any]:
+    """A guild as the audit log compares it (guilds.md, Audit log)."""
+    cutoff = guild.message_history_cutoff
+    return {
+        "name": guild.name,
+        "owner_id": str(guild.owner_id),
+        "vanity_url_code": guild.vanity_url_code,
+        "icon_hash": guild.icon,
+        "banner_hash": guild.banner,
+        "banner_width": guild.banner_width,
+        "banner_height": guild.banner_height,
+        "splash_hash": guild.splash,
+        "splash_width": guild.splash_width,
+        "splash_height": guild.splash_height,
+        "splash_card_alignment": guild.splash_card_alignment,
+        "embed_splash_hash": guild.embed_splash,
+        "embed_splash_width": guild.embed_splash_width,
+        "embed_splash_height": guild.embed_splash_height,
+        "features": sorted(guild.features),
+        "verification_level": guild.verification_level,
+        "mfa_level": guild.mfa_level,
+        "nsfw_level": AGE_RESTRICTED if guild.nsfw else 0,
+        "nsfw": guild.nsfw,
+        "content_warning_level": guild.content_warning_level,
+        "content_warning_text": guild.content_warning_text,
+        "explicit_content_filter": guild.explicit_content_filter,
+        "default_message_notifications": guild.default_message_notifications,
+        "system_channel_id": _text(guild.system_channel_id),
+        "system_channel_flags": guild.system_channel_flags,
+        "rules_channel_id": _text(guild.rules_channel_id),
+        "afk_channel_id": _text(guild.afk_channel_id),
+        "afk_timeout": guild.afk_timeout,
+        "disabled_operations": guild.disabled_operations,
+        "message_history_cutoff": None if cutoff is None else iso_timestamp(cutoff),
+    }
+
+
+def _text(snowflake: int | None) -> str | None:
+    return None if snowflake is None else str(snowflake)

@@ -1,0 +1,488 @@
+"""Channels of a guild: making, changing, ordering and deleting them (guilds.md, Channels).
+
+That a session sees a channel come or go is told by the gateway, which compares what each account saw with what it sees
+(`GuildStateChanged`); here only changes of channels are told.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+import attrs
+
+from chat.auth.principal import Principal
+from chat.bus.audience import ToGuild
+from chat.bus.bus import Bus, Event, GuildChannelsChanged, GuildStateChanged
+from chat.config import Settings
+from chat.domain.guilds.channel_fields import CONVERTIBLE_TYPES, stored_fields, voice_defaults
+from chat.domain.guilds.permission_overwrites import overwrites_of_body
+from chat.domain.guilds.vanity_urls import lead_elsewhere
+from chat.domain.policy.instance_policy import InstancePolicy
+from chat.domain.presence.voice_regions import VoiceRegions
+from chat.domain.standing.access import Access, require_seen
+from chat.domain.standing.audit_log import Actor, AuditLog, changes_between
+from chat.domain.standing.channel_events import channel_updated
+from chat.domain.standing.expression_objects import EMOJIS
+from chat.domain.standing.forum_fields import FORUM_FIELDS, forum_errors, forum_object, with_forum
+from chat.domain.standing.guild_states import Channel, GuildState, GuildStates, Overwrite
+from chat.domain.standing.thread_events import KnownThread, known_thread, thread_deleted
+from chat.errors import ApiError, FieldError, InvalidFormBody
+from chat.registries.audit_actions import AuditAction
+from chat.registries.channel_types import THREAD_ONLY_CHANNEL_TYPES, ChannelType
+from chat.registries.events import EventName
+from chat.registries.permissions import Permission
+from chat.snowflake import SnowflakeGenerator
+from chat.store.database import Database
+from chat.store.guilds import channels, guilds, loose_channels
+from chat.store.guilds.guilds import Guild
+from chat.store.standing.guild_audit_log import AuditLogEntry
+from chat.store.threads import threads
+
+MANAGE_CHANNELS: Final = Permission.MANAGE_CHANNELS.value
+MANAGE_ROLES: Final = Permission.MANAGE_ROLES.value
+UPDATE_RTC_REGION: Final = Permission.UPDATE_RTC_REGION.value
+
+
+@attrs.frozen
+class Move:
+    """Where a channel is to stand; None keeps what it has. `parent` tells whether `parent_id` was given at all."""
+
+    position: int | None = None
+    parent: bool = False
+    parent_id: int | None = None
+    after_id: int | None = None
+    """The sibling right behind which it is to stand."""
+    lock_permissions: bool = False
+    """Whether it takes over the overwrites of its new parent."""
+
+
+@attrs.frozen
+class _Written:
+    """What was written: channels that changed, the guild where it changed too, and the log's entries."""
+
+    channels: tuple[Channel, ...]
+    entries: tuple[AuditLogEntry | None, ...]
+    guild: Guild | None = None
+    gone: tuple[KnownThread, ...] = ()
+    """Threads that went with a channel; of archived ones nobody knows."""
+
+
+class GuildChannels:
+    """The operations on channels of guilds."""
+
+    def __init__(
+        self,
+        database: Database,
+        guild_states: GuildStates,
+        access: Access,
+        bus: Bus,
+        audit_log: AuditLog,
+        snowflakes: SnowflakeGenerator,
+        settings: Settings,
+        policy: InstancePolicy,
+        regions: VoiceRegions,
+    ) -> None:
+        self._database = database
+        self._guild_states = guild_states
+        self._access = access
+        self._bus = bus
+        self._audit_log = audit_log
+        self._snowflakes = snowflakes
+        self._settings = settings
+        self._policy = policy
+        self._regions = regions
+
+    async def create(
+        self,
+        principal: Principal,
+        guild_id: int,
+        kind: ChannelType,
+        fields: Mapping[str, Any],
+        overwrites: Sequence[Overwrite] = (),
+        reason: str | None = None,
+    ) -> dict[str, Any]:
+        """Make a channel, at the end of where it goes. Without overwrites of its own it takes those of its category.
+
+        :raises ApiError: as `Access.guild` with MANAGE_CHANNELS; MISSING_PERMISSIONS for overwrites that the caller
+            may not write and for a category that the caller does not see, CONTENT_BLOCKED, UNKNOWN_VOICE_REGION,
+            MAX_GUILD_CHANNELS, MAX_CATEGORY_CHANNELS.
+        :raises InvalidFormBody: with every field that cannot be taken.
+        """
+        access = self._access.guild(principal, guild_id, MANAGE_CHANNELS)
+        state = access.state
+        columns, errors = stored_fields(kind, fields, state.guild.features, self._settings.limits)
+        if kind in THREAD_ONLY_CHANNEL_TYPES and fields.keys() & FORUM_FIELDS:
+            errors += forum_errors(fields, {emoji.id for emoji in state.expressions(EMOJIS)})
+        if errors:
+            raise InvalidFormBody(errors)
+        self._require_unblocked(columns)
+        self._regions.require(state.guild.features, columns.get("rtc_region"))
+        own = overwrites_of_body(principal, access.permissions, state, (), overwrites)
+        require_seen(state, principal.user_id, columns.get("parent_id"))
+        if kind is ChannelType.GUILD_VOICE:
+            columns = {**voice_defaults(self._settings.limits), **columns}
+        channel_id = self._snowflakes()
+
+        def unit(connection: sqlite3.Connection) -> _Written:
+            present = _channels(connection, guild_id)
+            if len(present) >= self._settings.limits.max_guild_channels:
+                raise ApiError("MAX_GUILD_CHANNELS")
+            parent = self._parent(present, kind, columns.get("parent_id"))
+            siblings = [channel for channel in present.values() if channel.parent_id == columns.get("parent_id")]
+            made = Channel(
+                id=channel_id,
+                guild_id=guild_id,
+                type=kind,
+                position=1 + max((channel.position for channel in siblings), default=-1),
+                overwrites=own or (() if parent is None else parent.overwrites),
+                **columns,
+            )
+            if kind in THREAD_ONLY_CHANNEL_TYPES:
+                made = with_forum(made, fields, self._snowflakes)
+            channels.insert(connection, [made])
+            actor = Actor(principal.user_id, reason)
+            return _Written((made,), (self._record(connection, AuditAction.CHANNEL_CREATE, actor, None, made),))
+
+        def then(written: _Written) -> None:
+            state = self._guild_states.get(guild_id)
+            if state is not None:
+                self._put(state, written)
+                self._bus.publish(GuildStateChanged(guild_id))
+                self._audit_log.publish(*written.entries)
+
+        await self._database.write(unit, then)
+        current = self._guild_states.get(guild_id)
+        if current is None or channel_id not in current.channels:
+            raise ApiError("UNKNOWN_CHANNEL")
+        return current.channel_object(channel_id)
+
+    async def change(
+        self,
+        principal: Principal,
+        channel_id: int,
+        fields: Mapping[str, Any],
+        overwrites: Sequence[Overwrite] | None = None,
+        reason: str | None = None,
+    ) -> dict[str, Any]:
+        """Change the named fields of a channel; `type` turns text and announcement channels into each other.
+
+        For the region of a voice channel alone, UPDATE_RTC_REGION is enough.
+
+        :raises ApiError: as `Access.guild_channel` with MANAGE_CHANNELS; otherwise as `create`; MISSING_PERMISSIONS
+            for overwrites without MANAGE_ROLES.
+        :raises InvalidFormBody: as `create`.
+        """
+        region_alone = overwrites is None and fields.keys() == {"rtc_region"}
+        access = self._access.guild_channel(principal, channel_id, 0 if region_alone else MANAGE_CHANNELS)
+        if region_alone and not access.may(UPDATE_RTC_REGION):
+            access.require(MANAGE_CHANNELS)
+        if overwrites is not None:
+            access.require(MANAGE_ROLES)
+        state, known = access.state, access.channel
+        guild_id = state.id
+        kind = _converted(known, fields)
+        columns, errors = stored_fields(kind, fields, state.guild.features, self._settings.limits)
+        if kind in THREAD_ONLY_CHANNEL_TYPES and fields.keys() & FORUM_FIELDS:
+            errors += forum_errors(fields, {emoji.id for emoji in state.expressions(EMOJIS)})
+        if errors:
+            raise InvalidFormBody(errors)
+        self._require_unblocked(columns)
+        self._regions.require(state.guild.features, columns.get("rtc_region"))
+        require_seen(state, principal.user_id, columns.get("parent_id"))
+
+        def unit(connection: sqlite3.Connection) -> _Written:
+            present = _channels(connection, guild_id)
+            before = present.get(channel_id)
+            if before is None:
+                raise ApiError("UNKNOWN_CHANNEL")
+            if columns.get("parent_id", before.parent_id) != before.parent_id:
+                self._parent(present, kind, columns["parent_id"])
+            if kind != before.type and threads.any_below(connection, channel_id):
+                raise ApiError("CHANNEL_HAS_THREADS")
+            after = attrs.evolve(before, type=kind, **columns)
+            if kind in THREAD_ONLY_CHANNEL_TYPES:
+                after = with_forum(after, fields, self._snowflakes)
+            if overwrites is not None:
+                kept = overwrites_of_body(principal, access.permissions, state, before.overwrites, overwrites)
+                after = attrs.evolve(after, overwrites=kept)
+                channels.replace_overwrites(connection, channel_id, kept)
+            channels.replace(connection, after)
+            actor = Actor(principal.user_id, reason)
+            return _Written((after,), (self._record(connection, AuditAction.CHANNEL_UPDATE, actor, before, after),))
+
+        def then(written: _Written) -> None:
+            state = self._guild_states.get(guild_id)
+            if state is None:
+                return
+            self._put(state, written)
+            self._bus.publish(GuildStateChanged(guild_id), channel_updated(state, channel_id))
+            self._audit_log.publish(*written.entries)
+
+        await self._database.write(unit, then)
+        return self._access.guild_channel(principal, channel_id).channel_object()
+
+    async def reorder(
+        self, principal: Principal, guild_id: int, moves: Mapping[int, Move], reason: str | None = None
+    ) -> None:
+        """Move channels, all of them or none; positions among siblings are dense afterwards.
+
+        :raises ApiError: as `Access.guild` with MANAGE_CHANNELS, and as `Access.guild_channel` for each channel: with
+            MANAGE_CHANNELS for one that moves, with MANAGE_ROLES too where it takes over overwrites, without either for
+            a category or a sibling to stand behind; MAX_CATEGORY_CHANNELS.
+        :raises InvalidFormBody: CHANNEL_NOT_FOUND for a channel that the guild does not have; as `create` for parents.
+        """
+        state = self._access.guild(principal, guild_id, MANAGE_CHANNELS).state
+        _require_present(state.channels, moves)
+        held: dict[int, int] = {}
+        for channel_id, move in moves.items():
+            needed = MANAGE_CHANNELS | MANAGE_ROLES if move.lock_permissions else MANAGE_CHANNELS
+            held[channel_id] = self._access.guild_channel(principal, channel_id, needed).permissions
+            require_seen(state, principal.user_id, move.parent_id, move.after_id)
+
+        def unit(connection: sqlite3.Connection) -> _Written:
+            before = _channels(connection, guild_id)
+            _require_present(before, moves)
+            after = dict(before)
+            for channel_id, move in moves.items():
+                after[channel_id] = self._placed(principal, held[channel_id], state, after, after[channel_id], move)
+            after = _renumbered(after, moves)
+            changed = tuple(channel for channel in after.values() if channel != before[channel.id])
+            actor = Actor(principal.user_id, reason)
+            entries = []
+            for channel in changed:
+                channels.replace(connection, channel)
+                if channel.overwrites != before[channel.id].overwrites:
+                    channels.replace_overwrites(connection, channel.id, channel.overwrites)
+                if channel.id in moves:
+                    old = before[channel.id]
+                    entries.append(self._record(connection, AuditAction.CHANNEL_UPDATE, actor, old, channel))
+            return _Written(changed, tuple(entries))
+
+        def then(written: _Written) -> None:
+            state = self._guild_states.get(guild_id)
+            if state is None or not written.channels:
+                return
+            self._put(state, written)
+            moved = frozenset(channel.id for channel in written.channels)
+            self._bus.publish(GuildStateChanged(guild_id), GuildChannelsChanged(guild_id, moved))
+            self._audit_log.publish(*written.entries)
+
+        await self._database.write(unit, then)
+
+    async def delete(self, principal: Principal, channel_id: int, reason: str | None = None) -> dict[str, Any]:
+        """Delete a channel; what a category held comes to the root. Returns the channel object as it was.
+
+        :raises ApiError: as `Access.guild_channel` with MANAGE_CHANNELS.
+        """
+        access = self._access.guild_channel(principal, channel_id, MANAGE_CHANNELS)
+        guild_id, shown = access.state.id, dict(access.channel_object())
+
+        def unit(connection: sqlite3.Connection) -> _Written:
+            present = _channels(connection, guild_id)
+            gone = present.get(channel_id)
+            if gone is None:
+                raise ApiError("UNKNOWN_CHANNEL")
+            orphans = tuple(
+                attrs.evolve(channel, parent_id=None) for channel in present.values() if channel.parent_id == channel_id
+            )
+            below = tuple(
+                known_thread(connection, thread) for thread in threads.active_below(connection, guild_id, channel_id)
+            )
+            guild = guilds.by_id(connection, guild_id)
+            if guild is not None:
+                lead_elsewhere(connection, guild, channel_id)
+            loose_channels.cut_channel_loose(connection, channel_id)
+            changed = None if guild is None else _without_channel(guild, channel_id)
+            if changed is not None:
+                guilds.replace(connection, changed)
+            actor = Actor(principal.user_id, reason)
+            entry = self._record(connection, AuditAction.CHANNEL_DELETE, actor, gone, None)
+            return _Written(orphans, (entry,), changed, below)
+
+        def then(written: _Written) -> None:
+            state = self._guild_states.get(guild_id)
+            if state is None:
+                return
+            self._bus.publish(*(thread_deleted(known) for known in written.gone))
+            state.drop_channel(channel_id)
+            self._put(state, written)
+            self._bus.publish(GuildStateChanged(guild_id, deleted={channel_id: shown}))
+            self._bus.publish(*(channel_updated(state, channel.id) for channel in written.channels))
+            if written.guild is not None:
+                state.put_guild(written.guild)
+                data = {**state.guild_object(), "guild_id": str(guild_id)}
+                self._bus.publish(Event(EventName.GUILD_UPDATE, data, ToGuild(guild_id)))
+            self._audit_log.publish(*written.entries)
+
+        await self._database.write(unit, then)
+        return shown
+
+    # Inside
+
+    def _require_unblocked(self, columns: Mapping[str, Any]) -> None:
+        for name in ("name", "topic", "content_warning_text"):
+            if columns.get(name) is not None:
+                self._policy.require_unblocked(columns[name])
+
+    def _parent(self, present: Mapping[int, Channel], kind: ChannelType, parent_id: int | None) -> Channel | None:
+        """The category to go into.
+
+        :raises ApiError: MAX_CATEGORY_CHANNELS.
+        :raises InvalidFormBody: CATEGORIES_CANNOT_HAVE_PARENTS, INVALID_PARENT_CHANNEL, PARENT_MUST_BE_CATEGORY at
+            `parent_id`.
+        """
+        if parent_id is None:
+            return None
+        if kind is ChannelType.GUILD_CATEGORY:
+            raise InvalidFormBody.at("parent_id", "CATEGORIES_CANNOT_HAVE_PARENTS")
+        parent = present.get(parent_id)
+        if parent is None:
+            raise InvalidFormBody.at("parent_id", "INVALID_PARENT_CHANNEL")
+        if parent.type != ChannelType.GUILD_CATEGORY:
+            raise InvalidFormBody.at("parent_id", "PARENT_MUST_BE_CATEGORY")
+        held = sum(channel.parent_id == parent_id for channel in present.values())
+        if held >= self._settings.limits.max_channels_per_category:
+            raise ApiError("MAX_CATEGORY_CHANNELS")
+        return parent
+
+    def _placed(
+        self,
+        principal: Principal,
+        own: int,
+        state: GuildState,
+        present: Mapping[int, Channel],
+        channel: Channel,
+        move: Move,
+    ) -> Channel:
+        """The channel where it is to stand; the caller holds `own` in it."""
+        if move.parent and move.parent_id != channel.parent_id:
+            parent = self._parent(present, ChannelType(channel.type), move.parent_id)
+            channel = attrs.evolve(channel, parent_id=move.parent_id)
+            if move.lock_permissions and parent is not None:
+                taken = overwrites_of_body(principal, own, state, channel.overwrites, parent.overwrites)
+                channel = attrs.evolve(channel, overwrites=taken)
+        return channel if move.position is None else attrs.evolve(channel, position=move.position)
+
+    def _record(
+        self,
+        connection: sqlite3.Connection,
+        action: AuditAction,
+        actor: Actor,
+        before: Channel | None,
+        after: Channel | None,
+    ) -> AuditLogEntry | None:
+        known = after or before
+        assert known is not None, "a change has a before or an after"  # noqa: S101
+        changes = changes_between(_logged(before), _logged(after))
+        if action is AuditAction.CHANNEL_UPDATE and not changes:
+            return None
+        return self._audit_log.record(
+            connection, known.guild_id or 0, action, actor, target_id=known.id, changes=changes
+        )
+
+    def _put(self, state: GuildState, written: _Written) -> None:
+        for channel in written.channels:
+            state.put_channel(channel)
+
+
+def _channels(connection: sqlite3.Connection, guild_id: int) -> dict[int, Channel]:
+    """The guild's channels by id. Raises UNKNOWN_GUILD where the guild is gone meanwhile."""
+    if guilds.by_id(connection, guild_id) is None:
+        raise ApiError("UNKNOWN_GUILD")
+    return {channel.id: channel for channel in channels.of_guild(connection, guild_id)}
+
+
+def _require_present(present: Mapping[int, Channel], moves: Mapping[int, Move]) -> None:
+    """Raise InvalidFormBody, CHANNEL_NOT_FOUND at each channel that the guild does not have."""
+    unknown = [
+        FieldError(f"{index}.id", "CHANNEL_NOT_FOUND")
+        for index, channel_id in enumerate(moves)
+        if channel_id not in present
+    ]
+    if unknown:
+        raise InvalidFormBody(unknown)
+
+
+def _converted(known: Channel, fields: Mapping[str, Any]) -> ChannelType:
+    """The type that a channel has after a change.
+
+    :raises ApiError: INVALID_CHANNEL_TYPE for a turn that is not possible.
+    """
+    kind = ChannelType(known.type)
+    wanted = ChannelType(fields.get("type", kind))
+    if wanted is not kind and not {wanted, kind} <= CONVERTIBLE_TYPES:
+        raise ApiError("INVALID_CHANNEL_TYPE")
+    return wanted
+
+
+def _renumbered(present: Mapping[int, Channel], moves: Mapping[int, Move]) -> dict[int, Channel]:
+    """Dense positions among siblings. A channel that was moved goes before those that stay, where both want the same
+    place; one with `after_id` goes right behind that sibling."""
+    after: dict[int, Channel] = {}
+    parents = {channel.parent_id for channel in present.values()}
+    for parent_id in parents:
+        siblings = [channel for channel in present.values() if channel.parent_id == parent_id]
+        siblings.sort(key=lambda channel: (channel.position, channel.id not in moves, channel.id))
+        for channel_id, move in moves.items():
+            behind = next((channel for channel in siblings if channel.id == move.after_id), None)
+            moved = next((channel for channel in siblings if channel.id == channel_id), None)
+            if behind is not None and moved is not None and behind is not moved:
+                siblings.remove(moved)
+                siblings.insert(siblings.index(behind) + 1, moved)
+        for position, channel in enumerate(siblings):
+            after[channel.id] = attrs.evolve(channel, position=position)
+    return after
+
+
+def _without_channel(guild: Guild, channel_id: int) -> Guild | None:
+    """The guild that no longer names a channel that is gone; None where it did not name it."""
+    after = guild
+    if guild.system_channel_id == channel_id:
+        after = attrs.evolve(after, system_channel_id=None)
+    if guild.rules_channel_id == channel_id:
+        after = attrs.evolve(after, rules_channel_id=None)
+    if guild.afk_channel_id == channel_id:
+        after = attrs.evolve(after, afk_channel_id=None)
+    return None if after is guild else after
+
+
+def _logged_of_threads(channel: Channel) -> dict[str, Any]:
+    """What the audit log compares of a channel that holds threads."""
+    logged = {
+        "flags": channel.flags,
+        "default_auto_archive_duration": channel.default_auto_archive_duration,
+        "default_thread_rate_limit_per_user": channel.default_thread_rate_limit_per_user,
+    }
+    if channel.forum is not None:
+        logged.update(forum_object(channel))
+    return {name: value for name, value in logged.items() if value}
+
+
+def _logged(channel: Channel | None) -> dict[str, Any]:
+    """A channel as the audit log compares it."""
+    if channel is None:
+        return {}
+    return {
+        **_logged_of_threads(channel),
+        "name": channel.name,
+        "type": channel.type,
+        "topic": channel.topic,
+        "position": channel.position,
+        "parent_id": None if channel.parent_id is None else str(channel.parent_id),
+        "nsfw": channel.nsfw,
+        "nsfw_override": channel.nsfw_override,
+        "content_warning_level": channel.content_warning_level,
+        "content_warning_text": channel.content_warning_text,
+        "rate_limit_per_user": channel.rate_limit_per_user,
+        "bitrate": channel.bitrate,
+        "user_limit": channel.user_limit,
+        "voice_connection_limit": channel.voice_connection_limit,
+        "rtc_region": channel.rtc_region,
+        "url": channel.url,
+        "permission_overwrites": [
+            {"id": str(entry.target_id), "type": entry.type, "allow": str(entry.allow), "deny": str(entry.deny)}
+            for entry in channel.overwrites
+        ],
+    }

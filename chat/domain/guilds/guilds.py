@@ -1,0 +1,254 @@
+"""Guilds: Create guild, List current user guilds, Get guild (guilds.md, Create guild)."""
+
+from __future__ import annotations
+
+import functools
+import sqlite3
+from collections.abc import Callable, Iterator
+from typing import Any, Final
+
+import attrs
+
+from chat.auth.principal import Principal
+from chat.bus.bus import Bus, GuildJoined
+from chat.clock import Clock
+from chat.config import Settings
+from chat.domain.accounts import guild_folders
+from chat.domain.guilds.guild_plan import default_plan, founded
+from chat.domain.guilds.guild_template import plan_of, read_template
+from chat.domain.policy import images
+from chat.domain.policy.images import ICONS
+from chat.domain.policy.instance_policy import InstancePolicy
+from chat.domain.policy.limits import limits_of
+from chat.domain.policy.media_library import MediaLibrary
+from chat.domain.standing.access import Access, sees_threads
+from chat.domain.standing.expression_objects import EMOJIS, STICKERS
+from chat.domain.standing.guild_objects import guild_object
+from chat.domain.standing.guild_states import GuildStates
+from chat.domain.standing.permissions import ADMINISTRATOR, without_thread_bits
+from chat.domain.standing.verification import has_verified_address, is_unclaimed
+from chat.errors import ApiError, InvalidFormBody
+from chat.protocol.visible_text import tidy
+from chat.registries.guild_features import NEW_GUILD_FEATURES
+from chat.registries.permissions import FULL_MASK
+from chat.snowflake import SnowflakeGenerator
+from chat.store.database import Database
+from chat.store.guilds import channels, guilds, members, roles
+from chat.store.guilds.guilds import Guild
+
+NAME_CHARACTERS: Final = 100
+"""The longest name of a guild (guilds.md, Create guild)."""
+
+
+@attrs.frozen
+class GuildPage:
+    """Which of the caller's guilds to list; `after` decides where both cursors are given."""
+
+    before: int | None = None
+    after: int | None = None
+    limit: int = 200
+    with_counts: bool = False
+
+
+@attrs.frozen(kw_only=True)
+class GuildWish:
+    """A guild as somebody asks for it: the body of Create guild, its members of the right types and no more."""
+
+    name: str
+    icon: str | None = None
+    """Base64 or a data URL."""
+
+    empty_features: bool = False
+    template: object = None
+    """The template as it came; None is the default guild."""
+
+
+@attrs.frozen
+class _Listed:
+    """A page of guilds with the caller's masks in them."""
+
+    guilds: list[Guild]
+    granted: dict[int, int]
+
+
+class Guilds:
+    """The operations on guilds. `online_count` says how many members of a guild are online."""
+
+    def __init__(
+        self,
+        database: Database,
+        guild_states: GuildStates,
+        access: Access,
+        bus: Bus,
+        clock: Clock,
+        snowflakes: SnowflakeGenerator,
+        settings: Settings,
+        policy: InstancePolicy,
+        media: MediaLibrary,
+        online_count: Callable[[int], int],
+    ) -> None:
+        self._database = database
+        self._guild_states = guild_states
+        self._access = access
+        self._bus = bus
+        self._clock = clock
+        self._snowflakes = snowflakes
+        self._settings = settings
+        self._policy = policy
+        self._media = media
+        self._online_count = online_count
+
+    def require_may_create(self, principal: Principal) -> None:
+        """What Create guild asks of the account before it looks at the body (guilds.md, Create guild).
+
+        That the account is no bot and not limited is asked even before this.
+
+        :raises ApiError: UNCLAIMED_ACCOUNT_CANNOT_CREATE_GUILDS, GUILD_CREATION_EMAIL_VERIFICATION_REQUIRED,
+            SINGLE_COMMUNITY_CANNOT_CREATE_GUILDS.
+        """
+        account = principal.account
+        if is_unclaimed(account):
+            raise ApiError("UNCLAIMED_ACCOUNT_CANNOT_CREATE_GUILDS")
+        if not has_verified_address(account):
+            raise ApiError("GUILD_CREATION_EMAIL_VERIFICATION_REQUIRED")
+        if self._policy.single_community:
+            raise ApiError("SINGLE_COMMUNITY_CANNOT_CREATE_GUILDS")
+
+    async def create(self, principal: Principal, wish: GuildWish) -> dict[str, Any]:
+        """Create guild; the caller owns it. Everything is written, or nothing.
+
+        The order of checks is that of guilds.md, Create guild: account, body, content policy, guild limit, template.
+
+        :raises ApiError: as `require_may_create`; CONTENT_BLOCKED, MAX_GUILDS, GUILD_TEMPLATE_INVALID.
+        :raises InvalidFormBody: STRING_LENGTH_INVALID at `name`; at `icon` as `MediaLibrary.prepare`; below `template`
+            as `read_template`.
+        """
+        self.require_may_create(principal)
+        account, limits = principal.account, self._settings.limits
+        name = normalised_name(wish.name)
+        template = None
+        if wish.template is not None:
+            template = await self._media.storage.computed(read_template, wish.template, limits)
+        guild_id = self._snowflakes()
+        icon = None if wish.icon is None else await self._media.prepare(ICONS, guild_id, wish.icon, path="icon")
+        for text in (name, *_texts(wish.template)):
+            self._policy.require_unblocked(text)
+        max_guilds = limits_of(self._settings, account, self._clock.now_ms()).max_guilds
+
+        def require_room(connection: sqlite3.Connection) -> None:
+            if guilds.count_of_user(connection, account.id) >= max_guilds:
+                raise ApiError("MAX_GUILDS")
+
+        await self._database.read(require_room)
+        new = founded(
+            default_plan(limits) if template is None else plan_of(template),
+            guild_id=guild_id,
+            name=name,
+            icon=None if icon is None else icon.hash,
+            owner_id=account.id,
+            features=frozenset() if wish.empty_features else frozenset(NEW_GUILD_FEATURES),
+            snowflakes=self._snowflakes,
+        )
+
+        def unit(connection: sqlite3.Connection) -> dict[str, Any] | None:
+            require_room(connection)
+            guilds.insert(connection, new.guild)
+            roles.insert(connection, new.roles)
+            channels.insert(connection, new.channels)
+            members.insert(connection, new.owner)
+            images.store(connection, icon)
+            return guild_folders.enter_guild(connection, account, guild_id)
+
+        def then(settings: dict[str, Any] | None) -> None:
+            self._bus.publish(GuildJoined(guild_id, account.id))
+            if settings is not None:
+                self._bus.publish(guild_folders.settings_changed(account.id, settings))
+
+        async with self._media.kept(icon):
+            await self._database.write(unit, then)
+        return guild_object(new.guild)
+
+    async def of_account(self, principal: Principal, page: GuildPage) -> list[dict[str, Any]]:
+        """List current user guilds: ascending by id; guilds that are unavailable are listed too."""
+        listed = await self._database.read(functools.partial(_list, principal.user_id, page))
+        threads = sees_threads(principal)
+        return [self._listed_object(guild, listed, page, principal.user_id, threads) for guild in listed.guilds]
+
+    async def get(self, principal: Principal, guild_id: int) -> dict[str, Any]:
+        """Get guild: the object with roles, expressions, the channels that the caller sees, and counts.
+
+        :raises ApiError: as `Access.guild`.
+        """
+        state = self._access.guild(principal, guild_id).state
+        return {
+            **state.guild_object(),
+            "roles": state.role_objects(threads=sees_threads(principal)),
+            EMOJIS: state.expression_objects(EMOJIS),
+            STICKERS: state.expression_objects(STICKERS),
+            "channels": state.channel_objects(state.visible_channels(principal.user_id), threads=True),
+            "member_count": state.member_count,
+            "online_count": self._online_count(guild_id),
+        }
+
+    async def roles(self, principal: Principal, guild_id: int) -> list[dict[str, Any]]:
+        """The roles of a guild, lowest first.
+
+        :raises ApiError: as `Access.guild`.
+        """
+        return self._access.guild(principal, guild_id).state.role_objects(threads=sees_threads(principal))
+
+    def _listed_object(
+        self, guild: Guild, listed: _Listed, page: GuildPage, user_id: int, threads: bool
+    ) -> dict[str, Any]:
+        data = guild_object(guild)
+        is_known = guild.id not in self._guild_states.missing_guild_ids
+        if is_known:
+            mask = listed.granted[guild.id]
+            if guild.owner_id == user_id or mask & ADMINISTRATOR:
+                mask = FULL_MASK
+            data["permissions"] = str(mask if threads else without_thread_bits(mask))
+        if threads:
+            data["threads_active"] = True
+        if page.with_counts and not self._guild_states.counts_failing:
+            data["approximate_member_count"] = guild.member_count if is_known else 0
+            data["approximate_presence_count"] = self._online_count(guild.id) if is_known else 0
+        return data
+
+
+def normalised_name(name: str) -> str:
+    """A guild's name as it is stored: NFC, without control characters, trimmed (http.md, Validation).
+
+    :raises InvalidFormBody: STRING_LENGTH_INVALID at `name` unless 1 to 100 characters are left.
+    """
+    kept = tidy(name)
+    if not 1 <= len(kept) <= NAME_CHARACTERS:
+        raise InvalidFormBody.at("name", "STRING_LENGTH_INVALID")
+    return kept
+
+
+def _texts(value: object) -> Iterator[str]:
+    """Every text of a JSON value, however deep."""
+    left = [value]
+    while left:
+        one = left.pop()
+        if isinstance(one, str):
+            yield one
+        elif isinstance(one, dict):
+            left.extend(one.values())
+        elif isinstance(one, list):
+            left.extend(one)
+
+
+def _list(user_id: int, page: GuildPage, connection: sqlite3.Connection) -> _Listed:
+    """A page, in a reader's thread. A cursor that names no guild of the account's is as if it were not there."""
+    found = _page(connection, user_id, page)
+    return _Listed(found, roles.granted(connection, user_id, [guild.id for guild in found]))
+
+
+def _page(connection: sqlite3.Connection, user_id: int, page: GuildPage) -> list[Guild]:
+    if page.after is not None:
+        after = page.after if members.exists(connection, page.after, user_id) else 0
+        return guilds.of_user_after(connection, user_id, after, page.limit)
+    if page.before is not None and members.exists(connection, page.before, user_id):
+        return guilds.of_user_before(connection, user_id, page.before, page.limit)
+    return guilds.of_user_after(connection, user_id, 0, page.limit)

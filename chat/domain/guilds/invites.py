@@ -1,0 +1,415 @@
+"""Invites into guilds: creating, reading, accepting, deleting, listing (guilds.md, Invites).
+
+Those into groups go to `chat.domain.guilds.group_invites`.
+"""
+
+from __future__ import annotations
+
+import functools
+import sqlite3
+from collections.abc import Callable, Sequence
+from typing import Any, Final, Protocol
+
+import attrs
+
+from chat.auth.principal import Principal
+from chat.bus.audience import ToChannel
+from chat.bus.bus import Bus, Event
+from chat.clock import Clock
+from chat.config import Settings
+from chat.domain.guilds.group_invites import GroupInvites
+from chat.domain.guilds.invite_objects import InviteType, invite_object, invite_with_metadata
+from chat.domain.guilds.memberships import Memberships
+from chat.domain.standing.access import Access
+from chat.domain.standing.audit_log import Actor, AuditLog
+from chat.domain.standing.guild_states import GuildState, GuildStates
+from chat.domain.standing.private_channels import PrivateChannelAccess
+from chat.errors import ApiError, StorageUnavailable
+from chat.registries.audit_actions import AuditAction
+from chat.registries.channel_types import ChannelType
+from chat.registries.events import EventName
+from chat.registries.guild_features import GuildFeature
+from chat.registries.guild_values import DisabledOperation
+from chat.registries.join_sources import JoinSource
+from chat.registries.permissions import Permission
+from chat.store.accounts import accounts
+from chat.store.accounts.accounts import Account
+from chat.store.database import Database
+from chat.store.guilds import channels, guilds, invites
+from chat.store.guilds.guilds import Guild
+from chat.store.guilds.invites import Invite
+from chat.store.standing import guild_audit_log
+from chat.store.standing.guild_audit_log import AuditLogEntry
+
+CODE_CHARACTERS: Final = 8
+CODE_ALPHABET: Final = "ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz23456789"
+"""Letters and digits without those that are easily taken for others."""
+
+INVITABLE_CHANNEL_TYPES: Final = frozenset(
+    {
+        ChannelType.GUILD_TEXT,
+        ChannelType.GUILD_VOICE,
+        ChannelType.GUILD_ANNOUNCEMENT,
+        ChannelType.GUILD_FORUM,
+        ChannelType.GUILD_MEDIA,
+    }
+)
+"""Channels that an invite can lead to."""
+
+CREATE_INSTANT_INVITE: Final = Permission.CREATE_INSTANT_INVITE.value
+MANAGE_CHANNELS: Final = Permission.MANAGE_CHANNELS.value
+MANAGE_GUILD: Final = Permission.MANAGE_GUILD.value
+INSTANT_INVITES: Final = DisabledOperation.INSTANT_INVITES.value
+CLOSING_FEATURES: Final = frozenset({GuildFeature.INVITES_DISABLED, GuildFeature.RAID_DETECTED})
+"""While a guild has one of these, nobody comes in by an invite (guilds.md, Guild features)."""
+
+
+class Randomness(Protocol):
+    """As much of `random.Random` as codes need."""
+
+    def choice(self, seq: Sequence[str], /) -> str:
+        """One of them, each as likely."""
+        ...
+
+
+@attrs.frozen
+class _Made:
+    """An invite that was asked for; `entry` is None where it had been there before."""
+
+    invite: Invite
+    entry: AuditLogEntry | None = None
+
+
+@attrs.frozen
+class InviteTerms:
+    """What an invite is to be like: `max_age` in seconds, 0 for ever; `max_uses` 0 without limit.
+
+    Without `unique`, an invite that the caller made before on the same terms and that still holds is given again.
+    """
+
+    max_age: int = 0
+    max_uses: int = 0
+    unique: bool = False
+    temporary: bool = False
+
+
+class Invites:
+    """The operations on invites. `online_count` says how many members of a guild are online, `is_connected` whether an
+    account has a gateway session."""
+
+    def __init__(
+        self,
+        database: Database,
+        guild_states: GuildStates,
+        access: Access,
+        memberships: Memberships,
+        bus: Bus,
+        clock: Clock,
+        randomness: Randomness,
+        settings: Settings,
+        online_count: Callable[[int], int],
+        is_connected: Callable[[int], bool],
+        audit_log: AuditLog,
+        group_invites: GroupInvites,
+    ) -> None:
+        self._database = database
+        self._group_invites = group_invites
+        self._guild_states = guild_states
+        self._access = access
+        self._memberships = memberships
+        self._bus = bus
+        self._clock = clock
+        self._randomness = randomness
+        self._settings = settings
+        self._online_count = online_count
+        self._is_connected = is_connected
+        self._audit_log = audit_log
+
+    async def create(
+        self, principal: Principal, channel_id: int, terms: InviteTerms, reason: str | None = None
+    ) -> dict[str, Any]:
+        """Make an invite that leads to a channel; answers with its metadata.
+
+        :raises ApiError: as `Access.channel`, with CREATE_INSTANT_INVITE; INVALID_CHANNEL_TYPE,
+            FEATURE_TEMPORARILY_DISABLED, MAX_INVITES.
+        """
+        group = self._group(principal, channel_id)
+        if group is not None:
+            wanted = self._new_invite(0, channel_id, principal.user_id, terms)
+            return await self._group_invites.create(group, wanted, unique=terms.unique, new_code=self._code)
+        access = self._access.guild_channel(principal, channel_id, CREATE_INSTANT_INVITE)
+        if access.channel.type not in INVITABLE_CHANNEL_TYPES:
+            raise ApiError("INVALID_CHANNEL_TYPE")
+        if access.state.guild.disabled_operations & INSTANT_INVITES:
+            raise ApiError("FEATURE_TEMPORARILY_DISABLED")
+        wanted = self._new_invite(access.state.id, channel_id, principal.user_id, terms)
+
+        def unit(connection: sqlite3.Connection) -> _Made | None:
+            guild = guilds.by_id(connection, access.state.id)
+            if guild is None or channels.guild_of(connection, channel_id) is None:
+                raise ApiError("UNKNOWN_CHANNEL")
+            if not terms.unique:
+                similar = invites.similar(connection, wanted, wanted.created_at)
+                if similar is not None:
+                    return _Made(similar)
+            invites.delete_dead(connection, guild.id, wanted.created_at)
+            if (
+                invites.count_of_guild(connection, guild.id, except_code=guild.vanity_url_code)
+                >= self._settings.limits.max_guild_invites
+            ):
+                raise ApiError("MAX_INVITES")
+            if not invites.insert(connection, wanted):
+                return None
+            return _Made(wanted, self._record(connection, AuditAction.INVITE_CREATE, principal, wanted, reason))
+
+        def then(made: _Made | None) -> None:
+            if made is not None and made.entry is not None:
+                data = self._metadata(access.state, wanted, principal.account)
+                self._bus.publish(Event(EventName.INVITE_CREATE, data, _managers(wanted)))
+                self._audit_log.publish(made.entry)
+
+        made = await self._database.write(unit, then)
+        while made is None:  # the code was taken
+            wanted = attrs.evolve(wanted, code=self._code())
+            made = await self._database.write(unit, then)
+        return self._metadata(access.state, made.invite, principal.account)
+
+    async def get(self, code: str) -> dict[str, Any]:
+        """One invite, for whoever knows its code.
+
+        :raises ApiError: UNKNOWN_INVITE, also for one whose time is over or whose uses are spent.
+        :raises StorageUnavailable: also where nothing else was read before, as without a credential.
+        """
+        if self._database.failing:
+            raise StorageUnavailable
+        invite = self._known(code)
+        if invite.type == InviteType.GROUP_DM:
+            return self._group_invites.get(invite)
+        return self._object(*self._live(invite))
+
+    async def accept(self, principal: Principal, code: str, address: str | None = None) -> dict[str, Any]:
+        """Join the guild or the group that an invite leads to, coming from `address`. A member already joins no second
+        time and spends no use.
+
+        :raises ApiError: UNKNOWN_INVITE, ACCESS_DENIED, MISSING_ACCESS, INVITES_DISABLED, USER_BANNED_FROM_GUILD,
+            USER_IP_BANNED_FROM_GUILD, TEMPORARY_INVITE_REQUIRES_PRESENCE, MAX_GUILDS, MAX_GUILD_MEMBERS; into a group
+            as `Groups.join`.
+        """
+        invite = self._known(code)
+        if invite.type == InviteType.GROUP_DM:
+            return await self._group_invites.accept(principal.account, invite)
+        invite, state = self._live(invite)
+        self._access.require_open(principal, state)
+        if state.member(principal.user_id) is not None:
+            return self._object(invite, state)
+        _require_open_to_invites(state.guild)
+        if invite.temporary and not self._is_connected(principal.user_id):
+            raise ApiError("TEMPORARY_INVITE_REQUIRES_PRESENCE")
+        now = self._clock.now_ms()
+
+        def spend(connection: sqlite3.Connection) -> None:
+            guild = guilds.by_id(connection, state.id)
+            if guild is None or invites.by_code(connection, invite.code, now) is None:
+                raise ApiError("UNKNOWN_INVITE")
+            _require_open_to_invites(guild)
+            invites.add_use(connection, invite.code)
+
+        await self._memberships.join(
+            principal.account,
+            state.id,
+            JoinSource.VANITY_URL if invite.code == state.guild.vanity_url_code else JoinSource.INSTANT_INVITE,
+            inviter_id=invite.inviter_id,
+            address=address,
+            temporary=invite.temporary,
+            first=spend,
+        )
+        return self._object(invite, state)
+
+    async def delete(self, principal: Principal, code: str, reason: str | None = None) -> None:
+        """Delete an invite: whoever made it, or manages the guild or the channel. A custom invite code is given up by
+        another operation (`chat.domain.guilds.vanity_urls`).
+
+        :raises ApiError: UNKNOWN_INVITE; as `Access.guild`; MISSING_PERMISSIONS.
+        """
+        invite = self._known(code)
+        if invite.type == InviteType.GROUP_DM:
+            await self._group_invites.delete(principal, invite)
+            return
+        invite, _ = self._live(invite)
+        access = self._access.guild(principal, invite.guild_id or 0)
+        if invite.inviter_id != principal.user_id:
+            if access.permissions & MANAGE_GUILD:
+                self._access.guild(principal, access.state.id, MANAGE_GUILD)
+            else:
+                self._access.guild_channel(principal, invite.channel_id, MANAGE_CHANNELS)
+
+        def unit(connection: sqlite3.Connection) -> AuditLogEntry:
+            guild = guilds.by_id(connection, access.state.id)
+            if guild is not None and guild.vanity_url_code == invite.code:
+                raise ApiError("MISSING_PERMISSIONS")
+            if guild is None or not invites.delete(connection, invite.code):
+                raise ApiError("UNKNOWN_INVITE")
+            return self._record(connection, AuditAction.INVITE_DELETE, principal, invite, reason)
+
+        def then(entry: AuditLogEntry) -> None:
+            data = {"code": invite.code, "channel_id": str(invite.channel_id), "guild_id": str(access.state.id)}
+            self._bus.publish(Event(EventName.INVITE_DELETE, data, _managers(invite)))
+            self._audit_log.publish(entry)
+
+        await self._database.write(unit, then)
+
+    async def of_channel(self, principal: Principal, channel_id: int) -> list[dict[str, Any]]:
+        """The invites that lead to a channel, newest first, without a custom invite code.
+
+        :raises ApiError: as `Access.channel`, with MANAGE_CHANNELS.
+        """
+        group = self._group(principal, channel_id)
+        if group is not None:
+            return self._group_invites.of_channel(group)
+        access = self._access.guild_channel(principal, channel_id, MANAGE_CHANNELS)
+        return await self._listed(access.state, functools.partial(_of_channel, channel_id, self._clock.now_ms()))
+
+    async def of_guild(self, principal: Principal, guild_id: int) -> list[dict[str, Any]]:
+        """The invites of a guild, newest first, without its custom invite code.
+
+        :raises ApiError: as `Access.guild`, with MANAGE_GUILD.
+        """
+        access = self._access.guild(principal, guild_id, MANAGE_GUILD)
+        return await self._listed(access.state, functools.partial(_of_guild, guild_id, self._clock.now_ms()))
+
+    def take_up(self, code: str, entry_id: int) -> None:
+        """Tell of an invite that was made beside this server, and of its entry in the guild's audit log.
+
+        A guild that is not in memory has no session connected to it, so there is nobody to tell.
+        """
+        reader = self._database.reader
+        invite = invites.by_code(reader, code, self._clock.now_ms())
+        state = None if invite is None else self._guild_states.loaded(invite.guild_id or 0)
+        if invite is not None and state is not None and invite.channel_id in state.channels:
+            data = self._metadata(state, invite, None)
+            self._bus.publish(Event(EventName.INVITE_CREATE, data, _managers(invite)))
+            self._publish_entry(entry_id)
+
+    def take_up_deleted(self, code: str, guild_id: int, channel_id: int, entry_id: int) -> None:
+        """As `take_up`, for an invite that was deleted."""
+        if self._guild_states.loaded(guild_id) is not None:
+            data = {"code": code, "channel_id": str(channel_id), "guild_id": str(guild_id)}
+            audience = ToChannel(guild_id, channel_id, permission=MANAGE_CHANNELS)
+            self._bus.publish(Event(EventName.INVITE_DELETE, data, audience))
+            self._publish_entry(entry_id)
+
+    def _publish_entry(self, entry_id: int) -> None:
+        entry = guild_audit_log.by_id(self._database.reader, entry_id)
+        if entry is not None:
+            self._audit_log.publish(entry)
+
+    async def _listed(
+        self, state: GuildState, query: Callable[[sqlite3.Connection], list[tuple[Invite, Account | None]]]
+    ) -> list[dict[str, Any]]:
+        found = await self._database.read(query)
+        return [
+            self._metadata(state, invite, inviter)
+            for invite, inviter in found
+            if invite.channel_id in state.channels and invite.code != state.guild.vanity_url_code
+        ]
+
+    def _record(
+        self,
+        connection: sqlite3.Connection,
+        action: AuditAction,
+        principal: Principal,
+        invite: Invite,
+        reason: str | None,
+    ) -> AuditLogEntry:
+        """In a unit of writing: the entry of an invite that came or went."""
+        value = "old_value" if action is AuditAction.INVITE_DELETE else "new_value"
+        options: dict[str, Any] = {
+            "channel_id": str(invite.channel_id),
+            "max_age": invite.max_age,
+            "max_uses": invite.max_uses,
+            "temporary": invite.temporary,
+            "uses": invite.uses,
+        }
+        if invite.inviter_id is not None:
+            options["inviter_id"] = str(invite.inviter_id)
+        return self._audit_log.record(
+            connection,
+            invite.guild_id or 0,
+            action,
+            Actor(principal.user_id, reason),
+            options=options,
+            changes=[{"key": "code", value: invite.code}],
+        )
+
+    def _new_invite(self, guild_id: int, channel_id: int, inviter_id: int, terms: InviteTerms) -> Invite:
+        now = self._clock.now_ms()
+        return Invite(
+            code=self._code(),
+            type=InviteType.GUILD.value,
+            guild_id=guild_id,
+            channel_id=channel_id,
+            inviter_id=inviter_id,
+            created_at=now,
+            expires_at=now + terms.max_age * 1000 if terms.max_age else None,
+            max_age=terms.max_age,
+            max_uses=terms.max_uses,
+            temporary=terms.temporary,
+        )
+
+    def _code(self) -> str:
+        return "".join(self._randomness.choice(CODE_ALPHABET) for _ in range(CODE_CHARACTERS))
+
+    def _group(self, principal: Principal, channel_id: int) -> PrivateChannelAccess | None:
+        """The caller's access to a group with this id, if it is one."""
+        if self._guild_states.guild_of_channel(channel_id) is not None:
+            return None
+        access = self._access.channel(principal, channel_id)
+        return access if isinstance(access, PrivateChannelAccess) and access.is_group else None
+
+    def _known(self, code: str) -> Invite:
+        invite = invites.named(self._database.reader, code, self._clock.now_ms())
+        if invite is None:
+            raise ApiError("UNKNOWN_INVITE")
+        return invite
+
+    def _live(self, invite: Invite) -> tuple[Invite, GuildState]:
+        if invite.guild_id is None:
+            raise ApiError("UNKNOWN_INVITE")
+        state = self._guild_states.get(invite.guild_id)
+        if state is None or invite.channel_id not in state.channels:
+            raise ApiError("UNKNOWN_INVITE")
+        return invite, state
+
+    def _object(self, invite: Invite, state: GuildState) -> dict[str, Any]:
+        inviter = None
+        if invite.inviter_id is not None:
+            inviter = accounts.by_id(self._database.reader, invite.inviter_id)
+        return invite_object(invite, state, inviter, presence_count=self._online_count(state.id))
+
+    def _metadata(self, state: GuildState, invite: Invite, inviter: Account | None) -> dict[str, Any]:
+        return invite_with_metadata(invite, state, inviter, presence_count=self._online_count(state.id))
+
+
+def _require_open_to_invites(guild: Guild) -> None:
+    """Raise INVITES_DISABLED while nobody may come in by an invite."""
+    if CLOSING_FEATURES & guild.features or guild.disabled_operations & INSTANT_INVITES:
+        raise ApiError("INVITES_DISABLED")
+
+
+def _managers(invite: Invite) -> ToChannel:
+    return ToChannel(invite.guild_id or 0, invite.channel_id, permission=MANAGE_CHANNELS)
+
+
+def _of_channel(channel_id: int, now: int, connection: sqlite3.Connection) -> list[tuple[Invite, Account | None]]:
+    return _with_inviters(connection, invites.of_channel(connection, channel_id, now))
+
+
+def _of_guild(guild_id: int, now: int, connection: sqlite3.Connection) -> list[tuple[Invite, Account | None]]:
+    return _with_inviters(connection, invites.of_guild(connection, guild_id, now))
+
+
+def _with_inviters(connection: sqlite3.Connection, found: list[Invite]) -> list[tuple[Invite, Account | None]]:
+    return [
+        (invite, None if invite.inviter_id is None else accounts.by_id(connection, invite.inviter_id))
+        for invite in found
+    ]

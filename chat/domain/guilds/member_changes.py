@@ -1,0 +1,342 @@
+"""Changing members: nickname, roles, voice, time-outs, and what members change about themselves (guilds.md, Members).
+
+Whatever concerns somebody else needs a permission, and that the other one stands below; roles go by their own places.
+A request is carried out whole or not at all.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+import attrs
+
+from chat.auth.principal import Principal
+from chat.clock import Clock, iso_timestamp
+from chat.config import Settings
+from chat.domain.accounts.account_images import ACCOUNT_IMAGES, AccountImageChanges, AccountImages, member_images
+from chat.domain.guilds.roles import Roles
+from chat.domain.messages.message_objects import author_object
+from chat.domain.policy.instance_policy import InstancePolicy
+from chat.domain.policy.repeated_values import without_repeated
+from chat.domain.presence.voice_states import VoiceState, VoiceStates
+from chat.domain.standing.access import Access, GuildAccess
+from chat.domain.standing.audit_log import Actor, AuditLog, changes_between
+from chat.domain.standing.guild_states import GuildStates, Member
+from chat.domain.standing.role_hierarchy import rank_of_member
+from chat.errors import ApiError, InvalidFormBody
+from chat.registries.audit_actions import AuditAction
+from chat.registries.channel_types import ChannelType
+from chat.registries.permissions import Permission
+from chat.store.database import Database
+from chat.store.guilds import guilds, members, roles
+from chat.store.standing.guild_audit_log import AuditLogEntry
+
+TIMEOUT_MAXIMUM_MS: Final = 365 * 86_400_000
+"""How long a time-out may last."""
+
+CONNECT: Final = Permission.CONNECT.value
+CHANGE_NICKNAME: Final = Permission.CHANGE_NICKNAME.value
+MANAGE_NICKNAMES: Final = Permission.MANAGE_NICKNAMES.value
+MODERATE_MEMBERS: Final = Permission.MODERATE_MEMBERS.value
+MOVE_MEMBERS: Final = Permission.MOVE_MEMBERS.value
+
+PERMISSIONS: Final[Mapping[str, int]] = {
+    "nick": MANAGE_NICKNAMES,
+    "roles": Permission.MANAGE_ROLES.value,
+    "mute": Permission.MUTE_MEMBERS.value,
+    "deaf": Permission.DEAFEN_MEMBERS.value,
+    "communication_disabled_until": MODERATE_MEMBERS,
+    "channel_id": MOVE_MEMBERS,
+}
+"""What changing a field of somebody asks for."""
+
+NO_COLUMNS: Final = frozenset({"roles", "channel_id", "connection_id"})
+"""Fields that are stored elsewhere, or not at all."""
+
+NO_PICTURES: Final = AccountImageChanges()
+
+LOGGED: Final = ("nick", "mute", "deaf")
+"""Fields that the audit log compares as they are."""
+
+
+@attrs.frozen
+class _Written:
+    """What a change wrote."""
+
+    before: Member
+    after: Member
+    entries: Sequence[AuditLogEntry | None]
+
+    @property
+    def is_heard(self) -> bool:
+        """Whether the voice channels that the member is in must learn of it."""
+        return any(
+            getattr(self.before, name) != getattr(self.after, name)
+            for name in ("mute", "deaf", "communication_disabled_until")
+        )
+
+
+@attrs.frozen
+class _Move:
+    """Voice connections, and where they go; None ends them."""
+
+    connections: Sequence[VoiceState]
+    channel_id: int | None
+
+
+class MemberChanges:
+    """The operations that change members."""
+
+    def __init__(
+        self,
+        database: Database,
+        guild_states: GuildStates,
+        access: Access,
+        clock: Clock,
+        roles: Roles,
+        voice_states: VoiceStates,
+        audit_log: AuditLog,
+        policy: InstancePolicy,
+        images: AccountImages,
+        settings: Settings,
+    ) -> None:
+        self._database = database
+        self._guild_states = guild_states
+        self._access = access
+        self._clock = clock
+        self._roles = roles
+        self._voice_states = voice_states
+        self._audit_log = audit_log
+        self._policy = policy
+        self._images = images
+        self._settings = settings
+
+    async def change(
+        self,
+        principal: Principal,
+        guild_id: int,
+        user_id: int,
+        fields: Mapping[str, Any],
+        reason: str | None = None,
+    ) -> dict[str, Any]:
+        """Change the named fields of a member: nick, roles (ids), mute, deaf, communication_disabled_until (Unix
+        milliseconds), channel_id with connection_id; returns the member object.
+
+        A time-out in the past is none. `channel_id` None takes the member out of voice; without `connection_id` it is
+        about all of the member's connections.
+
+        :raises ApiError: as `Access.guild` with what PERMISSIONS asks for; UNKNOWN_MEMBER; MISSING_PERMISSIONS for a
+            member, and for a role, that does not stand below the caller, and for a time-out of a member who may give
+            time-outs; CONTENT_BLOCKED; USER_NOT_IN_VOICE; for the
+            voice channel as `Access.channel` with MOVE_MEMBERS and CONNECT, and INVALID_CHANNEL_TYPE.
+        :raises InvalidFormBody: INVALID_ROLE_ID at `roles`, TIMEOUT_CANNOT_EXCEED_365_DAYS.
+        """
+        access = self._permitted(principal, guild_id, user_id, fields)
+        target = access.state.member(user_id)
+        if target is None:
+            raise ApiError("UNKNOWN_MEMBER")
+        self._require_below(access, target, fields)
+        columns = self._columns(fields)
+        if "role_ids" in columns:
+            self._roles.require_assignable(access, columns["role_ids"] ^ target.role_ids)
+        move = self._judged_move(principal, guild_id, target, fields)
+        written = await self._write(access, user_id, columns, Actor(principal.user_id, reason), move)
+        return self._object(written.after)
+
+    async def change_own(
+        self, principal: Principal, guild_id: int, fields: Mapping[str, Any], reason: str | None = None
+    ) -> dict[str, Any]:
+        """Change what the caller shows of itself in the guild: nick, bio, pronouns, accent_color, profile_flags,
+        mention_flags, and, as base64 text, avatar and banner; returns the member object.
+
+        :raises ApiError: as `Access.guild`; MISSING_PERMISSIONS without CHANGE_NICKNAME, CONTENT_BLOCKED.
+        :raises InvalidFormBody: CONTENT_EXCEEDS_MAX_LENGTH at `bio`; for the images as `AccountImages.judged`.
+        :raises StorageUnavailable: when an image cannot be written.
+        """
+        user_id = principal.user_id
+        access = self._permitted(principal, guild_id, user_id, fields)
+        sent = {name: fields[name] for name in ACCOUNT_IMAGES.keys() & fields.keys()}
+        columns = self._columns({name: value for name, value in fields.items() if name not in sent})
+        bio = columns.get("bio")
+        if bio is not None and len(bio) > self._settings.limits.max_bio_length:
+            raise InvalidFormBody.at("bio", "CONTENT_EXCEEDS_MAX_LENGTH")
+        columns = without_repeated(access.member, columns)
+        pictures = await self._images.judged(principal.account, sent, member_images(guild_id))
+        pictures = pictures.without_repeated(access.member)
+        columns |= pictures.columns()
+        async with self._images.media.kept(*pictures.prepared):
+            written = await self._write(access, user_id, columns, Actor(user_id, reason), None, pictures)
+        return self._object(written.after)
+
+    # Judging
+
+    def _permitted(self, principal: Principal, guild_id: int, user_id: int, fields: Mapping[str, Any]) -> GuildAccess:
+        asked = {name: bits for name, bits in PERMISSIONS.items() if name in fields}
+        own_nick = user_id == principal.user_id and asked.pop("nick", 0)
+        needed = 0
+        for bits in asked.values():
+            needed |= bits
+        access = self._access.guild(principal, guild_id, needed)
+        if own_nick and not access.permissions & (CHANGE_NICKNAME | MANAGE_NICKNAMES):
+            raise ApiError("MISSING_PERMISSIONS")
+        return access
+
+    def _require_below(self, access: GuildAccess, target: Member, fields: Mapping[str, Any]) -> None:
+        """Everybody may do to themselves what they may do to others, but not give or take their own voice."""
+        if target.user_id == access.member.user_id:
+            if "communication_disabled_until" in fields:
+                raise ApiError("MISSING_PERMISSIONS")
+            return
+        owner_id = access.state.guild.owner_id
+        own, other = (
+            rank_of_member(access.state.roles, member.role_ids, is_owner=member.user_id == owner_id)
+            for member in (access.member, target)
+        )
+        if fields.keys() & (PERMISSIONS.keys() - {"roles"}) and other >= own:
+            raise ApiError("MISSING_PERMISSIONS")
+        silenced = fields.get("communication_disabled_until") is not None
+        if silenced and access.state.member_permissions(target) & MODERATE_MEMBERS:
+            raise ApiError("MISSING_PERMISSIONS")
+
+    def _columns(self, fields: Mapping[str, Any]) -> dict[str, Any]:
+        """What the fields store."""
+        columns = {
+            name: value for name, value in fields.items() if name not in ("roles", "channel_id", "connection_id")
+        }
+        if "roles" in fields:
+            columns["role_ids"] = frozenset(fields["roles"])
+        nick = columns.get("nick")
+        if nick is not None:
+            columns["nick"] = nick.strip() or None
+            self._policy.require_unblocked_profile(nick)
+        for name in ("bio", "pronouns"):
+            self._policy.require_unblocked_profile(columns.get(name) or "")
+        until, now = columns.get("communication_disabled_until"), self._clock.now_ms()
+        if until is not None and until > now + TIMEOUT_MAXIMUM_MS:
+            raise InvalidFormBody.at("communication_disabled_until", "TIMEOUT_CANNOT_EXCEED_365_DAYS")
+        if until is not None and until <= now:
+            columns["communication_disabled_until"] = None
+        return columns
+
+    def _judged_move(
+        self, principal: Principal, guild_id: int, target: Member, fields: Mapping[str, Any]
+    ) -> _Move | None:
+        if "channel_id" not in fields:
+            return None
+        channel_id, connection_id = fields["channel_id"], fields.get("connection_id")
+        if channel_id is not None:
+            # The member need not see the channel: being in it is seeing it (gateway.md, Voice State Update).
+            access = self._access.guild_channel(principal, channel_id, MOVE_MEMBERS | CONNECT)
+            if access.state.id != guild_id:
+                raise ApiError("UNKNOWN_CHANNEL")
+            if access.channel.type != ChannelType.GUILD_VOICE:
+                raise ApiError("INVALID_CHANNEL_TYPE")
+        connections = [
+            state
+            for state in self._voice_states.of_member(guild_id, target.user_id, seen_by=principal.user_id)
+            if connection_id is None or state.connection_id == connection_id
+        ]
+        if not connections:
+            raise ApiError("USER_NOT_IN_VOICE")
+        moved = [state for state in connections if state.channel_id != channel_id]
+        return _Move(moved, channel_id) if moved else None
+
+    # Writing
+
+    async def _write(
+        self,
+        access: GuildAccess,
+        user_id: int,
+        columns: Mapping[str, Any],
+        actor: Actor,
+        move: _Move | None,
+        pictures: AccountImageChanges = NO_PICTURES,
+    ) -> _Written:
+        guild_id = access.state.id
+
+        def unit(connection: sqlite3.Connection) -> _Written:
+            if guilds.by_id(connection, guild_id) is None:
+                raise ApiError("UNKNOWN_GUILD")
+            before = members.by_id(connection, guild_id, user_id)
+            if before is None:
+                raise ApiError("UNKNOWN_MEMBER")
+            after = attrs.evolve(before, **columns)
+            pictures.store(connection)
+            entries = [
+                self._write_columns(connection, before, after, actor),
+                self._write_roles(connection, access, before, after, actor),
+                None if move is None else self._record_move(connection, after, move, actor),
+            ]
+            return _Written(before, after, entries)
+
+        def then(written: _Written) -> None:
+            if written.after != written.before:
+                self._roles.announce_member(written.after)
+            if written.is_heard:
+                self._voice_states.member_changed(guild_id, user_id)
+            if move is not None:
+                self._carry_out(move)
+            self._audit_log.publish(*written.entries)
+
+        return await self._database.write(unit, then)
+
+    def _write_columns(
+        self, connection: sqlite3.Connection, before: Member, after: Member, actor: Actor
+    ) -> AuditLogEntry | None:
+        if attrs.evolve(after, role_ids=before.role_ids) != before:
+            members.replace(connection, after)
+        changes = changes_between(_logged(before), _logged(after))
+        if not changes:
+            return None
+        return self._audit_log.record(
+            connection,
+            after.guild_id,
+            AuditAction.MEMBER_UPDATE,
+            actor,
+            target_id=after.user_id,
+            changes=changes,
+        )
+
+    def _write_roles(
+        self, connection: sqlite3.Connection, access: GuildAccess, before: Member, after: Member, actor: Actor
+    ) -> AuditLogEntry | None:
+        if before.role_ids == after.role_ids:
+            return None
+        # Another request may have changed the roles since they were looked at.
+        self._roles.require_assignable(access, before.role_ids ^ after.role_ids)
+        added = after.role_ids - before.role_ids
+        if any(roles.by_id(connection, after.guild_id, role_id) is None for role_id in added):
+            raise InvalidFormBody.at("roles", "INVALID_ROLE_ID")
+        members.remove_roles(connection, after.guild_id, after.user_id, before.role_ids - after.role_ids)
+        members.add_roles(connection, after.guild_id, after.user_id, added)
+        return self._roles.record_roles(connection, actor, before, after)
+
+    def _record_move(self, connection: sqlite3.Connection, member: Member, move: _Move, actor: Actor) -> AuditLogEntry:
+        options: dict[str, Any] = {"count": str(len(move.connections))}
+        if move.channel_id is not None:
+            options["channel_id"] = str(move.channel_id)
+        action = AuditAction.MEMBER_DISCONNECT if move.channel_id is None else AuditAction.MEMBER_MOVE
+        return self._audit_log.record(
+            connection, member.guild_id, action, actor, target_id=member.user_id, options=options
+        )
+
+    def _carry_out(self, move: _Move) -> None:
+        for state in move.connections:
+            self._voice_states.move(state.connection_id, move.channel_id)
+
+    def _object(self, member: Member) -> dict[str, Any]:
+        state = self._guild_states.get(member.guild_id)
+        if state is None:
+            raise ApiError("UNKNOWN_GUILD")
+        return state.member_object(member, author_object(member.user_id, state.account(member.user_id)))
+
+
+def _logged(member: Member) -> dict[str, Any]:
+    """A member as the audit log compares it."""
+    until = member.communication_disabled_until
+    return {
+        **{name: getattr(member, name) for name in LOGGED},
+        "communication_disabled_until": None if until is None else iso_timestamp(until),
+    }

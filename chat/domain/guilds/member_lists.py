@@ -1,0 +1,148 @@
+"""Member lists: who sees a channel, in the order in which clients show them (gateway.md, Member lists).
+
+Members who are online stand under the highest of their hoisted roles, or under `online`; everybody else under
+`offline`. Within a group the shown name orders them. Each group begins with a row of its own, so positions count groups
+and members alike.
+"""
+
+from __future__ import annotations
+
+import bisect
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
+
+import attrs
+
+from chat.domain.standing.guild_states import GuildState
+from chat.domain.standing.permissions import channel_permissions, guild_permissions
+from chat.registries.channel_types import OverwriteType
+from chat.registries.permissions import FULL_MASK, Permission
+from chat.store.guilds.roles import Role
+
+ONLINE: Final = "online"
+"""The group of those online without a hoisted role."""
+
+OFFLINE: Final = "offline"
+"""The last group."""
+
+VIEW_CHANNEL: Final = Permission.VIEW_CHANNEL.value
+SEE_VIEWERS: Final = (Permission.VIEW_CHANNEL | Permission.VIEW_CHANNEL_MEMBERS).value
+"""What a member needs to be told who can see a channel (gateway.md, Requests for counts)."""
+
+
+class ChannelViewers:
+    """Judges who sees one channel, as the guild's state is now; remembers the answer for each set of roles."""
+
+    def __init__(self, state: GuildState, channel_id: int) -> None:
+        self._state = state
+        self._channel = state.channels[channel_id]
+        self._own = {
+            overwrite.target_id for overwrite in self._channel.overwrites if overwrite.type == OverwriteType.MEMBER
+        }
+        self._by_roles: dict[frozenset[int], bool] = {}
+
+    def include(self, user_id: int, role_ids: frozenset[int]) -> bool:
+        """Whether a member with these roles sees the channel."""
+        if user_id == self._state.guild.owner_id:
+            return True
+        if user_id in self._own:
+            return self._judge(user_id, role_ids)
+        sees = self._by_roles.get(role_ids)
+        if sees is None:
+            sees = self._by_roles[role_ids] = self._judge(user_id, role_ids)
+        return sees
+
+    def _judge(self, user_id: int, role_ids: frozenset[int]) -> bool:
+        mask = guild_permissions(self._state.roles, self._state.id, role_ids)
+        if mask != FULL_MASK:
+            mask = channel_permissions(mask, self._channel, self._state.id, user_id, role_ids)
+        return bool(mask & VIEW_CHANNEL)
+
+
+@attrs.frozen
+class Group:
+    """A heading of the list: a role's id, ONLINE or OFFLINE, and how many members stand below it."""
+
+    id: str
+    count: int
+
+    def as_object(self) -> dict[str, Any]:
+        """The group as the wire has it."""
+        return {"id": self.id, "count": self.count}
+
+
+@attrs.frozen
+class MemberList:
+    """The finished list."""
+
+    groups: tuple[Group, ...]
+    _starts: tuple[int, ...]
+    """The position of each group's own row."""
+    _members: Mapping[str, list[int]]
+
+    @property
+    def member_count(self) -> int:
+        """How many members stand in the list."""
+        return sum(group.count for group in self.groups)
+
+    @property
+    def online_count(self) -> int:
+        """How many of them are online."""
+        return sum(group.count for group in self.groups if group.id != OFFLINE)
+
+    def rows(self, start: int, end: int) -> list[Group | int]:
+        """The rows from `start` to `end`, both included: groups, and members as their user ids."""
+        rows: list[Group | int] = []
+        first = max(bisect.bisect_right(self._starts, start) - 1, 0)
+        for group, at in zip(self.groups[first:], self._starts[first:], strict=True):
+            if at > end:
+                break
+            if at >= start:
+                rows.append(group)
+            rows.extend(self._members[group.id][max(start - at - 1, 0) : end - at])
+        return rows
+
+
+class MemberListBuilder:
+    """Takes the members of a guild in the order of their names, and makes the list of a channel."""
+
+    def __init__(self, state: GuildState, channel_id: int) -> None:
+        self._viewers = ChannelViewers(state, channel_id)
+        self._hoisted = [str(role.id) for role in hoisted_roles(state.roles.values())]
+        self._ranks = {int(role_id): rank for rank, role_id in enumerate(self._hoisted)}
+        self._group_of_roles: dict[frozenset[int], str] = {}
+        self._members: dict[str, list[int]] = {group: [] for group in (*self._hoisted, ONLINE, OFFLINE)}
+
+    def add(self, user_id: int, role_ids: frozenset[int], is_online: bool) -> None:
+        """Put the next member under its group, if it sees the channel."""
+        if not self._viewers.include(user_id, role_ids):
+            return
+        group = OFFLINE
+        if is_online:
+            found = self._group_of_roles.get(role_ids)
+            group = self._group_of_roles[role_ids] = self._hoisting_group(role_ids) if found is None else found
+        self._members[group].append(user_id)
+
+    def _hoisting_group(self, role_ids: Iterable[int]) -> str:
+        ranks = [self._ranks[role_id] for role_id in role_ids if role_id in self._ranks]
+        return self._hoisted[min(ranks)] if ranks else ONLINE
+
+    def finish(self) -> MemberList:
+        """The list of everybody who was added; groups without members are left out."""
+        groups, starts, position = [], [], 0
+        for group, members in self._members.items():
+            if members:
+                groups.append(Group(group, len(members)))
+                starts.append(position)
+                position += len(members) + 1
+        return MemberList(tuple(groups), tuple(starts), self._members)
+
+
+def hoisted_roles(roles: Iterable[Role]) -> list[Role]:
+    """Roles with a group of their own, highest first: by `hoist_position`, or by position where that is null."""
+    return sorted((role for role in roles if role.hoist), key=_hoist_order)
+
+
+def _hoist_order(role: Role) -> tuple[int, int, int]:
+    hoisted_at = role.position if role.hoist_position is None else role.hoist_position
+    return -hoisted_at, -role.position, role.id

@@ -1,0 +1,208 @@
+"""What channels allow and deny beyond the roles (guilds.md, Permission overwrites).
+
+Nobody writes a bit, allowed or denied, that they lack in the channel themselves.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Sequence
+from typing import Any, Final
+
+import attrs
+
+from chat.auth.principal import Principal
+from chat.bus.bus import Bus, GuildStateChanged
+from chat.domain.standing.access import Access
+from chat.domain.standing.audit_log import Actor, AuditLog, changes_between
+from chat.domain.standing.channel_events import channel_updated
+from chat.domain.standing.guild_states import Channel, GuildState, GuildStates, Overwrite
+from chat.domain.standing.role_permissions import writable_bits, written_mask
+from chat.errors import ApiError, FieldError, InvalidFormBody
+from chat.registries.audit_actions import AuditAction
+from chat.registries.channel_types import OverwriteType
+from chat.registries.permissions import FULL_MASK, Permission
+from chat.store.database import Database
+from chat.store.guilds import channels, members, roles
+from chat.store.standing.guild_audit_log import AuditLogEntry
+
+MANAGE_ROLES: Final = Permission.MANAGE_ROLES.value
+
+OVERWRITES_MAXIMUM: Final = 500
+"""Overwrites that one channel may have."""
+
+
+@attrs.frozen
+class _Written:
+    channel: Channel
+    entry: AuditLogEntry | None
+
+
+class PermissionOverwrites:
+    """The operations on single overwrites."""
+
+    def __init__(
+        self, database: Database, guild_states: GuildStates, access: Access, bus: Bus, audit_log: AuditLog
+    ) -> None:
+        self._database = database
+        self._guild_states = guild_states
+        self._access = access
+        self._bus = bus
+        self._audit_log = audit_log
+
+    async def put(self, principal: Principal, channel_id: int, wanted: Overwrite, reason: str | None = None) -> None:
+        """Set what a channel allows and denies a role or a member, in place of what it did.
+
+        :raises ApiError: as `Access.guild_channel` with MANAGE_ROLES; UNKNOWN_ROLE, UNKNOWN_MEMBER;
+            MISSING_PERMISSIONS for a bit that changes and that the caller lacks.
+        """
+        access = self._access.guild_channel(principal, channel_id, MANAGE_ROLES)
+        guild_id = access.state.id
+
+        def unit(connection: sqlite3.Connection) -> _Written:
+            channel = _channel(connection, guild_id, channel_id)
+            _require_target(connection, guild_id, wanted)
+            before = next((entry for entry in channel.overwrites if entry.target_id == wanted.target_id), None)
+            if before is None and len(channel.overwrites) >= OVERWRITES_MAXIMUM:
+                raise InvalidFormBody.at("root", "INVALID_FORMAT")
+            after = written_overwrite(principal, access.permissions, before, wanted)
+            if after == before:
+                return _Written(channel, None)
+            channels.put_overwrites(connection, channel_id, [after])
+            action = AuditAction.CHANNEL_OVERWRITE_CREATE if before is None else AuditAction.CHANNEL_OVERWRITE_UPDATE
+            actor = Actor(principal.user_id, reason)
+            entry = self._record(connection, channel, action, actor, before, after)
+            return _Written(attrs.evolve(channel, overwrites=channels.overwrites_of(connection, channel_id)), entry)
+
+        await self._database.write(unit, self._announce)
+
+    async def delete(self, principal: Principal, channel_id: int, target_id: int, reason: str | None = None) -> None:
+        """Take an overwrite away; where there is none, nothing happens.
+
+        :raises ApiError: as `put`.
+        """
+        access = self._access.guild_channel(principal, channel_id, MANAGE_ROLES)
+        guild_id = access.state.id
+
+        def unit(connection: sqlite3.Connection) -> _Written:
+            channel = _channel(connection, guild_id, channel_id)
+            before = next((entry for entry in channel.overwrites if entry.target_id == target_id), None)
+            if before is None:
+                return _Written(channel, None)
+            nothing = attrs.evolve(before, allow=0, deny=0)
+            require_may_write(access.permissions, before, nothing)
+            channels.delete_overwrite(connection, channel_id, target_id)
+            actor = Actor(principal.user_id, reason)
+            entry = self._record(connection, channel, AuditAction.CHANNEL_OVERWRITE_DELETE, actor, before, None)
+            return _Written(attrs.evolve(channel, overwrites=channels.overwrites_of(connection, channel_id)), entry)
+
+        await self._database.write(unit, self._announce)
+
+    def _record(
+        self,
+        connection: sqlite3.Connection,
+        channel: Channel,
+        action: AuditAction,
+        actor: Actor,
+        before: Overwrite | None,
+        after: Overwrite | None,
+    ) -> AuditLogEntry:
+        known = after or before
+        assert known is not None, "a change has a before or an after"  # noqa: S101
+        options: dict[str, Any] = {"id": str(known.target_id), "type": str(known.type)}
+        if known.type == OverwriteType.ROLE:
+            role = roles.by_id(connection, channel.guild_id or 0, known.target_id)
+            options["role_name"] = "" if role is None else role.name
+        return self._audit_log.record(
+            connection,
+            channel.guild_id or 0,
+            action,
+            actor,
+            target_id=channel.id,
+            options=options,
+            changes=changes_between(_logged(before), _logged(after)),
+        )
+
+    def _announce(self, written: _Written) -> None:
+        channel = written.channel
+        state = self._guild_states.get(channel.guild_id or 0)
+        if written.entry is None or state is None:
+            return
+        state.put_channel(channel)
+        # Who sees the channel only now gets it whole first; who no longer sees it does not hear of the change.
+        self._bus.publish(GuildStateChanged(state.id), channel_updated(state, channel.id))
+        self._audit_log.publish(written.entry)
+
+
+def _channel(connection: sqlite3.Connection, guild_id: int, channel_id: int) -> Channel:
+    """The channel of the guild. Raises UNKNOWN_CHANNEL where it is gone meanwhile: then it may still be stored, in no
+    guild."""
+    channel = channels.by_id(connection, channel_id)
+    if channel is None or channel.guild_id != guild_id:
+        raise ApiError("UNKNOWN_CHANNEL")
+    return channel
+
+
+def overwrites_of_body(
+    principal: Principal,
+    own: int,
+    state: GuildState,
+    before: Sequence[Overwrite],
+    wanted: Sequence[Overwrite],
+    *,
+    path: str = "permission_overwrites",
+) -> tuple[Overwrite, ...]:
+    """The overwrites that a whole list in a body comes to, in order of their targets.
+
+    :raises ApiError: MISSING_PERMISSIONS for a bit that changes and that the caller, who holds `own`, lacks.
+    :raises InvalidFormBody: INVALID_ROLE_ID at the entry of a role that the guild does not have; INVALID_FORMAT for a
+        second entry of one target.
+    """
+    known = {entry.target_id: entry for entry in before}
+    written: dict[int, Overwrite] = {}
+    errors: list[FieldError] = []
+    for index, entry in enumerate(wanted):
+        if entry.target_id in written:
+            errors.append(FieldError(f"{path}.{index}.id", "INVALID_FORMAT"))
+        elif entry.type == OverwriteType.ROLE and entry.target_id not in state.roles:
+            errors.append(FieldError(f"{path}.{index}.id", "INVALID_ROLE_ID"))
+        else:
+            written[entry.target_id] = written_overwrite(principal, own, known.get(entry.target_id), entry)
+    if errors:
+        raise InvalidFormBody(errors)
+    for target_id, entry in known.items():
+        if target_id not in written:
+            require_may_write(own, entry, attrs.evolve(entry, allow=0, deny=0))
+    return tuple(written[target_id] for target_id in sorted(written))
+
+
+def written_overwrite(principal: Principal, own: int, before: Overwrite | None, wanted: Overwrite) -> Overwrite:
+    """What becomes of an overwrite: bits that the client does not know stay, what is denied is not allowed.
+
+    :raises ApiError: MISSING_PERMISSIONS as in `overwrites_of_body`.
+    """
+    stored = attrs.evolve(wanted, allow=0, deny=0) if before is None else before
+    deny = written_mask(principal, wanted.deny, stored.deny)
+    allow = written_mask(principal, wanted.allow, stored.allow) & ~(deny & writable_bits(principal))
+    after = attrs.evolve(wanted, allow=allow, deny=deny)
+    require_may_write(own, stored, after)
+    return after
+
+
+def require_may_write(own: int, before: Overwrite, after: Overwrite) -> None:
+    """Raise MISSING_PERMISSIONS for a bit that changes and that the caller, who holds `own`, lacks."""
+    changed = (before.allow ^ after.allow) | (before.deny ^ after.deny)
+    if own != FULL_MASK and changed & ~own:
+        raise ApiError("MISSING_PERMISSIONS")
+
+
+def _require_target(connection: sqlite3.Connection, guild_id: int, overwrite: Overwrite) -> None:
+    if overwrite.type == OverwriteType.ROLE:
+        if roles.by_id(connection, guild_id, overwrite.target_id) is None:
+            raise ApiError("UNKNOWN_ROLE")
+    elif not members.exists(connection, guild_id, overwrite.target_id):
+        raise ApiError("UNKNOWN_MEMBER")
+
+
+def _logged(overwrite: Overwrite | None) -> dict[str, Any]:
+    return {} if overwrite is None else {"allow": str(overwrite.allow), "deny": str(overwrite.deny)}

@@ -1,0 +1,217 @@
+"""A guild's custom invite code: reading and changing it (guilds.md, Custom invite code).
+
+The code is an invite like any other, without an end; the guild names it. When the channel that it leads to goes, it
+leads to another one; only with the last channel the invite goes too, and the guild keeps the code until somebody takes
+it again (guilds.md, Custom invite code).
+"""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from collections.abc import Iterable
+from typing import Any, Final
+
+import attrs
+
+from chat.auth.principal import Principal
+from chat.bus.audience import ToGuild
+from chat.bus.bus import Bus, Event
+from chat.clock import Clock
+from chat.config import Settings
+from chat.domain.guilds.guild_changes import logged
+from chat.domain.guilds.invite_objects import InviteType
+from chat.domain.policy.instance_policy import InstancePolicy
+from chat.domain.standing.access import Access
+from chat.domain.standing.audit_log import Actor, AuditLog, changes_between
+from chat.domain.standing.guild_states import Channel, GuildStates
+from chat.domain.standing.permissions import VIEW_CHANNEL, channel_permissions, guild_permissions
+from chat.errors import ApiError, InvalidFormBody
+from chat.registries.audit_actions import AuditAction
+from chat.registries.channel_types import ChannelType
+from chat.registries.events import EventName
+from chat.registries.guild_features import GuildFeature
+from chat.registries.permissions import Permission
+from chat.store.database import Database
+from chat.store.guilds import channels, guilds, invites, roles
+from chat.store.guilds.guilds import Guild
+from chat.store.guilds.invites import Invite
+from chat.store.standing.guild_audit_log import AuditLogEntry
+
+MANAGE_GUILD: Final = Permission.MANAGE_GUILD.value
+CODE_LENGTHS: Final = range(2, 33)
+"""How many characters a code may have (guilds.md, Custom invite code)."""
+
+_CODE: Final = re.compile(r"[a-z0-9](?:[a-z0-9-]*[a-z0-9])?", re.ASCII)
+_WHITE_SPACE: Final = re.compile(r"\s+")
+_HYPHENS: Final = re.compile(r"-{2,}")
+_LEADS_TO: Final = (ChannelType.GUILD_TEXT, ChannelType.GUILD_ANNOUNCEMENT)
+
+
+@attrs.frozen
+class _Changed:
+    guild: Guild
+    entry: AuditLogEntry
+
+
+class VanityUrls:
+    """The operations on custom invite codes."""
+
+    def __init__(
+        self,
+        database: Database,
+        guild_states: GuildStates,
+        access: Access,
+        bus: Bus,
+        audit_log: AuditLog,
+        clock: Clock,
+        settings: Settings,
+        policy: InstancePolicy,
+    ) -> None:
+        self._database = database
+        self._guild_states = guild_states
+        self._access = access
+        self._bus = bus
+        self._audit_log = audit_log
+        self._clock = clock
+        self._reserved = tuple(normalised_code(word) for word in settings.reserved_invite_words if word.strip())
+        self._policy = policy
+
+    async def get(self, principal: Principal, guild_id: int) -> dict[str, Any]:
+        """The custom invite URL object.
+
+        :raises ApiError: as `Access.guild` with MANAGE_GUILD.
+        """
+        code = self._access.guild(principal, guild_id, MANAGE_GUILD).state.guild.vanity_url_code
+        invite = None
+        if code is not None:
+            invite = invites.by_code(self._database.reader, code, self._clock.now_ms())
+        uses = 0 if invite is None or invite.guild_id != guild_id else invite.uses
+        return {"code": code, "uses": uses}
+
+    async def change(
+        self, principal: Principal, guild_id: int, code: str | None, reason: str | None = None
+    ) -> dict[str, Any]:
+        """Take a code, or give the present one up; returns the custom invite URL selection object.
+
+        :raises ApiError: as `get`; CONTENT_BLOCKED; UNKNOWN_CHANNEL where the guild has no channel to lead to.
+        :raises InvalidFormBody: VANITY_URL_REQUIRES_FEATURE, VANITY_URL_INVALID_CHARACTERS,
+            VANITY_URL_CODE_LENGTH_INVALID, VANITY_URL_CODE_CANNOT_CONTAIN_SERVICE, VANITY_URL_CODE_ALREADY_TAKEN, all
+            at `code`.
+        """
+        state = self._access.guild(principal, guild_id, MANAGE_GUILD).state
+        wanted = None if code is None else self.judged(state.guild, code)
+
+        def unit(connection: sqlite3.Connection) -> _Changed | None:
+            before = guilds.by_id(connection, guild_id)
+            if before is None:
+                raise ApiError("UNKNOWN_GUILD")
+            after = self.put(connection, before, wanted)
+            if after == before:
+                return None
+            guilds.replace(connection, after)
+            entry = self._audit_log.record(
+                connection,
+                guild_id,
+                AuditAction.GUILD_UPDATE,
+                Actor(principal.user_id, reason),
+                target_id=guild_id,
+                changes=changes_between(logged(before), logged(after)),
+            )
+            return _Changed(after, entry)
+
+        def then(changed: _Changed | None) -> None:
+            state = self._guild_states.get(guild_id)
+            if changed is None or state is None:
+                return
+            state.put_guild(changed.guild)
+            data = {**state.guild_object(), "guild_id": str(guild_id)}
+            self._bus.publish(Event(EventName.GUILD_UPDATE, data, ToGuild(guild_id)))
+            self._audit_log.publish(changed.entry)
+
+        await self._database.write(unit, then)
+        return {"code": wanted}
+
+    def put(self, connection: sqlite3.Connection, guild: Guild, wanted: str | None, *, path: str = "code") -> Guild:
+        """In a unit of writing: give the present code up and take another, or none; the guild as it is to be written.
+        The invite of the present code is made anew where it is missing.
+
+        :raises ApiError: UNKNOWN_CHANNEL where the guild has no channel to lead to.
+        :raises InvalidFormBody: VANITY_URL_CODE_ALREADY_TAKEN at `path`.
+        """
+        if guild.vanity_url_code not in (None, wanted):
+            invites.delete(connection, guild.vanity_url_code)
+        if wanted is not None and not self._claim(connection, guild, wanted):
+            raise InvalidFormBody.at(path, "VANITY_URL_CODE_ALREADY_TAKEN")
+        return attrs.evolve(guild, vanity_url_code=wanted)
+
+    def judged(self, guild: Guild, code: str, *, path: str = "code") -> str:
+        """The code as it is stored. Raises as `change`, apart from a code that is taken."""
+        if GuildFeature.VANITY_URL not in guild.features:
+            raise InvalidFormBody.at(path, "VANITY_URL_REQUIRES_FEATURE")
+        wanted = normalised_code(code)
+        if len(wanted) not in CODE_LENGTHS:
+            raise InvalidFormBody.at(path, "VANITY_URL_CODE_LENGTH_INVALID")
+        if _CODE.fullmatch(wanted) is None:
+            raise InvalidFormBody.at(path, "VANITY_URL_INVALID_CHARACTERS")
+        if wanted != guild.vanity_url_code and any(word in wanted for word in self._reserved):
+            raise InvalidFormBody.at(path, "VANITY_URL_CODE_CANNOT_CONTAIN_SERVICE")
+        self._policy.require_unblocked(wanted)
+        return wanted
+
+    def _claim(self, connection: sqlite3.Connection, guild: Guild, code: str) -> bool:
+        """See to the invite behind a code; False where the code is somebody else's. One that is dead does not count."""
+        now = self._clock.now_ms()
+        owner_id, known = guilds.by_vanity_url_code(connection, code), invites.by_code(connection, code, now)
+        if known is not None and owner_id == known.guild_id == guild.id:
+            return True
+        if known is not None or owner_id not in (None, guild.id):
+            return False
+        channel = _entrance(connection, guild, channels.of_guild(connection, guild.id))
+        if channel is None:
+            raise ApiError("UNKNOWN_CHANNEL")
+        invites.delete(connection, code)
+        return invites.insert(
+            connection,
+            Invite(
+                code=code,
+                type=InviteType.GUILD,
+                guild_id=guild.id,
+                channel_id=channel.id,
+                inviter_id=None,
+                created_at=now,
+                expires_at=None,
+                max_age=0,
+                max_uses=0,
+            ),
+        )
+
+
+def normalised_code(code: str) -> str:
+    """A code as it is compared and stored: lower case, a hyphen for each run of white space or hyphens (guilds.md,
+    Custom invite code)."""
+    return _HYPHENS.sub("-", _WHITE_SPACE.sub("-", code.lower()))
+
+
+def lead_elsewhere(connection: sqlite3.Connection, guild: Guild, channel_id: int) -> None:
+    """In the unit that takes a channel out of its guild: a custom invite code that leads there leads to another one."""
+    if guild.vanity_url_code is None:
+        return
+    left = [channel for channel in channels.of_guild(connection, guild.id) if channel.id != channel_id]
+    channel = _entrance(connection, guild, left)
+    if channel is not None and invites.leads_to(connection, guild.vanity_url_code) == channel_id:
+        invites.lead_to(connection, guild.vanity_url_code, channel.id)
+
+
+def _entrance(connection: sqlite3.Connection, guild: Guild, found: Iterable[Channel]) -> Channel | None:
+    """Where newcomers arrive: the system channel, else the first of these with text that everybody sees, else the first
+    with text, else any."""
+    everyone = roles.by_id(connection, guild.id, guild.id)
+    mask = 0 if everyone is None else guild_permissions({guild.id: everyone}, guild.id, ())
+
+    def preference(channel: Channel) -> tuple[bool, ...]:
+        is_text = channel.type in _LEADS_TO
+        seen = channel_permissions(mask, channel, guild.id, 0, frozenset()) & VIEW_CHANNEL
+        return channel.id == guild.system_channel_id, is_text and bool(seen), is_text
+
+    return max(found, key=preference, default=None)

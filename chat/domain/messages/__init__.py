@@ -1,0 +1,1 @@
+"""Messages, reactions, read states and search."""

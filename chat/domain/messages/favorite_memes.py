@@ -1,0 +1,320 @@
+"""Pictures, films and sounds that an account keeps at hand (messages.md, Kept messages; conventions of the field).
+
+The file of a meme is an attachment in the account's conversation with itself. What comes out of a message shares the
+message's bytes, as a forward does, and stays when that goes; it counts against the storage of whoever keeps it.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Sequence
+from contextlib import aclosing
+from pathlib import PurePosixPath
+from typing import Any, Final
+from urllib.parse import unquote, urlsplit
+
+import attrs
+
+from chat.auth.principal import Principal
+from chat.bus.audience import ToAccounts
+from chat.bus.bus import Bus, Event
+from chat.clock import Clock
+from chat.config import Settings
+from chat.domain.messages.message_drafts import AttachmentDraft
+from chat.domain.messages.uploads import Uploads
+from chat.domain.policy.limits import limits_of
+from chat.domain.policy.media_library import MediaLibrary
+from chat.domain.policy.public_addresses import Addresses
+from chat.domain.policy.storage_room import require_room
+from chat.domain.standing.access import Access
+from chat.errors import ApiError, InvalidFormBody
+from chat.media.content_types import IMAGE_TYPES, MOVING_TYPES
+from chat.media.file_names import file_name
+from chat.media.outside_addresses import as_asked_for
+from chat.media.storage import Incoming
+from chat.registries.events import EventName
+from chat.registries.message_types import AttachmentFlag
+from chat.registries.permissions import Permission
+from chat.snowflake import SnowflakeGenerator
+from chat.store.database import Database
+from chat.store.messages import attachments, favorite_memes, messages
+from chat.store.messages.attachments import Attachment
+from chat.store.messages.favorite_memes import FavoriteMeme
+from chat.store.messages.messages import Message, MessageExtra
+
+ATTACH_FILES: Final = Permission.ATTACH_FILES.value
+KEPT_TYPES: Final = IMAGE_TYPES | MOVING_TYPES
+NAME_LENGTH: Final = 100
+SHOWN_PARTS: Final = ("image", "video", "audio", "thumbnail")
+"""Members of an embed that have media, the one that says most first."""
+
+KEPT_FLAGS: Final = int(AttachmentFlag.IS_ANIMATED)
+
+
+@attrs.frozen
+class Words:
+    """What an account says of a meme; None leaves it as it is, or to be found."""
+
+    name: str | None = None
+    alt_text: str | None = None
+    tags: tuple[str, ...] | None = None
+
+
+@attrs.frozen
+class Source:
+    """What of a message to keep: one of its attachments, or what one of its embeds shows; without either whatever comes
+    first."""
+
+    channel_id: int
+    message_id: int
+    attachment_id: int | None = None
+    embed_index: int | None = None
+
+
+class FavoriteMemes:
+    """The operations on favourite memes."""
+
+    def __init__(
+        self,
+        database: Database,
+        access: Access,
+        bus: Bus,
+        clock: Clock,
+        snowflakes: SnowflakeGenerator,
+        settings: Settings,
+        media: MediaLibrary,
+        uploads: Uploads,
+    ) -> None:
+        self._database = database
+        self._access = access
+        self._bus = bus
+        self._clock = clock
+        self._snowflakes = snowflakes
+        self._settings = settings
+        self._media = media
+        self._uploads = uploads
+
+    def of_user(self, user_id: int) -> list[dict[str, Any]]:
+        """The account's memes, the oldest first."""
+        return meme_objects(favorite_memes.of_user(self._database.reader, user_id), self._media.addresses)
+
+    def get(self, user_id: int, meme_id: int) -> dict[str, Any]:
+        """One of the account's memes.
+
+        :raises ApiError: UNKNOWN_FAVORITE_MEME.
+        """
+        return meme_object(_known(self._database.reader, user_id, meme_id), self._media.addresses)
+
+    async def keep(self, principal: Principal, source: Source, words: Words) -> dict[str, Any]:
+        """Keep a picture, a film or a sound out of a message. FAVORITE_MEME_CREATE goes to the caller's sessions.
+
+        :raises ApiError: as `Access.channel`; UNKNOWN_MESSAGE; MAX_FAVORITE_MEMES, FILE_SIZE_TOO_LARGE; for what an
+            embed shows as `fetch`.
+        :raises InvalidFormBody: INVALID_FORMAT at `attachment_id` or `embed_index` where there is nothing to keep.
+        """
+        access = self._access.channel(principal, source.channel_id)
+        message = messages.by_id(self._database.reader, source.channel_id, source.message_id)
+        if message is None or not access.reads(message.id):
+            raise ApiError("UNKNOWN_MESSAGE")
+        found = _chosen(message, source)
+        if isinstance(found, str):
+            return await self._fetched(principal, found, words)
+        origin, user_id = found, principal.user_id
+        meme = FavoriteMeme(
+            attrs.evolve(
+                origin,
+                id=self._snowflakes(),
+                channel_id=user_id,
+                user_id=user_id,
+                message_id=None,
+                position=0,
+                title=None,
+                description=None,
+                flags=origin.flags & KEPT_FLAGS,
+                file_id=origin.id if origin.file_id is None else origin.file_id,
+            ),
+            words.name or _name_of(origin.filename),
+            words.alt_text if words.alt_text is not None else origin.description,
+            words.tags or (),
+        )
+
+        def unit(connection: sqlite3.Connection) -> FavoriteMeme:
+            # Its bytes may have gone meanwhile, unless the row that they were found by is there.
+            still = attachments.by_id(connection, origin.id)
+            if still is None or still.message_id != message.id:
+                raise ApiError("UNKNOWN_MESSAGE")
+            return self._inserted(connection, principal, meme)
+
+        await self._database.write(unit, lambda kept: self._tell(EventName.FAVORITE_MEME_CREATE, kept))
+        return meme_object(meme, self._media.addresses)
+
+    async def fetch(self, principal: Principal, url: str, words: Words) -> dict[str, Any]:
+        """Keep a picture, a film or a sound that lies elsewhere. FAVORITE_MEME_CREATE goes to the caller's sessions.
+
+        :raises ApiError: MEDIA_METADATA_ERROR for everything that is not to be had there; SERVICE_UNAVAILABLE;
+            MAX_FAVORITE_MEMES, FILE_SIZE_TOO_LARGE.
+        :raises InvalidFormBody: INVALID_FORMAT at `url` for what is no address of the web.
+        """
+        address = as_asked_for(url.strip())
+        if address is None:
+            raise InvalidFormBody.at("url", "INVALID_FORMAT")
+        return await self._fetched(principal, address, words)
+
+    async def change(self, user_id: int, meme_id: int, words: Words) -> dict[str, Any]:
+        """Say something else of a meme; an empty `alt_text` is none. FAVORITE_MEME_UPDATE goes to the account's
+        sessions.
+
+        :raises ApiError: UNKNOWN_FAVORITE_MEME.
+        """
+
+        def unit(connection: sqlite3.Connection) -> FavoriteMeme:
+            meme = _known(connection, user_id, meme_id)
+            changed = attrs.evolve(
+                meme,
+                name=words.name or meme.name,
+                alt_text=meme.alt_text if words.alt_text is None else words.alt_text or None,
+                tags=meme.tags if words.tags is None else words.tags,
+            )
+            favorite_memes.describe(connection, changed)
+            return changed
+
+        changed = await self._database.write(unit, lambda meme: self._tell(EventName.FAVORITE_MEME_UPDATE, meme))
+        return meme_object(changed, self._media.addresses)
+
+    async def delete(self, user_id: int, meme_id: int) -> None:
+        """Keep a meme no longer. FAVORITE_MEME_DELETE goes to the account's sessions.
+
+        :raises ApiError: UNKNOWN_FAVORITE_MEME.
+        """
+
+        def unit(connection: sqlite3.Connection) -> None:
+            if not favorite_memes.delete(connection, user_id, meme_id):
+                raise ApiError("UNKNOWN_FAVORITE_MEME")
+
+        def then(_: None) -> None:
+            data = {"meme_id": str(meme_id)}
+            self._bus.publish(Event(EventName.FAVORITE_MEME_DELETE, data, ToAccounts((user_id,))))
+
+        await self._database.write(unit, then)
+
+    def as_attachment(self, principal: Principal, channel_id: int, meme_id: int, position: int) -> AttachmentDraft:
+        """A meme as a file of a message that the caller is about to send to the channel.
+
+        :raises ApiError: as `MessageSending.require_may_attach`; UNKNOWN_FAVORITE_MEME.
+        :raises InvalidFormBody: TOO_MANY_FILES at `favorite_meme_id` where there is no room for it.
+        """
+        self._uploads.owner(principal, channel_id)
+        if position >= self._settings.limits.max_attachments_per_message:
+            raise InvalidFormBody.at("favorite_meme_id", "TOO_MANY_FILES")
+        meme = _known(self._database.reader, principal.user_id, meme_id)
+        file = attrs.evolve(
+            meme.file,
+            id=self._snowflakes(),
+            channel_id=channel_id,
+            position=position,
+            description=meme.alt_text,
+            file_id=meme.id if meme.file.file_id is None else meme.file.file_id,
+        )
+        return AttachmentDraft(file, is_promised=False, origin_id=meme.id)
+
+    async def _fetched(self, principal: Principal, url: str, words: Words) -> dict[str, Any]:
+        user_id, limits = principal.user_id, limits_of(self._settings, principal.account, self._clock.now_ms())
+        if favorite_memes.count(self._database.reader, user_id) >= limits.max_favorite_memes:
+            raise ApiError("MAX_FAVORITE_MEMES")  # before anybody else is bothered
+        name = file_name(PurePosixPath(unquote(urlsplit(url).path)).name)
+        file = Attachment(self._snowflakes(), user_id, user_id, name, "", 0)
+        async with self._media.storage.receiving() as incoming, self._media.settled(file.key):
+            await self._download(url, incoming, limits.attachment_max_size)
+            await incoming.keep(file.key)
+            described = await self._uploads.described(file, incoming)
+            meme = FavoriteMeme(described, words.name or _name_of(name), words.alt_text or None, words.tags or ())
+            await self._database.write(
+                lambda connection: self._inserted(connection, principal, meme),
+                lambda kept: self._tell(EventName.FAVORITE_MEME_CREATE, kept),
+            )
+        return meme_object(meme, self._media.addresses)
+
+    async def _download(self, url: str, incoming: Incoming, most: int) -> None:
+        try:
+            outside = await self._media.external.fetch(url)
+        except ApiError as error:
+            raise ApiError("MEDIA_METADATA_ERROR") if error.code == "BAD_GATEWAY" else error from None
+        try:
+            async with aclosing(outside.pieces()) as pieces:
+                async for piece in pieces:
+                    if incoming.size + len(piece) > most:
+                        raise ApiError("FILE_SIZE_TOO_LARGE")
+                    await incoming.write(piece)
+        except EOFError:
+            raise ApiError("MEDIA_METADATA_ERROR") from None
+        finally:
+            await outside.aclose()
+
+    def _inserted(self, connection: sqlite3.Connection, principal: Principal, meme: FavoriteMeme) -> FavoriteMeme:
+        limits = limits_of(self._settings, principal.account, self._clock.now_ms())
+        if favorite_memes.count(connection, meme.user_id) >= limits.max_favorite_memes:
+            raise ApiError("MAX_FAVORITE_MEMES")
+        if not favorite_memes.insert(connection, meme):
+            raise ApiError("UNKNOWN_USER")
+        require_room(attachments.usage(connection, meme.user_id), self._settings)
+        return meme
+
+    def _tell(self, name: EventName, meme: FavoriteMeme) -> None:
+        self._bus.publish(Event(name, meme_object(meme, self._media.addresses), ToAccounts((meme.user_id,))))
+
+
+def meme_objects(memes: Sequence[FavoriteMeme], addresses: Addresses) -> list[dict[str, Any]]:
+    """Favourite memes as the wire has them."""
+    return [meme_object(meme, addresses) for meme in memes]
+
+
+def meme_object(meme: FavoriteMeme, addresses: Addresses) -> dict[str, Any]:
+    """A favourite meme as the wire has it."""
+    file = meme.file
+    return {
+        "id": str(meme.id),
+        "user_id": str(meme.user_id),
+        "name": meme.name,
+        "alt_text": meme.alt_text,
+        "tags": list(meme.tags),
+        "attachment_id": str(meme.id),
+        "filename": file.filename,
+        "content_type": file.content_type,
+        "content_hash": file.content_hash,
+        "size": file.size,
+        "width": file.width,
+        "height": file.height,
+        "duration": file.duration,
+        "url": addresses.attachment(file),
+        "is_gifv": False,
+    }
+
+
+def _known(connection: sqlite3.Connection, user_id: int, meme_id: int) -> FavoriteMeme:
+    meme = favorite_memes.by_id(connection, user_id, meme_id)
+    if meme is None:
+        raise ApiError("UNKNOWN_FAVORITE_MEME")
+    return meme
+
+
+def _chosen(message: Message, source: Source) -> Attachment | str:
+    """An attachment of the message, or the address of what an embed shows."""
+    if source.embed_index is None:
+        for file in message.attachments:
+            if source.attachment_id in (None, file.id) and file.content_type in KEPT_TYPES:
+                return file
+        if source.attachment_id is not None:
+            raise InvalidFormBody.at("attachment_id", "INVALID_FORMAT")
+    extra = message.extra or MessageExtra()
+    embeds = (*extra.embeds, *extra.link_embeds)
+    chosen = embeds if source.embed_index is None else embeds[source.embed_index : source.embed_index + 1]
+    for embed in chosen:
+        for part in SHOWN_PARTS:
+            url = as_asked_for(embed.get(part, {}).get("url", ""))
+            if url is not None:
+                return url
+    raise InvalidFormBody.at("attachment_id" if source.embed_index is None else "embed_index", "INVALID_FORMAT")
+
+
+def _name_of(filename: str) -> str:
+    return PurePosixPath(filename).stem[:NAME_LENGTH] or "meme"

@@ -1,0 +1,318 @@
+"""Deleting messages: one, several by id, or those that fit (messages.md, Deleting messages)."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Sequence
+from typing import Final
+
+import attrs
+
+from chat.auth.principal import Principal
+from chat.bus.bus import Bus
+from chat.domain.messages.message_events import message_deleted
+from chat.domain.messages.message_removal import Removed, announce_lost_pins, announce_removed, remove_messages
+from chat.domain.policy.errands import Errand, Errands, State
+from chat.domain.standing.access import Access, ChannelAccess
+from chat.domain.standing.audit_log import Actor, AuditLog
+from chat.domain.standing.channel_witness import ChannelWitness
+from chat.domain.standing.private_channels import PrivateChannelAccess
+from chat.errors import ApiError
+from chat.registries.audit_actions import AuditAction
+from chat.registries.channel_types import ChannelType
+from chat.registries.errands import ErrandKind
+from chat.registries.permissions import Permission
+from chat.snowflake import MAXIMUM
+from chat.store.accounts import accounts
+from chat.store.database import Database
+from chat.store.messages import messages
+from chat.store.messages.messages import Message
+from chat.store.standing.guild_audit_log import AuditLogEntry
+
+MANAGE_MESSAGES: Final = Permission.MANAGE_MESSAGES.value
+
+BATCH_MESSAGES: Final = 100
+"""Messages that go in one unit, and that one event names."""
+
+SCANNED_AT_ONCE: Final = 500
+SCANNED_MAXIMUM: Final = 10_000
+"""Messages that one purge looks at; what lies deeper stays."""
+
+PURGED_DEFAULT: Final = 100
+PURGED_MAXIMUM: Final = 1_000
+"""Messages that one purge takes at most."""
+
+LINK_SCHEMES: Final = ("http://", "https://")
+
+
+@attrs.frozen
+class Deleted:
+    """A message that went, with what its channel lost; `entry` where the guild's audit log tells of it."""
+
+    message: Message
+    removed: Removed
+    entry: AuditLogEntry | None
+
+
+@attrs.frozen
+class _BulkDeletion:
+    """What one unit deleted, and the entry that tells of it."""
+
+    removed: Removed
+    entry: AuditLogEntry | None = None
+
+
+@attrs.frozen
+class Purge:
+    """Which messages of a channel a purge takes, the newest first, at most `limit`.
+
+    `before` and `after` are ids, exclusive. `has` holds `attachment`, `embed`, `sticker`, `link` or `forward`, all of
+    which a message must have. Pinned messages stay unless `pinned` says otherwise.
+    """
+
+    limit: int = PURGED_DEFAULT
+    before: int | None = None
+    after: int | None = None
+    user_ids: frozenset[int] = frozenset()
+    contains: str | None = None
+    has: frozenset[str] = frozenset()
+    bots: bool | None = None
+    pinned: bool = False
+
+
+HAS: Final[dict[str, Callable[[Message], bool]]] = {
+    "attachment": lambda message: bool(message.attachments),
+    "embed": lambda message: message.extra is not None and bool(message.extra.embeds or message.extra.link_embeds),
+    "sticker": lambda message: message.extra is not None and bool(message.extra.stickers),
+    "link": lambda message: any(scheme in message.content for scheme in LINK_SCHEMES),
+    "forward": lambda message: message.extra is not None and bool(message.extra.snapshots),
+}
+"""What a message can be asked to have."""
+
+
+class MessageDeletion:
+    """The operations that delete messages."""
+
+    def __init__(
+        self,
+        database: Database,
+        access: Access,
+        bus: Bus,
+        audit_log: AuditLog,
+        witness: ChannelWitness,
+        errands: Errands,
+    ) -> None:
+        self._database = database
+        self._access = access
+        self._bus = bus
+        self._audit_log = audit_log
+        self._witness = witness
+        self._errands = errands
+        errands.handle(ErrandKind.PURGE, self._purge)
+
+    async def delete(self, principal: Principal, channel_id: int, message_id: int, reason: str | None = None) -> None:
+        """Delete one's own message, or with MANAGE_MESSAGES anyone's that the caller may read, which the guild's audit
+        log counts.
+
+        :raises ApiError: as `Access.channel`; UNKNOWN_MESSAGE, MISSING_PERMISSIONS.
+        """
+        access = self._access.channel(principal, channel_id)
+        message = messages.by_id(self._database.reader, channel_id, message_id)
+        if message is None or not may_name(access, message):
+            raise ApiError("UNKNOWN_MESSAGE")
+        actor = None
+        if not is_own(access, message):
+            access.require(MANAGE_MESSAGES)
+            actor = Actor(principal.user_id, reason)
+        await self.delete_stored(access, message, actor)
+
+    async def delete_stored(self, access: ChannelAccess, message: Message, actor: Actor | None = None) -> None:
+        """Delete a message; `actor` is somebody else than its author.
+
+        :raises ApiError: UNKNOWN_MESSAGE when it went meanwhile.
+        """
+
+        await self._database.write(
+            lambda connection: self.remove(connection, access, message, actor),
+            lambda deleted: self.announce(access, deleted),
+        )
+
+    def remove(
+        self, connection: sqlite3.Connection, access: ChannelAccess, message: Message, actor: Actor | None
+    ) -> Deleted:
+        """In a unit: delete a message, as `delete_stored`.
+
+        :raises ApiError: UNKNOWN_MESSAGE when it went meanwhile.
+        """
+        removed, entry = remove_messages(connection, message.channel_id, [message.id]), None
+        if not removed.message_ids:
+            raise ApiError("UNKNOWN_MESSAGE")
+        if actor is not None and access.guild_id is not None:
+            options = {"channel_id": str(message.channel_id)}
+            entry = self._audit_log.count(
+                connection, access.guild_id, AuditAction.MESSAGE_DELETE, actor, message.author_id, options
+            )
+        return Deleted(message, removed, entry)
+
+    def announce(self, access: ChannelAccess, deleted: Deleted) -> None:
+        """After the commit: tell of a message that `remove` deleted."""
+        renewed = self._access.renewed(access)
+        if renewed is not None:
+            self._audit_log.publish(deleted.entry)
+            self._bus.publish(message_deleted(renewed, deleted.message))
+            announce_lost_pins(self._bus, renewed, deleted.removed)
+
+    async def delete_many(
+        self, principal: Principal, channel_id: int, message_ids: Sequence[int], reason: str | None = None
+    ) -> None:
+        """Delete messages, at most BATCH_MESSAGES; ids of messages that there are not, or that the caller may not read,
+        are passed over.
+
+        :raises ApiError: as `Access.channel`; CANNOT_EXECUTE_ON_DM, MISSING_PERMISSIONS.
+        """
+        access = self._moderated(principal, channel_id)
+        batch = [message_id for message_id in message_ids[:BATCH_MESSAGES] if access.reads(message_id)]
+        actor = Actor(principal.user_id, reason)
+        await self._database.write(
+            lambda connection: self._remove_in(connection, channel_id, access.guild_id, batch, actor), self._announce
+        )
+
+    async def purge(self, principal: Principal, channel_id: int, purge: Purge, reason: str | None = None) -> int:
+        """Delete the messages that fit and that the caller may read, in batches; returns how many went once all of them
+        are gone. Of the caller's personal notes everything goes that stands there now, whatever the purge says.
+
+        Each batch is a unit, an event and an entry in the audit log of its own; all of them are one errand.
+
+        :raises ApiError: as `delete_many`.
+        """
+        access = self._access.channel(principal, channel_id)
+        if access.channel.type == ChannelType.DM_PERSONAL_NOTES:
+            return await self._emptied(access)
+        self._require_moderator(access)
+        floor = access.history_floor()
+        if floor is None:
+            return 0
+        least = floor if purge.after is None else max(floor, min(purge.after + 1, MAXIMUM))
+        chosen = await self._database.read(lambda connection: _choose(connection, channel_id, purge, least))
+        return await self._purged(access, {"message_ids": chosen, "reason": reason})
+
+    async def _emptied(self, access: ChannelAccess) -> int:
+        """Delete everything in the caller's personal notes."""
+        channel_id = access.channel.id
+        last_id = await self._database.read(lambda connection: messages.last_of_channel(connection, channel_id))
+        return await self._purged(access, {"last_id": last_id, "reason": None})
+
+    async def _purged(self, access: ChannelAccess, what: State) -> int:
+        state = {
+            **what,
+            "channel_id": access.channel.id,
+            "guild_id": access.guild_id,
+            "actor_id": access.user_id,
+        }
+        return (await self._errands.do(ErrandKind.PURGE, state)).count
+
+    async def _purge(self, errand: Errand) -> None:
+        channel_id: int = errand.state["channel_id"]
+        guild_id: int | None = errand.state["guild_id"]
+        actor = Actor(errand.state["actor_id"], errand.state["reason"])
+
+        def portion(connection: sqlite3.Connection, state: State) -> tuple[State | None, _BulkDeletion]:
+            chosen = state.get("message_ids")
+            if chosen is None:
+                batch = messages.ids_up_to(connection, channel_id, state["last_id"], BATCH_MESSAGES)
+                left = state if len(batch) == BATCH_MESSAGES else None
+            else:
+                batch, rest = chosen[:BATCH_MESSAGES], chosen[BATCH_MESSAGES:]
+                left = {**state, "message_ids": rest} if rest else None
+            return left, self._remove_in(connection, channel_id, guild_id, batch, actor)
+
+        def then(done: _BulkDeletion) -> None:
+            errand.count += len(done.removed.message_ids)
+            self._announce(done)
+
+        while not errand.is_over:
+            await errand.step(portion, then)
+
+    def _moderated(self, principal: Principal, channel_id: int) -> ChannelAccess:
+        access = self._access.channel(principal, channel_id)
+        self._require_moderator(access)
+        return access
+
+    def _require_moderator(self, access: ChannelAccess) -> None:
+        if isinstance(access, PrivateChannelAccess):
+            raise ApiError("CANNOT_EXECUTE_ON_DM")
+        access.require(MANAGE_MESSAGES)
+
+    def _remove_in(
+        self,
+        connection: sqlite3.Connection,
+        channel_id: int,
+        guild_id: int | None,
+        message_ids: Sequence[int],
+        actor: Actor,
+    ) -> _BulkDeletion:
+        removed = remove_messages(connection, channel_id, message_ids)
+        if not removed.message_ids or guild_id is None:
+            return _BulkDeletion(removed)
+        entry = self._audit_log.record(
+            connection,
+            guild_id,
+            AuditAction.MESSAGE_BULK_DELETE,
+            actor,
+            target_id=channel_id,
+            options={"count": str(len(removed.message_ids))},
+        )
+        return _BulkDeletion(removed, entry)
+
+    def _announce(self, done: _BulkDeletion) -> None:
+        access = self._witness.of(done.removed.channel_id)
+        if access is not None:
+            self._audit_log.publish(done.entry)
+            announce_removed(self._bus, access, done.removed)
+
+
+def is_own(access: ChannelAccess, message: Message) -> bool:
+    """Whether the caller wrote the message itself."""
+    return message.author_id == access.user_id and message.webhook_id is None
+
+
+def may_name(access: ChannelAccess, message: Message) -> bool:
+    """Whether the caller may change or delete the message as far as sight goes: it wrote it, or may read it."""
+    return is_own(access, message) or access.reads(message.id)
+
+
+def _choose(connection: sqlite3.Connection, channel_id: int, purge: Purge, floor: int) -> list[int]:
+    """The ids of the messages that a purge takes, none of them under `floor`."""
+    chosen: list[int] = []
+    before, scanned = purge.before, 0
+    while scanned < SCANNED_MAXIMUM:
+        page = messages.below(connection, channel_id, SCANNED_AT_ONCE, before=before, floor=floor)
+        bots = _bots(connection, page) if purge.bots is not None else frozenset()
+        for message in page:
+            if _fits(message, purge, bots):
+                chosen.append(message.id)
+                if len(chosen) == purge.limit:
+                    return chosen
+        if len(page) < SCANNED_AT_ONCE:
+            break
+        before, scanned = page[-1].id, scanned + len(page)
+    return chosen
+
+
+def _bots(connection: sqlite3.Connection, page: Sequence[Message]) -> frozenset[int]:
+    """Those of the authors that are no people; webhooks are among them."""
+    hooks = frozenset(message.author_id for message in page if message.webhook_id is not None)
+    people = {message.author_id for message in page} - hooks
+    return hooks | {account.id for account in accounts.by_ids(connection, tuple(people)) if account.bot}
+
+
+def _fits(message: Message, purge: Purge, bots: frozenset[int]) -> bool:
+    if message.pinned_at is not None and not purge.pinned:
+        return False
+    if purge.user_ids and message.author_id not in purge.user_ids:
+        return False
+    if purge.bots is not None and (message.author_id in bots) is not purge.bots:
+        return False
+    if purge.contains is not None and purge.contains.casefold() not in message.content.casefold():
+        return False
+    return all(HAS[kind](message) for kind in purge.has)

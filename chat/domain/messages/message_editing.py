@@ -1,0 +1,367 @@
+"""Editing messages (messages.md, Editing messages).
+
+Authors change what they wrote; others may, with MANAGE_MESSAGES, hide and show the embeds of a message and nothing
+else. The change is made to the message as it is in the unit, so that what comes to it from elsewhere meanwhile (embeds
+of links, a call's end, a pin) stays.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+import attrs
+
+from chat.auth.principal import Principal
+from chat.bus.bus import Bus
+from chat.clock import Clock
+from chat.config import Limits, Settings
+from chat.domain.messages.mention_parsing import ParsedMentions, parse_mentions
+from chat.domain.messages.message_deletion import Deleted, MessageDeletion, is_own, may_name
+from chat.domain.messages.message_drafts import AttachmentDraft, MessageEdit, require_content
+from chat.domain.messages.message_events import message_updated
+from chat.domain.messages.message_files import put_into_message
+from chat.domain.messages.message_mentions import CountedMentions, count_mentions
+from chat.domain.messages.message_parts import Viewer, has_parts, viewer_of
+from chat.domain.messages.message_reading import StoredMessages, accounts_by_id, with_context
+from chat.domain.messages.message_texts import JudgedText, judge_text
+from chat.domain.policy.embeds import require_embeds, require_own_files
+from chat.domain.policy.instance_policy import InstancePolicy
+from chat.domain.policy.limits import limits_of
+from chat.domain.policy.public_addresses import Addresses
+from chat.domain.standing.access import Access, ChannelAccess, GuildChannelAccess
+from chat.domain.standing.audit_log import Actor
+from chat.domain.standing.expression_objects import EMOJIS
+from chat.domain.standing.private_channels import require_unblocked
+from chat.errors import ApiError, InvalidFormBody
+from chat.registries.message_types import MessageFlag, MessageType
+from chat.registries.permissions import Permission
+from chat.snowflake import MAXIMUM
+from chat.store.accounts import accounts
+from chat.store.accounts.accounts import Account
+from chat.store.database import Database
+from chat.store.guilds import expressions
+from chat.store.guilds.expressions import ExpressionPlace
+from chat.store.messages import attachments, messages
+from chat.store.messages.attachments import Attachment
+from chat.store.messages.messages import Message, MessageExtra
+
+EDITABLE_MESSAGE_TYPES: Final = frozenset({MessageType.DEFAULT, MessageType.REPLY})
+"""Messages that somebody wrote; the others are the server's."""
+
+EDITABLE_FLAGS: Final = MessageFlag.SUPPRESS_EMBEDS.value
+"""Bits that an edit sets and clears; the others stay as they were sent."""
+
+MANAGE_MESSAGES: Final = Permission.MANAGE_MESSAGES.value
+ATTACH_FILES: Final = Permission.ATTACH_FILES.value
+EMBED_LINKS: Final = Permission.EMBED_LINKS.value
+
+
+@attrs.frozen
+class _NewText:
+    """A new text, and what it names."""
+
+    text: JudgedText
+    counted: CountedMentions
+
+
+@attrs.frozen
+class _Edited:
+    message: Message
+    stored: StoredMessages
+    for_author: StoredMessages
+
+
+class MessageEditing:
+    """The operation that edits a message."""
+
+    def __init__(
+        self,
+        database: Database,
+        access: Access,
+        bus: Bus,
+        clock: Clock,
+        settings: Settings,
+        policy: InstancePolicy,
+        addresses: Addresses,
+        deletion: MessageDeletion,
+    ) -> None:
+        self._database = database
+        self._access = access
+        self._bus = bus
+        self._clock = clock
+        self._settings = settings
+        self._policy = policy
+        self._addresses = addresses
+        self._deletion = deletion
+
+    async def edit(self, principal: Principal, channel_id: int, message_id: int, edit: MessageEdit) -> dict[str, Any]:
+        """Change a message; mentions are judged afresh, and nobody is notified again.
+
+        Only a change of text, embeds or files marks the message as edited.
+
+        :raises ApiError: as `Access.channel`; UNKNOWN_MESSAGE, CANNOT_EDIT_OTHER_USER_MESSAGE (also for what the server
+            wrote, and for what a forward carries), MISSING_PERMISSIONS, COMMUNICATION_DISABLED, THREAD_ARCHIVED,
+            THREAD_LOCKED, CANNOT_SEND_EMPTY_MESSAGE, CANNOT_SEND_MESSAGES_TO_USER (blocked, either way),
+            CONTENT_BLOCKED, FILE_SIZE_TOO_LARGE.
+        :raises InvalidFormBody: CONTENT_EXCEEDS_MAX_LENGTH at `content`; as `require_embeds`; TOO_MANY_FILES and
+            INVALID_FORMAT at `attachments`.
+        """
+        access = self._access.channel(principal, channel_id)
+        message = messages.by_id(self._database.reader, channel_id, message_id)
+        if message is None or not may_name(access, message):
+            raise ApiError("UNKNOWN_MESSAGE")
+        now_ms = self._clock.now_ms()
+        if not is_own(access, message):
+            if not edit.changes_flags_alone or message.type not in EDITABLE_MESSAGE_TYPES:
+                raise ApiError("CANNOT_EDIT_OTHER_USER_MESSAGE")
+            access.require(MANAGE_MESSAGES)
+        elif message.type not in EDITABLE_MESSAGE_TYPES:
+            raise ApiError("CANNOT_EDIT_OTHER_USER_MESSAGE")
+        access.require_voice(now_ms)
+        access.require_open(now_ms)
+        needed = (ATTACH_FILES if edit.attachments else 0) | (EMBED_LINKS if edit.embeds else 0)
+        if needed:
+            access.require(needed)
+        limits = limits_of(self._settings, principal.account, now_ms)
+        return await self._edited(access, message, edit, limits, viewer_of(principal))
+
+    async def remove_attachment(
+        self, principal: Principal, channel_id: int, message_id: int, attachment_id: int, reason: str | None = None
+    ) -> None:
+        """Take one file off one's own message, or with MANAGE_MESSAGES off anyone's. A message in which nothing is left
+        is deleted.
+
+        :raises ApiError: as `edit`; NOT_FOUND for a file that the message does not have.
+        """
+        access = self._access.channel(principal, channel_id)
+        message = messages.by_id(self._database.reader, channel_id, message_id)
+        if message is None or not may_name(access, message):
+            raise ApiError("UNKNOWN_MESSAGE")
+        actor = None
+        if not is_own(access, message):
+            access.require(MANAGE_MESSAGES)
+            actor = Actor(principal.user_id, reason)
+        now_ms = self._clock.now_ms()
+        access.require_voice(now_ms)
+        access.require_open(now_ms)
+        edit, viewer = MessageEdit(removed_attachment=attachment_id), viewer_of(principal)
+        limits = limits_of(self._settings, principal.account, now_ms)
+
+        def unit(connection: sqlite3.Connection) -> _Edited | Deleted:
+            before = _present(connection, message)
+            if _is_empty(_with_files(before, edit, limits)):
+                return self._deletion.remove(connection, access, before, actor)
+            return self._write(connection, before, edit, _applied(before, edit, None, limits, now_ms), viewer)
+
+        def then(done: _Edited | Deleted) -> None:
+            if isinstance(done, Deleted):
+                self._deletion.announce(access, done)
+            else:
+                self._announce(access, done)
+
+        await self._database.write(unit, then)
+
+    async def edit_of_webhook(self, access: GuildChannelAccess, message: Message, edit: MessageEdit) -> dict[str, Any]:
+        """Change a message that the webhook wrote.
+
+        :raises ApiError: UNKNOWN_MESSAGE, THREAD_ARCHIVED, THREAD_LOCKED, CANNOT_SEND_EMPTY_MESSAGE, CONTENT_BLOCKED,
+            FILE_SIZE_TOO_LARGE.
+        :raises InvalidFormBody: as `edit`.
+        """
+        access.require_open(self._clock.now_ms())
+        viewer = Viewer(message.author_id)
+        return await self._edited(access, message, edit, self._settings.limits_for(premium=False), viewer)
+
+    async def _edited(
+        self, access: ChannelAccess, message: Message, edit: MessageEdit, limits: Limits, viewer: Viewer
+    ) -> dict[str, Any]:
+        self._require_good(message, edit, limits)
+        new_text = None if edit.content is None else await self._judged(access, message, edit.content, edit)
+        now_ms = self._clock.now_ms()
+
+        def unit(connection: sqlite3.Connection) -> _Edited:
+            before = _present(connection, message)
+            if not edit.changes_flags_alone:
+                require_unblocked(connection, access)
+            return self._write(connection, before, edit, _applied(before, edit, new_text, limits, now_ms), viewer)
+
+        done = await self._database.write(unit, lambda done: self._announce(access, done))
+        floor = access.history_floor()
+        return done.for_author.wire(done.message, self._addresses, MAXIMUM if floor is None else floor)
+
+    def _write(
+        self, connection: sqlite3.Connection, before: Message, edit: MessageEdit, edited: Message, viewer: Viewer
+    ) -> _Edited:
+        """In a unit: write the message as it is after the edit."""
+        messages.update(connection, edited)
+        _write_files(connection, before, edited)
+        if edit.attachments:
+            drafts = _placed(edit.attachments, edited)
+            put_into_message(connection, edited, drafts, self._settings, self._clock.now_ms())
+        stored = with_context(connection, [edited])
+        shown_alike = not any(has_parts(shown) for shown in (edited, *stored.referenced.values()))
+        for_author = stored if shown_alike else with_context(connection, [edited], viewer=viewer)
+        return _Edited(edited, stored, for_author)
+
+    def _announce(self, access: ChannelAccess, done: _Edited) -> None:
+        renewed = self._access.renewed(access)
+        if renewed is not None:
+            wire = done.stored.wire(done.message, self._addresses)
+            self._bus.publish(message_updated(renewed, done.message, wire))
+
+    def _require_good(self, message: Message, edit: MessageEdit, limits: Limits) -> None:
+        """What can be said of an edit by itself."""
+        if edit.content is not None:
+            require_content(edit.content, limits.max_message_length, needed=False)
+            self._policy.require_unblocked(edit.content)
+        if edit.embeds:
+            require_embeds(edit.embeds, limits.max_embeds_per_message)
+            self._policy.require_unblocked_embeds(edit.embeds)
+        for kept in (edit.kept_attachments or {}).values():
+            self._policy.require_unblocked("\n".join((kept.title or "", kept.description or "")))
+        if edit.attachments:
+            self._policy.require_unblocked_files(file.attachment for file in edit.attachments)
+        if message.extra is not None and message.extra.snapshots and not edit.changes_flags_alone:
+            raise ApiError("CANNOT_EDIT_OTHER_USER_MESSAGE")
+
+    async def _judged(self, access: ChannelAccess, message: Message, content: str, edit: MessageEdit) -> _NewText:
+        """The new text and its mentions; whoever is mentioned by being answered stays so."""
+        parsed = parse_mentions(content)
+        if message.reference is None and not parsed.user_ids and not parsed.emoji_ids:
+            counted = count_mentions(access, parsed, edit.allowed_mentions, {})
+            return _NewText(judge_text(access, content, parsed, {}), counted)
+        named, replied_to, emojis = await self._database.read(
+            lambda connection: _find_named(connection, message, parsed)
+        )
+        counted = count_mentions(access, parsed, edit.allowed_mentions, named, replied_to)
+        return _NewText(judge_text(access, content, parsed, emojis), counted)
+
+
+def _present(connection: sqlite3.Connection, message: Message) -> Message:
+    """The message as it is now. Raises UNKNOWN_MESSAGE."""
+    found = messages.by_id(connection, message.channel_id, message.id)
+    if found is None:
+        raise ApiError("UNKNOWN_MESSAGE")
+    return found
+
+
+def _is_empty(message: Message) -> bool:
+    """Whether there is nothing in the message."""
+    extra = message.extra or MessageExtra()
+    return not (message.content.strip() or message.attachments or extra.embeds or extra.stickers or extra.snapshots)
+
+
+def _find_named(
+    connection: sqlite3.Connection, message: Message, parsed: ParsedMentions
+) -> tuple[Mapping[int, Account], Account | None, Mapping[int, ExpressionPlace]]:
+    named = accounts_by_id(connection, parsed.user_ids)
+    emojis = expressions.places(connection, EMOJIS, parsed.emoji_ids) if parsed.emoji_ids else {}
+    reference, answered = message.reference, None
+    if reference is not None:
+        answered = messages.by_id(connection, reference.channel_id, reference.message_id)
+    if answered is None or answered.author_id not in message.mentioned_user_ids:
+        return named, None, emojis
+    return named, accounts.by_id(connection, answered.author_id), emojis
+
+
+def _applied(before: Message, edit: MessageEdit, new_text: _NewText | None, limits: Limits, now_ms: int) -> Message:
+    """The message after the edit.
+
+    :raises ApiError: CANNOT_SEND_EMPTY_MESSAGE; NOT_FOUND for a file to be removed that is not there.
+    :raises InvalidFormBody: at `attachments` or at an embed.
+    """
+    edited = _with_files(before, edit, limits)
+    if new_text is not None:
+        edited = _with_text(edited, new_text)
+    if edit.embeds is not None:
+        edited = _with_extra(edited, embeds=edit.embeds)
+    extra = edited.extra or MessageExtra()
+    fewer = edit.kept_attachments is not None or edit.removed_attachment is not None
+    if edit.embeds or (extra.embeds and fewer):
+        require_own_files(extra.embeds, [file.filename for file in edited.attachments])
+    if _is_empty(edited):
+        raise ApiError("CANNOT_SEND_EMPTY_MESSAGE")
+    if edit.flags is not None:
+        edited = attrs.evolve(edited, flags=edited.flags & ~EDITABLE_FLAGS | edit.flags & EDITABLE_FLAGS)
+    return attrs.evolve(edited, edited_at=now_ms) if _says_something_else(before, edited) else edited
+
+
+def _says_something_else(before: Message, after: Message) -> bool:
+    """Whether text, embeds or files differ."""
+    before_embeds, after_embeds = ((message.extra or MessageExtra()).embeds for message in (before, after))
+    return (before.content, before_embeds, before.attachments) != (after.content, after_embeds, after.attachments)
+
+
+def _with_text(message: Message, new: _NewText) -> Message:
+    counted = new.counted
+    changed = attrs.evolve(
+        message,
+        content=new.text.content,
+        mention_everyone=counted.everyone or counted.here,
+        mentioned_user_ids=counted.user_ids,
+        mentioned_role_ids=counted.role_ids,
+    )
+    links = {} if new.text.content == message.content else {"link_embeds": ()}  # they are of the links in the old text
+    return _with_extra(changed, **new.text.extra, **links)
+
+
+def _with_files(message: Message, edit: MessageEdit, limits: Limits) -> Message:
+    """The message with those of its files that stay, and with the new ones."""
+    kept = {file.id: file for file in message.attachments}
+    if edit.kept_attachments is not None:
+        if not edit.kept_attachments.keys() <= kept.keys():
+            raise InvalidFormBody.at("attachments", "INVALID_FORMAT")
+        kept = {file_id: _worded(file, edit) for file_id, file in kept.items() if file_id in edit.kept_attachments}
+    if edit.removed_attachment is not None and kept.pop(edit.removed_attachment, None) is None:
+        raise ApiError("NOT_FOUND")
+    files = _in_order(kept, [attrs.evolve(draft.attachment, message_id=message.id) for draft in edit.attachments], edit)
+    if files == message.attachments:
+        return message
+    if len(files) > limits.max_attachments_per_message:
+        raise InvalidFormBody.at("attachments", "TOO_MANY_FILES")
+    return _with_extra(attrs.evolve(message, attachments=files), attachments=len(files))
+
+
+def _in_order(kept: dict[int, Attachment], new: Sequence[Attachment], edit: MessageEdit) -> tuple[Attachment, ...]:
+    """Those that stay, and new ones, as the edit orders them; positions are written anew where they do not ascend."""
+    coming, left = iter(new), dict(kept)
+    named = (next(coming, None) if file_id is None else left.pop(file_id, None) for file_id in edit.attachment_order)
+    files = [*filter(None, named), *left.values(), *coming]
+    positions = [file.position for file in files]
+    if not new and positions == sorted(positions):
+        return tuple(files)
+    return tuple(attrs.evolve(file, position=position) for position, file in enumerate(files))
+
+
+def _placed(drafts: Sequence[AttachmentDraft], edited: Message) -> list[AttachmentDraft]:
+    """New files as the message has them."""
+    placed = {file.id: file for file in edited.attachments}
+    return [attrs.evolve(draft, attachment=placed[draft.attachment.id]) for draft in drafts]
+
+
+def _worded(file: Attachment, edit: MessageEdit) -> Attachment:
+    words = {} if edit.kept_attachments is None else attrs.asdict(edit.kept_attachments[file.id])
+    return attrs.evolve(file, **{name: text for name, text in words.items() if text is not None})
+
+
+def _with_extra(message: Message, **members: Any) -> Message:
+    extra = message.extra
+    if extra is None:
+        members = {name: value for name, value in members.items() if value}
+        if not members:
+            return message
+        extra = MessageExtra()
+    return attrs.evolve(message, extra=attrs.evolve(extra, **members))
+
+
+def _write_files(connection: sqlite3.Connection, before: Message, after: Message) -> None:
+    """Write what became of the files that were there."""
+    if before.attachments == after.attachments:
+        return
+    left = {file.id: file for file in after.attachments}
+    attachments.delete(connection, [file.id for file in before.attachments if file.id not in left])
+    for file in before.attachments:
+        if file.id in left and left[file.id] != file:
+            attachments.describe(connection, left[file.id])

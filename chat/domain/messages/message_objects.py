@@ -1,0 +1,249 @@
+"""Message objects as the wire has them (messages.md, Message object).
+
+`stored_message_object` shows a whole message. What few messages have comes out of `Message.extra` (`_add_extra`); what
+tables of other domains hold (reactions, threads) comes as `parts` (`chat.domain.messages.message_parts`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from chat.clock import iso_timestamp
+from chat.domain.policy.embed_objects import embed_objects
+from chat.domain.policy.public_addresses import Addresses
+from chat.domain.standing.user_objects import partial_user
+from chat.registries.message_types import POINTING_MESSAGE_TYPES, MessageFlag
+from chat.registries.user_flags import UserFlag
+from chat.snowflake import snowflake_time_ms
+from chat.store.accounts.accounts import Account
+from chat.store.messages.attachments import Attachment
+from chat.store.messages.messages import Message, MessageExtra, MessageReference
+
+SUPPRESS_EMBEDS: Final = MessageFlag.SUPPRESS_EMBEDS.value
+IS_CROSSPOST: Final = MessageFlag.IS_CROSSPOST.value
+
+Parts = Mapping[int, Mapping[str, Any]]
+"""Further members of message objects, by the message's id."""
+
+NO_PARTS: Final[Parts] = {}
+
+
+def message_object(
+    message: Message,
+    *,
+    author: Mapping[str, Any],
+    mentions: Sequence[Mapping[str, Any]],
+) -> dict[str, Any]:
+    """A message that has neither files nor anything else but text; `author` and `mentions` are partial users."""
+    data: dict[str, Any] = {
+        "id": str(message.id),
+        "channel_id": str(message.channel_id),
+        "author": author,
+        "type": message.type,
+        "flags": message.flags,
+        "content": message.content,
+        "timestamp": iso_timestamp(snowflake_time_ms(message.id)),
+        "edited_timestamp": None if message.edited_at is None else iso_timestamp(message.edited_at),
+        "pinned": message.pinned_at is not None,
+        "mention_everyone": message.mention_everyone,
+        "tts": message.tts,
+        "mentions": mentions,
+        "mention_roles": [str(role_id) for role_id in message.mentioned_role_ids],
+        "embeds": [],
+        "attachments": [],
+        "stickers": [],
+    }
+    if message.webhook_id is not None:
+        data["webhook_id"] = str(message.webhook_id)
+    if message.nonce is not None:
+        data["nonce"] = message.nonce
+    if message.reference is not None:
+        data["message_reference"] = reference_object(message.reference)
+    return data
+
+
+def whole_message_object(
+    message: Message,
+    *,
+    author: Mapping[str, Any],
+    mentions: Sequence[Mapping[str, Any]],
+    accounts: Mapping[int, Account],
+    addresses: Addresses,
+) -> dict[str, Any]:
+    """The message with its files and its `extra`, without the one it answers."""
+    data = message_object(message, author=author, mentions=mentions)
+    if message.extra is not None:
+        _add_extra(data, message, message.extra, accounts, addresses)
+    return data
+
+
+def stored_message_object(
+    message: Message,
+    referenced: Message | None,
+    accounts: Mapping[int, Account],
+    addresses: Addresses,
+    parts: Parts = NO_PARTS,
+) -> dict[str, Any]:
+    """The message with, where it refers to one that it does not carry, `referenced_message`: that message, or null when
+    it is gone.
+
+    `accounts` holds the authors and the mentioned of both; whoever is missing there is shown as a deleted account.
+    """
+    data = referenced_message_object(message, accounts, addresses, parts)
+    if message.reference is not None and not _only_points(message):
+        data["referenced_message"] = (
+            None if referenced is None else referenced_message_object(referenced, accounts, addresses, parts)
+        )
+    return data
+
+
+def attachment_object(attachment: Attachment, addresses: Addresses) -> dict[str, Any]:
+    """An attachment (messages.md, Message object)."""
+    address = addresses.attachment(attachment)
+    data: dict[str, Any] = {
+        "id": str(attachment.id),
+        "filename": attachment.filename,
+        "title": attachment.title,
+        "description": attachment.description,
+        "content_type": attachment.content_type,
+        "content_hash": attachment.content_hash,
+        "size": attachment.size,
+        "url": address,
+        "proxy_url": address,
+        "flags": attachment.flags,
+        "expires_at": None,
+    }
+    if attachment.width is not None and attachment.height is not None:
+        data.update(width=attachment.width, height=attachment.height)
+    if attachment.duration is not None:
+        data["duration"] = attachment.duration
+    if attachment.waveform is not None:
+        data["waveform"] = attachment.waveform
+    if attachment.placeholder is not None:
+        data["placeholder"] = attachment.placeholder
+    return data
+
+
+def attachment_objects(message: Message, addresses: Addresses) -> list[dict[str, Any]]:
+    """The attachments of a message, in order."""
+    return [attachment_object(attachment, addresses) for attachment in message.attachments]
+
+
+def webhook_author(webhook_id: int, name: str, avatar: str | None) -> dict[str, Any]:
+    """The author of a webhook's message (messages.md, Message object)."""
+    return {
+        "id": str(webhook_id),
+        "username": name,
+        "discriminator": "0000",
+        "global_name": None,
+        "avatar": avatar,
+        "avatar_color": None,
+        "flags": 0,
+        "bot": True,
+    }
+
+
+def author_object(user_id: int, account: Account | None) -> dict[str, Any]:
+    """The partial user; without an account, the placeholder of a deleted one."""
+    if account is None:
+        account = Account(id=user_id, username="", discriminator=0, flags=UserFlag.DELETED)
+    return partial_user(account)
+
+
+def account_ids(messages: Sequence[Message]) -> set[int]:
+    """Whom these messages are by and whom they name."""
+    ids = {message.author_id for message in messages if message.webhook_id is None}
+    for message in messages:
+        ids.update(message.mentioned_user_ids)
+        if message.extra is not None:
+            ids.update(_named_in(message.extra))
+    return ids
+
+
+def _only_points(message: Message) -> bool:
+    """Whether what a message refers to is no message that it is shown with: it carries it already, or it tells where
+    something is."""
+    if message.type in POINTING_MESSAGE_TYPES or message.flags & IS_CROSSPOST:
+        return True
+    return message.extra is not None and bool(message.extra.snapshots)
+
+
+def reference_object(reference: MessageReference) -> dict[str, Any]:
+    """What a message refers to."""
+    data: dict[str, Any] = {"channel_id": str(reference.channel_id), "type": reference.type}
+    if reference.message_id:  # what tells of a thread or of a followed channel refers to no message in it
+        data["message_id"] = str(reference.message_id)
+    if reference.guild_id is not None:
+        data["guild_id"] = str(reference.guild_id)
+    return data
+
+
+def referenced_message_object(
+    message: Message, accounts: Mapping[int, Account], addresses: Addresses, parts: Parts = NO_PARTS
+) -> dict[str, Any]:
+    """A message as it is shown in another one that refers to it: without the one that it refers to itself."""
+    data = message_object(
+        message,
+        author=_author(message, accounts),
+        mentions=[author_object(user_id, accounts.get(user_id)) for user_id in message.mentioned_user_ids],
+    )
+    if message.extra is not None:
+        _add_extra(data, message, message.extra, accounts, addresses)
+    if parts and message.id in parts:
+        data.update(parts[message.id])
+    return data
+
+
+def _author(message: Message, accounts: Mapping[int, Account]) -> dict[str, Any]:
+    if message.webhook_id is None:
+        return author_object(message.author_id, accounts.get(message.author_id))
+    spoken = message.extra
+    name = "" if spoken is None or spoken.webhook_name is None else spoken.webhook_name
+    return webhook_author(message.webhook_id, name, None if spoken is None else spoken.webhook_avatar)
+
+
+def _add_extra(
+    data: dict[str, Any],
+    message: Message,
+    extra: MessageExtra,
+    accounts: Mapping[int, Account],
+    addresses: Addresses,
+) -> None:
+    files = message.attachments
+    if not message.flags & SUPPRESS_EMBEDS and (extra.embeds or extra.link_embeds):
+        data["embeds"] = embed_objects((*extra.embeds, *extra.link_embeds), files, addresses)
+    if extra.stickers:
+        data["stickers"] = list(extra.stickers)
+    if extra.mention_channels:
+        data["mention_channels"] = list(extra.mention_channels)
+    if extra.nsfw_emojis:
+        data["nsfw_emojis"] = list(extra.nsfw_emojis)
+    if extra.call is not None:
+        data["call"] = extra.call
+    if extra.snapshots:
+        data["message_snapshots"] = [_snapshot_object(extra.snapshots[0], message, addresses), *extra.snapshots[1:]]
+    elif files:
+        data["attachments"] = attachment_objects(message, addresses)
+    if extra.snapshots or extra.call is not None:
+        named = sorted(set(_named_in(extra)))
+        if named:
+            data["users"] = [author_object(user_id, accounts.get(user_id)) for user_id in named]
+
+
+def _snapshot_object(snapshot: Mapping[str, Any], message: Message, addresses: Addresses) -> dict[str, Any]:
+    """What a forward carries; its files are those of the forward."""
+    shown = dict(snapshot)
+    if "embeds" in snapshot:
+        shown["embeds"] = embed_objects(snapshot["embeds"], message.attachments, addresses)
+    if message.attachments:
+        shown["attachments"] = attachment_objects(message, addresses)
+    return shown
+
+
+def _named_in(extra: MessageExtra) -> Iterator[int]:
+    """Accounts of which the message object gives the ids alone."""
+    for snapshot in extra.snapshots:
+        yield from (int(user_id) for user_id in snapshot.get("mentions", ()))
+    if extra.call is not None:
+        yield from (int(user_id) for user_id in extra.call.get("participants", ()))

@@ -1,0 +1,252 @@
+"""Where a search looks: the channels, threads and conversations whose history the caller may read at this moment.
+
+It is settled once for a search, from what memory holds of permissions, never for each message: a channel counts when
+the caller sees it and may read its history, without READ_MESSAGE_HISTORY from the guild's cutoff on (guilds.md, Modify
+guild). Threads count for those who know threads: the public ones below such a channel; of the private ones those that
+the caller is in, or with MANAGE_THREADS all.
+
+Channels marked as adult content are left out, unless they are asked for (`include_nsfw`, by somebody old enough) or
+named: whoever can open a channel can search it.
+"""
+
+from __future__ import annotations
+
+import enum
+from typing import Final
+
+import attrs
+import trio
+
+from chat.auth.principal import Principal
+from chat.clock import Clock
+from chat.domain.standing.access import Access, GuildChannelAccess, sees_threads
+from chat.domain.standing.guild_states import Channel, GuildState, GuildStates, Member
+from chat.domain.standing.private_channels import PrivateChannelAccess
+from chat.domain.standing.thread_access import ThreadAccess
+from chat.domain.standing.user_objects import is_adult
+from chat.errors import ApiError, InvalidFormBody
+from chat.registries.channel_types import THREAD_ONLY_CHANNEL_TYPES, ChannelType
+from chat.registries.permissions import Permission
+from chat.store.database import Database
+from chat.store.guilds import guilds
+from chat.store.messages import searched_places
+from chat.store.messages.message_search import Place, Scope
+
+VIEW_CHANNEL: Final = Permission.VIEW_CHANNEL.value
+MANAGE_THREADS: Final = Permission.MANAGE_THREADS.value
+
+NO_MESSAGES: Final = frozenset({ChannelType.GUILD_CATEGORY, ChannelType.GUILD_LINK})
+
+
+class SearchScope(enum.StrEnum):
+    """Over what a search goes."""
+
+    CURRENT = "current"
+    """The guild, channel or conversation that the request names."""
+
+    OPEN_DMS = "open_dms"
+    """Every conversation in the caller's list."""
+
+    ALL_DMS = "all_dms"
+    """Every conversation that the caller is in."""
+
+    ALL_GUILDS = "all_guilds"
+    """Every guild that the caller is in."""
+
+    ALL = "all"
+    """Every conversation and every guild."""
+
+    OPEN_DMS_AND_ALL_GUILDS = "open_dms_and_all_guilds"
+    """Every conversation in the list, and every guild."""
+
+
+WITH_GUILDS: Final = frozenset({SearchScope.ALL_GUILDS, SearchScope.ALL, SearchScope.OPEN_DMS_AND_ALL_GUILDS})
+WITH_DMS: Final = frozenset(SearchScope) - {SearchScope.CURRENT, SearchScope.ALL_GUILDS}
+OPEN_ONLY: Final = frozenset({SearchScope.OPEN_DMS, SearchScope.OPEN_DMS_AND_ALL_GUILDS})
+
+
+@attrs.frozen(kw_only=True)
+class Whereabouts:
+    """Where to look, as it is asked for. `channel_ids` narrow the scope; None narrows nothing."""
+
+    scope: SearchScope = SearchScope.CURRENT
+    guild_id: int | None = None
+    channel_id: int | None = None
+    channel_ids: frozenset[int] | None = None
+    excluded_channel_ids: frozenset[int] = frozenset()
+    include_nsfw: bool = False
+
+
+@attrs.frozen
+class _Open:
+    """A place that the caller may search."""
+
+    place: Place
+    is_forum: bool = False
+    is_nsfw: bool = False
+
+
+@attrs.define
+class _Range:
+    """What a scope comes to."""
+
+    places: dict[int, _Open] = attrs.field(factory=dict)
+    guild_ids: set[int] = attrs.field(factory=set)
+    is_private_too: bool = False
+
+
+class MessageSearchScopes:
+    """Finds out where a search may look."""
+
+    def __init__(self, database: Database, guild_states: GuildStates, access: Access, clock: Clock) -> None:
+        self._database = database
+        self._guild_states = guild_states
+        self._access = access
+        self._clock = clock
+
+    async def of(self, principal: Principal, asked: Whereabouts) -> Scope:
+        """The places to look in.
+
+        :raises ApiError: for a guild or channel that is named as context, as `Access.guild` and `Access.channel`.
+        :raises InvalidFormBody: INVALID_FORMAT at `context_channel_id` where the scope is the current one and nothing
+            is named, and at `scope` for another one of a bot: bots search where they are told.
+        """
+        if asked.scope is SearchScope.CURRENT:
+            found = await self._current(principal, asked)
+        elif principal.is_bot:
+            raise InvalidFormBody.at("scope", "INVALID_FORMAT")
+        else:
+            found = await self._far_and_wide(principal, asked.scope)
+        named = asked.channel_ids
+        if named is not None:
+            places = [self._named(principal, found, channel_id) for channel_id in sorted(named)]
+        else:
+            account = principal.account
+            nsfw_too = asked.include_nsfw and (account.bot or is_adult(account, self._clock.now_ms()))
+            places = [opened for opened in found.places.values() if nsfw_too or not opened.is_nsfw]
+        excluded = [
+            _alone(found.places.get(channel_id)) or Place(channel_id)
+            for channel_id in sorted(asked.excluded_channel_ids)
+        ]
+        return Scope(
+            tuple(opened.place for opened in places if opened is not None),
+            () if found.is_private_too else tuple(sorted(found.guild_ids)),
+            tuple(excluded),
+        )
+
+    async def _current(self, principal: Principal, asked: Whereabouts) -> _Range:
+        found = _Range()
+        if asked.guild_id is not None:
+            access = self._access.guild(principal, asked.guild_id)
+            self._add_guild(found, principal, access.state, access.member)
+            await self._add_private_threads(found, principal)
+        elif asked.channel_id is not None:
+            self._add_channel(found, principal, asked.channel_id)
+        elif asked.channel_ids:
+            for channel_id in sorted(asked.channel_ids):
+                await trio.lowlevel.checkpoint()
+                try:
+                    self._add_channel(found, principal, channel_id)
+                except ApiError:
+                    continue  # nothing is found in what the caller does not see
+        else:
+            raise InvalidFormBody.at("context_channel_id", "INVALID_FORMAT")
+        return found
+
+    async def _far_and_wide(self, principal: Principal, scope: SearchScope) -> _Range:
+        found = _Range(is_private_too=scope in WITH_DMS)
+        user_id = principal.user_id
+        if scope in WITH_DMS:
+            ids = await self._database.read(
+                lambda connection: searched_places.conversations(connection, user_id, shown_only=scope in OPEN_ONLY)
+            )
+            found.places.update((channel_id, _Open(Place(channel_id))) for channel_id in ids)
+        if scope in WITH_GUILDS:
+            for guild_id in await self._database.read(lambda connection: guilds.ids_of_user(connection, user_id)):
+                await trio.lowlevel.checkpoint()
+                try:
+                    access = self._access.guild(principal, guild_id)
+                except ApiError:
+                    continue  # unavailable at present
+                self._add_guild(found, principal, access.state, access.member)
+            await self._add_private_threads(found, principal)
+        return found
+
+    def _add_guild(self, found: _Range, principal: Principal, state: GuildState, member: Member) -> None:
+        """Every channel of the guild that the member may search."""
+        threads = sees_threads(principal)
+        found.guild_ids.add(state.id)
+        for channel_id in state.visible_channels(principal.user_id):
+            channel = state.channels.get(channel_id)
+            if channel is None or channel.type in NO_MESSAGES:
+                continue
+            permissions = state.member_permissions(member, channel_id)
+            access = GuildChannelAccess(principal.user_id, channel, permissions, state, member)
+            floor = access.history_floor() if access.may(VIEW_CHANNEL) else None
+            if floor is not None:
+                found.places[channel_id] = _Open(
+                    Place(channel_id, floor, True, threads, threads and access.may(MANAGE_THREADS)),
+                    channel.type in THREAD_ONLY_CHANNEL_TYPES,
+                    _is_nsfw(channel),
+                )
+
+    async def _add_private_threads(self, found: _Range, principal: Principal) -> None:
+        """The private threads that the caller is in, below channels that are there already."""
+        if not sees_threads(principal):
+            return
+        rows = await self._database.read(
+            lambda connection: searched_places.private_threads(connection, principal.user_id)
+        )
+        for thread_id, parent_id, guild_id in rows:
+            parent = found.places.get(parent_id)
+            if parent is not None and guild_id in found.guild_ids and not parent.place.private_threads:
+                found.places[thread_id] = _Open(Place(thread_id, parent.place.floor), is_nsfw=parent.is_nsfw)
+
+    def _add_channel(self, found: _Range, principal: Principal, channel_id: int) -> None:
+        """One channel, thread or conversation; of a forum its posts.
+
+        :raises ApiError: as `Access.channel`.
+        """
+        access = self._access.channel(principal, channel_id)
+        if isinstance(access, ThreadAccess) and not sees_threads(principal):
+            raise ApiError("UNKNOWN_CHANNEL")
+        floor = access.history_floor()
+        if floor is None or not access.may(VIEW_CHANNEL):
+            return
+        if isinstance(access, PrivateChannelAccess):
+            found.is_private_too = True
+        elif access.guild_id is not None:
+            found.guild_ids.add(access.guild_id)
+        is_forum = access.channel.type in THREAD_ONLY_CHANNEL_TYPES
+        threads = is_forum and sees_threads(principal)
+        found.places[channel_id] = _Open(
+            Place(channel_id, floor, not is_forum, threads, threads and access.may(MANAGE_THREADS)), is_forum
+        )
+
+    def _named(self, principal: Principal, found: _Range, channel_id: int) -> _Open | None:
+        """A channel of the scope that the request names, without the threads below it; None when it is not in it."""
+        opened = found.places.get(channel_id)
+        if opened is not None:
+            alone = _alone(opened)
+            return None if alone is None else attrs.evolve(opened, place=alone)
+        if not sees_threads(principal):
+            return None
+        try:
+            access = self._access.channel(principal, channel_id)
+        except ApiError:
+            return None
+        parent = found.places.get(access.channel.parent_id or 0)
+        if not isinstance(access, ThreadAccess) or parent is None or not parent.place.public_threads:
+            return None
+        return _Open(Place(channel_id, parent.place.floor))
+
+
+def _alone(opened: _Open | None) -> Place | None:
+    """A place as somebody means it who names it: a channel without its threads, a forum with its posts."""
+    if opened is None or opened.is_forum:
+        return None if opened is None else opened.place
+    return attrs.evolve(opened.place, public_threads=False, private_threads=False)
+
+
+def _is_nsfw(channel: Channel) -> bool:
+    return channel.nsfw if channel.nsfw_override is None else channel.nsfw_override

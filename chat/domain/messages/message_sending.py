@@ -1,0 +1,404 @@
+"""Sending a message (messages.md, Sending messages).
+
+This is what a server does most. It asks the store for nothing but what the text or a reply names, writes once, and
+builds the wire object once, for the answer and for the event.
+"""
+
+from __future__ import annotations
+
+import functools
+import sqlite3
+from collections.abc import Callable, Sequence
+from typing import Any, Final
+
+import attrs
+
+from chat.auth.principal import Principal
+from chat.bus.bus import Bus
+from chat.clock import Clock, iso_timestamp
+from chat.config import Limits, Settings
+from chat.domain.messages.mention_counting import NOBODY, MentionCounting, Notified
+from chat.domain.messages.message_context import MessageContext, MessageContexts
+from chat.domain.messages.message_drafts import (
+    AttachmentDraft,
+    MessageDraft,
+    require_content,
+    require_message_channel,
+    require_whole,
+)
+from chat.domain.messages.message_events import message_created
+from chat.domain.messages.message_files import put_into_message
+from chat.domain.messages.message_forwarding import Carried, ForwardSource, forward_source, require_still_there
+from chat.domain.messages.message_objects import message_object, referenced_message_object, whole_message_object
+from chat.domain.messages.message_reading import one_message
+from chat.domain.messages.message_senders import Sender, account_sender
+from chat.domain.messages.nonces import NonceKey, Nonces
+from chat.domain.messages.slowmode import Slowmode
+from chat.domain.messages.thread_writing import InThread, Opening, ThreadWriting
+from chat.domain.policy.embeds import require_embeds, require_own_files
+from chat.domain.policy.instance_policy import InstancePolicy
+from chat.domain.policy.limits import limits_of
+from chat.domain.policy.public_addresses import Addresses
+from chat.domain.standing.access import Access, ChannelAccess, GuildChannelAccess
+from chat.domain.standing.private_channels import PrivateChannelAccess, PrivateChannels
+from chat.domain.standing.thread_access import ThreadAccess
+from chat.domain.standing.user_objects import partial_user
+from chat.domain.standing.verification import require_verification
+from chat.errors import ApiError
+from chat.registries.channel_types import THREAD_ONLY_CHANNEL_TYPES
+from chat.registries.guild_values import DisabledOperation
+from chat.registries.message_types import SENDABLE_MESSAGE_FLAGS, MessageReferenceType, MessageType
+from chat.registries.permissions import Permission
+from chat.snowflake import SnowflakeGenerator
+from chat.store.database import Database
+from chat.store.guilds import channels
+from chat.store.messages import messages, read_states
+from chat.store.messages.messages import Message, MessageExtra, MessageReference
+
+SEND_MESSAGES: Final = Permission.SEND_MESSAGES.value
+SEND_TTS_MESSAGES: Final = Permission.SEND_TTS_MESSAGES.value
+ATTACH_FILES: Final = Permission.ATTACH_FILES.value
+EMBED_LINKS: Final = Permission.EMBED_LINKS.value
+BYPASS_SLOWMODE: Final = Permission.BYPASS_SLOWMODE.value
+SEND_MESSAGE_DISABLED: Final = DisabledOperation.SEND_MESSAGE.value
+SENDABLE_FLAGS: Final = SENDABLE_MESSAGE_FLAGS.value
+
+
+class MessageSending:
+    """The operation that sends a message, with what it remembers of those sent before."""
+
+    def __init__(
+        self,
+        database: Database,
+        access: Access,
+        private_channels: PrivateChannels,
+        bus: Bus,
+        clock: Clock,
+        snowflakes: SnowflakeGenerator,
+        settings: Settings,
+        policy: InstancePolicy,
+        addresses: Addresses,
+        mentions: MentionCounting,
+    ) -> None:
+        self._database = database
+        self._access = access
+        self._private_channels = private_channels
+        self._bus = bus
+        self._clock = clock
+        self._snowflakes = snowflakes
+        self._settings = settings
+        self._policy = policy
+        self._addresses = addresses
+        self._mentions = mentions
+        self._contexts = MessageContexts(database, snowflakes)
+        self._slowmode = Slowmode()
+        self._nonces = Nonces(clock)
+        self._thread_writing = ThreadWriting(database, clock)
+
+    async def create(self, principal: Principal, channel_id: int, draft: MessageDraft) -> dict[str, Any]:
+        """Send a message; the same author's nonce in the same channel within five minutes gives the same message.
+
+        :raises ApiError: as `Access.channel`; CANNOT_SEND_MESSAGES_IN_NON_TEXT_CHANNEL, FEATURE_TEMPORARILY_DISABLED,
+            COMMUNICATION_DISABLED, GUILD_VERIFICATION_REQUIRED, CANNOT_SEND_EMPTY_MESSAGE, CONTENT_BLOCKED,
+            UNKNOWN_MESSAGE (answered or forwarded), UNKNOWN_STICKER, SLOWMODE_RATE_LIMITED.
+        :raises InvalidFormBody: CONTENT_EXCEEDS_MAX_LENGTH at `content`; as `require_embeds`, `require_whole` and
+            `MessageContexts.of`.
+        """
+        access = self._access.channel(principal, channel_id)
+        self._require_may_send(principal, access, draft)
+        sender = account_sender(principal)
+        source = None if draft.forward is None else forward_source(principal, self._access, access, draft.forward)
+        if draft.nonce is None:
+            return await self._send(sender, access, draft, None, source)
+        return await self._send_once(sender, access, draft, draft.nonce, source)
+
+    async def create_of_webhook(
+        self, sender: Sender, access: GuildChannelAccess, draft: MessageDraft
+    ) -> dict[str, Any]:
+        """Send a webhook's message. Slow mode and the rules for members do not concern it.
+
+        :raises ApiError: CANNOT_SEND_MESSAGES_IN_NON_TEXT_CHANNEL, FEATURE_TEMPORARILY_DISABLED,
+            CANNOT_SEND_EMPTY_MESSAGE, CONTENT_BLOCKED.
+        :raises InvalidFormBody: as `create`.
+        """
+        self._require_webhook_may_send(access, draft)
+        if draft.nonce is None:
+            return await self._send(sender, access, draft, None)
+        return await self._send_once(sender, access, draft, draft.nonce)
+
+    def require_may_attach(self, principal: Principal, channel_id: int) -> ChannelAccess:
+        """The channel, if the caller may send files to it.
+
+        :raises ApiError: as `create`, as far as the content has no part in it.
+        """
+        access = self._access.channel(principal, channel_id)
+        if access.channel.type in THREAD_ONLY_CHANNEL_TYPES:
+            access.require(SEND_MESSAGES | ATTACH_FILES)  # the files of a post
+            access.require_voice(self._clock.now_ms())
+        else:
+            self._require_may_write(principal, access, SEND_MESSAGES | ATTACH_FILES)
+        return access
+
+    async def _send_once(
+        self,
+        sender: Sender,
+        access: ChannelAccess,
+        draft: MessageDraft,
+        nonce: str,
+        source: ForwardSource | None = None,
+    ) -> dict[str, Any]:
+        channel_id = access.channel.id
+        key = (sender.id, channel_id, nonce)
+        while True:
+            async with self._nonces.sending(key) as sending:
+                if sending.message_id is None:
+                    return await self._send(sender, access, draft, key, source)
+                stored = await self._database.read(functools.partial(one_message, channel_id, sending.message_id))
+            if stored is not None:
+                return stored.wire(stored.messages[0], self._addresses)
+            self._nonces.forget(key)
+
+    def forget_recent(self) -> None:
+        """The store was emptied: no nonce stands for a message, nobody waits for slowmode."""
+        self._nonces.forget_all()
+        self._slowmode.forget()
+
+    def slowmode(self, principal: Principal, channel_id: int) -> dict[str, Any]:
+        """The channel's slowmode in seconds, for how many milliseconds the caller has yet to wait and until when, and
+        whether the caller need not.
+
+        :raises ApiError: as `Access.channel`.
+        """
+        access = self._access.channel(principal, channel_id)
+        seconds, now_ms = access.channel.rate_limit_per_user, self._clock.now_ms()
+        bypasses, left = access.may(BYPASS_SLOWMODE), 0
+        if seconds and not bypasses:
+            left = self._slowmode.remaining_ms(principal.user_id, channel_id, seconds, now_ms)
+        return {
+            "rate_limit_per_user": seconds,
+            "retry_after_ms": left,
+            "next_send_allowed_at": iso_timestamp(now_ms + left) if left else None,
+            "can_bypass": bypasses,
+        }
+
+    def _require_may_send(self, principal: Principal, access: ChannelAccess, draft: MessageDraft) -> None:
+        needed = SEND_MESSAGES | SEND_TTS_MESSAGES if draft.tts else SEND_MESSAGES
+        if draft.attachments:
+            needed |= ATTACH_FILES
+        if draft.embeds:
+            needed |= EMBED_LINKS
+        self._require_may_write(principal, access, needed)
+        self._require_good(draft, limits_of(self._settings, principal.account, self._clock.now_ms()))
+
+    def _require_good(self, draft: MessageDraft, limits: Limits) -> None:
+        """What can be said of a draft by itself."""
+        require_whole(draft)
+        require_content(draft.content, limits.max_message_length, needed=not draft.is_wordless)
+        self._policy.require_unblocked(draft.content)
+        if draft.embeds:
+            require_embeds(draft.embeds, limits.max_embeds_per_message)
+            require_own_files(draft.embeds, [file.attachment.filename for file in draft.attachments])
+            self._policy.require_unblocked_embeds(draft.embeds)
+        if draft.attachments:
+            self._policy.require_unblocked_files(file.attachment for file in draft.attachments)
+
+    def _require_unblocked_forward(self, carried: Carried) -> None:
+        """What was said before it was blocked is not said again."""
+        self._policy.require_unblocked(carried.snapshot.get("content") or "")
+        self._policy.require_unblocked_embeds(carried.snapshot.get("embeds") or ())
+        self._policy.require_unblocked_files(file.attachment for file in carried.files)
+
+    def _require_webhook_may_send(self, access: GuildChannelAccess, draft: MessageDraft) -> None:
+        require_message_channel(access.channel)
+        if access.disables(SEND_MESSAGE_DISABLED):
+            raise ApiError("FEATURE_TEMPORARILY_DISABLED")
+        if isinstance(access, ThreadAccess):
+            access.require_unlocked(self._clock.now_ms())
+        self._require_good(draft, self._settings.limits_for(premium=False))
+
+    def _require_may_write(self, principal: Principal, access: ChannelAccess, permissions: int) -> None:
+        require_message_channel(access.channel)
+        access.require(permissions)
+        if access.disables(SEND_MESSAGE_DISABLED):
+            raise ApiError("FEATURE_TEMPORARILY_DISABLED")
+        now_ms = self._clock.now_ms()
+        access.require_voice(now_ms)
+        if isinstance(access, ThreadAccess):
+            access.require_unlocked(now_ms)
+        if isinstance(access, GuildChannelAccess):
+            require_verification(access.state, access.member, principal.account, now_ms)
+        elif isinstance(access, PrivateChannelAccess):
+            self._private_channels.require_may_write(access, principal.account)
+
+    async def post(
+        self, principal: Principal, access: ThreadAccess, draft: MessageDraft, opening: Opening
+    ) -> dict[str, Any]:
+        """Send the first message of a thread that is made with it, and that has the message's id.
+
+        :raises ApiError: as `create`, and as the opening does.
+        :raises InvalidFormBody: as `create`.
+        """
+        self._require_may_send(principal, access, draft)
+        source = None if draft.forward is None else forward_source(principal, self._access, access, draft.forward)
+        return await self._send(account_sender(principal), access, draft, None, source, opening=opening)
+
+    async def post_of_webhook(
+        self, sender: Sender, access: ThreadAccess, draft: MessageDraft, opening: Opening
+    ) -> dict[str, Any]:
+        """As `post`, by a webhook.
+
+        :raises ApiError: as `create_of_webhook`, and as the opening does.
+        :raises InvalidFormBody: as `create_of_webhook`.
+        """
+        self._require_webhook_may_send(access, draft)
+        return await self._send(sender, access, draft, None, opening=opening)
+
+    async def _send(
+        self,
+        sender: Sender,
+        access: ChannelAccess,
+        draft: MessageDraft,
+        nonce: NonceKey | None,
+        source: ForwardSource | None = None,
+        *,
+        opening: Opening | None = None,
+    ) -> dict[str, Any]:
+        context = await self._contexts.of(sender, access, draft, source)
+        if context.carried is not None:
+            self._require_unblocked_forward(context.carried)
+        user_id, channel = sender.id, access.channel if opening is None else opening.slowmode_channel
+        slow = channel.rate_limit_per_user > 0 and not access.may(BYPASS_SLOWMODE)
+        if slow:
+            self._slowmode.take_turn(user_id, channel.id, channel.rate_limit_per_user, self._clock.now_ms())
+        message = self._message(sender, access, draft, context)
+        in_thread: InThread | None = None
+        if isinstance(access, ThreadAccess):
+            in_thread = self._thread_writing.begin(access, sender, context.counted, opening)
+            access, message = in_thread.noticing, in_thread.settled(message)
+        wire = self._wire(sender, message, context)
+        committed = False
+
+        def then(shown: list[int]) -> None:
+            nonlocal committed
+            committed = True
+            if nonce is not None:
+                self._nonces.sent(nonce, message.id)
+            renewed = self._access.renewed(access)
+            if renewed is not None:
+                if in_thread is not None and isinstance(renewed, ThreadAccess):
+                    renewed = in_thread.tell(renewed, self._bus)
+                renewed.note_message(message.id)
+                if isinstance(renewed, PrivateChannelAccess):
+                    self._private_channels.shown(renewed, shown)
+                self._bus.publish(message_created(renewed, message, wire, here=context.counted.here))
+
+        files, notified = _files(draft, context), self._mentions.of(access, context.counted)
+        insertion = self._insertion(access, message, sender, files, notified, context.carried, in_thread)
+        try:
+            await self._database.write(insertion, then)
+        finally:
+            if slow and not committed:
+                self._slowmode.give_back(user_id, channel.id)
+        return wire
+
+    def _insertion(
+        self,
+        access: ChannelAccess,
+        message: Message,
+        sender: Sender,
+        files: Sequence[AttachmentDraft],
+        notified: Notified,
+        carried: Carried | None,
+        in_thread: InThread | None,
+    ) -> Callable[[sqlite3.Connection], list[int]]:
+        """The unit that writes a message, with what it means for the channel and for read states.
+
+        It gives the accounts that the message shows a conversation to which was not in their lists.
+        """
+
+        def unit(connection: sqlite3.Connection) -> list[int]:
+            if in_thread is not None:
+                in_thread.enter(connection)
+            # A channel that is gone may still be stored, in no guild, until its messages are.
+            is_private = isinstance(access, PrivateChannelAccess)
+            if not is_private and channels.guild_of(connection, message.channel_id) is None:
+                raise ApiError("UNKNOWN_CHANNEL")
+            if carried is not None:
+                require_still_there(connection, carried)
+            if not messages.insert(connection, message):
+                raise ApiError("UNKNOWN_CHANNEL")
+            channels.set_last_message(connection, message.channel_id, message.id)
+            if files:
+                put_into_message(connection, message, files, self._settings, self._clock.now_ms())
+            if sender.keeps_read_state:
+                read_states.acknowledge(connection, sender.id, message.channel_id, message.id, 0)
+            if notified is not NOBODY:
+                notified.write(connection, message)
+            if isinstance(access, PrivateChannelAccess):
+                return self._private_channels.show_in(connection, access)
+            if in_thread is not None:
+                in_thread.write(connection)
+            return []
+
+        return unit
+
+    def _message(self, sender: Sender, access: ChannelAccess, draft: MessageDraft, context: MessageContext) -> Message:
+        counted, files = context.counted, _files(draft, context)
+        return Message(
+            id=self._snowflakes(),
+            channel_id=access.channel.id,
+            author_id=sender.id,
+            webhook_id=sender.webhook_id,
+            type=MessageType.DEFAULT.value if context.answered is None else MessageType.REPLY.value,
+            content=context.text.content,
+            flags=draft.flags & SENDABLE_FLAGS,
+            mention_everyone=counted.everyone or counted.here,
+            tts=draft.tts,
+            nonce=draft.nonce,
+            reference=_reference(access, context),
+            extra=_extra(sender, draft, context, len(files)),
+            mentioned_user_ids=counted.user_ids,
+            mentioned_role_ids=counted.role_ids,
+            attachments=tuple(file.attachment for file in files) if files else (),
+        )
+
+    def _wire(self, sender: Sender, message: Message, context: MessageContext) -> dict[str, Any]:
+        mentions = [partial_user(account) for account in context.counted.users]
+        if message.extra is None:
+            wire = message_object(message, author=sender.wire, mentions=mentions)
+        else:
+            wire = whole_message_object(
+                message, author=sender.wire, mentions=mentions, accounts=context.accounts, addresses=self._addresses
+            )
+        if context.stored is not None and context.answered is not None:
+            stored = context.stored
+            answered = referenced_message_object(context.answered, stored.accounts, self._addresses, stored.parts)
+            wire["referenced_message"] = answered
+        return wire
+
+
+def _reference(access: ChannelAccess, context: MessageContext) -> MessageReference | None:
+    if context.carried is not None:
+        return context.carried.source
+    if context.answered is None:
+        return None
+    return MessageReference(
+        channel_id=context.answered.channel_id,
+        message_id=context.answered.id,
+        guild_id=access.guild_id,
+        type=MessageReferenceType.REPLY.value,
+    )
+
+
+def _files(draft: MessageDraft, context: MessageContext) -> tuple[AttachmentDraft, ...]:
+    """The message's files: its own, or those that it carries on."""
+    return draft.attachments if context.carried is None else context.carried.files
+
+
+def _extra(sender: Sender, draft: MessageDraft, context: MessageContext, files: int) -> MessageExtra | None:
+    members = context.extra
+    if draft.embeds:
+        members["embeds"] = draft.embeds
+    if files:
+        members["attachments"] = files
+    return attrs.evolve(sender.extra or MessageExtra(), **members) if members else sender.extra

@@ -1,0 +1,193 @@
+"""Deleting everything that one has written, everywhere: at once, or a day after it was asked for (messages.md, Deletion
+of everything written).
+
+When, stands with the account, and with it a restart goes on where an earlier process was. What is written after that
+moment stays. Cancelling, by the holder or by an administrator, takes effect between two batches.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable
+from functools import partial
+from typing import Any, Final
+
+import attrs
+import structlog
+import trio
+
+from chat.auth.principal import Principal
+from chat.bus.bus import Bus
+from chat.clock import Clock
+from chat.domain.messages.message_removal import Removed, announce_removed, remove_messages
+from chat.domain.policy.due_work import DueWork
+from chat.domain.policy.errands import Errand, Errands, State
+from chat.domain.presence.account_events import AccountEvents
+from chat.domain.signing_in.sudo import SudoMode, SudoProof
+from chat.domain.standing.channel_witness import ChannelWitness
+from chat.domain.standing.user_objects import pending_deletion
+from chat.errors import ApiError
+from chat.registries.errands import ErrandKind
+from chat.snowflake import snowflake_at
+from chat.store.accounts import accounts
+from chat.store.accounts.accounts import Account
+from chat.store.database import Database
+from chat.store.messages import messages
+
+DELAY_MS: Final = 24 * 3_600_000
+"""Between the wish and the deed."""
+
+BATCH_MESSAGES: Final = 100
+"""Messages that one transaction deletes, and that one event names."""
+
+log: Final = structlog.get_logger("chat.messages")
+
+
+@attrs.frozen
+class _Batch:
+    """What went, and, where nothing was left to go, the account before and after its wish was fulfilled."""
+
+    removed: Removed | None = None
+    before: Account | None = None
+    after: Account | None = None
+
+
+class OwnMessageDeletion(DueWork):
+    """Takes the wish, and fulfils it."""
+
+    NAME = "messages to be deleted"
+    LOOK_SECONDS = 3_600.0
+
+    def __init__(
+        self,
+        database: Database,
+        clock: Clock,
+        bus: Bus,
+        witness: ChannelWitness,
+        sudo: SudoMode,
+        account_events: AccountEvents,
+        errands: Errands,
+    ) -> None:
+        super().__init__(clock)
+        self._database = database
+        self._bus = bus
+        self._witness = witness
+        self._sudo = sudo
+        self._account_events = account_events
+        self._errands = errands
+        errands.handle(ErrandKind.DELETE_OWN_MESSAGES, self._delete_now)
+
+    async def schedule(self, principal: Principal, proof: SudoProof) -> dict[str, Any]:
+        """Have everything deleted that the caller has written by then, DELAY_MS from now; a second wish takes the place
+        of the first. Returns when, and how much it is now.
+
+        :raises ApiError: SUDO_MODE_REQUIRED.
+        :raises InvalidFormBody: for a wrong proof.
+        """
+        await self._sudo.require(principal.account, proof)
+        user_id = principal.user_id
+        number, channels = await self._database.read(partial(messages.count_of_author, author_id=user_id))
+        due_at = self._clock.now_ms() + DELAY_MS
+        after = await self._change(user_id, partial(_with_wish, due_at=due_at, number=number, channels=channels))
+        log.info("deletion of own messages scheduled", user_id=user_id, messages=number)
+        pending = pending_deletion(after)
+        assert pending is not None, "it was written just now"  # noqa: S101
+        return pending
+
+    async def cancel(self, principal: Principal) -> None:
+        """Take the wish back; without one there is nothing to do. What is deleted stays deleted."""
+        if principal.account.pending_bulk_message_deletion_at is not None:
+            await self._change(principal.user_id, without_wish)
+
+    async def delete_now(self, principal: Principal, proof: SudoProof) -> None:
+        """Delete everything that the caller has written; returns once it is gone. What is written meanwhile stays.
+
+        :raises ApiError: SUDO_MODE_REQUIRED.
+        :raises InvalidFormBody: for a wrong proof.
+        """
+        await self._sudo.require(principal.account, proof)
+        user_id = principal.user_id
+        last_id = await self._database.read(partial(messages.last_of_author, author_id=user_id))
+        await self._errands.do(ErrandKind.DELETE_OWN_MESSAGES, {"user_id": user_id, "last_id": last_id})
+
+    async def _delete_now(self, errand: Errand) -> None:
+        def portion(connection: sqlite3.Connection, state: State) -> tuple[State | None, _Batch]:
+            removed = _remove_some(connection, state["user_id"], state["last_id"])
+            return (None if removed is None else state), _Batch(removed)
+
+        while not errand.is_over:
+            await errand.step(portion, self._announce)
+            await trio.lowlevel.checkpoint()
+
+    async def _change(self, user_id: int, change: Callable[[Account], Account]) -> Account:
+        def unit(connection: sqlite3.Connection) -> tuple[Account, Account]:
+            before = accounts.by_id(connection, user_id)
+            if before is None:
+                raise ApiError("UNAUTHORIZED")
+            after = change(before)
+            accounts.replace(connection, after)
+            return before, after
+
+        def then(changed: tuple[Account, Account]) -> None:
+            self._account_events.changed(*changed)
+            self.look_again()
+
+        _, after = await self._database.write(unit, then)
+        return after
+
+    # Fulfilling
+
+    async def _work(self) -> None:
+        for user_id in accounts.with_bulk_deletion_due(self._database.reader, self._clock.now_ms()):
+            await self.fulfil(user_id)
+
+    def _next_due(self) -> int | None:
+        return accounts.next_bulk_deletion(self._database.reader)
+
+    async def fulfil(self, user_id: int, *, at_once: bool = False) -> None:
+        """Delete what the account wants to have deleted, if that is due; `at_once` whether or not, for an account that
+        goes before. Can be broken off and begun again."""
+
+        def unit(connection: sqlite3.Connection) -> _Batch:
+            account = accounts.by_id(connection, user_id)
+            due_at = None if account is None else account.pending_bulk_message_deletion_at
+            if account is None or due_at is None or not (at_once or due_at <= self._clock.now_ms()):
+                return _Batch()  # cancelled, or put off
+            removed = None if account.is_deleted else _remove_some(connection, user_id, snowflake_at(due_at) - 1)
+            if removed is not None:
+                return _Batch(removed)
+            after = without_wish(account)
+            accounts.replace(connection, after)
+            return _Batch(None, account, after)
+
+        while (await self._database.write(unit, self._announce)).removed is not None:
+            await trio.lowlevel.checkpoint()
+
+    def _announce(self, batch: _Batch) -> None:
+        access = None if batch.removed is None else self._witness.of(batch.removed.channel_id)
+        if batch.removed is not None and access is not None:
+            announce_removed(self._bus, access, batch.removed)
+        if batch.before is not None and batch.after is not None:
+            log.info("own messages deleted", user_id=batch.after.id)
+            self._account_events.changed(batch.before, batch.after)
+
+
+def without_wish(account: Account) -> Account:
+    """The account without a deletion ahead."""
+    return attrs.evolve(
+        account, pending_bulk_message_deletion_at=None, bulk_deletion_channels=0, bulk_deletion_messages=0
+    )
+
+
+def _with_wish(account: Account, *, due_at: int, number: int, channels: int) -> Account:
+    return attrs.evolve(
+        account,
+        pending_bulk_message_deletion_at=due_at,
+        bulk_deletion_channels=channels,
+        bulk_deletion_messages=number,
+    )
+
+
+def _remove_some(connection: sqlite3.Connection, user_id: int, last_id: int) -> Removed | None:
+    batch = messages.next_of_author(connection, user_id, 0, last_id, BATCH_MESSAGES, None)
+    return None if batch is None else remove_messages(connection, *batch)

@@ -1,0 +1,146 @@
+"""Messages that the server writes on its own account: somebody joined, was added to a group, pinned a message ...
+
+Any domain makes one part of its own unit and publishes it in its own `then`:
+
+    message_id = self._system_messages.new_id()                        # before the unit
+    def unit(connection):
+        ...                                                            # the change itself
+        return self._system_messages.write(
+            connection, Message(id=message_id, channel_id=..., author_id=..., type=MessageType.CALL.value, content="",
+                                mentioned_user_ids=(...), reference=..., extra=MessageExtra(call={...})))
+    def then(written):
+        ...                                                            # memory and the domain's own events
+        self._system_messages.publish(access, written)
+
+`access` is a `ChannelAccess` of the channel that the message stands in; it is renewed on what memory holds then. In a
+conversation outside of guilds give `recipients`, so that the message puts the conversation into their lists, and
+`notified` for whose count of mentions goes up. Domains that hold no `SystemMessages` use the two functions below.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Sequence
+from typing import Final
+
+import attrs
+
+from chat.bus.bus import Bus, Event
+from chat.domain.messages.message_events import message_created
+from chat.domain.messages.message_reading import StoredMessages, with_context
+from chat.domain.policy.public_addresses import Addresses
+from chat.domain.standing.access import Access, ChannelAccess
+from chat.domain.standing.private_channels import PrivateChannelAccess, PrivateChannels
+from chat.registries.guild_values import SystemChannelFlag
+from chat.registries.message_types import THREAD_MESSAGE_TYPES, MessageType
+from chat.snowflake import SnowflakeGenerator
+from chat.store.guilds import channels
+from chat.store.guilds.guilds import Guild
+from chat.store.messages import messages, read_states
+from chat.store.messages.messages import Message
+from chat.store.standing import private_channels
+from chat.store.threads import threads
+
+SUPPRESS_JOIN_NOTIFICATIONS: Final = SystemChannelFlag.SUPPRESS_JOIN_NOTIFICATIONS.value
+
+NOT_LAST: Final = frozenset({MessageType.THREAD_CREATED})
+"""Messages that are not a channel's last one: sessions that know no threads are not shown them, and would find the
+channel unread for ever."""
+
+UNREAD_BY_AUTHOR: Final = frozenset({MessageType.USER_JOIN, *THREAD_MESSAGE_TYPES})
+"""What stands under somebody's name who did not act where it stands, and what not every session of theirs hears of.
+Whoever had read everything when they did what another message tells of has read that message too."""
+
+
+@attrs.frozen
+class WrittenMessage:
+    """A system message as it is stored, with what its wire object needs."""
+
+    message: Message
+    stored: StoredMessages
+    shown: list[int]
+    """Those in whose lists the conversation was not."""
+
+
+def write_system_message(
+    connection: sqlite3.Connection, message: Message, *, recipients: Sequence[int] = (), notified: Sequence[int] = ()
+) -> WrittenMessage | None:
+    """In a unit: write the message, with what it means for its channel; None when the channel is gone."""
+    newest_id = channels.last_message_of(connection, message.channel_id)
+    if not messages.insert(connection, message):
+        return None
+    if message.type not in NOT_LAST:
+        channels.set_last_message(connection, message.channel_id, message.id)
+    threads.count_message(connection, message.channel_id)
+    if message.type not in UNREAD_BY_AUTHOR:
+        read_states.read_on(connection, message.author_id, message.channel_id, newest_id, message.id)
+    if notified:
+        read_states.add_mention(connection, message.channel_id, notified)
+    shown = private_channels.show(connection, message.channel_id, *recipients) if recipients else []
+    return WrittenMessage(message, with_context(connection, [message]), shown)
+
+
+def system_message_created(access: ChannelAccess, written: WrittenMessage, addresses: Addresses) -> Event:
+    """The event of a system message, for after the commit."""
+    if written.message.type not in NOT_LAST:
+        access.note_message(written.message.id)
+    return message_created(access, written.message, written.stored.wire(written.message, addresses))
+
+
+class SystemMessages:
+    """Writes and publishes system messages for other domains."""
+
+    def __init__(
+        self,
+        access: Access,
+        private_channels: PrivateChannels,
+        bus: Bus,
+        snowflakes: SnowflakeGenerator,
+        addresses: Addresses,
+    ) -> None:
+        self._access = access
+        self._private_channels = private_channels
+        self._bus = bus
+        self._snowflakes = snowflakes
+        self._addresses = addresses
+
+    def new_id(self) -> int:
+        """The id of a message to be."""
+        return self._snowflakes()
+
+    def write(
+        self,
+        connection: sqlite3.Connection,
+        message: Message,
+        *,
+        recipients: Sequence[int] = (),
+        notified: Sequence[int] = (),
+    ) -> WrittenMessage | None:
+        """In a unit: `write_system_message`."""
+        return write_system_message(connection, message, recipients=recipients, notified=notified)
+
+    def publish(self, access: ChannelAccess, written: WrittenMessage | None) -> None:
+        """After the commit: tell everyone who sees the channel; nothing happens where nothing was written."""
+        renewed = None if written is None else self._access.renewed(access)
+        if written is None or renewed is None:
+            return
+        if isinstance(renewed, PrivateChannelAccess):
+            self._private_channels.shown(renewed, written.shown)
+        self._bus.publish(system_message_created(renewed, written, self._addresses))
+
+
+def write_join_message(
+    connection: sqlite3.Connection, guild: Guild, user_id: int, message_id: int
+) -> WrittenMessage | None:
+    """In a unit: tell the guild's system channel that the account joined (guilds.md, System messages); None where
+    nobody is to be told."""
+    if guild.system_channel_id is None or guild.system_channel_flags & SUPPRESS_JOIN_NOTIFICATIONS:
+        return None
+    message = Message(
+        id=message_id,
+        channel_id=guild.system_channel_id,
+        author_id=user_id,
+        type=MessageType.USER_JOIN.value,
+        content="",
+    )
+    return write_system_message(connection, message)

@@ -1,0 +1,53 @@
+"""Telling that somebody writes (people.md, Typing)."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from chat.auth.principal import Principal
+from chat.bus.bus import Bus, Event
+from chat.clock import Clock
+from chat.domain.messages.message_drafts import require_message_channel
+from chat.domain.standing.access import Access, GuildChannelAccess
+from chat.domain.standing.private_channels import PrivateChannelAccess
+from chat.domain.standing.user_objects import partial_user
+from chat.registries.events import EventName
+from chat.registries.guild_values import DisabledOperation
+from chat.registries.permissions import Permission
+
+SEND_MESSAGES: Final = Permission.SEND_MESSAGES.value
+TYPING_EVENTS: Final = DisabledOperation.TYPING_EVENTS.value
+
+
+class TypingIndicators:
+    """The operation behind Typing Start; nothing is kept."""
+
+    def __init__(self, access: Access, bus: Bus, clock: Clock) -> None:
+        self._access = access
+        self._bus = bus
+        self._clock = clock
+
+    async def start(self, principal: Principal, channel_id: int) -> None:
+        """Tell those who see the channel that the caller writes; nobody, where the guild's typing events are off.
+
+        :raises ApiError: as `Access.channel`; CANNOT_SEND_MESSAGES_IN_NON_TEXT_CHANNEL, MISSING_PERMISSIONS without
+            SEND_MESSAGES, COMMUNICATION_DISABLED; CANNOT_SEND_MESSAGES_TO_USER (blocked, either way).
+        """
+        access = self._access.channel(principal, channel_id)
+        require_message_channel(access.channel)
+        access.require(SEND_MESSAGES)
+        if isinstance(access, PrivateChannelAccess):
+            access.conversations.require_unblocked(access)
+        now_ms = self._clock.now_ms()
+        access.require_voice(now_ms)
+        if access.disables(TYPING_EVENTS):
+            return
+        data: dict[str, Any] = {
+            "channel_id": str(channel_id),
+            "user_id": str(principal.user_id),
+            "timestamp": now_ms // 1000,
+        }
+        if isinstance(access, GuildChannelAccess):
+            data["guild_id"] = str(access.state.id)
+            data["member"] = access.state.member_object(access.member, partial_user(principal.account))
+        self._bus.publish(Event(EventName.TYPING_START, data, access.audience()))

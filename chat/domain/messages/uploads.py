@@ -1,0 +1,420 @@
+"""Files on their way into messages (messages.md, Uploads).
+
+Two ways lead there. A form brings files and message together. Or an upload is promised first: the caller gets an
+address that takes the bytes, once and without any credential (access.md, Secret addresses), and a name under which a
+message then refers to the file. What no message has taken within the hour goes.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import attrs
+import trio
+
+from chat.auth.principal import Principal
+from chat.auth.tokens import TokenMint, token_hash
+from chat.clock import Clock, iso_timestamp
+from chat.config import Limits, Settings
+from chat.domain.messages.message_drafts import AttachmentDraft
+from chat.domain.messages.messages import Messages
+from chat.domain.policy.blocked_values import BlockedValues
+from chat.domain.policy.limits import limits_of
+from chat.domain.policy.media_library import MediaLibrary
+from chat.domain.policy.storage_room import require_room
+from chat.errors import ApiError, InvalidFormBody, RateLimited
+from chat.media.content_types import MOVING_TYPES, content_type
+from chat.media.file_names import file_name
+from chat.media.image_header import image_header
+from chat.media.image_workers import ImageRefused
+from chat.media.moving_header import moving_header
+from chat.media.storage import Incoming
+from chat.registries.message_types import AttachmentFlag
+from chat.snowflake import SnowflakeGenerator
+from chat.store.database import Database
+from chat.store.messages import attachments
+from chat.store.messages.attachments import Attachment
+
+if TYPE_CHECKING:
+    from chat.media.multipart import Form
+
+PROMISE_MS: Final = 3_600_000
+"""How long an upload, and then a message that takes it, may be waited for."""
+
+WAITING_MAXIMUM: Final = 100
+"""Uploads of one account that may wait for their message."""
+
+FORMS_AT_A_TIME: Final = 4
+"""Forms of one account that may be arriving; what they bring is counted against its storage only at their end."""
+
+SPOILER_PREFIX: Final = "SPOILER_"
+"""A file of such a name is hidden until asked for."""
+
+PLACEHOLDER_SECONDS: Final = 3.0
+"""How long a message waits for what stands for its pictures."""
+
+SENT_FLAGS: Final = int(AttachmentFlag.IS_SPOILER)
+"""Bits that a sender may set."""
+
+
+@attrs.frozen
+class PromisedFile:
+    """A file that is to be uploaded; `id` is the client's own name for it, `size` its bytes."""
+
+    id: str
+    filename: str
+    size: int
+
+
+@attrs.frozen
+class AttachmentWish:
+    """What a message says of one of its files: `id` is the number of a file in the form, `upload` the name of an
+    earlier upload; `duration` (seconds) and `waveform` (base64) are those of a recording."""
+
+    id: int
+    upload: str | None = None
+    filename: str | None = None
+    title: str | None = None
+    description: str | None = None
+    flags: int = 0
+    duration: int | None = None
+    waveform: str | None = None
+
+
+@attrs.frozen
+class Owner:
+    """Whose files they are, where they go, and how large each may be (bytes)."""
+
+    user_id: int
+    channel_id: int
+    file_bytes: int
+
+
+class Uploads:
+    """The operations on uploads."""
+
+    def __init__(
+        self,
+        database: Database,
+        clock: Clock,
+        snowflakes: SnowflakeGenerator,
+        mint: TokenMint,
+        media: MediaLibrary,
+        messages: Messages,
+        settings: Settings,
+        blocked: BlockedValues,
+    ) -> None:
+        self._database = database
+        self._clock = clock
+        self._snowflakes = snowflakes
+        self._mint = mint
+        self._media = media
+        self._messages = messages
+        self._settings = settings
+        self._blocked = blocked
+        self._arriving: set[int] = set()
+        self._forms: Counter[int] = Counter()
+
+    def owner(self, principal: Principal, channel_id: int) -> Owner:
+        """The caller as one who sends files to the channel.
+
+        :raises ApiError: as `MessageSending.require_may_attach`.
+        """
+        self._messages.require_may_attach(principal, channel_id)
+        limits = limits_of(self._settings, principal.account, self._clock.now_ms())
+        file_bytes = self._settings.limits.attachment_max_size_bot if principal.is_bot else limits.attachment_max_size
+        return Owner(principal.user_id, channel_id, file_bytes)
+
+    def webhook_owner(self, user_id: int, channel_id: int) -> Owner:
+        """Whoever made a webhook, as one who sends files through it."""
+        return Owner(user_id, channel_id, self._settings.limits_for(premium=False).attachment_max_size)
+
+    # Uploads before the message
+
+    async def promise(
+        self, principal: Principal, channel_id: int, files: Sequence[PromisedFile]
+    ) -> list[dict[str, Any]]:
+        """Addresses that take these files.
+
+        :raises ApiError: as `owner`; FILE_SIZE_TOO_LARGE for a file over the limit, and for more than the account may
+            store.
+        :raises InvalidFormBody: TOO_MANY_FILES at `files`.
+        """
+        owner = self.owner(principal, channel_id)
+        if any(file.size > owner.file_bytes for file in files):
+            raise ApiError("FILE_SIZE_TOO_LARGE")
+        if len(files) > self._limits.max_attachments_per_message:
+            raise InvalidFormBody.at("files", "TOO_MANY_FILES")
+        expires_at = self._clock.now_ms() + PROMISE_MS
+        capabilities = [self._mint.secret() for _ in files]
+        promised = [
+            Attachment(
+                id=self._snowflakes(),
+                channel_id=channel_id,
+                user_id=owner.user_id,
+                filename=file_name(file.filename),
+                content_type="",
+                size=file.size,
+                capability_hash=token_hash(capability),
+                expires_at=expires_at,
+            )
+            for file, capability in zip(files, capabilities, strict=True)
+        ]
+
+        def unit(connection: Any) -> None:
+            for attachment in promised:
+                if not attachments.insert(connection, attachment):
+                    raise ApiError("UNKNOWN_CHANNEL")
+            usage = attachments.usage(connection, owner.user_id)
+            if usage.waiting > WAITING_MAXIMUM:
+                raise InvalidFormBody.at("files", "TOO_MANY_FILES")
+            require_room(usage, self._settings)
+
+        await self._database.write(unit)
+        return [
+            {
+                "id": file.id,
+                "filename": attachment.filename,
+                "upload_filename": _upload_name(attachment),
+                "upload_url": self._media.addresses.relay(capability),
+                "expires_at": iso_timestamp(expires_at),
+            }
+            for file, attachment, capability in zip(files, promised, capabilities, strict=True)
+        ]
+
+    async def receive(self, capability: str, chunks: AsyncIterator[bytes]) -> Attachment:
+        """Take the bytes of a promised upload; a broken off one leaves nothing, and may be tried again.
+
+        :raises ApiError: NOT_FOUND, the same for an address that never was, is used up, or has expired;
+            PAYLOAD_TOO_LARGE, BAD_REQUEST for more or fewer bytes than promised; CONTENT_BLOCKED for a file that nobody
+            may send.
+        """
+        promised = attachments.by_capability(self._database.reader, token_hash(capability), self._clock.now_ms())
+        if promised is None or promised.stored or promised.id in self._arriving:
+            raise ApiError("NOT_FOUND")
+        self._arriving.add(promised.id)
+        try:
+            async with self._media.storage.receiving() as incoming:
+                async for chunk in chunks:
+                    if incoming.size + len(chunk) > promised.size:
+                        raise ApiError("PAYLOAD_TOO_LARGE", headers={"Connection": "close"})
+                    await incoming.write(chunk)
+                if incoming.size != promised.size:
+                    raise ApiError("BAD_REQUEST")
+                await incoming.flush()
+                self._blocked.require_file(incoming.sha256)
+                await incoming.keep(promised.key)
+            stored = await self.described(promised, incoming)
+            now = self._clock.now_ms()
+            async with self._media.settled(promised.key):
+                if not await self._database.write(lambda connection: attachments.note_stored(connection, stored, now)):
+                    raise ApiError("NOT_FOUND")
+            return stored
+        finally:
+            self._arriving.discard(promised.id)
+
+    def uploaded(self, capability: str) -> Attachment:
+        """What an upload address has taken, until a message has it.
+
+        :raises ApiError: NOT_FOUND.
+        """
+        found = attachments.by_capability(self._database.reader, token_hash(capability), self._clock.now_ms())
+        if found is None or not found.stored:
+            raise ApiError("NOT_FOUND")
+        return found
+
+    def complete(self, principal: Principal, channel_id: int, names: Sequence[str]) -> list[dict[str, Any]]:
+        """What has arrived under these names.
+
+        :raises ApiError: as `owner`.
+        :raises InvalidFormBody: for a name that nothing has arrived under.
+        """
+        owner = self.owner(principal, channel_id)
+        return [uploaded_object(self._find(owner, name, index)) for index, name in enumerate(names)]
+
+    # Files of a message
+
+    def promised(self, owner: Owner, wishes: Sequence[AttachmentWish]) -> tuple[AttachmentDraft, ...]:
+        """Earlier uploads as attachments of a message.
+
+        :raises InvalidFormBody: TOO_MANY_FILES at `attachments`; for one that names no upload of the owner's.
+        """
+        self._require_few(wishes)
+        return tuple(self._promised(owner, wish, place) for place, wish in enumerate(wishes))
+
+    def _promised(self, owner: Owner, wish: AttachmentWish, place: int) -> AttachmentDraft:
+        return AttachmentDraft(_wished(self._find(owner, wish.upload, place), wish, place), is_promised=True)
+
+    @asynccontextmanager
+    async def form(self, owner: Owner, chunks: AsyncIterator[bytes], boundary: bytes) -> AsyncIterator[Form]:
+        """A form with files, for the time of the block; files that were not kept are gone after it.
+
+        :raises ApiError: as `read_form`.
+        :raises RateLimited: for one form too many at a time.
+        """
+        from chat.media.multipart import read_form  # its parser is needed by few, and not for a start
+
+        if self._forms[owner.user_id] >= FORMS_AT_A_TIME:
+            raise RateLimited(1.0, "shared")
+        storage = self._media.storage
+        async with AsyncExitStack() as stack:
+            self._forms[owner.user_id] += 1
+            stack.callback(self._form_is_over, owner.user_id)
+            yield await read_form(
+                chunks,
+                boundary,
+                files_maximum=self._limits.max_attachments_per_message,
+                file_bytes=owner.file_bytes,
+                new_file=lambda: stack.enter_async_context(storage.receiving()),
+            )
+
+    def _form_is_over(self, user_id: int) -> None:
+        self._forms[user_id] -= 1
+        if not self._forms[user_id]:
+            del self._forms[user_id]
+
+    @asynccontextmanager
+    async def of_form(
+        self, owner: Owner, form: Form, wishes: Sequence[AttachmentWish]
+    ) -> AsyncIterator[tuple[AttachmentDraft, ...]]:
+        """The files of a form, and earlier uploads, as attachments for a message that is written in the block: in the
+        order of the wishes, then files of which nothing was said.
+
+        :raises InvalidFormBody: TOO_MANY_FILES at `attachments`; for a wish without its file.
+        :raises ApiError: CONTENT_BLOCKED for a file that nobody may send.
+        """
+        numbers = _numbers(form)
+        wished = {wish.id: (place, wish) for place, wish in enumerate(wishes) if wish.upload is None}
+        if not wished.keys() <= set(numbers):
+            raise InvalidFormBody.at("attachments", "INVALID_FORMAT")
+        promised = {place: wish for place, wish in enumerate(wishes) if wish.upload is not None}
+        self._require_few([*promised, *numbers])
+        drafts = {place: self._promised(owner, wish, place) for place, wish in promised.items()}
+        new = [
+            Attachment(
+                id=self._snowflakes(),
+                channel_id=owner.channel_id,
+                user_id=owner.user_id,
+                filename=file_name(part.filename or ""),
+                content_type="",
+                size=incoming.size,
+            )
+            for part, incoming in form.files
+        ]
+        async with self._media.settled(*(attachment.key for attachment in new)):
+            for number, attachment, (_, incoming) in zip(numbers, new, form.files, strict=True):
+                await incoming.keep(attachment.key)
+                described = await self.described(attachment, incoming)
+                place, wish = wished.get(number, (len(wishes) + len(drafts), AttachmentWish(number)))
+                drafts[place] = AttachmentDraft(_wished(described, wish, place), is_promised=False)
+            yield tuple(drafts[place] for place in sorted(drafts))
+
+    async def described(self, attachment: Attachment, incoming: Incoming) -> Attachment:
+        """The attachment, whose file was kept under its key, with what its content says of itself.
+
+        :raises ApiError: CONTENT_BLOCKED for a file that nobody may send.
+        """
+        self._blocked.require_file(incoming.sha256)
+        kind, path = content_type(incoming.head), self._media.storage.path_of(attachment.key)
+        described = attrs.evolve(
+            attachment, size=incoming.size, content_type=kind, content_hash=incoming.sha256, stored=True
+        )
+        header = image_header(incoming.head)
+        if header is not None and header.is_bearable:
+            return attrs.evolve(
+                described,
+                width=header.width,
+                height=header.height,
+                flags=int(AttachmentFlag.IS_ANIMATED) if header.animated else 0,
+                placeholder=await self._placeholder(path),
+            )
+        if kind in MOVING_TYPES:
+            moving = await self._media.storage.computed(moving_header, path, kind)
+            return attrs.evolve(described, width=moving.width, height=moving.height, duration=moving.duration)
+        return described
+
+    async def _placeholder(self, path: Path) -> str | None:
+        """What stands for a picture; none where there is none to be had in time: the message does not wait for it."""
+        with trio.move_on_after(PLACEHOLDER_SECONDS):
+            try:
+                return await self._media.workers.placeholder(path)
+            except (ImageRefused, ApiError):  # no picture after all; or there is too much to do
+                return None
+        return None
+
+    @property
+    def _limits(self) -> Limits:
+        return self._settings.limits
+
+    def _require_few(self, files: Sequence[object]) -> None:
+        if len(files) > self._limits.max_attachments_per_message:
+            raise InvalidFormBody.at("attachments", "TOO_MANY_FILES")
+
+    def _find(self, owner: Owner, name: str | None, index: int) -> Attachment:
+        number = (name or "").partition("/")[0]
+        well_formed = number.isdecimal() and number.isascii() and len(number) < 20
+        found = attachments.by_id(self._database.reader, int(number)) if well_formed else None
+        if (
+            found is None
+            or not found.stored
+            or (found.user_id, found.channel_id, found.message_id) != (owner.user_id, owner.channel_id, None)
+            or found.expires_at is None
+            or found.expires_at <= self._clock.now_ms()
+        ):
+            raise InvalidFormBody.at(f"attachments.{index}.uploaded_filename", "INVALID_FORMAT")
+        return found
+
+
+def uploaded_object(attachment: Attachment) -> dict[str, Any]:
+    """A file that waits for its message."""
+    data: dict[str, Any] = {
+        "id": str(attachment.id),
+        "filename": attachment.filename,
+        "upload_filename": _upload_name(attachment),
+        "size": attachment.size,
+        "content_type": attachment.content_type,
+    }
+    if attachment.width is not None and attachment.height is not None:
+        data.update(width=attachment.width, height=attachment.height)
+    return data
+
+
+def _upload_name(attachment: Attachment) -> str:
+    return f"{attachment.id}/{attachment.filename}"
+
+
+def _wished(attachment: Attachment, wish: AttachmentWish, position: int) -> Attachment:
+    name = attachment.filename if wish.filename is None else file_name(wish.filename)
+    spoiler = int(AttachmentFlag.IS_SPOILER) if name.startswith(SPOILER_PREFIX) else 0
+    is_sound = attachment.content_type.startswith("audio/")
+    return attrs.evolve(
+        attachment,
+        position=position,
+        filename=name,
+        title=wish.title,
+        description=wish.description,
+        flags=attachment.flags | wish.flags & SENT_FLAGS | spoiler,
+        duration=wish.duration if is_sound and wish.duration is not None else attachment.duration,
+        waveform=wish.waveform if is_sound else None,
+        capability_hash=None,
+        expires_at=None,
+    )
+
+
+def _numbers(form: Form) -> list[int]:
+    """The numbers of a form's files: N of `files[N]`; a part of another name has the number of its turn.
+
+    :raises InvalidFormBody: when two have the same.
+    """
+    numbers: list[int] = []
+    for turn, (part, _) in enumerate(form.files):
+        inner = part.name.removeprefix("files[").removesuffix("]")
+        is_numbered = part.name == f"files[{inner}]" and inner.isdecimal() and inner.isascii() and len(inner) < 10
+        numbers.append(int(inner) if is_numbered else turn)
+    if len(set(numbers)) < len(numbers):
+        raise InvalidFormBody.at("files", "INVALID_FORMAT")
+    return numbers

@@ -1,1 +1,0 @@
-"""Records as the wire shows them."""

@@ -1,0 +1,1 @@
+"""Friends, groups, calls and profiles."""

@@ -1,0 +1,311 @@
+"""Asking to be friends, agreeing, blocking, parting (people.md, Relationships).
+
+An account has so many friends, blocks and requests of its own at most, and so many requests by others beside them:
+those who ask take no room away from it.
+
+Who blocked somebody is never told to the one who is blocked: a request to them is refused as one that their settings do
+not let in, and one that was sent before stays with the sender until the block ends; then it is turned down.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Mapping
+from typing import Any, Final
+
+import attrs
+
+from chat.auth.principal import Principal
+from chat.bus.bus import Bus
+from chat.clock import Clock
+from chat.config import Settings
+from chat.domain.accounts.guild_folders import settings_changed
+from chat.domain.presence.account_events import AccountEvents
+from chat.domain.standing.relationships import Change, Relationships, RelationshipType, both_sides, neither_side
+from chat.domain.standing.user_settings_objects import user_settings_object
+from chat.domain.standing.verification import has_verified_address, is_unclaimed
+from chat.errors import ApiError, InvalidFormBody
+from chat.registries.user_flags import UserFlag
+from chat.snowflake import snowflake_time_ms
+from chat.store.accounts import accounts, user_settings
+from chat.store.accounts.accounts import Account
+from chat.store.database import Database
+from chat.store.guilds import guilds
+from chat.store.standing import relationships
+from chat.store.standing.relationships import Relationship
+
+FRIENDLY: Final = UserFlag.FRIENDLY_BOT.value
+FRIENDLY_AFTER_APPROVAL: Final = UserFlag.FRIENDLY_BOT_MANUAL_APPROVAL.value
+
+FROM_FRIENDS_OF_FRIENDS: Final = 1
+FROM_GUILD_MEMBERS: Final = 2
+FROM_ANYONE: Final = 4
+"""Bits of `friend_source_flags`: from whom an account takes requests (people.md, Relationships)."""
+
+
+CHOSEN: Final = (RelationshipType.FRIEND, RelationshipType.BLOCKED, RelationshipType.OUTGOING_REQUEST)
+"""What an account has of its own will."""
+
+SHARING_COOLDOWN_MS: Final = 86_400_000
+"""How long a choice for all friends at once stands at least."""
+
+
+@attrs.frozen
+class _Sharing:
+    """A choice for all friends at once, written; `settings` are None where they were the same before."""
+
+    before: Account
+    after: Account
+    settings: dict[str, Any] | None
+    friends: list[Relationship]
+
+
+class Friendships:
+    """What accounts do about each other."""
+
+    def __init__(
+        self,
+        database: Database,
+        bus: Bus,
+        clock: Clock,
+        relationships: Relationships,
+        account_events: AccountEvents,
+        settings: Settings,
+    ) -> None:
+        self._database = database
+        self._bus = bus
+        self._clock = clock
+        self._relationships = relationships
+        self._account_events = account_events
+        self._settings = settings
+
+    def of_account(self, principal: Principal) -> list[dict[str, Any]]:
+        """The caller's relationships, in order of the others' ids."""
+        return self._relationships.with_user(principal.user_id)
+
+    async def request_by_tag(self, principal: Principal, username: str, discriminator: int) -> dict[str, Any]:
+        """As `request`, of the account with this tag.
+
+        :raises ApiError: NO_USERS_WITH_SERVICE_TAG_EXIST; otherwise as `request`.
+        """
+        target = accounts.by_tag(self._database.reader, username, discriminator)
+        if target is None or target.is_deleted:
+            raise ApiError("NO_USERS_WITH_SERVICE_TAG_EXIST")
+        return await self.request(principal, target.id)
+
+    async def request(self, principal: Principal, target_id: int) -> dict[str, Any]:
+        """Ask an account to be friends; where it has asked already, both are friends now.
+
+        :raises ApiError: BOTS_CANNOT_SEND_FRIEND_REQUESTS, UNCLAIMED_ACCOUNT_CANNOT_SEND_FRIEND_REQUESTS,
+            FRIEND_REQUEST_EMAIL_VERIFICATION_REQUIRED, CANNOT_SEND_FRIEND_REQUEST_TO_SELF, UNKNOWN_USER,
+            ALREADY_FRIENDS, CANNOT_SEND_FRIEND_REQUEST_TO_BLOCKED_USER, FRIEND_REQUEST_BLOCKED, MAX_FRIENDS.
+        """
+        account = principal.account
+        if account.bot:
+            raise ApiError("BOTS_CANNOT_SEND_FRIEND_REQUESTS")
+        if is_unclaimed(account):
+            raise ApiError("UNCLAIMED_ACCOUNT_CANNOT_SEND_FRIEND_REQUESTS")
+        if not has_verified_address(account):
+            raise ApiError("FRIEND_REQUEST_EMAIL_VERIFICATION_REQUIRED")
+        if account.id == target_id:
+            raise ApiError("CANNOT_SEND_FRIEND_REQUEST_TO_SELF")
+
+        def unit(connection: sqlite3.Connection) -> list[Change]:
+            target = _present(connection, target_id)
+            own = relationships.by_id(connection, account.id, target_id)
+            if own is not None and own.type == RelationshipType.INCOMING_REQUEST:
+                self._require_room(connection, account.id)
+                return self._befriend(connection, account.id, target_id)
+            if own is not None:
+                _refuse_repetition(own)
+                return [(own, own)]
+            _require_welcome(connection, account, target)
+            self._require_room(connection, account.id)
+            self._require_ear(connection, target_id)
+            if target.bot and not target.flags & FRIENDLY_AFTER_APPROVAL:
+                return self._befriend(connection, account.id, target_id)
+            return both_sides(
+                connection, account.id, target_id, RelationshipType.OUTGOING_REQUEST, self._clock.now_ms()
+            )
+
+        return await self._change(unit)
+
+    async def accept(self, principal: Principal, target_id: int) -> dict[str, Any]:
+        """Agree to what another account asked.
+
+        :raises ApiError: UNCLAIMED_ACCOUNT_CANNOT_ACCEPT_FRIEND_REQUESTS, UNKNOWN_USER, ALREADY_FRIENDS, NOT_FOUND
+            (it did not ask), MAX_FRIENDS.
+        """
+        if is_unclaimed(principal.account):
+            raise ApiError("UNCLAIMED_ACCOUNT_CANNOT_ACCEPT_FRIEND_REQUESTS")
+
+        def unit(connection: sqlite3.Connection) -> list[Change]:
+            _present(connection, target_id)
+            own = relationships.by_id(connection, principal.user_id, target_id)
+            if own is not None and own.type == RelationshipType.FRIEND:
+                raise ApiError("ALREADY_FRIENDS")
+            if own is None or own.type != RelationshipType.INCOMING_REQUEST:
+                raise ApiError("NOT_FOUND")
+            self._require_room(connection, principal.user_id)
+            return self._befriend(connection, principal.user_id, target_id)
+
+        return await self._change(unit)
+
+    async def block(self, principal: Principal, target_id: int) -> dict[str, Any]:
+        """Block an account: friendship and requests between the two are over, and it can ask no more.
+
+        :raises ApiError: UNKNOWN_USER, CANNOT_BLOCK_SYSTEM_USER, MAX_FRIENDS.
+        :raises InvalidFormBody: INVALID_FORMAT at `user_id`, for oneself.
+        """
+        if principal.user_id == target_id:
+            raise InvalidFormBody.at("user_id", "INVALID_FORMAT")
+
+        def unit(connection: sqlite3.Connection) -> list[Change]:
+            if _present(connection, target_id).system:
+                raise ApiError("CANNOT_BLOCK_SYSTEM_USER")
+            own = relationships.by_id(connection, principal.user_id, target_id)
+            if own is None or own.type == RelationshipType.INCOMING_REQUEST:
+                self._require_room(connection, principal.user_id)
+            now = self._clock.now_ms()
+            return both_sides(connection, principal.user_id, target_id, RelationshipType.BLOCKED, now)
+
+        return await self._change(unit)
+
+    async def change(self, principal: Principal, target_id: int, changes: Mapping[str, Any]) -> dict[str, Any]:
+        """Give a friend a name of the caller's own (`nickname`, None takes it away), or say whether it hears where the
+        caller speaks (`share_voice_activity`).
+
+        :raises ApiError: NOT_FRIENDS_WITH_USER.
+        """
+
+        def unit(connection: sqlite3.Connection) -> list[Change]:
+            own = relationships.by_id(connection, principal.user_id, target_id)
+            if own is None or own.type != RelationshipType.FRIEND:
+                raise ApiError("NOT_FRIENDS_WITH_USER")
+            changed = attrs.evolve(own, **changes)
+            relationships.put(connection, changed)
+            return [(own, changed)]
+
+        return await self._change(unit)
+
+    async def remove(self, principal: Principal, target_id: int) -> None:
+        """End a friendship, take back or turn down a request, or unblock.
+
+        :raises ApiError: NOT_FOUND, where there is nothing to end.
+        """
+
+        def unit(connection: sqlite3.Connection) -> list[Change]:
+            if relationships.by_id(connection, principal.user_id, target_id) is None:
+                raise ApiError("NOT_FOUND")
+            return neither_side(connection, principal.user_id, target_id)
+
+        await self._database.write(unit, self._relationships.publish)
+
+    async def ignore(self, principal: Principal, younger_than_seconds: int | None = None) -> int:
+        """Turn down every request that the caller was sent, or those of accounts made less than so long ago; returns
+        how many."""
+        user_id = principal.user_id
+        oldest = None if younger_than_seconds is None else self._clock.now_ms() - younger_than_seconds * 1000
+
+        def unit(connection: sqlite3.Connection) -> list[Change]:
+            changes: list[Change] = []
+            for entry in relationships.of_type(connection, user_id, RelationshipType.INCOMING_REQUEST):
+                if oldest is None or snowflake_time_ms(entry.target_id) > oldest:
+                    changes += neither_side(connection, user_id, entry.target_id)
+            return changes
+
+        changes = await self._database.write(unit, self._relationships.publish)
+        return sum(before is not None and before.user_id == user_id for before, _ in changes)
+
+    async def share_voice_activity(self, principal: Principal, shares: bool) -> Account:
+        """Let all friends hear where the caller speaks, or none; those who come later too. Once a day.
+
+        :raises InvalidFormBody: VOICE_ACTIVITY_SHARING_ON_COOLDOWN at `share_voice_activity`.
+        """
+        now = self._clock.now_ms()
+
+        def unit(connection: sqlite3.Connection) -> _Sharing:
+            before = accounts.by_id(connection, principal.user_id)
+            if before is None:
+                raise ApiError("UNAUTHORIZED")
+            changed_at = before.voice_sharing_changed_at
+            if changed_at is not None and now < changed_at + SHARING_COOLDOWN_MS:
+                raise InvalidFormBody.at("share_voice_activity", "VOICE_ACTIVITY_SHARING_ON_COOLDOWN")
+            after = attrs.evolve(before, voice_sharing_changed_at=now)
+            accounts.replace(connection, after)
+            stored = user_settings.of_user(connection, after.id)
+            known = user_settings_object(stored)
+            changed = {**stored, "default_share_voice_activity": shares}
+            user_settings.put(connection, after.id, changed)
+            relationships.share_with_friends(connection, after.id, shares)
+            friends = relationships.of_type(connection, after.id, RelationshipType.FRIEND)
+            settings = user_settings_object(changed)
+            return _Sharing(before, after, None if settings == known else settings, friends)
+
+        def then(sharing: _Sharing) -> None:
+            if sharing.settings is not None:
+                self._bus.publish(settings_changed(sharing.after.id, sharing.settings))
+            self._relationships.publish_sharing(sharing.friends, shares)
+            self._account_events.changed(sharing.before, sharing.after)
+
+        return (await self._database.write(unit, then)).after
+
+    async def _change(self, unit: Any) -> dict[str, Any]:
+        """Write, publish, and answer with what the caller has now: the first change of the unit."""
+        changes: list[Change] = await self._database.write(unit, self._relationships.publish)
+        after = changes[0][1]
+        assert after is not None, "the operation leaves the caller with a relationship"  # noqa: S101
+        return self._relationships.object_of(after)
+
+    def _befriend(self, connection: sqlite3.Connection, user_id: int, target_id: int) -> list[Change]:
+        return both_sides(connection, user_id, target_id, RelationshipType.FRIEND, self._clock.now_ms())
+
+    def _require_room(self, connection: sqlite3.Connection, user_id: int) -> None:
+        """Raise MAX_FRIENDS unless the account may have another friend, block or request of its own."""
+        if relationships.count_of_types(connection, user_id, *CHOSEN) >= self._settings.limits.max_relationships:
+            raise ApiError("MAX_FRIENDS", members={"max_relationships": self._settings.limits.max_relationships})
+
+    def _require_ear(self, connection: sqlite3.Connection, user_id: int) -> None:
+        """Raise MAX_FRIENDS unless the account may be asked by another one, and agree."""
+        self._require_room(connection, user_id)
+        if (
+            relationships.count_of_types(connection, user_id, RelationshipType.INCOMING_REQUEST)
+            >= self._settings.limits.max_relationships
+        ):
+            raise ApiError("MAX_FRIENDS", members={"max_relationships": self._settings.limits.max_relationships})
+
+
+def _present(connection: sqlite3.Connection, user_id: int) -> Account:
+    account = accounts.by_id(connection, user_id)
+    if account is None or account.is_deleted:
+        raise ApiError("UNKNOWN_USER")
+    return account
+
+
+def _refuse_repetition(own: Relationship) -> None:
+    """Raise for a request to a friend or to somebody blocked; a second request like the first changes nothing."""
+    if own.type == RelationshipType.FRIEND:
+        raise ApiError("ALREADY_FRIENDS")
+    if own.type == RelationshipType.BLOCKED:
+        raise ApiError("CANNOT_SEND_FRIEND_REQUEST_TO_BLOCKED_USER")
+
+
+def _require_welcome(connection: sqlite3.Connection, account: Account, target: Account) -> None:
+    """Raise FRIEND_REQUEST_BLOCKED for a bot that is not friendly, for one who has blocked the sender, and for one
+    whose settings take no requests from where the sender comes."""
+    theirs = relationships.by_id(connection, target.id, account.id)
+    blocked = theirs is not None and theirs.type == RelationshipType.BLOCKED
+    welcome = target.flags & FRIENDLY if target.bot else _takes_request(connection, account.id, target.id)
+    if target.system or blocked or not welcome:
+        raise ApiError("FRIEND_REQUEST_BLOCKED")
+
+
+def _takes_request(connection: sqlite3.Connection, user_id: int, target_id: int) -> bool:
+    sources: int = user_settings_object(user_settings.of_user(connection, target_id))["friend_source_flags"]
+    if sources & FROM_ANYONE:
+        return True
+    if sources & FROM_GUILD_MEMBERS and guilds.share_one(connection, user_id, target_id):
+        return True
+    friends = set(relationships.targets(connection, user_id, RelationshipType.FRIEND))
+    theirs = relationships.targets(connection, target_id, RelationshipType.FRIEND)
+    return bool(sources & FROM_FRIENDS_OF_FRIENDS and friends.intersection(theirs))

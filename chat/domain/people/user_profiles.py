@@ -1,0 +1,142 @@
+"""What an account shows of itself to another one: bio, pronouns, banner, badge, and what the two have in common
+(accounts.md, Profiles).
+
+`profile_privacy` of the settings says to whom: 0 everybody, 1 friends and members of a guild in common, 2 friends. Who
+is not among them, or is blocked, gets the same limited profile, as does everybody of an account whose PROFILE_HIDDEN
+flag is set: a name and a face, which are in every message.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from typing import Any, Final
+
+from chat.auth.principal import Principal
+from chat.clock import Clock, iso_timestamp
+from chat.domain.standing.access import Access
+from chat.domain.standing.guild_states import GuildStates
+from chat.domain.standing.relationships import RelationshipType
+from chat.domain.standing.user_objects import has_premium, partial_user
+from chat.domain.standing.user_settings_objects import user_settings_object
+from chat.errors import ApiError
+from chat.registries.user_flags import PremiumFlag, PremiumType, UserFlag
+from chat.store.accounts import accounts, user_settings
+from chat.store.accounts.accounts import Account
+from chat.store.database import Database
+from chat.store.guilds import guilds, members
+from chat.store.guilds.members import Member
+from chat.store.standing import relationships
+
+TO_EVERYBODY: Final = 0
+TO_GUILD_MEMBERS: Final = 1
+"""Values of `profile_privacy`; with any other one only friends see a profile."""
+
+
+class UserProfiles:
+    """Shows profiles."""
+
+    def __init__(self, database: Database, guild_states: GuildStates, access: Access, clock: Clock) -> None:
+        self._database = database
+        self._guild_states = guild_states
+        self._access = access
+        self._clock = clock
+
+    def get(
+        self,
+        principal: Principal,
+        user_id: int,
+        *,
+        guild_id: int | None = None,
+        with_mutual_friends: bool = False,
+        with_mutual_guilds: bool = False,
+    ) -> dict[str, Any]:
+        """The profile of an account; with `guild_id` also what it shows as a member of that guild, if it is one.
+
+        :raises ApiError: UNKNOWN_USER; for the guild as `Access.guild`.
+        """
+        reader = self._database.reader
+        account = accounts.by_id(reader, user_id)
+        if account is None:
+            raise ApiError("UNKNOWN_USER")
+        member = None
+        if guild_id is not None:
+            member = self._access.guild(principal, guild_id).state.member(user_id)
+        user = partial_user(account)
+        shown = not account.is_deleted and self._shows(reader, account, principal.user_id)
+        profile: dict[str, Any] = {
+            "user": user,
+            "user_profile": _own_words(account if shown else None),
+            "timezone_offset": None,
+        }
+        if member is not None:
+            state = self._guild_states.get(member.guild_id)
+            if state is not None:
+                profile["guild_member"] = state.member_object(member, user)
+            if shown:
+                profile["guild_member_profile"] = _words_in_guild(member)
+        if not shown:
+            return {**profile, "profile_limited": True}
+        profile["connected_accounts"] = []
+        profile.update(_badge(account, self._clock.now_ms()))
+        if with_mutual_friends and principal.user_id != user_id:
+            profile["mutual_friends"] = self._mutual_friends(reader, principal.user_id, user_id)
+        if with_mutual_guilds and principal.user_id != user_id:
+            profile["mutual_guilds"] = [
+                {"id": str(common_id), "nick": nick}
+                for common_id, nick in members.common_guilds(reader, principal.user_id, user_id)
+            ]
+        return profile
+
+    def _shows(self, reader: sqlite3.Connection, account: Account, viewer_id: int) -> bool:
+        if account.id == viewer_id:
+            return True
+        if account.flags & UserFlag.PROFILE_HIDDEN:
+            return False
+        theirs = relationships.by_id(reader, account.id, viewer_id)
+        kind = None if theirs is None else theirs.type
+        if kind == RelationshipType.BLOCKED:
+            return False
+        privacy: int = user_settings_object(user_settings.of_user(reader, account.id))["profile_privacy"]
+        if privacy == TO_EVERYBODY or kind == RelationshipType.FRIEND:
+            return True
+        return privacy == TO_GUILD_MEMBERS and guilds.share_one(reader, account.id, viewer_id)
+
+    def _mutual_friends(self, reader: sqlite3.Connection, viewer_id: int, user_id: int) -> list[dict[str, Any]]:
+        own = set(relationships.targets(reader, viewer_id, RelationshipType.FRIEND))
+        theirs = relationships.targets(reader, user_id, RelationshipType.FRIEND)
+        common = [friend_id for friend_id in theirs if friend_id in own]
+        return [partial_user(friend) for friend in accounts.by_ids(reader, common)]
+
+
+def _own_words(account: Account | None) -> dict[str, Any]:
+    return {
+        "bio": None if account is None else account.bio,
+        "pronouns": None if account is None else account.pronouns,
+        "banner": None if account is None else account.banner,
+        "banner_color": None if account is None else account.banner_color,
+        "accent_color": None if account is None else account.accent_color,
+    }
+
+
+def _words_in_guild(member: Member) -> dict[str, Any]:
+    return {
+        "bio": member.bio,
+        "pronouns": member.pronouns,
+        "banner": member.banner,
+        "accent_color": member.accent_color,
+    }
+
+
+def _badge(account: Account, now_ms: int) -> dict[str, Any]:
+    """What a profile tells of premium: as much as the account's premium flags let it."""
+    flags = account.premium_flags
+    if not has_premium(account, now_ms) or not account.premium_type or flags & PremiumFlag.BADGE_HIDDEN:
+        return {}
+    if flags & PremiumFlag.BADGE_MASKED:
+        return {"premium_type": int(PremiumType.SUBSCRIPTION)}
+    badge: dict[str, Any] = {"premium_type": account.premium_type}
+    if account.premium_since is not None and not flags & PremiumFlag.BADGE_TIMESTAMP_HIDDEN:
+        badge["premium_since"] = iso_timestamp(account.premium_since)
+    if account.premium_lifetime_sequence is not None and not flags & PremiumFlag.BADGE_SEQUENCE_HIDDEN:
+        badge["premium_lifetime_sequence"] = account.premium_lifetime_sequence
+    return badge

@@ -1,0 +1,122 @@
+"""What names, addresses, passwords and dates of birth an account may have (accounts.md, Names and tags).
+
+Each function returns the value as it is stored, or raises the refusal at the field that it was given for.
+"""
+
+from __future__ import annotations
+
+import datetime
+import re
+import unicodedata
+from collections.abc import Iterable
+from typing import Final
+
+from email_validator import EmailNotValidError, validate_email
+
+from chat.auth.passwords import LONGEST, SHORTEST, is_too_common
+from chat.domain.standing.user_objects import age_years
+from chat.errors import InvalidFormBody
+from chat.protocol.visible_text import tidy
+
+USERNAME_LENGTH: Final = 32
+GLOBAL_NAME_LENGTH: Final = 32
+EMAIL_LENGTH: Final = 254
+MINIMUM_AGE_YEARS: Final = 13
+
+RESERVED_NAMES: Final = frozenset({"everyone", "here"})
+"""Nobody is called like these mentions."""
+
+RESERVED_PARTS: Final = ("systemmessage",)
+"""Nobody's username holds these, nor the service's name."""
+
+_USERNAME: Final = re.compile(r"[A-Za-z0-9_]*", re.ASCII)
+_NOT_ALPHANUMERIC: Final = re.compile(r"[^a-z0-9]")
+
+
+def username(value: str, *, service_name: str, path: str = "username") -> str:
+    """A username: 1 to 32 letters, digits and underscores, free of reserved words.
+
+    :raises InvalidFormBody: at `path`.
+    """
+    if not 1 <= len(value) <= USERNAME_LENGTH:
+        raise InvalidFormBody.at(path, "USERNAME_LENGTH_INVALID")
+    if _USERNAME.fullmatch(value) is None:
+        raise InvalidFormBody.at(path, "USERNAME_INVALID_CHARACTERS")
+    if value.casefold() in RESERVED_NAMES:
+        raise InvalidFormBody.at(path, "USERNAME_RESERVED_VALUE")
+    bare = _bare(value)
+    if any(part and part in bare for part in (*RESERVED_PARTS, _bare(service_name))):
+        raise InvalidFormBody.at(path, "USERNAME_CANNOT_CONTAIN_RESERVED_TERMS")
+    return value
+
+
+def username_from(text: str, *, service_name: str) -> str | None:
+    """A username made of other text, such as a global name; None where nothing of it can be used."""
+    plain = unicodedata.normalize("NFKD", text)
+    kept = re.sub(r"[^A-Za-z0-9_]", "", re.sub(r"\s+", "_", plain.strip()))[:USERNAME_LENGTH]
+    try:
+        return username(kept, service_name=service_name)
+    except InvalidFormBody:
+        return None
+
+
+def global_name(value: str | None, *, path: str = "global_name") -> str | None:
+    """A display name: 1 to 32 characters after tidying up; nothing left of it means none.
+
+    :raises InvalidFormBody: at `path`.
+    """
+    if value is None:
+        return None
+    name = tidy(value)
+    if len(name) > GLOBAL_NAME_LENGTH:
+        raise InvalidFormBody.at(path, "GLOBAL_NAME_LENGTH_INVALID")
+    if name.casefold() in RESERVED_NAMES:
+        raise InvalidFormBody.at(path, "GLOBAL_NAME_RESERVED_VALUE")
+    return name or None
+
+
+def email(value: str, *, path: str = "email") -> str:
+    """A mail address; any domain is taken, since an instance may live where no public name reaches.
+
+    :raises InvalidFormBody: at `path`.
+    """
+    if len(value) > EMAIL_LENGTH:
+        raise InvalidFormBody.at(path, "EMAIL_LENGTH_INVALID")
+    try:
+        address = validate_email(value, check_deliverability=False, test_environment=True, globally_deliverable=False)
+    except EmailNotValidError:
+        raise InvalidFormBody.at(path, "INVALID_EMAIL_ADDRESS") from None
+    return address.normalized
+
+
+def password(value: str, *, names: Iterable[str | None] = (), path: str = "password") -> str:
+    """A password to be set: 8 to 256 characters, not among the commonest, not one of the account's own names.
+
+    :raises InvalidFormBody: at `path`.
+    """
+    if not SHORTEST <= len(value) <= LONGEST:
+        raise InvalidFormBody.at(path, "PASSWORD_LENGTH_INVALID")
+    if is_too_common(value, names):
+        raise InvalidFormBody.at(path, "PASSWORD_IS_TOO_COMMON")
+    return value
+
+
+def date_of_birth(value: str, *, now_ms: int, path: str = "date_of_birth") -> str:
+    """A date of birth, YYYY-MM-DD, at least MINIMUM_AGE_YEARS before the moment (Unix milliseconds).
+
+    :raises InvalidFormBody: at `path`.
+    """
+    try:
+        valid = datetime.date.fromisoformat(value).isoformat() == value
+    except ValueError:
+        valid = False
+    if not valid:
+        raise InvalidFormBody.at(path, "INVALID_DATE_OF_BIRTH_FORMAT")
+    if age_years(value, now_ms) < MINIMUM_AGE_YEARS:
+        raise InvalidFormBody.at(path, "MUST_BE_MINIMUM_AGE")
+    return value
+
+
+def _bare(text: str) -> str:
+    """Letters and digits only, in lower case: how reserved words are looked for."""
+    return _NOT_ALPHANUMERIC.sub("", text.casefold())

@@ -1,0 +1,102 @@
+"""Images that come in JSON bodies: from base64 text to a file and its row (media.md, Image intake).
+
+    prepared = await media.prepare(ICONS, guild_id, text, path="icon")
+    async with media.kept(prepared):
+        await database.write(unit)  # in which images.store(connection, prepared, replaces=guild.icon)
+
+Only the header of an image is looked at; what it shows is nobody's business on this side. An image is written before
+the row that names it, and the one that it replaces goes after the commit: whatever fails, one of them is whole.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import sqlite3
+from typing import Final
+
+import attrs
+
+from chat.errors import InvalidFormBody
+from chat.media.data_uris import LengthRefused, SizeRefused, decoded
+from chat.media.image_header import ImageHeader
+from chat.media.image_intake import intake_header
+from chat.store.policy import assets
+from chat.store.policy.assets import Asset
+
+AVATARS: Final = "avatars"
+"""The kind of images that stand for an account or a webhook."""
+
+BANNERS: Final = "banners"
+ICONS: Final = "icons"
+SPLASHES: Final = "splashes"
+EMBED_SPLASHES: Final = "embed-splashes"
+
+ANIMATED_PREFIX: Final = "a_"
+"""Of the hash of a moving image (media.md, Image intake)."""
+
+HASH_CHARACTERS: Final = 32
+
+
+@attrs.frozen
+class PreparedImage:
+    """An image that was looked at and found good, and is nowhere yet."""
+
+    asset: Asset
+    content: bytes = attrs.field(repr=False)
+
+    @property
+    def hash(self) -> str:
+        """The name under which it will be known; `a_` in front of a moving one's."""
+        return self.asset.hash
+
+    @property
+    def is_animated(self) -> bool:
+        """Whether it moves."""
+        return self.hash.startswith(ANIMATED_PREFIX)
+
+
+@attrs.frozen
+class TakenImage:
+    """What a text in a body held: bytes, what they say of themselves, and the hash that names them."""
+
+    content: bytes = attrs.field(repr=False)
+    header: ImageHeader
+    hash: str
+
+
+def take(text: str, maximum: int, path: str) -> TakenImage:
+    """The image behind base64 text of at most `maximum` bytes; long work, for a thread.
+
+    :raises InvalidFormBody: at `path`: BASE64_LENGTH_INVALID, INVALID_BASE64_FORMAT, IMAGE_SIZE_EXCEEDS_LIMIT,
+        INVALID_IMAGE_FORMAT.
+    """
+    try:
+        content = decoded(text, maximum)
+    except LengthRefused:
+        raise InvalidFormBody.at(path, "BASE64_LENGTH_INVALID") from None
+    except SizeRefused:
+        raise InvalidFormBody.at(path, "IMAGE_SIZE_EXCEEDS_LIMIT") from None
+    if content is None:
+        raise InvalidFormBody.at(path, "INVALID_BASE64_FORMAT")
+    header = intake_header(content)
+    if header is None or not header.is_bearable:
+        raise InvalidFormBody.at(path, "INVALID_IMAGE_FORMAT")
+    digest = hashlib.sha256(content).hexdigest()[:HASH_CHARACTERS]
+    return TakenImage(content, header, ANIMATED_PREFIX + digest if header.animated else digest)
+
+
+def store(connection: sqlite3.Connection, prepared: PreparedImage | None, *, replaces: str | None = None) -> None:
+    """In a unit of writing: the image belongs to its owner now. `replaces` is the hash of the owner's image of the same
+    kind that goes for it. The same image once more changes nothing."""
+    if prepared is None:
+        return
+    asset = prepared.asset
+    assets.insert(connection, asset)
+    if replaces is not None and replaces != asset.hash:
+        remove(connection, asset.kind, asset.owner_id, replaces)
+
+
+def remove(connection: sqlite3.Connection, kind: str, owner_id: int, name: str | None) -> None:
+    """In a unit of writing: an image of the owner's goes; its file with the next sweep."""
+    if name is not None:
+        assets.delete(connection, kind, owner_id, name)

@@ -1,0 +1,242 @@
+"""What is stored and what is served: images that belong to somebody, attachments, media from outside.
+
+Whoever knows the address gets the file (access.md, Secret addresses). Rows say what there is, files hold
+the bytes (`chat.media.storage`); a file is written before its row and deleted after it, so a row never lacks its file.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import aclosing, asynccontextmanager
+from functools import partial
+from typing import Final
+
+import structlog
+import trio
+
+from chat.clock import Clock
+from chat.config import Settings
+from chat.domain.policy.blocked_values import BlockedValues
+from chat.domain.policy.images import ANIMATED_PREFIX, AVATARS, HASH_CHARACTERS, PreparedImage, take
+from chat.errors import ApiError, InvalidFormBody, StorageUnavailable
+from chat.media.external import ExternalMedia
+from chat.media.image_workers import ImageWorkers
+from chat.media.rendition_cache import RenditionCache
+from chat.media.signing import MediaAddresses
+from chat.media.storage import MediaStorage
+from chat.snowflake import SnowflakeGenerator, snowflake_at
+from chat.store.database import Database
+from chat.store.messages import attachments
+from chat.store.messages.attachments import Attachment
+from chat.store.policy import assets
+from chat.store.policy.assets import Asset
+
+__all__ = ["AVATARS", "MediaLibrary"]
+
+SWEEP_SECONDS: Final = 600.0
+"""How often what nobody needs any more is deleted."""
+
+SWEEPS_TO_A_TRIM: Final = 6
+"""How often, in sweeps, all files are looked through."""
+
+UNDER_WAY_MS: Final = 3_600_000
+"""A file that is noted down at all is noted down within this time after its id was given."""
+
+FILES_AT_ONCE: Final = 1_000
+"""Files that are looked up together at a start."""
+
+log: Final = structlog.get_logger("chat.media")
+
+
+class MediaLibrary:
+    """Stored files and the ways to them."""
+
+    def __init__(
+        self,
+        database: Database,
+        clock: Clock,
+        snowflakes: SnowflakeGenerator,
+        storage: MediaStorage,
+        addresses: MediaAddresses,
+        settings: Settings,
+        blocked: BlockedValues,
+    ) -> None:
+        self._database = database
+        self._clock = clock
+        self._snowflakes = snowflakes
+        self._settings = settings
+        self._blocked = blocked
+        self.storage: Final = storage
+        self.addresses: Final = addresses
+        self.external: Final = ExternalMedia(settings.media.private_networks_allowed)
+        self.workers: Final = ImageWorkers(in_processes=storage.in_threads)
+        self.renditions: Final = RenditionCache(storage, self.workers, settings.media.rendition_cache_bytes)
+
+    # Finding
+
+    def asset(self, kind: str, owner_id: int, name: str) -> Asset:
+        """An image of somebody by its hash; a moving one also by its hash without `a_`, which is all that is told of it
+        where a guild may not have moving images.
+
+        :raises ApiError: NOT_FOUND, for a blocked image as well.
+        """
+        if self._blocked.blocks_image(name):
+            raise ApiError("NOT_FOUND")
+        reader = self._database.reader
+        found = assets.find(reader, kind, owner_id, name) or assets.find(reader, kind, owner_id, ANIMATED_PREFIX + name)
+        if found is None:
+            raise ApiError("NOT_FOUND")
+        return found
+
+    def only_asset(self, kind: str, owner_id: int) -> Asset:
+        """The image of an owner that never has another one of this kind.
+
+        :raises ApiError: NOT_FOUND.
+        """
+        found = assets.only_of(self._database.reader, kind, owner_id)
+        if found is None or self._blocked.blocks_image(found.hash):
+            raise ApiError("NOT_FOUND")
+        return found
+
+    def attachment(
+        self, channel_id: int, attachment_id: int, filename: str, ex: str | None, hm: str | None
+    ) -> tuple[Attachment, int]:
+        """An attachment by its whole address, and for how many seconds that holds.
+
+        :raises ApiError: NOT_FOUND, the same for a wrong signature, an expired one and a file that is gone or
+            blocked.
+        """
+        seconds = self.addresses.seconds_left(channel_id, attachment_id, ex, hm)
+        found = None if seconds is None else attachments.by_id(self._database.reader, attachment_id)
+        if seconds is None or found is None or not found.stored:
+            raise ApiError("NOT_FOUND")
+        if self._blocked.blocks_file(found.content_hash):
+            raise ApiError("NOT_FOUND")
+        if found.channel_id != channel_id or found.filename != filename:
+            raise ApiError("NOT_FOUND")
+        return found, seconds
+
+    # Images that belong to somebody
+
+    async def prepare(self, kind: str, owner_id: int, text: str, *, path: str, still: bool = False) -> PreparedImage:
+        """Look at an image out of a JSON body; nothing is written yet. `still` refuses one that moves.
+
+        :raises InvalidFormBody: at `path`, as `chat.domain.policy.images.take`.
+        :raises ApiError: CONTENT_BLOCKED for an image that nobody may show.
+        """
+        taken = await self.storage.computed(take, text, self._settings.limits.avatar_max_size, path)
+        self._blocked.require_image(taken.hash)
+        header = taken.header
+        if still and header.animated:
+            raise InvalidFormBody.at(path, "INVALID_IMAGE_FORMAT")
+        asset = Asset(
+            kind=kind,
+            owner_id=owner_id,
+            hash=taken.hash,
+            id=self._snowflakes(),
+            content_type=header.content_type,
+            size=len(taken.content),
+            width=header.width,
+            height=header.height,
+        )
+        return PreparedImage(asset, taken.content)
+
+    @asynccontextmanager
+    async def kept(self, *prepared: PreparedImage | None) -> AsyncIterator[None]:
+        """The files of these images, for a unit in the block that stores their rows
+        (`chat.domain.policy.images.store`).
+
+        The files are there before the block; those whose rows are not there after it, go.
+
+        :raises StorageUnavailable: when the disk takes no more.
+        """
+        wanted = [image for image in prepared if image is not None]
+        async with self.settled(*(image.asset.key for image in wanted)):
+            for image in wanted:
+                async with self.storage.receiving() as incoming:
+                    await incoming.write(image.content)
+                    await incoming.keep(image.asset.key)
+            yield
+
+    @asynccontextmanager
+    async def new_image(self, kind: str, owner_id: int, text: str, *, path: str) -> AsyncIterator[Asset]:
+        """As `prepare` and `kept` in one, for a unit in the block that inserts the row.
+
+        :raises InvalidFormBody: as `prepare`.
+        """
+        prepared = await self.prepare(kind, owner_id, text, path=path)
+        async with self.kept(prepared):
+            yield prepared.asset
+
+    def outside_image(self, kind: str, owner_id: int, url: str) -> Asset:
+        """An image that stays where it is; it is fetched when somebody wants to see it."""
+        digest = hashlib.sha256(f"{owner_id} {url}".encode()).hexdigest()[:HASH_CHARACTERS]
+        return Asset(kind, owner_id, digest, self._snowflakes(), "", source_url=url)
+
+    # Files and rows
+
+    @asynccontextmanager
+    async def settled(self, *keys: str) -> AsyncIterator[None]:
+        """After the block these files stay if rows refer to them, and go if not.
+
+        When the block was cancelled nobody knows yet; the next start of the server looks.
+        """
+        try:
+            yield
+        except Exception:
+            await self._delete_unreferenced(keys)
+            raise
+        await self._delete_unreferenced(keys)
+
+    async def _delete_unreferenced(self, keys: tuple[str, ...]) -> None:
+        unneeded = attachments.unreferenced(self._database.reader, keys)
+        if unneeded:
+            await self.storage.delete(unneeded)
+
+    async def begin(self) -> None:
+        """Before anything arrives: delete what an earlier process left half received."""
+        await self._tolerant(self.storage.clear_incoming)
+
+    async def run(self) -> None:
+        """Keep the disk tidy for as long as the server runs."""
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(self.workers.run)
+            await self._tolerant(partial(self._delete_forgotten, self._snowflakes()))
+            for turn in itertools.count():
+                await self._tolerant(self.sweep)
+                if turn % SWEEPS_TO_A_TRIM == 0:
+                    await self._tolerant(
+                        partial(self._delete_forgotten, snowflake_at(self._clock.now_ms() - UNDER_WAY_MS))
+                    )
+                    await self._tolerant(self.renditions.trim)
+                await trio.sleep(SWEEP_SECONDS)
+
+    async def _tolerant(self, work: Callable[[], Awaitable[None]]) -> None:
+        try:
+            await work()
+        except StorageUnavailable:
+            log.warning("files could not be tidied up")
+
+    async def sweep(self) -> None:
+        """Delete uploads that no message has taken in time, and files whose rows are gone."""
+        now = self._clock.now_ms()
+        reader = self._database.reader
+        while attachments.any_expired(reader, now):
+            await self._database.write(lambda connection: attachments.delete_expired(connection, now))
+        while keys := attachments.garbage(reader):
+            await self.storage.delete(keys)
+            await self._database.write(lambda connection: attachments.forget_garbage(connection, keys))
+
+    async def _delete_forgotten(self, newest: int) -> None:
+        """Delete files with an id under `newest` that nobody noted down: received by a process that was killed, or for
+        a request that was broken off."""
+        async with aclosing(self.storage.keys(FILES_AT_ONCE)) as pages:
+            async for keys in pages:
+                # What is being written is not meant, whatever the reader sees of it.
+                old = [key for key in keys if int(key.partition("/")[2]) < newest]
+                unneeded = await self._database.read(partial(attachments.unreferenced, keys=old))
+                if unneeded:
+                    log.info("files without an owner deleted", count=len(unneeded))
+                    await self.storage.delete(unneeded)

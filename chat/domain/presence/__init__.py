@@ -1,0 +1,1 @@
+"""Presences and voice states."""

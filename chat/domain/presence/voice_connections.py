@@ -1,0 +1,177 @@
+"""Voice connections: each record, who is connected where, and what the wire shows (gateway.md, Voice states)."""
+
+from __future__ import annotations
+
+import enum
+from typing import Any
+
+import attrs
+
+from chat.domain.standing.guild_states import GuildState
+from chat.domain.standing.user_objects import partial_user
+from chat.registries.permissions import Permission
+
+
+class VoiceRefusal(enum.Enum):
+    """Why a voice command was rejected: the code and the text of its acknowledgement."""
+
+    UNKNOWN_GUILD = "unknown_guild", "There is no such guild, or you are not in it."
+    UNKNOWN_CHANNEL = "unknown_channel", "There is no such voice channel."
+    UNKNOWN_CONNECTION = "unknown_connection", "You have no such voice connection."
+    MISSING_CONNECTION_ID = "missing_connection_id", "Leaving a guild's voice needs the connection's id."
+    MISSING_PERMISSIONS = "missing_permissions", "You may not connect to this channel."
+    COMMUNICATION_DISABLED = "communication_disabled", "You are timed out in this guild."
+    UNCLAIMED_ACCOUNT = "unclaimed_account", "Claim your account first."
+    CHANNEL_FULL = "channel_full", "This channel has no room left."
+    TOO_MANY_CONNECTIONS = "too_many_connections", "You have too many connections in this channel."
+    STALE_BASE_VERSION = "stale_base_version", "The voice state has changed meanwhile."
+    UNAVAILABLE = "unavailable", "The call cannot be started now."
+
+    def __init__(self, code: str, message: str) -> None:
+        self.code = code
+        self.message = message
+
+
+@attrs.frozen
+class VoiceCaller:
+    """The gateway session that a voice command comes from."""
+
+    user_id: int
+    session_id: str
+    is_staff: bool
+    e2ee_capable: bool
+
+
+@attrs.frozen
+class VoiceState:
+    """One voice connection."""
+
+    connection_id: str
+    user_id: int
+    session_id: str
+    guild_id: int | None
+    """None in the call of a conversation outside of guilds."""
+    channel_id: int
+    version: int
+    self_mute: bool
+    self_deaf: bool
+    self_video: bool
+    self_stream: bool
+    is_mobile: bool
+    e2ee_capable: bool
+    viewer_stream_keys: tuple[str, ...] = ()
+
+
+class VoiceConnections:
+    """All voice connections by their ids, and by session, guild and channel."""
+
+    def __init__(self) -> None:
+        self._states: dict[str, VoiceState] = {}
+        self._by_session: dict[str, dict[str, None]] = {}
+        self._by_account: dict[int, dict[str, None]] = {}
+        self._by_guild: dict[int, dict[str, None]] = {}
+        self._by_channel: dict[int, dict[int, int]] = {}
+        """For each channel the accounts in it, with how many connections each has there."""
+
+    def get(self, connection_id: str) -> VoiceState | None:
+        """The connection of that id, if there is one."""
+        return self._states.get(connection_id)
+
+    def every(self) -> list[VoiceState]:
+        """All connections."""
+        return list(self._states.values())
+
+    def of_session(self, session_id: str) -> list[VoiceState]:
+        """The connections of a gateway session."""
+        return [self._states[connection_id] for connection_id in self._by_session.get(session_id, ())]
+
+    def of_guild(self, guild_id: int) -> list[VoiceState]:
+        """The connections in a guild."""
+        return [self._states[connection_id] for connection_id in self._by_guild.get(guild_id, ())]
+
+    def of_account(self, user_id: int) -> list[VoiceState]:
+        """The connections of an account, wherever they are."""
+        return [self._states[connection_id] for connection_id in self._by_account.get(user_id, ())]
+
+    def in_channel(self, channel_id: int) -> list[VoiceState]:
+        """The connections in a channel, by account."""
+        return [
+            state
+            for user_id in self._by_channel.get(channel_id, ())
+            for state in self.of_account(user_id)
+            if state.channel_id == channel_id
+        ]
+
+    def accounts_in(self, channel_id: int) -> int:
+        """How many accounts are connected to the channel."""
+        return len(self._by_channel.get(channel_id, ()))
+
+    def connections_in(self, channel_id: int, user_id: int) -> int:
+        """How many connections an account has in the channel."""
+        return self._by_channel.get(channel_id, {}).get(user_id, 0)
+
+    def put(self, state: VoiceState) -> None:
+        """Add a connection, in place of what it was before."""
+        before = self._states.get(state.connection_id)
+        if before is not None:
+            self.drop(before)
+        self._states[state.connection_id] = state
+        self._by_session.setdefault(state.session_id, {})[state.connection_id] = None
+        self._by_account.setdefault(state.user_id, {})[state.connection_id] = None
+        if state.guild_id is not None:
+            self._by_guild.setdefault(state.guild_id, {})[state.connection_id] = None
+        occupants = self._by_channel.setdefault(state.channel_id, {})
+        occupants[state.user_id] = occupants.get(state.user_id, 0) + 1
+
+    def drop(self, state: VoiceState) -> None:
+        """Remove a connection."""
+        connection_id = state.connection_id
+        del self._states[connection_id]
+        _discard(self._by_session, state.session_id, connection_id)
+        _discard(self._by_account, state.user_id, connection_id)
+        if state.guild_id is not None:
+            _discard(self._by_guild, state.guild_id, connection_id)
+        occupants = self._by_channel[state.channel_id]
+        occupants[state.user_id] -= 1
+        if not occupants[state.user_id]:
+            _discard(self._by_channel, state.channel_id, state.user_id)
+
+
+def _discard(index: dict[Any, dict[Any, Any]], key: Any, entry: Any) -> None:
+    entries = index[key]
+    del entries[entry]
+    if not entries:
+        del index[key]
+
+
+def voice_state_object(state: VoiceState, guild: GuildState | None, *, left: bool = False) -> dict[str, Any]:
+    """The voice state object; `left` shows it as it is told when the connection has left its channel.
+
+    Nobody is muted, deafened or suppressed in a call.
+    """
+    member = None if guild is None else _member_object(guild, state.user_id)
+    mask = 0 if guild is None else guild.permissions(state.user_id, state.channel_id)
+    return {
+        "guild_id": None if state.guild_id is None else str(state.guild_id),
+        "channel_id": None if left else str(state.channel_id),
+        "user_id": str(state.user_id),
+        "connection_id": state.connection_id,
+        "session_id": state.session_id,
+        "member": member,
+        "mute": member is not None and member["mute"],
+        "deaf": member is not None and member["deaf"],
+        "self_mute": state.self_mute,
+        "self_deaf": state.self_deaf,
+        "self_video": state.self_video,
+        "self_stream": state.self_stream,
+        "is_mobile": state.is_mobile,
+        "suppress": state.guild_id is not None and not mask & Permission.SPEAK,
+        "viewer_stream_keys": list(state.viewer_stream_keys),
+        "e2ee_capable": state.e2ee_capable,
+        "version": state.version,
+    }
+
+
+def _member_object(guild: GuildState, user_id: int) -> dict[str, Any] | None:
+    member, account = guild.member(user_id), guild.account(user_id)
+    return None if member is None or account is None else guild.member_object(member, partial_user(account))

@@ -1,0 +1,284 @@
+"""Changing an account's address: POST /v1/users/@me/email-change/... (signing_in.md, Change of the email address).
+
+A ticket stands for one change under way. Each step finds it at the stage that the last one left it at, and moves it on
+as STAGES says; any other step is refused like an unknown ticket. Two proofs lie between the beginning and a new
+address: a code from the old address, and a code from the new one. The second yields a token, which `apply` turns into
+the change once the account has proved itself (sudo mode).
+
+The first proof is left out where there is nothing to prove: the account has no address, or never verified the one it
+has, or mail to it comes back. For the last of these there is a shorter way
+(`chat.domain.signing_in.email_replacement`).
+"""
+
+from __future__ import annotations
+
+import enum
+import sqlite3
+from collections.abc import Mapping
+from typing import Final
+
+import attrs
+import structlog
+
+from chat.auth.tokens import TokenMint, token_hash
+from chat.clock import Clock
+from chat.config import Settings
+from chat.domain.policy.account_gates import present
+from chat.domain.presence.account_events import AccountEvents
+from chat.domain.signing_in.email_addresses import CHANGE_KIND, TOKEN_KIND, EmailAddresses
+from chat.domain.signing_in.mailed_codes import TICKET_LIFETIME_MS, Issued, MailedCodes, refused_ticket, wrong_code
+from chat.domain.signing_in.sudo import SudoMode, SudoProof
+from chat.mail import letters
+from chat.mail.mailer import Mailer
+from chat.store.accounts import accounts
+from chat.store.accounts.accounts import Account
+from chat.store.database import Database
+from chat.store.signing_in import tickets
+from chat.store.signing_in.tickets import Ticket
+
+log: Final = structlog.get_logger("chat.accounts")
+
+
+class Stage(enum.StrEnum):
+    """How far a change has come."""
+
+    OLD_ASKED = "old_asked"
+    """A code is on its way to the old address."""
+
+    OLD_PROVED = "old_proved"
+    """The old address agrees, or is not asked."""
+
+    NEW_ASKED = "new_asked"
+    """A code is on its way to the new address."""
+
+    PROVED = "proved"
+    """Both agree: the ticket is gone, and a token stands for the change."""
+
+
+class Step(enum.StrEnum):
+    """What the holder of the ticket asks for; as in the paths."""
+
+    RESEND_ORIGINAL = "resend-original"
+    VERIFY_ORIGINAL = "verify-original"
+    REQUEST_NEW = "request-new"
+    RESEND_NEW = "resend-new"
+    VERIFY_NEW = "verify-new"
+
+
+STAGES: Final[Mapping[tuple[Stage, Step], Stage]] = {
+    (Stage.OLD_ASKED, Step.RESEND_ORIGINAL): Stage.OLD_ASKED,
+    (Stage.OLD_ASKED, Step.VERIFY_ORIGINAL): Stage.OLD_PROVED,
+    (Stage.OLD_PROVED, Step.REQUEST_NEW): Stage.NEW_ASKED,
+    (Stage.NEW_ASKED, Step.REQUEST_NEW): Stage.NEW_ASKED,
+    (Stage.NEW_ASKED, Step.RESEND_NEW): Stage.NEW_ASKED,
+    (Stage.NEW_ASKED, Step.VERIFY_NEW): Stage.PROVED,
+}
+"""Where each step leads; a step that is not here is refused, and changes nothing."""
+
+
+@attrs.frozen
+class Started:
+    """A change has begun: its ticket, and either a code to the old address or the proof that it is not needed."""
+
+    ticket: str = attrs.field(repr=False)
+    email: str | None
+    issued: Issued | None
+    proof: str | None = attrs.field(repr=False)
+
+
+@attrs.frozen
+class NewAsked:
+    """A code is on its way to the new address."""
+
+    ticket: str = attrs.field(repr=False)
+    email: str
+    issued: Issued
+
+
+class EmailChanges:
+    """Takes accounts through the steps."""
+
+    def __init__(
+        self,
+        database: Database,
+        clock: Clock,
+        mailer: Mailer,
+        mint: TokenMint,
+        codes: MailedCodes,
+        addresses: EmailAddresses,
+        sudo: SudoMode,
+        events: AccountEvents,
+        settings: Settings,
+    ) -> None:
+        self._database = database
+        self._clock = clock
+        self._mailer = mailer
+        self._mint = mint
+        self._codes = codes
+        self._addresses = addresses
+        self._sudo = sudo
+        self._events = events
+        self._service_name = settings.service_name
+
+    async def start(self, user_id: int) -> Started:
+        """Begin a change in place of any that is under way.
+
+        :raises ApiError: ACCESS_DENIED for a deleted account.
+        """
+
+        def unit(connection: sqlite3.Connection) -> Started:
+            account = present(accounts.by_id(connection, user_id))
+            asks = account.email is not None and account.email_verified and not account.email_bounced
+            stage = Stage.OLD_ASKED if asks else Stage.OLD_PROVED
+            members = {"stage": stage, "email": account.email}
+            secret = self._codes.open(connection, CHANGE_KIND, user_id, members)
+            ticket = self._codes.find(connection, CHANGE_KIND, user_id, secret)
+            if not asks:
+                return Started(secret, account.email, None, self._codes.prove(connection, ticket, {}))
+            issued = self._codes.issue(connection, ticket, {})
+            self._mail_old(connection, ticket, issued)
+            return Started(secret, account.email, issued, None)
+
+        return await self._database.write(unit)
+
+    async def resend_original(self, user_id: int, secret: str) -> None:
+        """Mail the old address another code.
+
+        :raises InvalidFormBody: INVALID_OR_EXPIRED_TICKET at `ticket`.
+        :raises RateLimited: as `MailedCodes.issue`.
+        """
+
+        def unit(connection: sqlite3.Connection) -> None:
+            _, ticket, _ = self._at(connection, user_id, secret, Step.RESEND_ORIGINAL)
+            self._mail_old(connection, ticket, self._codes.issue(connection, ticket))
+
+        await self._database.write(unit)
+
+    async def verify_original(self, user_id: int, secret: str, code: str) -> str:
+        """Take the code from the old address; the proof of it.
+
+        :raises InvalidFormBody: INVALID_OR_EXPIRED_TICKET at `ticket`, INVALID_CODE at `code`.
+        """
+
+        def unit(connection: sqlite3.Connection) -> str | None:
+            _, ticket, stage = self._at(connection, user_id, secret, Step.VERIFY_ORIGINAL)
+            if not self._codes.takes(connection, ticket, code):
+                return None  # not raised here: the attempt has to be counted
+            return self._codes.prove(connection, ticket, {"stage": stage})
+
+        proof = await self._database.write(unit)
+        if proof is None:
+            raise wrong_code()
+        return proof
+
+    async def request_new(self, user_id: int, secret: str, new_email: str, proof: str) -> NewAsked:
+        """Mail the new address a code; `proof` is that of the old address.
+
+        :raises InvalidFormBody: INVALID_OR_EXPIRED_TICKET at `ticket` or `original_proof`; what is wrong with the
+            address at `new_email`.
+        """
+
+        def unit(connection: sqlite3.Connection) -> NewAsked:
+            account, ticket, stage = self._at(connection, user_id, secret, Step.REQUEST_NEW)
+            self._codes.require_proof(ticket, proof, path="original_proof")
+            email = self._addresses.acceptable(connection, account, new_email)
+            issued = self._codes.issue(connection, ticket, {"stage": stage, "new_email": email})
+            self._addresses.mail_code(connection, email, issued.code)
+            return NewAsked(secret, email, issued)
+
+        return await self._database.write(unit)
+
+    async def resend_new(self, user_id: int, secret: str) -> None:
+        """Mail the new address another code.
+
+        :raises InvalidFormBody: INVALID_OR_EXPIRED_TICKET at `ticket`.
+        :raises RateLimited: as `MailedCodes.issue`.
+        """
+
+        def unit(connection: sqlite3.Connection) -> None:
+            _, ticket, _ = self._at(connection, user_id, secret, Step.RESEND_NEW)
+            issued = self._codes.issue(connection, ticket)
+            self._addresses.mail_code(connection, ticket.body["new_email"], issued.code)
+
+        await self._database.write(unit)
+
+    async def verify_new(self, user_id: int, secret: str, code: str, proof: str) -> str:
+        """Take the code from the new address; the token that `apply` asks for. The ticket is used up.
+
+        :raises InvalidFormBody: INVALID_OR_EXPIRED_TICKET at `ticket` or `original_proof`, INVALID_CODE at `code`.
+        """
+        token = self._mint.secret()
+
+        def unit(connection: sqlite3.Connection) -> bool:
+            account, ticket, _ = self._at(connection, user_id, secret, Step.VERIFY_NEW)
+            self._codes.require_proof(ticket, proof, path="original_proof")
+            if not self._codes.takes(connection, ticket, code):
+                return False
+            now = self._clock.now_ms()
+            body = {"email": account.email, "new_email": ticket.body["new_email"]}
+            tickets.delete_of_user(connection, user_id, CHANGE_KIND, TOKEN_KIND)
+            tickets.insert(
+                connection, Ticket(token_hash(token), TOKEN_KIND, user_id, body, now, now + TICKET_LIFETIME_MS)
+            )
+            return True
+
+        if not await self._database.write(unit):
+            raise wrong_code()
+        return token
+
+    async def apply(self, account: Account, token: str, proof: SudoProof) -> Account:
+        """Change the address; the old one is told.
+
+        :raises InvalidFormBody: INVALID_OR_EXPIRED_TICKET or EMAIL_ALREADY_IN_USE at `email_token`; as
+            `SudoMode.require`.
+        :raises ApiError: ACCESS_DENIED for a deleted account; SUDO_MODE_REQUIRED.
+        """
+        self.promised(self._database.reader, account, token)
+        await self._sudo.require(account, proof)
+
+        def unit(connection: sqlite3.Connection) -> tuple[Account, Account]:
+            before = present(accounts.by_id(connection, account.id))
+            after = self.redeem(connection, before, token)
+            accounts.replace(connection, after)
+            return before, after
+
+        _, changed = await self._database.write(unit, lambda changed: self._events.changed(*changed))
+        log.info("address changed", user_id=changed.id)
+        return changed
+
+    def promised(self, connection: sqlite3.Connection, account: Account, token: str) -> str:
+        """The address that the token stands for.
+
+        :raises InvalidFormBody: INVALID_OR_EXPIRED_TICKET at `email_token`.
+        :raises ApiError: ACCESS_DENIED for a deleted account.
+        """
+        present(account)
+        ticket = tickets.find(connection, TOKEN_KIND, token_hash(token), self._clock.now_ms())
+        if ticket is None or ticket.user_id != account.id or ticket.body["email"] != account.email:
+            raise refused_ticket("email_token")
+        email: str = ticket.body["new_email"]
+        return email
+
+    def redeem(self, connection: sqlite3.Connection, account: Account, token: str) -> Account:
+        """In a unit of writing: the account with the address that the token stands for, for the caller to write.
+
+        :raises InvalidFormBody: as `promised`; EMAIL_ALREADY_IN_USE at `email_token`.
+        """
+        email = self.promised(connection, account, token)
+        return self._addresses.moved(connection, account, email, path="email_token")
+
+    def _at(
+        self, connection: sqlite3.Connection, user_id: int, secret: str, step: Step
+    ) -> tuple[Account, Ticket, Stage]:
+        """The account, its ticket, and the stage that the step leads to."""
+        account = present(accounts.by_id(connection, user_id))
+        ticket = self._codes.find(connection, CHANGE_KIND, user_id, secret)
+        stage = STAGES.get((Stage(ticket.body["stage"]), step))
+        if stage is None or ticket.body["email"] != account.email:
+            raise refused_ticket()
+        return account, ticket, stage
+
+    def _mail_old(self, connection: sqlite3.Connection, ticket: Ticket, issued: Issued) -> None:
+        email: str = ticket.body["email"]
+        letter = letters.email_change_from(email, service_name=self._service_name, code=issued.code)
+        self._mailer.post(connection, letter)

@@ -1,0 +1,295 @@
+"""IP authorisation: who signs in from a network that the account has not used before follows a mailed link first.
+
+The sign-in that was right but came from a strange network waits under a ticket. The mailed link authorises its network;
+whoever holds the ticket then polls for the session. Where no mail goes out, or the account has no address, nothing is
+asked (signing_in.md, IP authorisation).
+"""
+
+from __future__ import annotations
+
+import math
+import sqlite3
+from typing import Any, Final
+
+import attrs
+import structlog
+
+from chat.auth.client_address import network_of
+from chat.auth.keys import Keys
+from chat.auth.tokens import TokenMint, token_hash
+from chat.auth.turns import Asker
+from chat.clock import Clock
+from chat.config import Settings
+from chat.domain.signing_in.sign_ins import Client, SignIns, Standing
+from chat.domain.standing.user_objects import partial_user
+from chat.errors import ApiError, InvalidFormBody
+from chat.mail import letters
+from chat.mail.mailer import Mailer
+from chat.store.accounts import accounts
+from chat.store.accounts.accounts import Account
+from chat.store.database import Database
+from chat.store.signing_in import authorized_addresses, tickets
+from chat.store.signing_in.tickets import Ticket
+
+log: Final = structlog.get_logger("chat.accounts")
+
+WAITING: Final = "ip_authorization"
+"""The kind of the ticket under which a sign-in waits."""
+
+LINK: Final = "ip_authorization_link"
+"""The kind of the ticket that a mail's link carries."""
+
+LIFETIME_MS: Final = 15 * 60_000
+RESULT_LIFETIME_MS: Final = 60_000
+"""How long the session can be fetched once the link was followed."""
+
+RESEND_AFTER_MS: Final = 30_000
+MOST_NETWORKS: Final = 100
+"""Networks remembered per account."""
+
+SEALED_FOR: Final = "session token to be fetched"
+
+
+@attrs.frozen
+class Demand:
+    """The secrets of one refusal: the waiting client's, and that of the mail."""
+
+    ticket: str = attrs.field(repr=False)
+    link: str = attrs.field(repr=False)
+
+
+@attrs.frozen
+class Fetched:
+    """What a poll brings once the link was followed."""
+
+    account: Account
+    token: str = attrs.field(repr=False)
+    invite_code: str | None
+    """What the login asked to join; only the first time."""
+
+    def answer(self) -> dict[str, Any]:
+        """The token response, with the word that the wait is over."""
+        return {
+            "completed": True,
+            "token": self.token,
+            "user_id": str(self.account.id),
+            "user": partial_user(self.account),
+        }
+
+
+class IpAuthorization:
+    """Knows the networks of accounts, and has new ones confirmed by mail."""
+
+    def __init__(
+        self,
+        database: Database,
+        clock: Clock,
+        mint: TokenMint,
+        keys: Keys,
+        mailer: Mailer,
+        sign_ins: SignIns,
+        settings: Settings,
+    ) -> None:
+        self._database = database
+        self._clock = clock
+        self._mint = mint
+        self._keys = keys
+        self._mailer = mailer
+        self._sign_ins = sign_ins
+        self._settings = settings
+        self.is_on: Final = settings.ip_authorization and mailer.is_on
+        """Whether sign-ins are held up at all."""
+
+    def demand(self) -> Demand | None:
+        """Secrets for a sign-in that may have to wait; None where none ever has to."""
+        return Demand(self._mint.secret(), self._mint.mail_token()) if self.is_on else None
+
+    def is_authorized(self, connection: sqlite3.Connection, account: Account, address: str) -> bool:
+        """Whether the account may sign in from the address: nothing is asked of its first sign-in."""
+        if not self.is_on or account.email is None:
+            return True
+        networks = authorized_addresses.of_user(connection, account.id)
+        return not networks or network_of(address) in networks
+
+    def asker(self, user_id: int | None, address: str) -> Asker:
+        """Who asks for an account's sign-in: its holder, as far as an address that it has signed in from tells."""
+        known = user_id is not None and authorized_addresses.is_one(self._database.reader, user_id, network_of(address))
+        return Asker.at(address, user_id if known else None)
+
+    def remember(self, connection: sqlite3.Connection, account: Account, address: str) -> None:
+        """In a unit of writing: the account has signed in from the address."""
+        now = self._clock.now_ms()
+        authorized_addresses.add(connection, account.id, network_of(address), now, most=MOST_NETWORKS)
+
+    def ask(
+        self, connection: sqlite3.Connection, account: Account, client: Client, demand: Demand, invite_code: str | None
+    ) -> ApiError:
+        """In a unit of writing: let the sign-in wait and mail its link; returns what the client is told."""
+        now = self._clock.now_ms()
+        waiting = Ticket(
+            secret_hash=token_hash(demand.ticket),
+            kind=WAITING,
+            user_id=account.id,
+            body={
+                **Standing.of(account).as_members(),
+                "client": attrs.asdict(client),
+                "invite_code": invite_code,
+                "links": [],
+                "completed": False,
+                "result": None,
+            },
+            created_at=now,
+            expires_at=now + LIFETIME_MS,
+        )
+        self._mail(connection, account, waiting, demand.link)
+        return ApiError(
+            "IP_AUTHORIZATION_REQUIRED",
+            members={
+                "ip_authorization_required": True,
+                "ticket": demand.ticket,
+                "email": account.email,
+                "resend_available_in": RESEND_AFTER_MS // 1_000,
+            },
+        )
+
+    async def resend(self, secret: str) -> None:
+        """Mail a waiting sign-in's link again: once, and not before 30 seconds are over.
+
+        :raises InvalidFormBody: INVALID_OR_EXPIRED_TICKET at `ticket`.
+        :raises ApiError: IP_AUTHORIZATION_RESEND_COOLDOWN, IP_AUTHORIZATION_RESEND_LIMIT_EXCEEDED; as
+            `SignIns.admitted`.
+        """
+        link = self._mint.mail_token()
+
+        def unit(connection: sqlite3.Connection) -> None:
+            waiting, account = self._waiting(connection, secret)
+            if waiting.body["completed"] or account.email is None:
+                raise _unknown_ticket()
+            if len(waiting.body["links"]) > 1:
+                raise ApiError("IP_AUTHORIZATION_RESEND_LIMIT_EXCEEDED")
+            remaining = waiting.created_at + RESEND_AFTER_MS - self._clock.now_ms()
+            if remaining > 0:
+                raise _too_early(remaining)
+            self._mail(connection, account, waiting, link)
+
+        await self._database.write(unit)
+
+    async def authorize(self, link: str) -> None:
+        """Follow a mailed link: the network is authorised, and the sign-in that waits may go on.
+
+        :raises InvalidFormBody: INVALID_OR_EXPIRED_VERIFICATION_TOKEN at `token`.
+        :raises ApiError: as `SignIns.admitted`.
+        """
+        now = self._clock.now_ms()
+
+        def unit(connection: sqlite3.Connection) -> Ticket:
+            followed = tickets.take(connection, LINK, token_hash(link), now)
+            waiting = None
+            if followed is not None:
+                waiting = tickets.take(connection, WAITING, bytes.fromhex(followed.body["ticket"]), now)
+            account = (
+                None if waiting is None or waiting.user_id is None else accounts.by_id(connection, waiting.user_id)
+            )
+            if waiting is None or account is None or account.is_deleted:
+                raise InvalidFormBody.at("token", "INVALID_OR_EXPIRED_VERIFICATION_TOKEN")
+            self._sign_ins.admitted(connection, account)
+            for other in waiting.body["links"]:
+                tickets.delete(connection, bytes.fromhex(other))
+            network = network_of(waiting.body["client"]["address"])
+            authorized_addresses.add(connection, account.id, network, now, most=MOST_NETWORKS)
+            body = {**waiting.body, "completed": True, "links": []}
+            tickets.insert(connection, attrs.evolve(waiting, body=body, expires_at=now + RESULT_LIFETIME_MS))
+            return waiting
+
+        waiting = await self._database.write(unit)
+        log.info("address authorized", user_id=waiting.user_id, address=waiting.body["client"]["address"])
+
+    async def poll(self, secret: str) -> Fetched | None:
+        """The session of a sign-in that waited, the same one for every call; None while the link is not followed.
+
+        :raises InvalidFormBody: INVALID_OR_EXPIRED_TICKET at `ticket`.
+        :raises ApiError: as `SignIns.admitted`.
+        """
+        waiting, account = self._waiting(self._database.reader, secret)
+        if not waiting.body["completed"]:
+            return None
+        client = Client(**waiting.body["client"])
+        sign_in = self._sign_ins.new(account.id, client, proved_at=waiting.created_at)
+        sealed = self._keys.seal(SEALED_FOR, sign_in.token.encode(), waiting.secret_hash).hex()
+
+        def unit(connection: sqlite3.Connection) -> Fetched:
+            waiting, account = self._waiting(connection, secret)
+            body = waiting.body
+            if body["result"] is not None:
+                token = self._keys.open(SEALED_FOR, bytes.fromhex(body["result"]), waiting.secret_hash)
+                if token is None:
+                    raise _unknown_ticket()
+                return Fetched(account, token.decode(), None)
+            opened = self._sign_ins.enter(connection, account, sign_in)
+            tickets.replace_body(connection, waiting.secret_hash, {**body, "closed": 0, "result": sealed})
+            return Fetched(opened, sign_in.token, body["invite_code"])
+
+        return await self._database.write(unit)
+
+    async def forget(self, user_id: int) -> None:
+        """Forget every network of the account: the next sign-in from anywhere is confirmed by mail."""
+        now = self._clock.now_ms()
+        await self._database.write(lambda connection: authorized_addresses.forget(connection, user_id, now))
+
+    def _waiting(self, connection: sqlite3.Connection, secret: str) -> tuple[Ticket, Account]:
+        waiting = tickets.find(connection, WAITING, token_hash(secret), self._clock.now_ms())
+        account = _holder(connection, waiting)
+        if waiting is None or account is None:
+            raise _unknown_ticket()
+        standing = Standing.from_members(waiting.body)
+        if not standing.has_password_of(account):
+            raise _unknown_ticket()
+        self._sign_ins.admitted(connection, account)
+        if standing.was_closed_since(account):
+            raise _unknown_ticket()
+        return waiting, account
+
+    def _mail(self, connection: sqlite3.Connection, account: Account, waiting: Ticket, link: str) -> None:
+        """Write the ticket with one more link to it, and mail that link."""
+        if account.email is None:
+            raise TypeError("an account without an address is not asked")
+        now = self._clock.now_ms()
+        followed = Ticket(
+            secret_hash=token_hash(link),
+            kind=LINK,
+            user_id=account.id,
+            body={"ticket": waiting.secret_hash.hex()},
+            created_at=now,
+            expires_at=waiting.expires_at,
+        )
+        tickets.insert(connection, followed)
+        tickets.delete(connection, waiting.secret_hash)
+        links = [*waiting.body["links"], followed.secret_hash.hex()]
+        tickets.insert(connection, attrs.evolve(waiting, body={**waiting.body, "links": links}))
+        letter = letters.ip_authorization(
+            account.email,
+            service_name=self._settings.service_name,
+            public_url=self._settings.public_url,
+            address=waiting.body["client"]["address"],
+            token=link,
+        )
+        self._mailer.post(connection, letter)
+
+
+def _holder(connection: sqlite3.Connection, waiting: Ticket | None) -> Account | None:
+    """The account that a ticket is for, unless it is deleted."""
+    account = None if waiting is None or waiting.user_id is None else accounts.by_id(connection, waiting.user_id)
+    return None if account is None or account.is_deleted else account
+
+
+def _unknown_ticket() -> InvalidFormBody:
+    return InvalidFormBody.at("ticket", "INVALID_OR_EXPIRED_TICKET")
+
+
+def _too_early(remaining_ms: int) -> ApiError:
+    seconds = max(1, math.ceil(remaining_ms / 1_000))
+    return ApiError(
+        "IP_AUTHORIZATION_RESEND_COOLDOWN",
+        members={"resend_available_in": seconds},
+        headers={"Retry-After": str(seconds)},
+    )

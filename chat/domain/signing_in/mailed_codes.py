@@ -1,0 +1,129 @@
+"""Steps that wait for a code from a mail: a ticket that says how far somebody has come, and which code it waits for.
+
+The holder of the ticket types the code in; as proof that it was right they get a secret, which the next step asks for.
+Five wrong codes end the ticket. A code can be mailed again after half a minute, and three times in all.
+"""
+
+from __future__ import annotations
+
+import hmac
+import sqlite3
+from collections.abc import Mapping
+from typing import Any, Final
+
+import attrs
+
+from chat.auth.tokens import TokenMint, token_hash
+from chat.auth.typed_codes import TypedCodes
+from chat.clock import Clock
+from chat.errors import InvalidFormBody, RateLimited
+from chat.store.signing_in import tickets
+from chat.store.signing_in.tickets import Ticket
+
+TICKET_LIFETIME_MS: Final = 30 * 60_000
+CODE_LIFETIME_MS: Final = 10 * 60_000
+"""ASVS 6.5: at most ten minutes."""
+
+RESENT_AFTER_MS: Final = 30_000
+CODES_OF_A_STEP: Final = 3
+MOST_WRONG: Final = 5
+
+
+@attrs.frozen
+class Issued:
+    """A code that goes out, and until when it counts. Times are Unix milliseconds."""
+
+    code: str = attrs.field(repr=False)
+    expires_at: int
+    resend_at: int
+    """From when on another one can be asked for."""
+
+
+class MailedCodes:
+    """Keeps track of tickets that wait for codes."""
+
+    def __init__(self, clock: Clock, mint: TokenMint, codes: TypedCodes) -> None:
+        self._clock = clock
+        self._mint = mint
+        self._codes = codes
+
+    def open(self, connection: sqlite3.Connection, kind: str, user_id: int, members: Mapping[str, Any]) -> str:
+        """In a unit of writing: a ticket in place of those of its kind that the account has; its secret."""
+        now = self._clock.now_ms()
+        secret = self._mint.secret()
+        tickets.delete_of_user(connection, user_id, kind)
+        tickets.insert(
+            connection, Ticket(token_hash(secret), kind, user_id, dict(members), now, now + TICKET_LIFETIME_MS)
+        )
+        return secret
+
+    def find(self, connection: sqlite3.Connection, kind: str, user_id: int, secret: str) -> Ticket:
+        """The account's ticket with this secret.
+
+        :raises InvalidFormBody: INVALID_OR_EXPIRED_TICKET at `ticket`.
+        """
+        ticket = tickets.find(connection, kind, token_hash(secret), self._clock.now_ms())
+        if ticket is None or ticket.user_id != user_id:
+            raise refused_ticket()
+        return ticket
+
+    def issue(self, connection: sqlite3.Connection, ticket: Ticket, members: Mapping[str, Any] | None = None) -> Issued:
+        """In a unit of writing: the ticket waits for a new code. `members` are what else changes of its body.
+
+        Without `members` it is the same step's code once more.
+
+        :raises RateLimited: too soon after the last one, or when the step had all its codes.
+        """
+        now = self._clock.now_ms()
+        sent = 0
+        if members is None:
+            sent = ticket.body["codes_sent"]
+            if sent >= CODES_OF_A_STEP:
+                raise RateLimited((ticket.expires_at - now) / 1000)
+            if now < ticket.body["resend_at"]:
+                raise RateLimited((ticket.body["resend_at"] - now) / 1000)
+        code = self._codes.mailed()
+        issued = Issued(code, min(now + CODE_LIFETIME_MS, ticket.expires_at), now + RESENT_AFTER_MS)
+        waits = {
+            "code": self._codes.digest(code, ticket.secret_hash).hex(),
+            "code_expires_at": issued.expires_at,
+            "resend_at": issued.resend_at,
+            "codes_sent": sent + 1,
+        }
+        tickets.replace_body(connection, ticket.secret_hash, {**ticket.body, **(members or {}), **waits})
+        return issued
+
+    def takes(self, connection: sqlite3.Connection, ticket: Ticket, code: str) -> bool:
+        """In a unit of writing: whether this is the code that the ticket waits for; a wrong one is counted."""
+        known = bytes.fromhex(ticket.body["code"])
+        is_known = self._codes.matches(code, ticket.secret_hash, known)
+        if is_known and self._clock.now_ms() < ticket.body["code_expires_at"]:
+            return True
+        tickets.count_attempt(connection, ticket.secret_hash, MOST_WRONG)
+        return False
+
+    def prove(self, connection: sqlite3.Connection, ticket: Ticket, members: Mapping[str, Any]) -> str:
+        """In a unit of writing: the code was right, and the ticket goes on with `members`; the proof of it."""
+        proof = self._mint.secret()
+        body = {**ticket.body, **members, "code": "", "proof": token_hash(proof).hex()}
+        tickets.replace_body(connection, ticket.secret_hash, body)
+        return proof
+
+    def require_proof(self, ticket: Ticket, proof: str, *, path: str) -> None:
+        """Return if this is the proof of the ticket.
+
+        :raises InvalidFormBody: INVALID_OR_EXPIRED_TICKET at `path`.
+        """
+        known: str = ticket.body.get("proof", "")
+        if not hmac.compare_digest(token_hash(proof).hex(), known):
+            raise refused_ticket(path)
+
+
+def refused_ticket(path: str = "ticket") -> InvalidFormBody:
+    """What a secret gets that is unknown, used, over, somebody else's or of another step."""
+    return InvalidFormBody.at(path, "INVALID_OR_EXPIRED_TICKET")
+
+
+def wrong_code() -> InvalidFormBody:
+    """What a code gets that is wrong or over."""
+    return InvalidFormBody.at("code", "INVALID_CODE")

@@ -1,0 +1,98 @@
+"""Passkeys that prove who one is: what an authenticator is asked, and its answer (signing_in.md, Passkeys)."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Mapping
+from typing import Any, Final
+
+import structlog
+
+from chat.auth.webauthn_options import Descriptor, RelyingParty, authentication_options
+from chat.auth.webauthn_responses import asserted, claim_of
+from chat.clock import Clock
+from chat.domain.signing_in.webauthn_challenges import ChallengeContext, WebauthnChallenges
+from chat.errors import ApiError
+from chat.store.accounts import accounts
+from chat.store.accounts.accounts import Account
+from chat.store.database import Database
+from chat.store.signing_in import webauthn_credentials
+from chat.store.signing_in.webauthn_credentials import WebauthnCredential
+
+log: Final = structlog.get_logger("chat.accounts")
+
+
+class PasskeyAssertions:
+    """Asks for assertions and judges them."""
+
+    def __init__(self, database: Database, clock: Clock, challenges: WebauthnChallenges, party: RelyingParty) -> None:
+        self._database = database
+        self._clock = clock
+        self._challenges = challenges
+        self._party = party
+
+    async def options(self, context: ChallengeContext, user_id: int | None) -> dict[str, Any]:
+        """The options of `navigator.credentials.get` with a new challenge.
+
+        :raises ApiError: NO_PASSKEYS_REGISTERED for an account without any.
+        """
+        allowed = None
+        if user_id is not None:
+            own = webauthn_credentials.listed_of_user(self._database.reader, user_id)
+            if not own:
+                raise ApiError("NO_PASSKEYS_REGISTERED")
+            allowed = descriptors(own)
+        return authentication_options(self._party, await self._challenges.issue(context, user_id), allowed)
+
+    async def verify(
+        self, context: ChallengeContext, response: Mapping[str, Any], challenge: str, user_id: int | None
+    ) -> Account | None:
+        """The account whose passkey answered the challenge, None if none did. The challenge is used up either way.
+
+        `user_id` names the account that has to be proved; None takes any, and then the authenticator has to have known
+        the person. A counter that does not go forward is a copied passkey: refused.
+        """
+        credential = self._named(response, user_id)
+        sign_count = None
+        if credential is not None:
+            sign_count = asserted(
+                self._party, response, challenge, credential.public_key, verifies_user=user_id is None
+            )
+
+        def unit(connection: sqlite3.Connection) -> Account | None:
+            if not self._challenges.take(connection, context, challenge, user_id):
+                return None
+            if credential is None or sign_count is None:
+                return None
+            if not webauthn_credentials.note_use(
+                connection, credential.credential_id, sign_count, self._clock.now_ms()
+            ):
+                log.warning("passkey counter did not go forward", user_id=credential.user_id)
+                return None
+            return accounts.by_id(connection, credential.user_id)
+
+        return await self._database.write(unit)
+
+    def _named(self, response: Mapping[str, Any], user_id: int | None) -> WebauthnCredential | None:
+        """The passkey that a response names, if it may speak for the account that is asked for."""
+        claim = claim_of(response)
+        if claim is None:
+            return None
+        credential = webauthn_credentials.by_id(self._database.reader, claim.credential_id)
+        if credential is None or credential.replaced_by is not None:
+            return None
+        if user_id is not None and credential.user_id != user_id:
+            return None
+        if claim.user_handle is not None and claim.user_handle != user_handle(credential.user_id):
+            return None
+        return credential
+
+
+def user_handle(user_id: int) -> bytes:
+    """What authenticators know an account by: its decimal id (signing_in.md, Passkeys)."""
+    return str(user_id).encode()
+
+
+def descriptors(credentials: list[WebauthnCredential]) -> list[Descriptor]:
+    """Passkeys as options name them."""
+    return [Descriptor(credential.credential_id, credential.transports) for credential in credentials]

@@ -1,0 +1,250 @@
+"""Passkeys of accounts: how they come, are named and go, and whether they are a second factor (signing_in.md,
+Passkeys)."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Mapping
+from typing import Any, Final
+
+import attrs
+import structlog
+
+from chat.auth.webauthn_options import RelyingParty, credential_id_of, registration_options
+from chat.auth.webauthn_responses import NewCredential, UnreadablePublicKey, registered
+from chat.bus.audience import ToAccounts
+from chat.bus.bus import Bus, Event
+from chat.clock import Clock
+from chat.domain.presence.account_events import AccountEvents
+from chat.domain.signing_in.passkey_assertions import descriptors, user_handle
+from chat.domain.signing_in.sudo import SudoMode, SudoProof
+from chat.domain.signing_in.webauthn_challenges import ChallengeContext, WebauthnChallenges
+from chat.domain.signing_in.webauthn_credential_objects import webauthn_credential
+from chat.errors import ApiError
+from chat.registries.events import EventName
+from chat.store.accounts import accounts
+from chat.store.accounts.accounts import Account
+from chat.store.database import Database
+from chat.store.signing_in import backup_codes, webauthn_credentials
+from chat.store.signing_in.webauthn_credentials import WebauthnCredential
+
+log: Final = structlog.get_logger("chat.accounts")
+
+CREDENTIALS: Final = 10
+"""Passkeys that an account may have (signing_in.md, Passkeys)."""
+
+
+@attrs.frozen
+class Removal:
+    """What follows from taking a passkey away: the account before and after, and the passkeys that it has left."""
+
+    before: Account
+    after: Account
+    remaining: list[dict[str, Any]]
+
+
+class Passkeys:
+    """An account's passkeys."""
+
+    def __init__(
+        self,
+        database: Database,
+        clock: Clock,
+        challenges: WebauthnChallenges,
+        party: RelyingParty,
+        sudo: SudoMode,
+        bus: Bus,
+        events: AccountEvents,
+    ) -> None:
+        self._database = database
+        self._clock = clock
+        self._challenges = challenges
+        self._party = party
+        self._sudo = sudo
+        self._bus = bus
+        self._events = events
+
+    def of_account(self, user_id: int) -> list[dict[str, Any]]:
+        """The account's passkeys, the oldest first; replaced ones are left out."""
+        return listed(self._database.reader, user_id)
+
+    async def registration_options(self, account: Account, proof: SudoProof) -> dict[str, Any]:
+        """The options of `navigator.credentials.create` with a new challenge; the answer carries no sudo token.
+        A fresh sign-in is proof enough (signing_in.md, Passkeys).
+
+        :raises ApiError: WEBAUTHN_CREDENTIAL_LIMIT_REACHED, SUDO_MODE_REQUIRED.
+        :raises InvalidFormBody: as SudoMode.require.
+        """
+        own = webauthn_credentials.listed_of_user(self._database.reader, account.id)
+        if len(own) >= CREDENTIALS:
+            raise ApiError("WEBAUTHN_CREDENTIAL_LIMIT_REACHED")
+        await self._sudo.require(account, proof, issues_token=False, sign_in_counts=True)
+        return registration_options(
+            self._party,
+            await self._challenges.issue(ChallengeContext.REGISTRATION, account.id),
+            handle=user_handle(account.id),
+            name=account.username,
+            display_name=account.global_name or account.username,
+            known=descriptors(own),
+        )
+
+    async def register(self, account: Account, response: Mapping[str, Any], challenge: str, name: str) -> None:
+        """Add the passkey that an authenticator made for the challenge, which is used up whatever comes of it.
+
+        It takes the place of one with the same name and the same model of authenticator (signing_in.md, Passkeys).
+
+        :raises ApiError: INVALID_WEBAUTHN_CREDENTIAL, INVALID_WEBAUTHN_PUBLIC_KEY_FORMAT,
+            WEBAUTHN_CREDENTIAL_LIMIT_REACHED.
+        """
+        made: NewCredential | None = None
+        refusal: str | None = "INVALID_WEBAUTHN_CREDENTIAL"
+        try:
+            made = registered(self._party, response, challenge)
+        except UnreadablePublicKey:
+            refusal = "INVALID_WEBAUTHN_PUBLIC_KEY_FORMAT"
+
+        def unit(connection: sqlite3.Connection) -> str | None:
+            """The code of the refusal: raised here, it would give the challenge back."""
+            if not self._challenges.take(connection, ChallengeContext.REGISTRATION, challenge, account.id):
+                return "INVALID_WEBAUTHN_CREDENTIAL"
+            return refusal if made is None else self._add(connection, account.id, made, name)
+
+        def then(code: str | None) -> None:
+            if code is None:
+                self._announce(account.id, self.of_account(account.id))
+
+        code = await self._database.write(unit, then)
+        if code is not None:
+            raise ApiError(code)
+        log.info("passkey registered", user_id=account.id)
+
+    def _add(self, connection: sqlite3.Connection, user_id: int, made: NewCredential, name: str) -> str | None:
+        own = webauthn_credentials.listed_of_user(connection, user_id)
+        replaced = [known for known in own if (known.aaguid, known.name) == (made.aaguid, name)]
+        if len(own) - len(replaced) >= CREDENTIALS:
+            return "WEBAUTHN_CREDENTIAL_LIMIT_REACHED"
+        if webauthn_credentials.by_id(connection, made.credential_id) is not None:
+            return "INVALID_WEBAUTHN_CREDENTIAL"
+        credential = WebauthnCredential(
+            credential_id=made.credential_id,
+            user_id=user_id,
+            name=name,
+            public_key=made.public_key,
+            sign_count=made.sign_count,
+            aaguid=made.aaguid,
+            transports=made.transports,
+            backed_up=made.backed_up,
+            created_at=self._clock.now_ms(),
+        )
+        webauthn_credentials.insert(connection, credential)
+        for known in replaced:
+            webauthn_credentials.replace(connection, known.credential_id, made.credential_id)
+        return None
+
+    async def rename(self, account: Account, credential: str, name: str) -> None:
+        """Call a passkey something else.
+
+        :raises ApiError: UNKNOWN_WEBAUTHN_CREDENTIAL.
+        """
+        credential_id = _id(credential)
+
+        def unit(connection: sqlite3.Connection) -> list[dict[str, Any]]:
+            if not webauthn_credentials.rename(connection, account.id, credential_id, name):
+                raise ApiError("UNKNOWN_WEBAUTHN_CREDENTIAL")
+            return listed(connection, account.id)
+
+        await self._database.write(unit, lambda own: self._announce(account.id, own))
+
+    async def delete(self, account: Account, credential: str, proof: SudoProof) -> None:
+        """Take a passkey away, with those that it replaced. With the last one, passkeys are no second factor.
+
+        :raises ApiError: UNKNOWN_WEBAUTHN_CREDENTIAL, SUDO_MODE_REQUIRED.
+        :raises InvalidFormBody: as SudoMode.require.
+        """
+        credential_id = _id(credential)
+        known = webauthn_credentials.by_id(self._database.reader, credential_id)
+        if known is None or known.user_id != account.id or known.replaced_by is not None:
+            raise ApiError("UNKNOWN_WEBAUTHN_CREDENTIAL")
+        await self._sudo.require(account, proof)
+
+        def unit(connection: sqlite3.Connection) -> Removal:
+            removal = remove(connection, account.id, credential_id)
+            if removal is None:
+                raise ApiError("UNKNOWN_WEBAUTHN_CREDENTIAL")
+            return removal
+
+        await self._database.write(unit, self.removed)
+        log.info("passkey deleted", user_id=account.id)
+
+    async def set_second_factor(self, account: Account, *, enabled: bool, proof: SudoProof) -> None:
+        """Choose whether a password alone still signs in where the account has passkeys (signing_in.md, Passkeys).
+
+        :raises ApiError: NO_PASSKEYS_REGISTERED, SUDO_MODE_REQUIRED.
+        :raises InvalidFormBody: as SudoMode.require.
+        """
+        if enabled and not webauthn_credentials.is_one_listed(self._database.reader, account.id):
+            raise ApiError("NO_PASSKEYS_REGISTERED")
+        await self._sudo.require(account, proof)
+
+        def unit(connection: sqlite3.Connection) -> tuple[Account, Account]:
+            before = accounts.by_id(connection, account.id)
+            if before is None:
+                raise ApiError("UNAUTHORIZED")
+            if enabled and not webauthn_credentials.is_one_listed(connection, account.id):
+                raise ApiError("NO_PASSKEYS_REGISTERED")
+            after = attrs.evolve(before, passkey_second_factor=enabled)
+            accounts.replace(connection, after)
+            return before, after
+
+        def then(changed: tuple[Account, Account]) -> None:
+            before, after = changed
+            if after != before:
+                self._events.changed(before, after)
+
+        await self._database.write(unit, then)
+        log.info("passkeys as second factor", user_id=account.id, enabled=enabled)
+
+    def removed(self, removal: Removal) -> None:
+        """Tell the account's sessions that a passkey went; to be called after the commit."""
+        if removal.after != removal.before:
+            self._events.changed(removal.before, removal.after)
+        self._announce(removal.after.id, removal.remaining)
+
+    def _announce(self, user_id: int, own: list[dict[str, Any]]) -> None:
+        self._bus.publish(Event(EventName.WEBAUTHN_CREDENTIALS_UPDATE, own, ToAccounts((user_id,))))
+
+
+def listed(connection: sqlite3.Connection, user_id: int) -> list[dict[str, Any]]:
+    """The account's passkeys as the wire has them, the oldest first."""
+    return [webauthn_credential(credential) for credential in webauthn_credentials.listed_of_user(connection, user_id)]
+
+
+def remove(connection: sqlite3.Connection, user_id: int, credential_id: bytes) -> Removal | None:
+    """In a unit of writing: take a listed passkey of the account away; None where there is no such.
+
+    With the last one passkeys are no second factor any more (signing_in.md, Passkeys), and backup codes that no factor
+    is left for go as well.
+    """
+    before = accounts.by_id(connection, user_id)
+    if before is None or not webauthn_credentials.delete(connection, user_id, credential_id):
+        return None
+    remaining = listed(connection, user_id)
+    after = before
+    if not remaining:
+        after = attrs.evolve(before, passkey_second_factor=False)
+        if after.totp_secret is None:
+            backup_codes.delete_of_user(connection, user_id)
+    if after != before:
+        accounts.replace(connection, after)
+    return Removal(before, after, remaining)
+
+
+def _id(credential: str) -> bytes:
+    """The id that a path names; what is no base64url names no passkey.
+
+    :raises ApiError: UNKNOWN_WEBAUTHN_CREDENTIAL.
+    """
+    credential_id = credential_id_of(credential)
+    if credential_id is None:
+        raise ApiError("UNKNOWN_WEBAUTHN_CREDENTIAL")
+    return credential_id

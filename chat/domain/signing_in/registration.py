@@ -1,0 +1,206 @@
+"""Registration: POST /v1/auth/register (signing_in.md, Registration)."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Mapping
+from typing import Any, Final
+
+import attrs
+import structlog
+
+from chat.auth.passwords import Passwords
+from chat.auth.tokens import TokenMint
+from chat.auth.turns import Asker
+from chat.clock import Clock
+from chat.config import Settings
+from chat.domain.policy import account_rules
+from chat.domain.policy.blocked_values import BlockedValues
+from chat.domain.policy.usernames import Usernames
+from chat.domain.signing_in.authentication import SignedIn
+from chat.domain.signing_in.email_addresses import require_free_address
+from chat.domain.signing_in.email_verification import EmailVerification
+from chat.domain.signing_in.ip_authorization import IpAuthorization
+from chat.domain.signing_in.sign_ins import Client, SignIns
+from chat.domain.standing.user_objects import ADULT_YEARS, age_years
+from chat.errors import ApiError, InvalidFormBody
+from chat.snowflake import SnowflakeGenerator
+from chat.store.accounts import accounts, user_settings
+from chat.store.accounts.accounts import Account
+from chat.store.database import Database
+from chat.store.signing_in import pending_registrations
+from chat.store.signing_in.pending_registrations import PendingRegistration
+
+log: Final = structlog.get_logger("chat.accounts")
+
+NAMELESS: Final = "user"
+"""The username of somebody who gave no name that one could be made of."""
+
+ADULT_SETTINGS: Final[Mapping[str, Any]] = {"friend_source_flags": 7, "sensitive_content_friend_dm_filter": 0}
+"""What an adult's settings begin with in place of the defaults (accounts.md, User settings)."""
+
+
+@attrs.frozen
+class Applicant:
+    """What somebody says of themselves who wants an account."""
+
+    username: str | None = None
+    email: str | None = None
+    password: str | None = attrs.field(default=None, repr=False)
+    global_name: str | None = None
+    date_of_birth: str | None = None
+    consent: bool = False
+    theme: str | None = None
+    locale: str | None = None
+    invite_code: str | None = None
+    registration_url_code: str | None = attrs.field(default=None, repr=False)
+
+
+@attrs.frozen
+class AwaitsApproval:
+    """An account that is made, and cannot sign in until an administrator has approved it."""
+
+    account: Account
+
+    def answer(self) -> dict[str, Any]:
+        """The answer to such a registration (signing_in.md, Registration)."""
+        return {"registration_pending_approval": True, "user_id": str(self.account.id)}
+
+
+class Registration:
+    """Makes accounts for people."""
+
+    def __init__(
+        self,
+        database: Database,
+        clock: Clock,
+        snowflakes: SnowflakeGenerator,
+        passwords: Passwords,
+        usernames: Usernames,
+        sign_ins: SignIns,
+        verification: EmailVerification,
+        ip_authorization: IpAuthorization,
+        mint: TokenMint,
+        settings: Settings,
+        blocked: BlockedValues,
+    ) -> None:
+        self._database = database
+        self._clock = clock
+        self._snowflakes = snowflakes
+        self._passwords = passwords
+        self._usernames = usernames
+        self._sign_ins = sign_ins
+        self._verification = verification
+        self._ip_authorization = ip_authorization
+        self._mint = mint
+        self._settings = settings
+        self._blocked = blocked
+
+    async def register(self, applicant: Applicant, client: Client) -> SignedIn | AwaitsApproval:
+        """Make the account and sign it in, or let it wait where an administrator approves accounts.
+
+        :raises ApiError: REGISTRATION_CLOSED; REGISTRATION_URL_INVALID for the code of a registration link, since this
+            instance gives none out; CONTENT_BLOCKED for an address or a name that nobody may have.
+        :raises InvalidFormBody: with the fields that cannot be taken.
+        """
+        if applicant.registration_url_code is not None:
+            raise ApiError("REGISTRATION_URL_INVALID")
+        if self._settings.registration == "closed":
+            raise ApiError("REGISTRATION_CLOSED")
+        waits = self._settings.registration == "approval"
+        account = await self._account(applicant, Asker.at(client.address))
+        sign_in = self._sign_ins.new(account.id, client, proved_at=account.created_at)
+        mail_token = self._mint.mail_token()
+        settings = self._first_settings(applicant, account)
+
+        def unit(connection: sqlite3.Connection) -> Account:
+            if account.email is not None:
+                require_free_address(connection, account.email, None, account.created_at)
+            username, number = self._tag(connection, applicant, account)
+            made = attrs.evolve(account, username=username, discriminator=number)
+            accounts.insert(connection, made)
+            user_settings.put(connection, made.id, settings)
+            self._ip_authorization.remember(connection, made, client.address)
+            if waits:
+                pending = PendingRegistration(made.id, client.address, made.created_at)
+                pending_registrations.insert(connection, pending)
+            else:
+                self._sign_ins.enter(connection, made, sign_in)
+            if not made.email_verified:
+                self._verification.send(connection, made, mail_token)
+            return made
+
+        made = await self._database.write(unit)
+        log.info("registered", user_id=made.id, address=client.address, waits=waits)
+        return AwaitsApproval(made) if waits else SignedIn(made, sign_in, applicant.invite_code)
+
+    async def _account(self, applicant: Applicant, asker: Asker) -> Account:
+        """The account as it is to be, without its discriminator. The password is hashed last: it costs most."""
+        now = self._clock.now_ms()
+        email = self._email(applicant)
+        global_name = account_rules.global_name(applicant.global_name)
+        username = self._username(applicant, global_name)
+        for name in (username, global_name or ""):
+            self._blocked.require_profile(name)
+        birth = applicant.date_of_birth
+        if birth is not None:
+            birth = account_rules.date_of_birth(birth, now_ms=now)
+        password = applicant.password
+        if password is not None:
+            account_rules.password(password, names=(username, global_name, email))
+        agreed_at = now if applicant.consent else None
+        return Account(
+            id=self._snowflakes(),
+            username=username,
+            discriminator=0,
+            global_name=global_name,
+            email=email,
+            email_verified=self._counts_as_verified(email),
+            password_hash=None if password is None else await self._passwords.hash(password, asker),
+            date_of_birth=birth,
+            created_at=now,
+            password_last_changed_at=None if password is None else now,
+            terms_agreed_at=agreed_at,
+            privacy_agreed_at=agreed_at,
+        )
+
+    def _email(self, applicant: Applicant) -> str | None:
+        """The address. One who leaves it out gets an unclaimed account; a username instance takes none."""
+        if self._settings.sign_in == "email":
+            if applicant.email is None:
+                return None
+            email = account_rules.email(applicant.email)
+            self._blocked.require_email(email)
+            return email
+        if applicant.email is not None:
+            raise InvalidFormBody.at("email", "INVALID_FORMAT")
+        for name in ("username", "password"):
+            if getattr(applicant, name) is None:
+                raise InvalidFormBody.at(name, "INVALID_FORMAT")
+        return None
+
+    def _counts_as_verified(self, email: str | None) -> bool:
+        """Whether the account begins as verified: an unclaimed one has nothing that could be."""
+        return not self._verification.is_needed and (email is not None or self._settings.sign_in == "username")
+
+    def _username(self, applicant: Applicant, global_name: str | None) -> str:
+        service_name = self._settings.service_name
+        if applicant.username is not None:
+            return account_rules.username(applicant.username, service_name=service_name)
+        return account_rules.username_from(global_name or "", service_name=service_name) or NAMELESS
+
+    def _tag(self, connection: sqlite3.Connection, applicant: Applicant, account: Account) -> tuple[str, int]:
+        if applicant.username is None:
+            return self._usernames.allocate_like(connection, account.username, bot=False)
+        return account.username, self._usernames.allocate(connection, account.username)
+
+    def _first_settings(self, applicant: Applicant, account: Account) -> dict[str, Any]:
+        """What differs from the defaults from the beginning."""
+        settings: dict[str, Any] = {}
+        if account.date_of_birth is not None and age_years(account.date_of_birth, account.created_at) >= ADULT_YEARS:
+            settings.update(ADULT_SETTINGS)
+        if applicant.theme is not None:
+            settings["theme"] = applicant.theme
+        if applicant.locale is not None:
+            settings["locale"] = applicant.locale
+        return settings

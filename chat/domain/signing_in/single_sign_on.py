@@ -1,0 +1,216 @@
+"""Single sign-on through an OpenID Connect provider (access.md, Single sign-on enforcement; signing_in.md, Single
+sign-on).
+
+An account belongs to a person of the provider's by their subject there, which never changes; the first time by an
+address that the provider has verified. Addresses go from one person to the next, so one finds no account that belongs
+to somebody else of the provider's already (OpenID Connect Core 5.7). An account whose holder never proved that address
+here may be anybody's who typed it in: then the provider's word counts, and whatever else could open the account is
+taken away from it.
+"""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from typing import Any, Final
+
+import attrs
+import structlog
+
+from chat.auth.openid_connect import Claims, CodeRefused, OpenIdConnect
+from chat.auth.tokens import TokenMint, token_hash
+from chat.clock import Clock
+from chat.config import Settings
+from chat.domain.presence.account_events import AccountEvents
+from chat.domain.signing_in.authentication import Authentication, SignedIn
+from chat.domain.signing_in.sign_ins import Client
+from chat.domain.signing_in.sso_accounts import SsoAccounts
+from chat.errors import ApiError, InvalidFormBody
+from chat.mail.mailer import MailKind
+from chat.store.accounts import accounts
+from chat.store.accounts.accounts import Account
+from chat.store.applications import oauth2_grants
+from chat.store.database import Database
+from chat.store.signing_in import (
+    auth_sessions,
+    backup_codes,
+    email_tokens,
+    recovery_kits,
+    sso_identities,
+    tickets,
+    webauthn_credentials,
+)
+from chat.store.signing_in.tickets import Ticket
+
+KIND: Final = "sso_state"
+STATE_LIFETIME_MS: Final = 10 * 60_000
+"""How long somebody may take at the provider."""
+
+PATH_LENGTH: Final = 2_048
+
+log: Final = structlog.get_logger("chat.sso")
+
+_PATH: Final = re.compile(r"/[!-\[\]-~]*", re.ASCII)
+"""Printable, without white space and without backslash, which browsers take for a slash."""
+
+
+@attrs.frozen
+class Arrival:
+    """Somebody who came back from the provider and is signed in, and where they wanted to go."""
+
+    signed_in: SignedIn
+    redirect_to: str | None
+
+
+class SingleSignOn:
+    """Signs people in by what the provider says; `connect` is None where single sign-on is off."""
+
+    def __init__(
+        self,
+        database: Database,
+        clock: Clock,
+        mint: TokenMint,
+        connect: OpenIdConnect | None,
+        authentication: Authentication,
+        newcomers: SsoAccounts,
+        events: AccountEvents,
+        settings: Settings,
+    ) -> None:
+        self._database = database
+        self._clock = clock
+        self._mint = mint
+        self._connect = connect
+        self._authentication = authentication
+        self._newcomers = newcomers
+        self._events = events
+        self._settings = settings
+
+    def status(self) -> dict[str, Any]:
+        """What a sign-in page wants to know (signing_in.md, Single sign-on)."""
+        sso = self._settings.sso
+        return {
+            "enabled": sso.is_on,
+            "enforced": sso.is_enforced,
+            "display_name": sso.display_name,
+            "redirect_uri": self._settings.sso_redirect_uri,
+        }
+
+    async def start(self, redirect_to: str | None, redirect_uri: str | None) -> dict[str, Any]:
+        """Where to go to sign in. The `state` is good for one return within ten minutes; a page keeps it, and takes
+        nobody's return but its own.
+
+        `redirect_to` is a path of this instance where the person wants to be afterwards; `redirect_uri` may be given,
+        and is the instance's own.
+
+        :raises ApiError: FEATURE_TEMPORARILY_DISABLED where single sign-on is off; SERVICE_UNAVAILABLE, BAD_GATEWAY
+            when the provider cannot be used.
+        :raises InvalidFormBody: INVALID_FORMAT at either member.
+        """
+        connect = self._required()
+        if redirect_uri is not None and redirect_uri != self._settings.sso_redirect_uri:
+            raise InvalidFormBody.at("redirect_uri", "INVALID_FORMAT")
+        if redirect_to is not None and not is_own_path(redirect_to):
+            raise InvalidFormBody.at("redirect_to", "INVALID_FORMAT")
+        state = self._mint.secret()
+        url = await connect.authorization_url(state)
+        now = self._clock.now_ms()
+        ticket = Ticket(token_hash(state), KIND, None, {"redirect_to": redirect_to}, now, now + STATE_LIFETIME_MS)
+        await self._database.write(lambda connection: tickets.insert(connection, ticket))
+        return {"authorization_url": url, "state": state, "redirect_uri": self._settings.sso_redirect_uri}
+
+    async def complete(self, code: str, state: str, client: Client) -> Arrival:
+        """Sign in whoever came back from the provider with this code and state. The state is used up either way.
+
+        :raises ApiError: SSO_REQUIRED when nobody's account fits what the provider says and none is made;
+            FEATURE_TEMPORARILY_DISABLED where single sign-on is off; SERVICE_UNAVAILABLE, BAD_GATEWAY when the provider
+            cannot be used; as `Authentication.complete`.
+        :raises InvalidFormBody: SESSION_TIMEOUT at `state`, INVALID_CODE at `code`.
+        """
+        connect = self._required()
+        now = self._clock.now_ms()
+        ticket = await self._database.write(lambda connection: tickets.take(connection, KIND, token_hash(state), now))
+        if ticket is None:
+            raise InvalidFormBody.at("state", "SESSION_TIMEOUT")
+        try:
+            claims = await connect.redeem(code, state)
+        except CodeRefused:
+            raise InvalidFormBody.at("code", "INVALID_CODE") from None
+        return Arrival(await self._sign_in(claims, client), ticket.body["redirect_to"])
+
+    async def _sign_in(self, claims: Claims, client: Client) -> SignedIn:
+        account = holder_of(self._database.reader, claims)
+        if account is None and self._settings.sso.auto_provision:
+            made = await self._newcomers.make(claims, client, holder_of)
+            if made is not None:
+                return made
+            account = holder_of(self._database.reader, claims)  # somebody else has just made it
+        if account is None:
+            log.info("nobody's account fits the provider's claims", address=client.address)
+            raise ApiError("SSO_REQUIRED")
+
+        def change(connection: sqlite3.Connection, current: Account) -> Account:
+            found = holder_of(connection, claims)
+            if found is None or found.id != current.id:
+                raise ApiError("SSO_REQUIRED")
+            is_new = sso_identities.account_of(connection, claims.issuer, claims.subject) is None
+            sso_identities.put(connection, claims.issuer, claims.subject, current.id, self._clock.now_ms())
+            if not is_new or current.email_verified:
+                return current
+            return _handed_over(connection, current, self._clock.now_ms())
+
+        return await self._authentication.complete(
+            account, client, refused=ApiError("SSO_REQUIRED"), change=change, then=self._tell, address_is_proved=True
+        )
+
+    def _tell(self, before: Account, after: Account) -> None:
+        if after.email_verified and not before.email_verified:
+            self._events.signed_out(after.id)
+        if after != before:
+            self._events.changed(before, after)
+
+    def _required(self) -> OpenIdConnect:
+        if self._connect is None:
+            raise ApiError("FEATURE_TEMPORARILY_DISABLED")
+        return self._connect
+
+
+def holder_of(connection: sqlite3.Connection, claims: Claims) -> Account | None:
+    """The account that the claims match: by subject, else by verified address. Nobody has a deleted one."""
+    account = sso_identities.account_of(connection, claims.issuer, claims.subject)
+    if account is None or account.is_deleted:
+        account = None if claims.email is None else accounts.by_email_key(connection, claims.email)
+        if account is not None and sso_identities.has_another(connection, claims.issuer, claims.subject, account.id):
+            return None
+    return None if account is None or account.is_deleted else account
+
+
+def is_own_path(text: str) -> bool:
+    """Whether the text is a path of this very origin, however it is read: no other host, no way around."""
+    if len(text) > PATH_LENGTH or _PATH.fullmatch(text) is None:
+        return False
+    path = re.split(r"[?#]", text, maxsplit=1)[0]
+    segments = path.lower().replace("%2e", ".").replace("%2f", "/").replace("%5c", "/").split("/")[1:]
+    return not any(segment in {".", ".."} for segment in segments) and "" not in segments[:-1]
+
+
+def _handed_over(connection: sqlite3.Connection, account: Account, now_ms: int) -> Account:
+    """In a unit of writing: the account for the holder of its address alone. Whoever set it up never proved to be
+    that person, so nothing of theirs opens it any longer."""
+    auth_sessions.end_of_user(connection, account.id, now_ms)
+    tickets.delete_of_user(connection, account.id)
+    webauthn_credentials.delete_of_user(connection, account.id)
+    backup_codes.delete_of_user(connection, account.id)
+    oauth2_grants.delete_of_user(connection, account.id)
+    recovery_kits.delete(connection, account.id)
+    for kind in MailKind:
+        email_tokens.delete_of_user(connection, str(kind), account.id)
+    log.info("an unproven account was handed over to the holder of its address", user_id=account.id)
+    return attrs.evolve(
+        account,
+        email_verified=True,
+        email_bounced=False,
+        password_hash=None,
+        password_last_changed_at=None,
+        totp_secret=None,
+        passkey_second_factor=False,
+    )

@@ -1,0 +1,139 @@
+"""Sudo mode: an account proves anew that it is its holder who acts (access.md, Sudo mode).
+
+An account that holds a password and no factor proves itself with the password, each time. One that holds a TOTP secret
+or a passkey proves itself with that, and gets a token that stands for the proof for five minutes. A bot passes at once,
+and so does an account that has nothing to prove itself with.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Protocol
+
+import attrs
+
+from chat.auth.passwords import Passwords
+from chat.auth.sudo_token import SudoTokens
+from chat.auth.turns import OURSELVES, Asker
+from chat.domain.standing.factors import FactorsHeld
+from chat.errors import ApiError, InvalidFormBody, RateLimited
+from chat.store.accounts import accounts
+from chat.store.accounts.accounts import Account
+from chat.store.guard import claim
+
+
+@attrs.define
+class SudoProof:
+    """What a request brings along as proof, and the token that it takes back."""
+
+    password: str | None = attrs.field(default=None, repr=False)
+    mfa_method: str | None = None
+    mfa_code: str | None = attrs.field(default=None, repr=False)
+    webauthn_response: Mapping[str, Any] | None = attrs.field(default=None, repr=False)
+    webauthn_challenge: str | None = attrs.field(default=None, repr=False)
+    token: str | None = attrs.field(default=None, repr=False)
+    """The value of X-Service-Sudo-Mode-JWT."""
+    asker: Asker = OURSELVES
+    """Whom a password is checked for."""
+    session_id_hash: str | None = None
+    """The sign-in that the request came with."""
+    answered: str | None = attrs.field(default=None, repr=False, init=False)
+    """The token that a successful answer carries: set by `SudoMode.require`."""
+    used_code: str | None = attrs.field(default=None, repr=False, init=False)
+    """The code that proved a factor in this request, and is used up."""
+
+
+class Factors(Protocol):
+    """What sudo mode asks of the second factors of an account."""
+
+    def held(self, account: Account) -> FactorsHeld:
+        """What the account could prove itself with."""
+
+    async def is_proved(self, account: Account, proof: SudoProof) -> bool:
+        """Whether `mfa_method` and what belongs to it prove the account; what can be used once is used up."""
+
+
+class SudoMode:
+    """Judges proofs.
+
+    `wait_to_guess` counts one password of an account, and tells the seconds to wait where it is one too many, else 0:
+    whoever came by a sign-in must not be able to try passwords with it for as long as they like. `is_freshly_proved`
+    tells whether a sign-in is as young as a proof may be.
+    """
+
+    def __init__(
+        self,
+        passwords: Passwords,
+        factors: Factors,
+        tokens: SudoTokens,
+        wait_to_guess: Callable[[int], float],
+        is_freshly_proved: Callable[[str | None], bool],
+    ) -> None:
+        self._passwords = passwords
+        self._factors = factors
+        self._tokens = tokens
+        self._wait_to_guess = wait_to_guess
+        self._is_freshly_proved = is_freshly_proved
+
+    async def require(
+        self, account: Account, proof: SudoProof, *, issues_token: bool = True, sign_in_counts: bool = False
+    ) -> None:
+        """Return if the account has proved itself, with `proof.answered` set where the answer carries a token.
+
+        `issues_token` False is for the operations that never answer with one (access.md, Sudo mode).
+        `sign_in_counts` is for the operations that take a fresh sign-in in the place of a proof (access.md, Sudo mode).
+
+        :raises ApiError: SUDO_MODE_REQUIRED without a usable proof; a password is none where the account holds a
+            factor, and a factor is none where it holds no factor (access.md, Sudo mode).
+        :raises InvalidFormBody: INVALID_PASSWORD at `password`, INVALID_MFA_CODE at `mfa_code`.
+        :raises RateLimited: too many passwords.
+        """
+        held = self._factors.held(account)
+        if account.bot or (account.password_hash is None and not held.any):
+            return
+        if held.any:
+            proved = await self._is_factor_proved(account, proof, issues_token)
+        else:
+            proved = await self._is_password_proved(account, proof)
+        if not proved and not (sign_in_counts and self._is_freshly_proved(proof.session_id_hash)):
+            raise sudo_mode_required(held)
+
+    async def _is_password_proved(self, account: Account, proof: SudoProof) -> bool:
+        """Whether the password is given; a wrong one is refused."""
+        if proof.password is None:
+            return False
+        retry_after = self._wait_to_guess(account.id)
+        if retry_after:
+            raise RateLimited(retry_after)
+        if not await self._passwords.verify(account.password_hash, proof.password, proof.asker):
+            raise InvalidFormBody.at("password", "INVALID_PASSWORD")
+        claim(_require_password_still, (account.id, account.password_hash))
+        return True
+
+    async def _is_factor_proved(self, account: Account, proof: SudoProof, issues_token: bool) -> bool:
+        """Whether a factor, or a token in its place, is shown; a wrong one is refused."""
+        if proof.token is not None and self._tokens.is_valid(proof.token, account.id):
+            proof.answered = proof.token if issues_token else None
+            return True
+        if proof.mfa_method is None:
+            return False
+        if not await self._factors.is_proved(account, proof):
+            raise InvalidFormBody.at("mfa_code", "INVALID_MFA_CODE")
+        if issues_token:
+            proof.answered = self._tokens.issue(account.id)
+        return True
+
+
+def _require_password_still(connection: sqlite3.Connection, proved: Iterable[tuple[int, str]]) -> None:
+    """In a unit of writing: raise INVALID_PASSWORD where the password that was proved is another one by now."""
+    for user_id, password_hash in proved:
+        account = accounts.by_id(connection, user_id)
+        if account is None or account.password_hash != password_hash:
+            raise InvalidFormBody.at("password", "INVALID_PASSWORD")
+
+
+def sudo_mode_required(held: FactorsHeld) -> ApiError:
+    """403 with what the account could prove itself with."""
+    methods = {"totp": held.totp, "webauthn": held.webauthn, "backup_codes": held.backup_codes}
+    return ApiError("SUDO_MODE_REQUIRED", members={"has_mfa": held.any, "methods": methods})

@@ -1,0 +1,155 @@
+"""TOTP on and off, and its backup codes anew (signing_in.md, TOTP)."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable
+from typing import Any, Final
+
+import attrs
+import structlog
+
+from chat.auth.keys import Keys
+from chat.auth.totp import matching_step, normalised_secret, oldest_step
+from chat.clock import Clock
+from chat.domain.presence.account_events import AccountEvents
+from chat.domain.signing_in.backup_codes import BackupCodes, public_codes, significant
+from chat.domain.signing_in.mfa_codes import MfaCodes
+from chat.domain.signing_in.second_factors import SecondFactors
+from chat.domain.signing_in.sudo import SudoMode, SudoProof
+from chat.domain.signing_in.totp_secrets import sealed_secret
+from chat.domain.standing.factors import held_in
+from chat.errors import ApiError, InvalidFormBody
+from chat.store.accounts import accounts
+from chat.store.accounts.accounts import Account
+from chat.store.database import Database
+from chat.store.signing_in import backup_codes, used_totp_codes
+
+log: Final = structlog.get_logger("chat.accounts")
+
+
+class Totp:
+    """An account's authenticator app and its backup codes.
+
+    `verifies_addresses` tells whether an address of this instance counts only once it is verified.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        clock: Clock,
+        keys: Keys,
+        backup_codes: BackupCodes,
+        codes: MfaCodes,
+        factors: SecondFactors,
+        sudo: SudoMode,
+        events: AccountEvents,
+        verifies_addresses: Callable[[], bool],
+    ) -> None:
+        self._database = database
+        self._clock = clock
+        self._keys = keys
+        self._backup_codes = backup_codes
+        self._codes = codes
+        self._factors = factors
+        self._sudo = sudo
+        self._events = events
+        self._verifies_addresses = verifies_addresses
+
+    async def enable(self, account: Account, secret: str, code: str, proof: SudoProof) -> list[dict[str, Any]]:
+        """Make the secret the account's own; returns its backup codes. A fresh sign-in is proof enough (signing_in.md,
+        TOTP).
+
+        The code shows that the authenticator works, and is used up.
+
+        :raises ApiError: TWO_FA_NOT_ENABLED when there is one already, MFA_EMAIL_VERIFICATION_REQUIRED,
+            SUDO_MODE_REQUIRED.
+        :raises InvalidFormBody: INVALID_FORMAT at `secret`, INVALID_CODE at `code`, and as SudoMode.require.
+        """
+        if account.totp_secret is not None:
+            raise ApiError("TWO_FA_NOT_ENABLED")
+        if self._verifies_addresses() and not account.email_verified:
+            raise ApiError("MFA_EMAIL_VERIFICATION_REQUIRED")
+        plain = normalised_secret(secret)
+        if plain is None:
+            raise InvalidFormBody.at("secret", "INVALID_FORMAT")
+        await self._sudo.require(account, proof, sign_in_counts=True)
+        now = self._clock.now_ms()
+        step = matching_step(plain, code, now)
+        if step is None:
+            raise InvalidFormBody.at("code", "INVALID_CODE")
+        fresh = self._backup_codes.fresh()
+        sealed = sealed_secret(self._keys, account.id, plain)
+
+        def unit(connection: sqlite3.Connection) -> tuple[Account, Account]:
+            before = _present(connection, account.id)
+            if before.totp_secret is not None:
+                raise ApiError("TWO_FA_NOT_ENABLED")
+            after = attrs.evolve(before, totp_secret=sealed)
+            accounts.replace(connection, after)
+            used_totp_codes.use(connection, account.id, step, oldest=oldest_step(now))
+            self._backup_codes.replace(connection, account.id, fresh)
+            return before, after
+
+        await self._database.write(unit, lambda changed: self._events.changed(*changed))
+        log.info("totp enabled", user_id=account.id)
+        return public_codes(fresh)
+
+    async def disable(self, account: Account, code: str, proof: SudoProof) -> None:
+        """Forget the account's secret and its backup codes.
+
+        `code` is one of the authenticator or a backup code; the one that proved sudo mode in this very request is good
+        for both.
+
+        :raises ApiError: TWO_FA_NOT_ENABLED without a secret, SUDO_MODE_REQUIRED.
+        :raises InvalidFormBody: INVALID_CODE at `code`, and as SudoMode.require.
+        """
+        if account.totp_secret is None:
+            raise ApiError("TWO_FA_NOT_ENABLED")
+        await self._sudo.require(account, proof)
+        is_used = proof.used_code is not None and significant(code) == significant(proof.used_code)
+        if not is_used and not self._factors.may_guess(account.id):
+            raise InvalidFormBody.at("code", "INVALID_CODE")
+
+        def unit(connection: sqlite3.Connection) -> tuple[Account, Account]:
+            before = _present(connection, account.id)
+            if before.totp_secret is None:
+                raise ApiError("TWO_FA_NOT_ENABLED")
+            if not is_used and not self._codes.use(connection, account.id, code):
+                raise InvalidFormBody.at("code", "INVALID_CODE")
+            after = attrs.evolve(before, totp_secret=None)
+            accounts.replace(connection, after)
+            backup_codes.delete_of_user(connection, account.id)
+            return before, after
+
+        await self._database.write(unit, lambda changed: self._events.changed(*changed))
+        log.info("totp disabled", user_id=account.id)
+
+    async def backup_codes(self, account: Account, *, regenerate: bool, proof: SudoProof) -> list[dict[str, Any]]:
+        """The account's backup codes, or new ones in their place.
+
+        :raises ApiError: TWO_FA_NOT_ENABLED for an account that has no factor, SUDO_MODE_REQUIRED.
+        :raises InvalidFormBody: as SudoMode.require.
+        """
+        if not self._factors.held(account).any:
+            raise ApiError("TWO_FA_NOT_ENABLED")
+        await self._sudo.require(account, proof)
+        if not regenerate:
+            return self._backup_codes.of_user(self._database.reader, account.id)
+        fresh = self._backup_codes.fresh()
+
+        def unit(connection: sqlite3.Connection) -> None:
+            if not held_in(connection, _present(connection, account.id)).any:
+                raise ApiError("TWO_FA_NOT_ENABLED")
+            self._backup_codes.replace(connection, account.id, fresh)
+
+        await self._database.write(unit)
+        log.info("backup codes regenerated", user_id=account.id)
+        return public_codes(fresh)
+
+
+def _present(connection: sqlite3.Connection, user_id: int) -> Account:
+    account = accounts.by_id(connection, user_id)
+    if account is None:
+        raise ApiError("UNAUTHORIZED")
+    return account

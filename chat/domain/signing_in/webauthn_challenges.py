@@ -1,0 +1,66 @@
+"""WebAuthn challenges: each is good for one answer, for five minutes, for one purpose and, where the account is known,
+for one account (signing_in.md, Passkeys)."""
+
+from __future__ import annotations
+
+import enum
+import sqlite3
+from typing import Final
+
+from chat.auth.tokens import TokenMint, token_hash
+from chat.clock import Clock
+from chat.store.database import Database
+from chat.store.signing_in import tickets
+from chat.store.signing_in.tickets import Ticket
+
+LIFETIME_MS: Final = 5 * 60_000
+
+
+class ChallengeContext(enum.StrEnum):
+    """What an authenticator is asked for."""
+
+    REGISTRATION = "registration"
+    """A new passkey."""
+
+    DISCOVERABLE = "discoverable"
+    """Signing in with nothing but a passkey."""
+
+    BRIDGE = "bridge"
+    """Signing in elsewhere, over the passkey bridge."""
+
+    MFA = "mfa"
+    """The second step of signing in."""
+
+    SUDO = "sudo"
+    """Sudo mode."""
+
+
+class WebauthnChallenges:
+    """Issues challenges and takes them back."""
+
+    def __init__(self, database: Database, clock: Clock, mint: TokenMint) -> None:
+        self._database = database
+        self._clock = clock
+        self._mint = mint
+
+    async def issue(self, context: ChallengeContext, user_id: int | None) -> str:
+        """A new challenge, base64url of 32 random bytes; `user_id` is None where the account is not known yet."""
+        challenge = self._mint.secret()
+        now = self._clock.now_ms()
+        ticket = Ticket(token_hash(challenge), _kind(context), user_id, {}, now, now + LIFETIME_MS)
+        await self._database.write(lambda connection: tickets.insert(connection, ticket))
+        return challenge
+
+    def take(
+        self, connection: sqlite3.Connection, context: ChallengeContext, challenge: str, user_id: int | None
+    ) -> bool:
+        """In a unit of writing: use the challenge up; False when it is none, or none for this purpose and account.
+
+        Whoever calls must let the unit succeed even if what follows fails, or the challenge is good once more.
+        """
+        ticket = tickets.take(connection, _kind(context), token_hash(challenge), self._clock.now_ms())
+        return ticket is not None and ticket.user_id == user_id
+
+
+def _kind(context: ChallengeContext) -> str:
+    return f"webauthn_{context}"

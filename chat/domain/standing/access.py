@@ -1,0 +1,411 @@
+"""The only way to hold a guild or a channel in an operation: whoever has one has passed the checks.
+
+They come in one order (guilds.md, Order of guild checks): existence, whether this node knows the guild,
+availability, membership, permission. Each method raises the refusal of the first that fails.
+
+What is granted here is judged once more where it is written after a slow step (`chat.store.guard`; architecture.md,
+Access), on what the store holds then (`chat.domain.standing.stored_access`): the guild, the channel, and every
+permission that the operation made use of.
+"""
+
+from __future__ import annotations
+
+import functools
+import sqlite3
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Final
+
+import attrs
+
+from chat.auth.principal import Principal
+from chat.bus.audience import Audience, ToChannel
+from chat.domain.standing.guild_states import Channel, GuildState, GuildStates, Member
+from chat.errors import ApiError
+from chat.registries.channel_types import THREAD_CHANNEL_TYPES, ChannelType
+from chat.registries.guild_values import MfaLevel
+from chat.registries.permissions import ELEVATED, Permission
+from chat.registries.user_flags import UserFlag
+from chat.snowflake import snowflake_at
+from chat.store.accounts.accounts import Account
+from chat.store.guard import claim
+
+CHANNEL_THREADS: Final = "channel_threads"
+"""The client capability that lets a user session see threads (access.md, Client capabilities)."""
+
+STAFF: Final = UserFlag.STAFF.value
+NO_NAMES: Final[Mapping[str, Any]] = {}
+VIEW_CHANNEL: Final = Permission.VIEW_CHANNEL.value
+READ_MESSAGE_HISTORY: Final = Permission.READ_MESSAGE_HISTORY.value
+
+
+_Granted = tuple[Principal, int | None, int | None, int, bool]
+"""To whom, the guild or else the channel, permissions there, and whether a voice is needed."""
+
+
+@attrs.frozen
+class GuildAccess:
+    """A guild, the caller's membership in it and what the caller may do there."""
+
+    state: GuildState
+    member: Member
+    permissions: int
+
+
+@attrs.frozen
+class ChannelAccess:
+    """A channel that the caller sees, and what the caller may do in it: in a guild or outside of guilds."""
+
+    user_id: int
+    """The caller."""
+    channel: Channel
+    permissions: int
+
+    def may(self, permission: int) -> bool:
+        """Whether the caller holds the bit in the channel."""
+        held = self.permissions & permission
+        if held:
+            self.note_use(held)
+        return bool(held)
+
+    def require(self, permission: int) -> None:
+        """Raise MISSING_PERMISSIONS unless the caller holds every one of these bits in the channel, and
+        TWO_FACTOR_REQUIRED where one of them is elevated and cannot be used (guilds.md, MFA levels)."""
+        if self.permissions & permission != permission:
+            raise ApiError("MISSING_PERMISSIONS")
+        if permission & ELEVATED and not self.may_moderate:
+            raise ApiError("TWO_FACTOR_REQUIRED")
+        self.note_use(permission)
+
+    def note_use(self, permission: int) -> None:
+        """The operation rests on these bits, which the caller holds."""
+
+    @property
+    def may_moderate(self) -> bool:
+        """Whether the caller can use the elevated permissions that it holds."""
+        return True
+
+    @property
+    def guild_id(self) -> int | None:
+        """The guild that the channel belongs to."""
+        return self.channel.guild_id
+
+    def require_voice(self, now_ms: int) -> None:
+        """Raise COMMUNICATION_DISABLED for a member whose voice a moderator has taken."""
+
+    def require_open(self, now_ms: int) -> None:
+        """Raise THREAD_ARCHIVED or THREAD_LOCKED for a thread that takes no changes to its messages now."""
+
+    def disables(self, operation: int) -> bool:
+        """Whether an administrator has switched this behaviour off where the channel is."""
+        return False
+
+    def sees(self, user_id: int) -> bool:
+        """Whether another account sees the channel too."""
+        raise NotImplementedError
+
+    def audience(self, message_id: int | None = None) -> Audience:
+        """Who hears what happens in the channel; with `message_id` those who may read that message."""
+        raise NotImplementedError
+
+    def history_floor(self) -> int | None:
+        """The least id of a message that the caller may read in the channel; None when it may read none (guilds.md,
+        Modify guild)."""
+        return 0
+
+    def reads(self, message_id: int) -> bool:
+        """Whether the caller may read a message of the channel that has this id."""
+        floor = self.history_floor()
+        return floor is not None and message_id >= floor
+
+    def role_that_may_be_mentioned(self, role_id: int, *, any_role: bool) -> bool:
+        """Whether a role exists here that a message can name; `any_role` for one who may name all."""
+        return False
+
+    def place_of(self, author_id: int | None) -> dict[str, Any]:
+        """What an event about a message tells of where it was written: guild, and the author's membership."""
+        return {}
+
+    def names(self) -> Mapping[str, Any]:
+        """What a new message tells beside that: the names of accounts in a group."""
+        return NO_NAMES
+
+    def afresh(self) -> ChannelAccess:
+        """The same access on what the store holds now, where that can have changed."""
+        return self
+
+    def channel_object(self) -> dict[str, Any]:
+        """The channel object as the caller sees it."""
+        raise NotImplementedError
+
+    def note_message(self, message_id: int) -> None:
+        """A message was written; called after the commit."""
+
+    def note_pins(self, last_pin: int | None) -> None:
+        """The newest pin of the channel is of this moment (Unix milliseconds) now; called after the commit."""
+
+
+@attrs.frozen
+class GuildChannelAccess(ChannelAccess):
+    """A channel of a guild."""
+
+    state: GuildState
+    member: Member
+    has_factor: Callable[[], bool] = attrs.field(default=lambda: True, repr=False, eq=False, kw_only=True)
+    """Whether the caller has a second factor; asked only where that matters."""
+    grants: Callable[[int, bool], None] | None = attrs.field(default=None, repr=False, eq=False, kw_only=True)
+    """Told of the bits that the operation makes use of, and whether it needs a voice."""
+
+    def note_use(self, permission: int) -> None:
+        """The operation rests on these bits, which the caller holds."""
+        if self.grants is not None:
+            self.grants(permission, False)
+
+    @property
+    def may_moderate(self) -> bool:
+        """Always, unless the guild's MFA level is ELEVATED: then the owner, and whoever has a second factor."""
+        guild = self.state.guild
+        return guild.mfa_level != MfaLevel.ELEVATED or self.user_id == guild.owner_id or self.has_factor()
+
+    def require_voice(self, now_ms: int) -> None:
+        """Raise COMMUNICATION_DISABLED for a member whose voice a moderator has taken."""
+        if self.member.is_timed_out(now_ms):
+            raise ApiError("COMMUNICATION_DISABLED")
+        if self.grants is not None:
+            self.grants(0, True)
+
+    def disables(self, operation: int) -> bool:
+        """Whether the guild's disabled operations hold this bit."""
+        return bool(self.state.guild.disabled_operations & operation)
+
+    def sees(self, user_id: int) -> bool:
+        """Whether the account is a member who sees the channel."""
+        return self.state.can_view(user_id, self.channel.id)
+
+    def audience(self, message_id: int | None = None) -> Audience:
+        """The guild's sessions that see the channel."""
+        return ToChannel(self.state.id, self.channel.id, message_id=message_id)
+
+    def history_floor(self) -> int | None:
+        """By READ_MESSAGE_HISTORY, and without it by the guild's cutoff."""
+        if self.permissions & READ_MESSAGE_HISTORY:
+            return 0
+        cutoff = self.state.guild.message_history_cutoff
+        return None if cutoff is None else snowflake_at(cutoff)
+
+    def role_that_may_be_mentioned(self, role_id: int, *, any_role: bool) -> bool:
+        """Any role but everyone's, if it is mentionable or the author may name all."""
+        role = self.state.roles.get(role_id)
+        return role is not None and role_id != self.state.id and (any_role or role.mentionable)
+
+    def place_of(self, author_id: int | None) -> dict[str, Any]:
+        """`guild_id`, and `member` where the author is one."""
+        data: dict[str, Any] = {"guild_id": str(self.state.id)}
+        member = None if author_id is None else self.state.member(author_id)
+        if member is not None:
+            data["member"] = self.state.member_object(member, None)
+        return data
+
+    def channel_object(self) -> dict[str, Any]:
+        """The guild's channel object."""
+        return self.state.channel_object(self.channel.id)
+
+    def note_message(self, message_id: int) -> None:
+        """The channel's last message moves on."""
+        self.state.note_message(self.channel.id, message_id)
+
+    def note_pins(self, last_pin: int | None) -> None:
+        """The channel's last pin changes; of a thread the store alone keeps it."""
+        channel = self.state.channels.get(self.channel.id)
+        if channel is not None:
+            self.state.put_channel(attrs.evolve(channel, last_pin_timestamp=last_pin))
+
+
+class Access:
+    """Gives access to guilds and channels, or refuses it.
+
+    `private_channel` finds the conversation of an account with a channel's id
+    (`chat.domain.standing.private_channels`), `thread` a thread that a member sees
+    (`chat.domain.standing.thread_access`). `has_factor` tells whether an account, or the owner of a bot, has enrolled a
+    second factor (guilds.md, MFA levels). `is_connected` tells whether an account is in a voice channel, and therefore
+    sees it (gateway.md, Voice State Update). `stored` gives the same on what a connection reads.
+    """
+
+    def __init__(
+        self,
+        guild_states: GuildStates,
+        private_channel: Callable[[int, int], ChannelAccess | None] = lambda user_id, channel_id: None,
+        thread: Callable[[GuildState, Member, int], GuildChannelAccess | None] = lambda state, member, channel_id: None,
+        has_factor: Callable[[Account], bool] = lambda account: True,
+        is_connected: Callable[[int, int], bool] = lambda user_id, channel_id: False,
+        stored: Callable[[sqlite3.Connection], Access] | None = None,
+    ) -> None:
+        self._guild_states = guild_states
+        self._private_channel = private_channel
+        self._thread = thread
+        self._has_factor = has_factor
+        self._is_connected = is_connected
+        self._stored = stored
+
+    def guild(self, principal: Principal, guild_id: int, permission: int = 0) -> GuildAccess:
+        """A guild that the caller is in, with every bit of `permission`.
+
+        :raises ApiError: UNKNOWN_GUILD, ACCESS_DENIED (stored, but not known to this node), MISSING_ACCESS
+            (unavailable), MISSING_PERMISSIONS (not a member, or lacking a bit), TWO_FACTOR_REQUIRED (an elevated bit is
+            held and cannot be used); guilds.md, Order of guild checks.
+        """
+        state = self._guild_states.get(guild_id)
+        if state is None:
+            raise ApiError("UNKNOWN_GUILD")
+        member = self._membership(principal, state)
+        permissions = state.member_permissions(member)
+        if permissions & permission != permission:
+            raise ApiError("MISSING_PERMISSIONS")
+        if permission & ELEVATED and not self._may_moderate(principal, state):
+            raise ApiError("TWO_FACTOR_REQUIRED")
+        self._grant(principal, guild_id, None, permission)
+        return GuildAccess(state, member, permissions)
+
+    def channel(self, principal: Principal, channel_id: int, permission: int = 0) -> ChannelAccess:
+        """A channel that the caller sees, with every bit of `permission`: of a guild, or a conversation of the caller.
+
+        :raises ApiError: UNKNOWN_CHANNEL; otherwise as `guild`, with MISSING_PERMISSIONS for a channel not seen.
+        """
+        guild_id = self._guild_states.guild_of_channel(channel_id)
+        if guild_id is None:
+            access = self._private_channel(principal.user_id, channel_id)
+            if access is None:
+                raise ApiError("UNKNOWN_CHANNEL")
+            access.require(permission)
+            self._grant(principal, None, channel_id, 0)
+            return access
+        return self._guild_channel(principal, guild_id, channel_id, permission)
+
+    def guild_channel(self, principal: Principal, channel_id: int, permission: int = 0) -> GuildChannelAccess:
+        """As `channel`, for what only channels of guilds have.
+
+        :raises ApiError: as `channel`; CANNOT_EXECUTE_ON_DM for a conversation of the caller, INVALID_CHANNEL_TYPE for
+            a thread.
+        """
+        guild_id = self._guild_states.guild_of_channel(channel_id)
+        if guild_id is None:
+            private = self._private_channel(principal.user_id, channel_id)
+            raise ApiError("UNKNOWN_CHANNEL" if private is None else "CANNOT_EXECUTE_ON_DM")
+        access = self._guild_channel(principal, guild_id, channel_id, permission)
+        if access.channel.type in THREAD_CHANNEL_TYPES:
+            raise ApiError("INVALID_CHANNEL_TYPE")
+        return access
+
+    def renewed(self, access: ChannelAccess) -> ChannelAccess | None:
+        """After a commit: the same access on what memory holds now; None when the guild is gone."""
+        if not isinstance(access, GuildChannelAccess):
+            return access.afresh()
+        state = self._guild_states.get(access.state.id)
+        if state is None:
+            return None
+        if access.channel.type == ChannelType.PRIVATE_THREAD:
+            # Who is in it may have changed meanwhile, and decides who hears what happens there.
+            thread = self._thread(state, access.member, access.channel.id)
+            if thread is not None:
+                return attrs.evolve(thread, has_factor=access.has_factor)
+        return access if state is access.state else attrs.evolve(access, state=state)
+
+    def _guild_channel(
+        self, principal: Principal, guild_id: int, channel_id: int, permission: int
+    ) -> GuildChannelAccess:
+        state = self._guild_states.get(guild_id)
+        if state is None:
+            raise ApiError("UNKNOWN_CHANNEL")
+        channel = state.channels.get(channel_id)
+        if channel is None:
+            thread = self._thread(state, self._membership(principal, state), channel_id)
+            if thread is None:
+                raise ApiError("UNKNOWN_CHANNEL")
+            thread = attrs.evolve(
+                thread,
+                has_factor=functools.partial(self._has_factor, principal.account),
+                grants=functools.partial(self._grant, principal, None, channel_id),
+            )
+            thread.require(permission)
+            return thread
+        member = self._membership(principal, state)
+        permissions = state.member_permissions(member, channel_id)
+        if not (permissions & VIEW_CHANNEL or state.can_view(principal.user_id, channel_id)):
+            if not self._is_connected(principal.user_id, channel_id):
+                raise ApiError("MISSING_PERMISSIONS")
+            permissions |= VIEW_CHANNEL
+        access = GuildChannelAccess(
+            principal.user_id,
+            channel,
+            permissions,
+            state,
+            member,
+            has_factor=functools.partial(self._has_factor, principal.account),
+            grants=functools.partial(self._grant, principal, None, channel_id),
+        )
+        access.require(permission)
+        return access
+
+    def _grant(
+        self,
+        principal: Principal,
+        guild_id: int | None,
+        channel_id: int | None,
+        permission: int,
+        needs_voice: bool = False,
+    ) -> None:
+        if self._stored is not None:
+            claim(self._judge, (principal, guild_id, channel_id, permission, needs_voice))
+
+    def _judge(self, connection: sqlite3.Connection, granted: Iterable[_Granted]) -> None:
+        """In a unit of writing: judge once more what was granted, each guild and channel once.
+
+        :raises ApiError: as `guild` and `channel`; COMMUNICATION_DISABLED.
+        """
+        assert self._stored is not None, "else nothing is claimed"  # noqa: S101
+        access = self._stored(connection)
+        merged: dict[tuple[int | None, int | None], tuple[Principal, int, bool]] = {}
+        for principal, guild_id, channel_id, permission, needs_voice in granted:
+            _, bits, spoke = merged.get((guild_id, channel_id), (principal, 0, False))
+            merged[guild_id, channel_id] = principal, bits | permission, spoke or needs_voice
+        for (guild_id, channel_id), (principal, permission, needs_voice) in merged.items():
+            if guild_id is not None:
+                access.guild(principal, guild_id, permission)
+            elif channel_id is not None:
+                channel = access.channel(principal, channel_id, permission)
+                if needs_voice:
+                    channel.require_voice(self._guild_states.now_ms())
+
+    def require_open(self, principal: Principal, state: GuildState) -> None:
+        """Raise ACCESS_DENIED or MISSING_ACCESS for a guild that nobody, or not this account, may enter now."""
+        if state.id in self._guild_states.missing_guild_ids:
+            raise ApiError("ACCESS_DENIED")
+        if state.unavailable_for(bool(principal.account.flags & STAFF)):
+            raise ApiError("MISSING_ACCESS")
+
+    def _may_moderate(self, principal: Principal, state: GuildState) -> bool:
+        guild = state.guild
+        return (
+            guild.mfa_level != MfaLevel.ELEVATED
+            or principal.user_id == guild.owner_id
+            or self._has_factor(principal.account)
+        )
+
+    def _membership(self, principal: Principal, state: GuildState) -> Member:
+        self.require_open(principal, state)
+        member = state.member(principal.user_id)
+        if member is None:
+            raise ApiError("MISSING_PERMISSIONS")
+        return member
+
+
+def require_seen(state: GuildState, user_id: int, *channel_ids: int | None) -> None:
+    """Raise MISSING_PERMISSIONS for a channel of the guild that the account does not see: what is about the whole guild
+    names it no more than its own operations do (guilds.md, Order of guild checks)."""
+    for channel_id in channel_ids:
+        if channel_id in state.channels and not state.can_view(user_id, channel_id):
+            raise ApiError("MISSING_PERMISSIONS")
+
+
+def sees_threads(principal: Principal) -> bool:
+    """Whether the caller is shown threads and their bits: a bot, or a session that declared the capability."""
+    return principal.is_bot or CHANNEL_THREADS in principal.capabilities

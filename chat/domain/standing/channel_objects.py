@@ -1,0 +1,93 @@
+"""Channel objects as the wire has them (guilds.md, Channels): a member that a type does not own is absent."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from chat.clock import iso_timestamp
+from chat.domain.standing.forum_fields import forum_object
+from chat.domain.standing.permissions import without_thread_bits
+from chat.registries.channel_types import THREAD_ONLY_CHANNEL_TYPES, ChannelType
+from chat.store.guilds.channels import Channel, Overwrite
+
+VOICE_CONNECTION_LIMIT: Final = 5
+"""Shown where none is stored (guilds.md, Channels)."""
+
+_MESSAGE_TYPES: Final = frozenset({ChannelType.GUILD_TEXT, ChannelType.GUILD_VOICE, ChannelType.GUILD_ANNOUNCEMENT})
+_ABOVE_THREADS: Final = THREAD_ONLY_CHANNEL_TYPES | {ChannelType.GUILD_TEXT, ChannelType.GUILD_ANNOUNCEMENT}
+_SLOWMODE_TYPES: Final = _MESSAGE_TYPES | {ChannelType.GUILD_FORUM, ChannelType.GUILD_MEDIA}
+
+
+def channel_object(channel: Channel, *, last_message_id: int | None, threads: bool = True) -> dict[str, Any]:
+    """The object of a guild's channel.
+
+    `last_message_id` is given apart, for it moves on with every message. On the gateway, sessions without thread access
+    get overwrites without thread bits and nothing of what belongs to threads (`threads=False`; gateway.md, Sessions
+    without threads); over HTTP overwrites keep them (guilds.md, Channels).
+    """
+    data: dict[str, Any] = {
+        "id": str(channel.id),
+        "guild_id": None if channel.guild_id is None else str(channel.guild_id),
+        "type": channel.type,
+        "name": channel.name,
+        "position": channel.position,
+        "permission_overwrites": [_overwrite_object(overwrite, threads) for overwrite in channel.overwrites],
+        "nsfw": channel.nsfw,
+        "nsfw_override": channel.nsfw_override,
+        "content_warning_level": channel.content_warning_level,
+        "content_warning_text": channel.content_warning_text,
+    }
+    if channel.type != ChannelType.GUILD_CATEGORY:
+        data["parent_id"] = None if channel.parent_id is None else str(channel.parent_id)
+    if channel.type == ChannelType.GUILD_LINK:
+        data["url"] = channel.url
+    if channel.type in _SLOWMODE_TYPES:
+        data["topic"] = channel.topic
+        data["rate_limit_per_user"] = channel.rate_limit_per_user
+    if channel.type in _ABOVE_THREADS:
+        if threads:
+            data["flags"] = channel.flags
+        data["default_auto_archive_duration"] = channel.default_auto_archive_duration
+        data["default_thread_rate_limit_per_user"] = channel.default_thread_rate_limit_per_user
+    if threads and channel.type in THREAD_ONLY_CHANNEL_TYPES:
+        data.update(forum_object(channel))
+    if channel.type in _MESSAGE_TYPES:
+        data["last_message_id"] = None if last_message_id is None else str(last_message_id)
+        data["last_pin_timestamp"] = (
+            None if channel.last_pin_timestamp is None else iso_timestamp(channel.last_pin_timestamp)
+        )
+    if channel.type == ChannelType.GUILD_VOICE:
+        data["bitrate"] = channel.bitrate or 0
+        data["user_limit"] = channel.user_limit or 0
+        data["voice_connection_limit"] = (
+            VOICE_CONNECTION_LIMIT if channel.voice_connection_limit is None else channel.voice_connection_limit
+        )
+        data["rtc_region"] = channel.rtc_region
+    return data
+
+
+def channel_without_threads(data: Mapping[str, Any]) -> dict[str, Any]:
+    """A channel object that is made already, for sessions without thread access."""
+    shown = {name: value for name, value in data.items() if name != "flags"}
+    shown["permission_overwrites"] = [
+        {
+            **overwrite,
+            "allow": str(without_thread_bits(int(overwrite["allow"]))),
+            "deny": str(without_thread_bits(int(overwrite["deny"]))),
+        }
+        for overwrite in data.get("permission_overwrites", ())
+    ]
+    return shown
+
+
+def partial_channel_object(channel: Channel) -> dict[str, Any]:
+    """The channel inside an invite."""
+    return {"id": str(channel.id), "name": channel.name, "type": channel.type}
+
+
+def _overwrite_object(overwrite: Overwrite, threads: bool) -> dict[str, Any]:
+    allow, deny = overwrite.allow, overwrite.deny
+    if not threads:
+        allow, deny = without_thread_bits(allow), without_thread_bits(deny)
+    return {"id": str(overwrite.target_id), "type": overwrite.type, "allow": str(allow), "deny": str(deny)}

@@ -1,0 +1,227 @@
+"""User objects as the wire has them (accounts.md, User objects)."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Mapping
+from typing import Any, Final
+
+from chat.clock import iso_timestamp
+from chat.registries.user_flags import PUBLIC_USER_FLAGS, AuthenticatorType, PremiumFlag, PremiumType, UserFlag
+from chat.store.accounts.accounts import Account
+
+ADULT_YEARS: Final = 18
+"""From this age on `nsfw_allowed` holds (accounts.md, User objects)."""
+
+PREMIUM_TRAIT: Final = "premium"
+"""The trait that is computed, not stored: limits that premium widens apply."""
+
+DELETED_USERNAME: Final = "DeletedUser"
+DELETED_GLOBAL_NAME: Final = "Deleted User"
+
+
+def partial_user(account: Account) -> dict[str, Any]:
+    """An account as others see it; a deleted one is shown as the placeholder."""
+    data: dict[str, Any]
+    if account.is_deleted:
+        data = {
+            "id": str(account.id),
+            "username": DELETED_USERNAME,
+            "discriminator": "0000",
+            "global_name": DELETED_GLOBAL_NAME,
+            "avatar": None,
+            "avatar_color": None,
+            "flags": 0,
+        }
+    else:
+        data = {
+            "id": str(account.id),
+            "username": account.username,
+            "discriminator": f"{account.discriminator:04d}",
+            "global_name": account.global_name,
+            "avatar": account.avatar,
+            "avatar_color": account.avatar_color,
+            "flags": public_flags(account.flags),
+        }
+    if account.bot:
+        data["bot"] = True
+    if account.system:
+        data["system"] = True
+    if account.mention_flags and not account.is_deleted:
+        data["mention_flags"] = account.mention_flags
+    return data
+
+
+def public_flags(flags: int) -> int:
+    """The bits of an account's flags that others see; STAFF hides behind STAFF_HIDDEN."""
+    if flags & _STAFF_HIDDEN:
+        flags &= ~_STAFF
+    return flags & _PUBLIC
+
+
+_STAFF: Final = int(UserFlag.STAFF)
+_STAFF_HIDDEN: Final = int(UserFlag.STAFF_HIDDEN)
+_PUBLIC: Final = int(PUBLIC_USER_FLAGS)
+
+
+def private_user(account: Account, *, factors_of: Account, now_ms: int, premium_for_everyone: bool) -> dict[str, Any]:
+    """An account as it sees itself: GET /v1/users/@me, Ready and USER_UPDATE.
+
+    `factors_of` is whose second factors it shows; `now_ms` (Unix) decides age and premium. Unlike in the partial user,
+    `bot` is always there (accounts.md, User objects).
+    """
+    flags = UserFlag(account.flags)
+    premium = has_premium(account, now_ms)
+    traits = {*account.traits, PREMIUM_TRAIT} if premium or premium_for_everyone else set(account.traits)
+    types = authenticator_types(factors_of)
+    data = partial_user(account)
+    data.update(
+        bot=account.bot,
+        is_staff=UserFlag.STAFF in flags,
+        acls=list(account.acls),
+        traits=sorted(traits),
+        email=account.email,
+        phone=None,
+        has_verified_phone=False,
+        bio=account.bio,
+        pronouns=account.pronouns,
+        accent_color=account.accent_color,
+        banner=account.banner,
+        banner_color=account.banner_color,
+        mfa_enabled=bool(types),
+        verified=account.email_verified,
+        nsfw_allowed=account.bot or is_adult(account, now_ms),
+        required_actions=[],
+        password_last_changed_at=_timestamp(account.password_last_changed_at),
+        last_voice_activity_sharing_change_at=_timestamp(account.voice_sharing_changed_at),
+        pending_bulk_message_deletion=pending_deletion(account),
+        terms_agreed_at=_timestamp(account.terms_agreed_at),
+        privacy_agreed_at=_timestamp(account.privacy_agreed_at),
+    )
+    data.update(_premium_members(account, flags, premium))
+    if account.email is not None:
+        data["email_bounced"] = account.email_bounced
+    if types:
+        data["authenticator_types"] = types
+    if UserFlag.AGE_VERIFIED_ADULT in flags:
+        data["age_verified_adult"] = True
+    return data
+
+
+def pending_deletion(account: Account) -> dict[str, Any] | None:
+    """When the account's own messages go, and how many there were in how many channels when that was decided."""
+    if account.pending_bulk_message_deletion_at is None:
+        return None
+    return {
+        "scheduled_at": iso_timestamp(account.pending_bulk_message_deletion_at),
+        "channel_count": account.bulk_deletion_channels,
+        "message_count": account.bulk_deletion_messages,
+    }
+
+
+def authenticator_types(account: Account) -> list[int]:
+    """The account's second factors; a passkey is one only while its holder wants it (accounts.md, User objects)."""
+    types = []
+    if account.totp_secret is not None:
+        types.append(int(AuthenticatorType.TOTP))
+    if account.passkey_second_factor:
+        types.append(int(AuthenticatorType.WEBAUTHN))
+    return types
+
+
+BEARER_KEEPS: Final = frozenset({"bot", "bio", "pronouns", "accent_color", "banner", "banner_color", "premium_type"})
+"""Members of the private user, beside those of the partial one, that an access token shows as they are: others see
+them too."""
+
+BEARER_WITHOUT: Final = frozenset({"authenticator_types", "email_bounced", "age_verified_adult"})
+"""Members of which even the presence tells something."""
+
+
+def bearer_user(account: Account, private: Mapping[str, Any], *, with_email: bool) -> dict[str, Any]:
+    """The private user as an OAuth2 application sees it (accounts.md, User objects): lists are empty, truths false,
+    moments and all else that is private null. The address and whether it is verified are there `with_email`."""
+    shown = BEARER_KEEPS | partial_user(account).keys()
+    if with_email:
+        shown |= {"email", "verified"}
+    return {
+        name: value if name in shown else _withheld(value)
+        for name, value in private.items()
+        if name not in BEARER_WITHOUT
+    }
+
+
+def _withheld(value: object) -> object:
+    """What stands in the place of something of this kind."""
+    match value:
+        case bool():
+            return False
+        case int():
+            return 0
+        case list():
+            return []
+        case _:
+            return None
+
+
+BADGE_FLAGS: Final[Mapping[str, int]] = {
+    "premium_badge_hidden": PremiumFlag.BADGE_HIDDEN.value,
+    "premium_badge_masked": PremiumFlag.BADGE_MASKED.value,
+    "premium_badge_timestamp_hidden": PremiumFlag.BADGE_TIMESTAMP_HIDDEN.value,
+    "premium_badge_sequence_hidden": PremiumFlag.BADGE_SEQUENCE_HIDDEN.value,
+}
+"""What the holder of an account says of its badge."""
+
+PREMIUM_FLAGS: Final[Mapping[str, int]] = {
+    "premium_discriminator": PremiumFlag.DISCRIMINATOR.value,
+    **BADGE_FLAGS,
+    "premium_purchase_disabled": PremiumFlag.PURCHASE_DISABLED.value,
+    "premium_enabled_override": PremiumFlag.ENABLED_OVERRIDE.value,
+    "premium_perks_disabled": PremiumFlag.PERKS_DISABLED.value,
+}
+"""The bits of `premium_flags`, by the members of the private user."""
+
+
+def _premium_members(account: Account, flags: UserFlag, premium: bool) -> dict[str, Any]:
+    return {
+        "premium_type": account.premium_type if premium else int(PremiumType.NONE),
+        "premium_since": _timestamp(account.premium_since) if premium else None,
+        "premium_until": _timestamp(account.premium_until) if premium else None,
+        "premium_will_cancel": False,
+        "premium_billing_cycle": None,
+        "premium_lifetime_sequence": account.premium_lifetime_sequence,
+        "premium_grace_ends_at": _timestamp(account.premium_grace_ends_at),
+        **{name: bool(account.premium_flags & flag) for name, flag in PREMIUM_FLAGS.items()},
+        "has_dismissed_premium_onboarding": UserFlag.HAS_DISMISSED_PREMIUM_ONBOARDING in flags,
+        "has_ever_purchased": False,
+        "has_unread_gift_inventory": False,
+        "unread_gift_inventory_count": 0,
+    }
+
+
+def has_premium(account: Account, now_ms: int) -> bool:
+    """Whether the account's own premium runs at this moment (Unix milliseconds); an override decides either way."""
+    if account.premium_flags & PremiumFlag.PERKS_DISABLED:
+        return False
+    if account.premium_flags & PremiumFlag.ENABLED_OVERRIDE:
+        return True
+    if not account.premium_type:
+        return False
+    return account.premium_until is None or account.premium_until > now_ms
+
+
+def is_adult(account: Account, now_ms: int) -> bool:
+    """Whether the account is known to be of age: by verification, or by its date of birth at this moment."""
+    if account.flags & UserFlag.AGE_VERIFIED_ADULT:
+        return True
+    return account.date_of_birth is not None and age_years(account.date_of_birth, now_ms) >= ADULT_YEARS
+
+
+def age_years(date_of_birth: str, now_ms: int) -> int:
+    """Completed years from a date (YYYY-MM-DD) to a moment (Unix milliseconds, UTC); negative for a date to come."""
+    born = datetime.date.fromisoformat(date_of_birth)
+    today = datetime.datetime.fromtimestamp(now_ms / 1000, datetime.UTC).date()
+    return today.year - born.year - ((today.month, today.day) < (born.month, born.day))
+
+
+def _timestamp(milliseconds: int | None) -> str | None:
+    return None if milliseconds is None else iso_timestamp(milliseconds)

@@ -1,0 +1,179 @@
+"""Posts: the threads of forums and media channels, which begin with a message (threads.md, Posts and tags; conventions
+of the field). The thread, its owner's membership and the message come together or not at all; the message has the
+thread's id.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from typing import Any, Final
+
+import attrs
+
+from chat.auth.principal import Principal
+from chat.bus.bus import Event
+from chat.clock import Clock
+from chat.domain.messages.message_drafts import MessageDraft
+from chat.domain.messages.message_senders import Sender
+from chat.domain.messages.messages import Messages
+from chat.domain.policy.instance_policy import InstancePolicy
+from chat.domain.standing.access import Access, GuildChannelAccess
+from chat.domain.standing.audit_log import Actor, AuditLog, changes_between, entry_created
+from chat.domain.standing.thread_access import MANAGE_THREADS, ThreadAccess
+from chat.domain.standing.thread_events import KnownThread, thread_created
+from chat.domain.standing.thread_objects import thread_object
+from chat.domain.threads.forum_tags import require_tags
+from chat.domain.threads.threads import NewThread, logged_thread, open_thread, present_thread, thread_to_be
+from chat.errors import ApiError
+from chat.registries.audit_actions import AuditAction
+from chat.registries.channel_types import THREAD_ONLY_CHANNEL_TYPES, ChannelType
+from chat.registries.permissions import Permission
+from chat.snowflake import SnowflakeGenerator
+from chat.store.guilds import channels
+from chat.store.guilds.channels import Channel
+from chat.store.standing.guild_audit_log import AuditLogEntry
+from chat.store.threads import threads
+from chat.store.threads.threads import Thread, ThreadMember
+
+SEND_MESSAGES: Final = Permission.SEND_MESSAGES.value
+
+
+@attrs.define(eq=False)
+class PostOpening:
+    """Makes a post in the unit of its first message (`chat.domain.messages.thread_writing.Opening`)."""
+
+    forum: Channel
+    thread: Thread
+    own: ThreadMember | None
+    """The author's membership; None for a webhook."""
+    moderates: bool
+    audit_log: AuditLog
+    actor: Actor | None
+    """Whom the audit log names; None for a webhook."""
+    _entry: AuditLogEntry | None = None
+    _known: KnownThread | None = None
+
+    @property
+    def slowmode_channel(self) -> Channel:
+        """The forum's slow mode counts: a post is what is written in it."""
+        return self.forum
+
+    def write(self, connection: sqlite3.Connection) -> None:
+        """In the unit, before the message: make the thread.
+
+        :raises ApiError: UNKNOWN_CHANNEL when the forum is gone; as `require_tags` and `open_thread`.
+        """
+        forum = channels.by_id(connection, self.forum.id)
+        if forum is None or forum.guild_id is None:
+            raise ApiError("UNKNOWN_CHANNEL")
+        require_tags(forum, self.thread.applied_tags, moderates=self.moderates)
+        open_thread(connection, self.thread, self.own)
+
+    def written(self, connection: sqlite3.Connection) -> KnownThread:
+        """In the unit, after the message: the thread as it is now. What opens it does not count as written in it."""
+        threads.discount_first(connection, self.thread.id)
+        thread = present_thread(connection, self.thread.id)
+        if self.actor is not None:
+            self._entry = self.audit_log.record(
+                connection,
+                thread.channel.guild_id or 0,
+                AuditAction.THREAD_CREATE,
+                self.actor,
+                target_id=thread.id,
+                changes=changes_between({}, logged_thread(thread)),
+            )
+        self._known = KnownThread(thread, None)
+        return self._known
+
+    def events(self, known: KnownThread) -> list[Event]:
+        """What is told of the thread, before its first message."""
+        told = thread_created(known, self.own)
+        return told if self._entry is None else [*told, entry_created(self._entry)]
+
+    def made(self) -> Thread:
+        """After the commit: the thread."""
+        assert self._known is not None, "the unit ran"  # noqa: S101
+        return self._known.thread
+
+
+class Posts:
+    """The operation that makes a post."""
+
+    def __init__(
+        self,
+        access: Access,
+        messages: Messages,
+        clock: Clock,
+        snowflakes: SnowflakeGenerator,
+        policy: InstancePolicy,
+        audit_log: AuditLog,
+    ) -> None:
+        self._access = access
+        self._messages = messages
+        self._clock = clock
+        self._snowflakes = snowflakes
+        self._policy = policy
+        self._audit_log = audit_log
+
+    def takes_posts(self, principal: Principal, channel_id: int) -> bool:
+        """Whether the channel is a forum or a media channel.
+
+        :raises ApiError: as `Access.guild_channel`.
+        """
+        return self._access.guild_channel(principal, channel_id).channel.type in THREAD_ONLY_CHANNEL_TYPES
+
+    async def create(
+        self, principal: Principal, channel_id: int, new: NewThread, draft: MessageDraft, reason: str | None = None
+    ) -> dict[str, Any]:
+        """Make a post; gives the thread object with `message`, its first.
+
+        :raises ApiError: as `Access.guild_channel` and `MessageSending.create`, SEND_MESSAGES being the right to make
+            posts; INVALID_CHANNEL_TYPE outside of forums, MAX_ACTIVE_THREADS; as `require_tags`.
+        :raises InvalidFormBody: as `MessageSending.create`.
+        """
+        forum = self._access.guild_channel(principal, channel_id)
+        moderates = forum.may(MANAGE_THREADS) and forum.may_moderate
+        actor = Actor(principal.user_id, reason)
+        access, opening = self._opening(forum, new, principal.user_id, moderates=moderates, actor=actor)
+        message = await self._messages.post(principal, access, draft, opening)
+        return _answer(opening, message)
+
+    async def create_of_webhook(
+        self, sender: Sender, forum: GuildChannelAccess, new: NewThread, draft: MessageDraft
+    ) -> dict[str, Any]:
+        """Make a post as a webhook of the forum; gives the message.
+
+        :raises ApiError: as `MessageSending.create_of_webhook`; otherwise as `create`.
+        :raises InvalidFormBody: as `create`.
+        """
+        access, opening = self._opening(forum, new, sender.id, moderates=False, actor=None)
+        return await self._messages.post_of_webhook(sender, access, draft, opening)
+
+    def _opening(
+        self, forum: GuildChannelAccess, new: NewThread, owner_id: int, *, moderates: bool, actor: Actor | None
+    ) -> tuple[ThreadAccess, PostOpening]:
+        if forum.channel.type not in THREAD_ONLY_CHANNEL_TYPES:
+            raise ApiError("INVALID_CHANNEL_TYPE")
+        self._policy.require_unblocked(new.name)
+        thread_id, now = self._snowflakes(), self._clock.now_ms()
+        thread = thread_to_be(forum.channel, ChannelType.PUBLIC_THREAD, thread_id, owner_id, new, now)
+        own = None if actor is None else ThreadMember(thread_id, owner_id, now)
+        # Until there is a thread to write in, the right to write in the forum is that to make posts.
+        access = ThreadAccess(
+            owner_id,
+            thread.channel,
+            forum.permissions,
+            forum.state,
+            forum.member,
+            thread,
+            own,
+            frozenset(),
+            has_factor=forum.has_factor,
+        )
+        return access, PostOpening(forum.channel, thread, own, moderates, self._audit_log, actor)
+
+
+def _answer(opening: PostOpening, message: dict[str, Any]) -> dict[str, Any]:
+    thread = opening.made()
+    members = [] if opening.own is None else [opening.own.user_id]
+    return {**thread_object(thread, own=opening.own, member_ids=members), "message": message}

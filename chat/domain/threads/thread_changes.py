@@ -1,0 +1,323 @@
+"""Changing and deleting threads (threads.md, Changing threads; conventions of the field).
+
+Who may do what: whoever may write in a thread brings it back from the archive; its owner names it, archives it and says
+when it archives itself; all else is for those who manage threads. A locked thread is theirs alone, and an archived one
+changes only while it is brought back.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from typing import Any, Final
+
+import attrs
+
+from chat.auth.principal import Principal
+from chat.bus.bus import Bus
+from chat.clock import Clock
+from chat.domain.messages.message_events import message_updated
+from chat.domain.messages.message_reading import StoredMessages, with_context
+from chat.domain.messages.thread_writing import archived, every_member, require_room, unarchived
+from chat.domain.policy.instance_policy import InstancePolicy
+from chat.domain.policy.public_addresses import Addresses
+from chat.domain.standing.access import Access
+from chat.domain.standing.audit_log import Actor, AuditLog, changes_between
+from chat.domain.standing.thread_access import ThreadAccess
+from chat.domain.standing.thread_events import (
+    KnownThread,
+    known_thread,
+    thread_deleted,
+    thread_returned,
+    thread_updated,
+)
+from chat.domain.standing.thread_objects import thread_object
+from chat.domain.threads.forum_tags import require_tags
+from chat.domain.threads.thread_archiving import ThreadArchiving
+from chat.domain.threads.threads import HAS_THREAD, Threads, logged_thread, present_thread
+from chat.errors import ApiError, InvalidFormBody
+from chat.registries.audit_actions import AuditAction
+from chat.registries.channel_types import THREAD_ONLY_CHANNEL_TYPES, ChannelFlag
+from chat.registries.limits import PINNED_THREADS_IN_FORUM
+from chat.registries.permissions import Permission
+from chat.snowflake import snowflake_time_ms
+from chat.store.database import Database
+from chat.store.guilds import channels, loose_channels
+from chat.store.guilds.channels import Channel
+from chat.store.messages import messages
+from chat.store.standing.guild_audit_log import AuditLogEntry
+from chat.store.threads import threads
+from chat.store.threads.threads import MINUTE_MS, Thread, ThreadMember
+
+SEND_MESSAGES: Final = Permission.SEND_MESSAGES.value
+PINNED: Final = ChannelFlag.PINNED.value
+THREAD_FLAGS: Final = PINNED
+"""Bits of a thread's `flags` that may be set by hand; others are dropped."""
+
+MESSAGES_AT_ONCE: Final = 1_000
+"""A thread with more messages is deleted little by little."""
+
+
+@attrs.frozen
+class ThreadChange:
+    """Changes to a thread; None keeps what is there."""
+
+    name: str | None = None
+    archived: bool | None = None
+    locked: bool | None = None
+    auto_archive_duration: int | None = None
+    rate_limit_per_user: int | None = None
+    invitable: bool | None = None
+    flags: int | None = None
+    applied_tags: tuple[int, ...] | None = None
+
+
+@attrs.frozen
+class Standing:
+    """What the caller is to a thread."""
+
+    moderates: bool
+    owns: bool
+    may_write: bool
+
+
+@attrs.frozen
+class _Changed:
+    """What a change wrote; no entry where nothing changed."""
+
+    known: KnownThread
+    entry: AuditLogEntry | None
+    members: tuple[ThreadMember, ...] | None = None
+    """Who is in it, where it came back from the archive."""
+
+
+@attrs.frozen
+class _Deleted:
+    known: KnownThread
+    entry: AuditLogEntry
+    starter: StoredMessages | None
+
+
+class ThreadChanges:
+    """The operations that change and delete threads."""
+
+    def __init__(
+        self,
+        database: Database,
+        access: Access,
+        threads_: Threads,
+        archiving: ThreadArchiving,
+        bus: Bus,
+        clock: Clock,
+        policy: InstancePolicy,
+        audit_log: AuditLog,
+        addresses: Addresses,
+    ) -> None:
+        self._database = database
+        self._access = access
+        self._threads = threads_
+        self._archiving = archiving
+        self._bus = bus
+        self._clock = clock
+        self._policy = policy
+        self._audit_log = audit_log
+        self._addresses = addresses
+
+    def is_thread(self, channel_id: int) -> bool:
+        """Whether there is a thread with this id, whoever sees it."""
+        return threads.by_id(self._database.reader, channel_id) is not None
+
+    async def change(
+        self, principal: Principal, thread_id: int, change: ThreadChange, reason: str | None = None
+    ) -> dict[str, Any]:
+        """Change a thread; a change that changes nothing is not told.
+
+        :raises ApiError: as `Threads.thread`; COMMUNICATION_DISABLED, and as `judge`; MAX_ACTIVE_THREADS,
+            MAX_PINNED_THREADS_IN_FORUM, UNKNOWN_FORUM_TAG, FORUM_TAG_REQUIRED, CONTENT_BLOCKED.
+        :raises InvalidFormBody: INVALID_FORMAT at `flags` or `applied_tags` outside of forums.
+        """
+        access = self._threads.thread(principal, thread_id)
+        now = self._clock.now_ms()
+        access.require_voice(now)
+        standing = standing_of(access, now)
+        if change.name is not None:
+            self._policy.require_unblocked(change.name)
+        parent = access.state.channels[access.thread.channel.parent_id or 0]
+
+        def unit(connection: sqlite3.Connection) -> _Changed:
+            before = present_thread(connection, thread_id)
+            after = _changed(before, change, now)
+            if after == before:
+                return _Changed(known_thread(connection, before), None)
+            judge(standing, before, after)
+            _require_place(connection, standing, parent, before, after)
+            threads.change(connection, after)
+            entry = self._audit_log.record(
+                connection,
+                access.state.id,
+                AuditAction.THREAD_UPDATE,
+                Actor(principal.user_id, reason),
+                target_id=thread_id,
+                changes=changes_between(logged_thread(before), logged_thread(after)),
+            )
+            returned = every_member(connection, thread_id) if before.archived and not after.archived else None
+            return _Changed(known_thread(connection, after), entry, returned)
+
+        def then(changed: _Changed) -> None:
+            if changed.entry is None:
+                return
+            if changed.members is None:
+                self._bus.publish(thread_updated(changed.known))
+            else:
+                self._bus.publish(*thread_returned(changed.known, changed.members))
+            self._audit_log.publish(changed.entry)
+            self._archiving.look_again()
+
+        changed = await self._database.write(unit, then)
+        return thread_object(changed.known.thread, own=access.own)
+
+    async def delete(self, principal: Principal, thread_id: int, reason: str | None = None) -> None:
+        """Delete a thread with its messages; the message that had it has none any more.
+
+        :raises ApiError: as `Threads.thread`; MISSING_PERMISSIONS, TWO_FACTOR_REQUIRED, COMMUNICATION_DISABLED.
+        """
+        access = self._threads.thread(principal, thread_id)
+        access.require_moderates(self._clock.now_ms())
+
+        def unit(connection: sqlite3.Connection) -> _Deleted:
+            thread = present_thread(connection, thread_id)
+            known = known_thread(connection, thread)
+            parent_id = thread.channel.parent_id or 0
+            messages.change_flags(connection, thread_id, removed=HAS_THREAD)
+            if thread.total_message_sent <= MESSAGES_AT_ONCE:
+                channels.delete(connection, thread_id)
+            else:
+                loose_channels.cut_channel_loose(connection, thread_id)
+            starter = messages.by_id(connection, parent_id, thread_id)
+            entry = self._audit_log.record(
+                connection,
+                access.state.id,
+                AuditAction.THREAD_DELETE,
+                Actor(principal.user_id, reason),
+                target_id=thread_id,
+                changes=changes_between(logged_thread(thread), {}),
+            )
+            return _Deleted(known, entry, None if starter is None else with_context(connection, [starter]))
+
+        def then(deleted: _Deleted) -> None:
+            self._bus.publish(thread_deleted(deleted.known))
+            self._publish_starter(principal, deleted)
+            self._audit_log.publish(deleted.entry)
+
+        await self._database.write(unit, then)
+
+    def _publish_starter(self, principal: Principal, deleted: _Deleted) -> None:
+        if deleted.starter is None:
+            return
+        message = deleted.starter.messages[0]
+        try:
+            above = self._access.guild_channel(principal, message.channel_id)
+        except ApiError:  # out of the caller's sight in this very moment
+            return
+        self._bus.publish(message_updated(above, message, deleted.starter.wire(message, self._addresses)))
+
+
+def standing_of(access: ThreadAccess, now_ms: int) -> Standing:
+    """What the caller is to the thread."""
+    return Standing(moderates=access.moderates(now_ms), owns=access.is_owner, may_write=access.may(SEND_MESSAGES))
+
+
+def judge(standing: Standing, before: Thread, after: Thread) -> None:
+    """Whether somebody may make one thread of the other.
+
+    :raises ApiError: MISSING_PERMISSIONS, THREAD_LOCKED, THREAD_ARCHIVED.
+    """
+    if not standing.moderates:
+        _require_standing(standing, before, after)
+        if before.locked:
+            raise ApiError("THREAD_LOCKED")
+    if before.archived and after.archived and not (standing.moderates and _only_lock_differs(before, after)):
+        raise ApiError("THREAD_ARCHIVED")
+
+
+def _require_standing(standing: Standing, before: Thread, after: Thread) -> None:
+    for_moderators = (
+        before.locked != after.locked
+        or before.channel.rate_limit_per_user != after.channel.rate_limit_per_user
+        or before.channel.flags != after.channel.flags
+    )
+    for_owners = (
+        before.channel.name != after.channel.name
+        or before.auto_archive_duration != after.auto_archive_duration
+        or before.invitable != after.invitable
+        or before.applied_tags != after.applied_tags
+        or (after.archived and not before.archived)
+    )
+    comes_back = before.archived and not after.archived
+    if for_moderators or (for_owners and not standing.owns) or (comes_back and not standing.may_write):
+        raise ApiError("MISSING_PERMISSIONS")
+
+
+def _only_lock_differs(before: Thread, after: Thread) -> bool:
+    return attrs.evolve(after, locked=before.locked) == before
+
+
+def _changed(before: Thread, change: ThreadChange, now_ms: int) -> Thread:
+    """The thread with what was asked for, whoever asked."""
+    channel = attrs.evolve(
+        before.channel,
+        name=before.channel.name if change.name is None else change.name,
+        rate_limit_per_user=(
+            before.channel.rate_limit_per_user if change.rate_limit_per_user is None else change.rate_limit_per_user
+        ),
+        flags=before.channel.flags if change.flags is None else change.flags & THREAD_FLAGS,
+    )
+    after = attrs.evolve(
+        before,
+        channel=channel,
+        locked=before.locked if change.locked is None else change.locked,
+        invitable=change.invitable if before.is_private and change.invitable is not None else before.invitable,
+        applied_tags=before.applied_tags if change.applied_tags is None else change.applied_tags,
+    )
+    if change.archived is True and not before.archived:
+        after = archived(after, now_ms)
+    elif change.archived is False and before.archived:
+        after = unarchived(after, now_ms)
+    minutes = change.auto_archive_duration
+    if minutes is not None and minutes != before.auto_archive_duration:
+        since = now_ms if before.archived else _last_activity(before)
+        after = attrs.evolve(
+            after,
+            auto_archive_duration=minutes,
+            archive_at=None if after.archived else since + minutes * MINUTE_MS,
+        )
+    return after
+
+
+def _last_activity(thread: Thread) -> int:
+    """When something was last written in the thread, or it was brought back, or started."""
+    last = thread.channel.last_message_id
+    return max(thread.archive_timestamp, 0 if last is None else snowflake_time_ms(last))
+
+
+def _require_place(
+    connection: sqlite3.Connection, standing: Standing, parent: Channel, before: Thread, after: Thread
+) -> None:
+    """In the unit: whether the guild and the forum have room for the thread as it is to be.
+
+    :raises ApiError: MAX_ACTIVE_THREADS, MAX_PINNED_THREADS_IN_FORUM; as `require_tags`.
+    :raises InvalidFormBody: at `flags`, `applied_tags`.
+    """
+    in_forum = parent.type in THREAD_ONLY_CHANNEL_TYPES
+    if before.archived and not after.archived:
+        require_room(connection, after)
+    if after.channel.flags != before.channel.flags and not in_forum:
+        raise InvalidFormBody.at("flags", "INVALID_FORMAT")
+    if after.applied_tags != before.applied_tags:
+        if not in_forum:
+            raise InvalidFormBody.at("applied_tags", "INVALID_FORMAT")
+        forum = channels.by_id(connection, parent.id) or parent
+        require_tags(forum, after.applied_tags, before=before.applied_tags, moderates=standing.moderates)
+    if after.channel.flags & PINNED and not after.archived and (not before.channel.flags & PINNED or before.archived):
+        pinned = [other for other in threads.pinned_below(connection, parent.id, PINNED) if other != after.id]
+        if len(pinned) >= PINNED_THREADS_IN_FORUM:
+            raise ApiError("MAX_PINNED_THREADS_IN_FORUM")

@@ -1,0 +1,180 @@
+"""Finding threads: the active ones of a guild, the archived ones of a channel, and a search (threads.md, Thread
+lists)."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Sequence
+from typing import Any, Final
+
+import attrs
+
+from chat.auth.principal import Principal
+from chat.clock import Clock
+from chat.domain.messages.message_parts import viewer_of
+from chat.domain.messages.message_reading import with_context
+from chat.domain.policy.public_addresses import Addresses
+from chat.domain.standing.access import Access, GuildChannelAccess
+from chat.domain.standing.thread_access import MANAGE_THREADS, seen_of
+from chat.domain.standing.thread_objects import thread_member_object, thread_object
+from chat.errors import ApiError
+from chat.registries.channel_types import THREAD_ONLY_CHANNEL_TYPES
+from chat.registries.permissions import Permission
+from chat.snowflake import MAXIMUM
+from chat.store.database import Database
+from chat.store.messages import messages
+from chat.store.threads import threads
+from chat.store.threads.threads import FoundThreads, ShownThread, ThreadQuery
+
+READ_MESSAGE_HISTORY: Final = Permission.READ_MESSAGE_HISTORY.value
+
+TOO_LATE: Final = 1 << 62
+"""Unix milliseconds after every moment that counts."""
+
+
+@attrs.frozen
+class ThreadsWanted:
+    """What to search the threads of a channel for. `tag_ids` None does not look at tags; `archived` None takes both."""
+
+    name: str = ""
+    tag_ids: tuple[int, ...] = ()
+    every_tag: bool = False
+    archived: bool | None = None
+    sort_by: str = "last_message_time"
+    ascending: bool = False
+    limit: int = 25
+    offset: int = 0
+    after_id: int = 0
+    before_id: int = MAXIMUM
+
+
+class ThreadLists:
+    """The operations that list threads."""
+
+    def __init__(self, database: Database, access: Access, clock: Clock, addresses: Addresses) -> None:
+        self._database = database
+        self._access = access
+        self._clock = clock
+        self._addresses = addresses
+
+    async def active_of_guild(self, principal: Principal, guild_id: int) -> dict[str, Any]:
+        """The guild's threads that are not archived and that the caller sees, with the caller's memberships.
+
+        :raises ApiError: as `Access.guild`; ACCESS_DENIED for people (threads.md, Thread lists).
+        """
+        state = self._access.guild(principal, guild_id).state
+        if not principal.is_bot:
+            raise ApiError("ACCESS_DENIED")
+
+        def query(connection: sqlite3.Connection) -> tuple[list[ShownThread], dict[int, list[int]]]:
+            found = threads.active_of_guild(connection, guild_id, principal.user_id)
+            return found, threads.member_ids_shown(connection, [shown.thread.id for shown in found])
+
+        found, named = await self._database.read(query)
+        return _listed(seen_of(state, principal.user_id, found), named)
+
+    async def archived(
+        self, principal: Principal, channel_id: int, *, private: bool, before: int | None, limit: int
+    ) -> dict[str, Any]:
+        """Archived threads below a channel, the last one archived first; `before` is a moment in Unix milliseconds.
+
+        :raises ApiError: as `Access.guild_channel` with READ_MESSAGE_HISTORY; for private threads with MANAGE_THREADS.
+        """
+        access = self._access.guild_channel(principal, channel_id)
+        access.require(READ_MESSAGE_HISTORY | (MANAGE_THREADS if private else 0))
+
+        def query(connection: sqlite3.Connection) -> tuple[list[ShownThread], dict[int, list[int]]]:
+            found = threads.archived(
+                connection,
+                channel_id,
+                principal.user_id,
+                private=private,
+                before=TOO_LATE if before is None else before,
+                limit=limit + 1,
+            )
+            return found, threads.member_ids_shown(connection, [shown.thread.id for shown in found])
+
+        return _page(await self._database.read(query), limit)
+
+    async def archived_and_joined(
+        self, principal: Principal, channel_id: int, *, before: int | None, limit: int
+    ) -> dict[str, Any]:
+        """Archived private threads below a channel that the caller is in, the newest first; `before` is an id.
+
+        :raises ApiError: as `Access.guild_channel` with READ_MESSAGE_HISTORY.
+        """
+        self._access.guild_channel(principal, channel_id, READ_MESSAGE_HISTORY)
+
+        def query(connection: sqlite3.Connection) -> tuple[list[ShownThread], dict[int, list[int]]]:
+            bound = MAXIMUM if before is None else before
+            found = threads.archived_and_joined(
+                connection, channel_id, principal.user_id, before=bound, limit=limit + 1
+            )
+            return found, threads.member_ids_shown(connection, [shown.thread.id for shown in found])
+
+        return _page(await self._database.read(query), limit)
+
+    async def search(self, principal: Principal, channel_id: int, wanted: ThreadsWanted) -> dict[str, Any]:
+        """Threads below a channel whose name holds every word, and that have the tags; for forums with the first
+        message of each.
+
+        :raises ApiError: as `Access.guild_channel` with READ_MESSAGE_HISTORY.
+        """
+        access = self._access.guild_channel(principal, channel_id, READ_MESSAGE_HISTORY)
+        asked = ThreadQuery(
+            parent_id=channel_id,
+            user_id=principal.user_id,
+            every_private=access.may(MANAGE_THREADS),
+            words=tuple(wanted.name.casefold().split()),
+            tag_ids=wanted.tag_ids,
+            every_tag=wanted.every_tag,
+            archived=wanted.archived,
+            sort_by=wanted.sort_by,
+            ascending=wanted.ascending,
+            limit=wanted.limit,
+            offset=wanted.offset,
+            after_id=wanted.after_id,
+            before_id=wanted.before_id,
+        )
+
+        def query(connection: sqlite3.Connection) -> tuple[FoundThreads, dict[int, list[int]], list[dict[str, Any]]]:
+            found = threads.search(connection, asked)
+            ids = [shown.thread.id for shown in found.threads]
+            return (
+                found,
+                threads.member_ids_shown(connection, ids),
+                self._first_messages(connection, principal, access, ids),
+            )
+
+        found, named, first = await self._database.read(query)
+        listed = _listed(found.threads, named)
+        listed.update(
+            has_more=found.total > wanted.offset + len(found.threads),
+            total_results=found.total,
+            first_messages=first,
+        )
+        return listed
+
+    def _first_messages(
+        self, connection: sqlite3.Connection, principal: Principal, access: GuildChannelAccess, thread_ids: list[int]
+    ) -> list[dict[str, Any]]:
+        if access.channel.type not in THREAD_ONLY_CHANNEL_TYPES or not thread_ids:
+            return []
+        wanted = set(thread_ids)
+        found = [message for message in messages.by_ids(connection, thread_ids) if message.channel_id in wanted]
+        stored = with_context(connection, found, viewer=viewer_of(principal))
+        return [stored.wire(message, self._addresses) for message in stored.messages]
+
+
+def _listed(found: Sequence[ShownThread], named: dict[int, list[int]]) -> dict[str, Any]:
+    return {
+        "threads": [
+            thread_object(shown.thread, own=shown.own, member_ids=named.get(shown.thread.id, [])) for shown in found
+        ],
+        "members": [thread_member_object(shown.own) for shown in found if shown.own is not None],
+    }
+
+
+def _page(read: tuple[list[ShownThread], dict[int, list[int]]], limit: int) -> dict[str, Any]:
+    found, named = read
+    return {**_listed(found[:limit], named), "has_more": len(found) > limit}

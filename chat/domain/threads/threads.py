@@ -1,0 +1,517 @@
+"""Threads: starting them, and who is in them (threads.md, Starting threads; access.md, Thread routes).
+
+A thread is seen by whoever sees the channel above it and knows threads; a private one by its members, and by those who
+manage threads there. What changes a thread is in `chat.domain.threads.thread_changes`, what lists threads in
+`chat.domain.threads.thread_lists`.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Mapping
+from typing import Any, Final
+
+import attrs
+
+from chat.auth.principal import Principal
+from chat.bus.audience import ToAccounts
+from chat.bus.bus import Bus, Event
+from chat.clock import Clock
+from chat.domain.messages.message_events import message_updated
+from chat.domain.messages.message_reading import StoredMessages, with_context
+from chat.domain.messages.slowmode import Slowmode
+from chat.domain.messages.system_messages import SystemMessages, WrittenMessage
+from chat.domain.messages.thread_writing import require_room
+from chat.domain.policy.instance_policy import InstancePolicy
+from chat.domain.policy.public_addresses import Addresses
+from chat.domain.standing.access import Access, ChannelAccess, GuildChannelAccess
+from chat.domain.standing.audit_log import Actor, AuditLog, changes_between
+from chat.domain.standing.thread_access import ThreadAccess, ThreadLookup
+from chat.domain.standing.thread_events import (
+    KnownThread,
+    known_thread,
+    member_of_thread,
+    members_changed,
+    thread_created,
+)
+from chat.domain.standing.thread_objects import thread_member_object, thread_object
+from chat.domain.standing.verification import require_verification
+from chat.errors import ApiError
+from chat.registries.audit_actions import AuditAction
+from chat.registries.channel_types import ChannelType
+from chat.registries.events import EventName
+from chat.registries.guild_values import DisabledOperation
+from chat.registries.limits import THREAD_MEMBERS_MAXIMUM
+from chat.registries.message_types import THREAD_MESSAGE_TYPES, MessageFlag, MessageReferenceType, MessageType
+from chat.registries.permissions import Permission
+from chat.store.database import Database
+from chat.store.guilds import channels
+from chat.store.guilds.channels import Channel
+from chat.store.messages import messages
+from chat.store.messages.messages import Message, MessageReference
+from chat.store.standing.guild_audit_log import AuditLogEntry
+from chat.store.threads import threads
+from chat.store.threads.threads import MINUTE_MS, Thread, ThreadMember
+
+DEFAULT_AUTO_ARCHIVE_MINUTES: Final = 4_320
+BYPASS_SLOWMODE: Final = Permission.BYPASS_SLOWMODE.value
+SEND_MESSAGE_DISABLED: Final = DisabledOperation.SEND_MESSAGE.value
+HAS_THREAD: Final = MessageFlag.HAS_THREAD.value
+
+_START_PERMISSION: Final = {
+    ChannelType.PUBLIC_THREAD: Permission.CREATE_PUBLIC_THREADS.value,
+    ChannelType.ANNOUNCEMENT_THREAD: Permission.CREATE_PUBLIC_THREADS.value,
+    ChannelType.PRIVATE_THREAD: Permission.CREATE_PRIVATE_THREADS.value,
+}
+_BELOW: Final = {
+    ChannelType.GUILD_TEXT: frozenset({ChannelType.PUBLIC_THREAD, ChannelType.PRIVATE_THREAD}),
+    ChannelType.GUILD_ANNOUNCEMENT: frozenset({ChannelType.ANNOUNCEMENT_THREAD}),
+}
+"""Which threads a channel holds; forums hold posts (`chat.domain.threads.posts`)."""
+
+
+@attrs.frozen
+class NewThread:
+    """A thread as somebody starts it. What is None is as the channel above has it."""
+
+    name: str
+    type: ChannelType | None = None
+    auto_archive_duration: int | None = None
+    rate_limit_per_user: int | None = None
+    invitable: bool = True
+    applied_tags: tuple[int, ...] = ()
+
+
+@attrs.frozen
+class _Started:
+    """What starting a thread wrote."""
+
+    known: KnownThread
+    own: ThreadMember
+    entry: AuditLogEntry
+    announced: WrittenMessage | None
+    """In the channel above, for a thread that no message has."""
+    starter: StoredMessages | None
+    """The message that has the thread from now on."""
+    opening: WrittenMessage | None
+    """In the thread, for one that a message has."""
+
+
+class Threads:
+    """The operations that start threads, and those on their members."""
+
+    def __init__(
+        self,
+        database: Database,
+        access: Access,
+        lookup: ThreadLookup,
+        bus: Bus,
+        clock: Clock,
+        policy: InstancePolicy,
+        system_messages: SystemMessages,
+        audit_log: AuditLog,
+        addresses: Addresses,
+    ) -> None:
+        self._database = database
+        self._access = access
+        self._lookup = lookup
+        self._bus = bus
+        self._clock = clock
+        self._policy = policy
+        self._system_messages = system_messages
+        self._audit_log = audit_log
+        self._addresses = addresses
+        self._slowmode = Slowmode()
+
+    def forget_recent(self) -> None:
+        """The store was emptied: nobody waits for slow mode."""
+        self._slowmode.forget()
+
+    async def start(
+        self, principal: Principal, channel_id: int, new: NewThread, reason: str | None = None
+    ) -> dict[str, Any]:
+        """Start a thread below a channel; the channel says so, unless it is a private one. The channel's slow mode
+        counts for threads as for messages, each on its own.
+
+        :raises ApiError: as `Access.guild_channel`; INVALID_CHANNEL_TYPE, MISSING_PERMISSIONS, COMMUNICATION_DISABLED,
+            FEATURE_TEMPORARILY_DISABLED, GUILD_VERIFICATION_REQUIRED, CONTENT_BLOCKED, SLOWMODE_RATE_LIMITED,
+            MAX_ACTIVE_THREADS.
+        """
+        parent = self._access.guild_channel(principal, channel_id)
+        return await self._start(principal, parent, new, self._system_messages.new_id(), reason)
+
+    async def start_from_message(
+        self, principal: Principal, channel_id: int, message_id: int, new: NewThread, reason: str | None = None
+    ) -> dict[str, Any]:
+        """Start the thread of a message, which takes over the message's id; a message has one at most.
+
+        :raises ApiError: as `start`; UNKNOWN_MESSAGE, THREAD_ALREADY_CREATED_FOR_MESSAGE.
+        """
+        parent = self._access.guild_channel(principal, channel_id)
+        if not parent.reads(message_id):
+            raise ApiError("UNKNOWN_MESSAGE")
+        if messages.by_id(self._database.reader, channel_id, message_id) is None:
+            raise ApiError("UNKNOWN_MESSAGE")
+        if new.type is ChannelType.PRIVATE_THREAD:
+            raise ApiError("INVALID_CHANNEL_TYPE")
+        kind = (
+            ChannelType.ANNOUNCEMENT_THREAD
+            if parent.channel.type == ChannelType.GUILD_ANNOUNCEMENT
+            else ChannelType.PUBLIC_THREAD
+        )
+        return await self._start(principal, parent, attrs.evolve(new, type=kind), message_id, reason, of_message=True)
+
+    async def _start(
+        self,
+        principal: Principal,
+        parent: GuildChannelAccess,
+        new: NewThread,
+        thread_id: int,
+        reason: str | None,
+        *,
+        of_message: bool = False,
+    ) -> dict[str, Any]:
+        kind = _kind(parent.channel, new.type)
+        parent.require(_START_PERMISSION[kind])
+        now = self._clock.now_ms()
+        parent.require_voice(now)
+        if parent.disables(SEND_MESSAGE_DISABLED):
+            raise ApiError("FEATURE_TEMPORARILY_DISABLED")
+        require_verification(parent.state, parent.member, principal.account, now)
+        self._policy.require_unblocked(new.name)
+        thread = thread_to_be(parent.channel, kind, thread_id, principal.user_id, new, now)
+        own = ThreadMember(thread_id, principal.user_id, now)
+        message_id = self._system_messages.new_id()
+
+        def unit(connection: sqlite3.Connection) -> _Started:
+            if channels.guild_of(connection, parent.channel.id) is None:
+                raise ApiError("UNKNOWN_CHANNEL")
+            starter = self._with_thread(connection, parent.channel.id, thread_id) if of_message else None
+            known = open_thread(connection, thread, own)
+            return _Started(
+                known,
+                own,
+                self._record(connection, principal.user_id, known.thread, reason),
+                None if of_message or thread.is_private else self._announce(connection, thread, message_id),
+                None if starter is None else with_context(connection, [starter]),
+                None if starter is None else self._open(connection, thread, starter, message_id),
+            )
+
+        def then(started: _Started) -> None:
+            self._publish_started(parent, started)
+
+        slow = parent.channel.rate_limit_per_user > 0 and not parent.may(BYPASS_SLOWMODE)
+        if slow:
+            self._slowmode.take_turn(principal.user_id, parent.channel.id, parent.channel.rate_limit_per_user, now)
+        try:
+            started = await self._database.write(unit, then)
+        except Exception:
+            if slow:
+                self._slowmode.give_back(principal.user_id, parent.channel.id)
+            raise
+        return thread_object(started.known.thread, own=own, member_ids=[principal.user_id])
+
+    def _with_thread(self, connection: sqlite3.Connection, channel_id: int, message_id: int) -> Message:
+        """The message, which has a thread from now on."""
+        message = messages.by_id(connection, channel_id, message_id)
+        if message is None or message.type in THREAD_MESSAGE_TYPES:
+            raise ApiError("UNKNOWN_MESSAGE")
+        if threads.by_id(connection, message_id) is not None:
+            raise ApiError("THREAD_ALREADY_CREATED_FOR_MESSAGE")
+        messages.change_flags(connection, message_id, added=HAS_THREAD)
+        return attrs.evolve(message, flags=message.flags | HAS_THREAD)
+
+    def _announce(self, connection: sqlite3.Connection, thread: Thread, message_id: int) -> WrittenMessage | None:
+        """Tell the channel above of a thread that no message has."""
+        told = Message(
+            id=message_id,
+            channel_id=thread.channel.parent_id or 0,
+            author_id=thread.channel.owner_id or 0,
+            type=MessageType.THREAD_CREATED.value,
+            content=thread.channel.name or "",
+            reference=MessageReference(
+                channel_id=thread.id,
+                message_id=0,
+                guild_id=thread.channel.guild_id,
+                type=MessageReferenceType.REPLY.value,
+            ),
+        )
+        return self._system_messages.write(connection, told)
+
+    def _open(
+        self, connection: sqlite3.Connection, thread: Thread, starter: Message, message_id: int
+    ) -> WrittenMessage | None:
+        """Show the message that has the thread as the first in it; it does not count among those written there."""
+        shown = Message(
+            id=message_id,
+            channel_id=thread.id,
+            author_id=starter.author_id,
+            webhook_id=starter.webhook_id,
+            type=MessageType.THREAD_STARTER_MESSAGE.value,
+            content="",
+            extra=None if starter.extra is None else starter.extra.of_webhook(),
+            reference=MessageReference(
+                channel_id=starter.channel_id,
+                message_id=starter.id,
+                guild_id=thread.channel.guild_id,
+                type=MessageReferenceType.REPLY.value,
+            ),
+        )
+        written = self._system_messages.write(connection, shown)
+        threads.discount_first(connection, thread.id)
+        return written
+
+    def _publish_started(self, parent: GuildChannelAccess, started: _Started) -> None:
+        above = self._access.renewed(parent)
+        if above is None:
+            return
+        self._bus.publish(*thread_created(started.known, started.own))
+        if started.starter is not None:
+            message = started.starter.messages[0]
+            self._bus.publish(message_updated(above, message, started.starter.wire(message, self._addresses)))
+        self._system_messages.publish(above, started.announced)
+        inside = self._lookup.find(parent.state, parent.member, started.known.thread.id)
+        if inside is not None:
+            self._system_messages.publish(inside, started.opening)
+        self._audit_log.publish(started.entry)
+
+    def _record(
+        self, connection: sqlite3.Connection, user_id: int, thread: Thread, reason: str | None
+    ) -> AuditLogEntry:
+        return self._audit_log.record(
+            connection,
+            thread.channel.guild_id or 0,
+            AuditAction.THREAD_CREATE,
+            Actor(user_id, reason),
+            target_id=thread.id,
+            changes=changes_between({}, logged_thread(thread)),
+        )
+
+    # Members
+
+    async def members_of(
+        self, principal: Principal, thread_id: int, *, after: int, limit: int, with_member: bool = True
+    ) -> list[dict[str, Any]]:
+        """A page of the members of a thread, in order of their ids.
+
+        :raises ApiError: as `Access.channel`; INVALID_CHANNEL_TYPE.
+        """
+        access = self.thread(principal, thread_id)
+        found = threads.members(self._database.reader, thread_id, after=after, limit=limit)
+        if not with_member:
+            return [thread_member_object(entry) for entry in found]
+        return [member_of_thread(access.state, entry) for entry in found]
+
+    async def member(self, principal: Principal, thread_id: int, user_id: int) -> dict[str, Any]:
+        """One member of a thread.
+
+        :raises ApiError: as `members_of`; UNKNOWN_THREAD_MEMBER.
+        """
+        access = self.thread(principal, thread_id)
+        entry = threads.member(self._database.reader, thread_id, user_id)
+        if entry is None:
+            raise ApiError("UNKNOWN_THREAD_MEMBER")
+        return member_of_thread(access.state, entry)
+
+    async def add(self, principal: Principal, thread_id: int, user_id: int) -> None:
+        """Join a thread, or bring another member of the guild into it; whoever is in it already stays.
+
+        :raises ApiError: as `members_of`; THREAD_ARCHIVED, THREAD_LOCKED (bringing others), COMMUNICATION_DISABLED,
+            UNKNOWN_MEMBER (no member of the guild who sees the channel), MISSING_PERMISSIONS, MAX_THREAD_MEMBERS.
+        """
+        access = self.thread(principal, thread_id)
+        now = self._clock.now_ms()
+        access.require_voice(now)
+        if access.thread.archived:
+            raise ApiError("THREAD_ARCHIVED")
+        if user_id != principal.user_id:
+            access.require_unlocked(now)
+            if not access.may_invite(now):
+                raise ApiError("MISSING_PERMISSIONS")
+        parent_id = access.thread.channel.parent_id or 0
+        if access.state.member(user_id) is None or not access.state.can_view(user_id, parent_id):
+            raise ApiError("UNKNOWN_MEMBER")
+        entry = ThreadMember(thread_id, user_id, now)
+
+        def unit(connection: sqlite3.Connection) -> tuple[list[ThreadMember], KnownThread]:
+            before = present_thread(connection, thread_id)
+            if before.archived:
+                raise ApiError("THREAD_ARCHIVED")
+            if before.member_count >= THREAD_MEMBERS_MAXIMUM and threads.member(connection, thread_id, user_id) is None:
+                raise ApiError("MAX_THREAD_MEMBERS")
+            added = threads.add_members(connection, [entry])
+            return added, known_thread(connection, present_thread(connection, thread_id))
+
+        def then(result: tuple[list[ThreadMember], KnownThread]) -> None:
+            added, known = result
+            self._publish_members(access, known, added=added)
+
+        await self._database.write(unit, then)
+
+    async def remove(self, principal: Principal, thread_id: int, user_id: int) -> None:
+        """Leave a thread, or take somebody out of it: by those who manage threads, and by the owner of a private one.
+
+        :raises ApiError: as `members_of`; THREAD_ARCHIVED, MISSING_PERMISSIONS, UNKNOWN_THREAD_MEMBER.
+        """
+        access = self.thread(principal, thread_id)
+        if access.thread.archived:
+            raise ApiError("THREAD_ARCHIVED")
+        if user_id != principal.user_id and not (access.is_private and access.is_owner):
+            access.require_moderates(self._clock.now_ms())
+
+        def unit(connection: sqlite3.Connection) -> KnownThread:
+            if present_thread(connection, thread_id).archived:
+                raise ApiError("THREAD_ARCHIVED")
+            if not threads.remove_member(connection, thread_id, user_id):
+                raise ApiError("UNKNOWN_THREAD_MEMBER")
+            return known_thread(connection, present_thread(connection, thread_id))
+
+        def then(known: KnownThread) -> None:
+            self._publish_members(access, known, removed_ids=[user_id])
+
+        await self._database.write(unit, then)
+
+    async def change_settings(
+        self,
+        principal: Principal,
+        thread_id: int,
+        *,
+        flags: int | None,
+        muted: bool | None,
+        mute_config: Mapping[str, Any] | None,
+    ) -> dict[str, Any]:
+        """Change what the caller hears of a thread that it is in; the account's own sessions are told. Whoever is no
+        longer muted has no `mute_config`.
+
+        :raises ApiError: as `members_of`; UNKNOWN_THREAD_MEMBER.
+        """
+        guild_id = self.thread(principal, thread_id).state.id
+
+        def unit(connection: sqlite3.Connection) -> ThreadMember:
+            before = threads.member(connection, thread_id, principal.user_id)
+            if before is None:
+                raise ApiError("UNKNOWN_THREAD_MEMBER")
+            is_muted = before.muted if muted is None else muted
+            after = attrs.evolve(
+                before,
+                flags=before.flags if flags is None else flags,
+                muted=is_muted,
+                mute_config=(before.mute_config if mute_config is None else mute_config) if is_muted else None,
+            )
+            threads.change_member(connection, after)
+            return after
+
+        def then(after: ThreadMember) -> None:
+            data = {**thread_member_object(after), "guild_id": str(guild_id)}
+            self._bus.publish(Event(EventName.THREAD_MEMBER_UPDATE, data, ToAccounts((principal.user_id,))))
+
+        return thread_member_object(await self._database.write(unit, then))
+
+    def thread(self, principal: Principal, thread_id: int) -> ThreadAccess:
+        """A thread that the caller sees.
+
+        :raises ApiError: as `Access.channel`; INVALID_CHANNEL_TYPE.
+        """
+        access = self._access.channel(principal, thread_id)
+        if not isinstance(access, ThreadAccess):
+            raise ApiError("INVALID_CHANNEL_TYPE")
+        return access
+
+    def _publish_members(
+        self,
+        access: ThreadAccess,
+        known: KnownThread,
+        *,
+        added: list[ThreadMember] | None = None,
+        removed_ids: list[int] | None = None,
+    ) -> None:
+        renewed: ChannelAccess | None = self._access.renewed(access)
+        if isinstance(renewed, ThreadAccess):
+            self._bus.publish(*members_changed(renewed.state, known, added=added or (), removed_ids=removed_ids or ()))
+
+
+def thread_to_be(
+    parent: Channel, kind: ChannelType, thread_id: int, owner_id: int, new: NewThread, now_ms: int
+) -> Thread:
+    """A thread below a channel, with what the channel says where the starter said nothing."""
+    minutes = new.auto_archive_duration or parent.default_auto_archive_duration or DEFAULT_AUTO_ARCHIVE_MINUTES
+    slowmode = new.rate_limit_per_user
+    return Thread(
+        channel=Channel(
+            id=thread_id,
+            guild_id=parent.guild_id,
+            type=kind,
+            name=new.name,
+            parent_id=parent.id,
+            owner_id=owner_id,
+            rate_limit_per_user=parent.default_thread_rate_limit_per_user if slowmode is None else slowmode,
+        ),
+        archived=False,
+        auto_archive_duration=minutes,
+        archive_timestamp=now_ms,
+        locked=False,
+        invitable=new.invitable if kind is ChannelType.PRIVATE_THREAD else None,
+        message_count=0,
+        total_message_sent=0,
+        member_count=0,
+        created_at=now_ms,
+        archive_at=now_ms + minutes * MINUTE_MS,
+        applied_tags=new.applied_tags,
+    )
+
+
+def open_thread(connection: sqlite3.Connection, thread: Thread, own: ThreadMember | None) -> KnownThread:
+    """In a unit: write a new thread, with its owner in it, who is `own` unless a webhook started it.
+
+    :raises ApiError: MAX_ACTIVE_THREADS, THREAD_ALREADY_CREATED_FOR_MESSAGE.
+    """
+    if threads.by_id(connection, thread.id) is not None:
+        raise ApiError("THREAD_ALREADY_CREATED_FOR_MESSAGE")
+    require_room(connection, thread)
+    threads.insert(connection, thread)
+    if own is not None:
+        threads.add_members(connection, [own])
+        thread = attrs.evolve(thread, member_count=1)
+    return KnownThread(
+        thread, (frozenset() if own is None else frozenset({own.user_id})) if thread.is_private else None
+    )
+
+
+def present_thread(connection: sqlite3.Connection, thread_id: int) -> Thread:
+    """In a unit: the thread, if it is still there.
+
+    :raises ApiError: UNKNOWN_CHANNEL.
+    """
+    thread = threads.by_id(connection, thread_id)
+    if thread is None or thread.channel.guild_id is None:
+        raise ApiError("UNKNOWN_CHANNEL")
+    return thread
+
+
+def logged_thread(thread: Thread) -> dict[str, Any]:
+    """A thread as the audit log compares it."""
+    data = {
+        "name": thread.channel.name,
+        "type": thread.channel.type,
+        "archived": thread.archived,
+        "locked": thread.locked,
+        "auto_archive_duration": thread.auto_archive_duration,
+        "rate_limit_per_user": thread.channel.rate_limit_per_user,
+        "flags": thread.channel.flags,
+        "applied_tags": [str(tag_id) for tag_id in thread.applied_tags],
+    }
+    if thread.is_private:
+        data["invitable"] = bool(thread.invitable)
+    return data
+
+
+def _kind(parent: Channel, wanted: ChannelType | None) -> ChannelType:
+    """The kind of thread to start below a channel: the wanted one, or the one that goes without saying.
+
+    :raises ApiError: INVALID_CHANNEL_TYPE where the channel holds no such threads; forums take posts, not bare threads.
+    """
+    kinds = _BELOW.get(ChannelType(parent.type), frozenset())
+    kind = min(kinds, default=None) if wanted is None else wanted
+    if kind is None or kind not in kinds:
+        raise ApiError("INVALID_CHANNEL_TYPE")
+    return kind

@@ -1,0 +1,254 @@
+"""Announcement channels: publishing their messages, and following them from channels of any guild (guilds.md, Guild
+features; conventions of the field).
+
+Who follows is a webhook of type 2 in the following channel, managed and deleted like any other; the copies are what it
+writes (`chat.domain.messages.crossposting`).
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from typing import Any, Final
+
+import attrs
+
+from chat.auth.keys import Keys
+from chat.auth.principal import Principal
+from chat.auth.tokens import TokenMint
+from chat.bus.audience import ToChannel
+from chat.bus.bus import Bus, Event
+from chat.clock import Clock
+from chat.config import Settings
+from chat.domain.messages.crossposting import CROSSPOSTED, FOLLOWING_TYPES, IS_CROSSPOST, Crossposting, is_switched_off
+from chat.domain.messages.message_events import message_updated
+from chat.domain.messages.message_parts import viewer_of
+from chat.domain.messages.message_reading import StoredMessages, with_context
+from chat.domain.messages.system_messages import SystemMessages, WrittenMessage
+from chat.domain.policy.public_addresses import Addresses
+from chat.domain.standing.access import Access, GuildChannelAccess
+from chat.domain.standing.audit_log import Actor, AuditLog, changes_between
+from chat.domain.webhooks.webhooks import SEALED_FOR, logged_webhook
+from chat.errors import ApiError, InvalidFormBody
+from chat.registries.audit_actions import AuditAction
+from chat.registries.channel_types import ChannelType
+from chat.registries.events import EventName
+from chat.registries.message_types import MessageReferenceType, MessageType
+from chat.registries.permissions import Permission
+from chat.snowflake import SnowflakeGenerator
+from chat.store.database import Database
+from chat.store.guilds import channels
+from chat.store.messages import messages
+from chat.store.messages.messages import Message, MessageReference
+from chat.store.standing.guild_audit_log import AuditLogEntry
+from chat.store.webhooks import crossposts, webhooks
+from chat.store.webhooks.crossposts import Follow
+from chat.store.webhooks.webhooks import CHANNEL_FOLLOWER, Webhook
+
+MANAGE_MESSAGES: Final = Permission.MANAGE_MESSAGES.value
+MANAGE_WEBHOOKS: Final = Permission.MANAGE_WEBHOOKS.value
+SEND_MESSAGES: Final = Permission.SEND_MESSAGES.value
+
+PUBLISHABLE_TYPES: Final = frozenset({MessageType.DEFAULT, MessageType.REPLY})
+"""Messages that somebody wrote; what the server says is about the place where it stands."""
+
+WEBHOOK_NAME_CHARACTERS: Final = 80
+
+
+@attrs.frozen
+class _Followed:
+    """What following wrote; of what is followed already only the webhook."""
+
+    webhook_id: int
+    entry: AuditLogEntry | None = None
+    told: WrittenMessage | None = None
+
+
+@attrs.frozen
+class _Published:
+    message: Message
+    stored: StoredMessages
+    for_caller: StoredMessages
+    is_new: bool
+
+
+class Announcements:
+    """The operations that publish and follow."""
+
+    def __init__(
+        self,
+        database: Database,
+        access: Access,
+        bus: Bus,
+        clock: Clock,
+        snowflakes: SnowflakeGenerator,
+        mint: TokenMint,
+        keys: Keys,
+        system_messages: SystemMessages,
+        audit_log: AuditLog,
+        addresses: Addresses,
+        crossposting: Crossposting,
+        settings: Settings,
+    ) -> None:
+        self._database = database
+        self._access = access
+        self._bus = bus
+        self._clock = clock
+        self._snowflakes = snowflakes
+        self._mint = mint
+        self._keys = keys
+        self._system_messages = system_messages
+        self._audit_log = audit_log
+        self._addresses = addresses
+        self._crossposting = crossposting
+        self._settings = settings
+
+    async def crosspost(self, principal: Principal, channel_id: int, message_id: int) -> dict[str, Any]:
+        """Publish a message of an announcement channel: one's own, or with MANAGE_MESSAGES anyone's. Whoever follows
+        gets a copy; a message that is published already stays as it is.
+
+        :raises ApiError: as `Access.guild_channel` with SEND_MESSAGES; FEATURE_TEMPORARILY_DISABLED,
+            ANNOUNCEMENT_CHANNEL_REQUIRED, COMMUNICATION_DISABLED, UNKNOWN_MESSAGE, MISSING_PERMISSIONS.
+        :raises InvalidFormBody: INVALID_FORMAT at `message_id` for what nobody wrote, for copies and for forwards.
+        """
+        access = self._source(principal, channel_id)
+        access.require(SEND_MESSAGES)
+        access.require_voice(self._clock.now_ms())
+        floor = access.history_floor()
+        message = messages.by_id(self._database.reader, channel_id, message_id)
+        if message is None or floor is None or message_id < floor:
+            raise ApiError("UNKNOWN_MESSAGE")
+        if message.author_id != principal.user_id or message.webhook_id is not None:
+            access.require(MANAGE_MESSAGES)
+        if not _is_publishable(message):
+            raise InvalidFormBody.at("message_id", "INVALID_FORMAT")
+        viewer = viewer_of(principal)
+
+        def unit(connection: sqlite3.Connection) -> _Published:
+            before = messages.by_id(connection, channel_id, message_id)
+            if before is None or channels.guild_of(connection, channel_id) is None:
+                raise ApiError("UNKNOWN_MESSAGE")
+            is_new = messages.change_flags(connection, message_id, added=CROSSPOSTED)
+            if is_new:
+                crossposts.publish(connection, channel_id, message_id)
+            after = attrs.evolve(before, flags=before.flags | CROSSPOSTED)
+            stored = with_context(connection, [after])
+            for_caller = with_context(connection, [after], viewer=viewer) if stored.parts else stored
+            return _Published(after, stored, for_caller, is_new)
+
+        def then(published: _Published) -> None:
+            renewed = self._access.renewed(access)
+            if renewed is None or not published.is_new:
+                return
+            wire = published.stored.wire(published.message, self._addresses)
+            self._bus.publish(message_updated(renewed, published.message, wire))
+            self._crossposting.look_again()
+
+        published = await self._database.write(unit, then)
+        return published.for_caller.wire(published.message, self._addresses, floor)
+
+    async def follow(
+        self, principal: Principal, channel_id: int, target_id: int, reason: str | None = None
+    ) -> dict[str, Any]:
+        """Have what is published in a channel brought to another one, by a new webhook there. A channel that follows
+        already goes on to.
+
+        :raises ApiError: as `Access.guild_channel`, for the following channel with MANAGE_WEBHOOKS;
+            FEATURE_TEMPORARILY_DISABLED, ANNOUNCEMENT_CHANNEL_REQUIRED, INVALID_CHANNEL_TYPE,
+            MAX_WEBHOOKS_PER_CHANNEL, MAX_WEBHOOKS_PER_GUILD.
+        :raises InvalidFormBody: INVALID_FORMAT at `webhook_channel_id` for the channel itself.
+        """
+        source = self._source(principal, channel_id)
+        target = self._access.guild_channel(principal, target_id, MANAGE_WEBHOOKS)
+        if is_switched_off(target.state.guild.features):
+            raise ApiError("FEATURE_TEMPORARILY_DISABLED")
+        if target.channel.type not in FOLLOWING_TYPES:
+            raise ApiError("INVALID_CHANNEL_TYPE")
+        if target_id == channel_id:
+            raise InvalidFormBody.at("webhook_channel_id", "INVALID_FORMAT")
+        webhook = self._webhook(principal, source, target)
+        told = _told(principal, source, target, self._system_messages.new_id())
+        actor = Actor(principal.user_id, reason)
+
+        def unit(connection: sqlite3.Connection) -> _Followed:
+            known = crossposts.follower_in(connection, channel_id, target_id)
+            if known is not None:
+                return _Followed(known)
+            if channels.guild_of(connection, channel_id) is None or channels.guild_of(connection, target_id) is None:
+                raise ApiError("UNKNOWN_CHANNEL")
+            self._require_room(connection, webhook)
+            webhooks.insert(connection, webhook)
+            crossposts.insert_follow(connection, Follow(webhook.id, source.state.id, channel_id))
+            entry = self._audit_log.record(
+                connection,
+                webhook.guild_id,
+                AuditAction.WEBHOOK_CREATE,
+                actor,
+                target_id=webhook.id,
+                changes=changes_between({}, logged_webhook(webhook)),
+            )
+            return _Followed(webhook.id, entry, self._system_messages.write(connection, told))
+
+        def then(followed: _Followed) -> None:
+            if followed.entry is None:
+                return
+            self._audit_log.publish(followed.entry)
+            data = {"guild_id": str(webhook.guild_id), "channel_id": str(target_id)}
+            self._bus.publish(Event(EventName.WEBHOOKS_UPDATE, data, ToChannel(webhook.guild_id, target_id)))
+            self._system_messages.publish(target, followed.told)
+
+        followed = await self._database.write(unit, then)
+        return {"channel_id": str(channel_id), "webhook_id": str(followed.webhook_id)}
+
+    def _source(self, principal: Principal, channel_id: int) -> GuildChannelAccess:
+        """An announcement channel that the caller sees, in a guild where publishing is not switched off."""
+        access = self._access.guild_channel(principal, channel_id)
+        if is_switched_off(access.state.guild.features):
+            raise ApiError("FEATURE_TEMPORARILY_DISABLED")
+        if access.channel.type != ChannelType.GUILD_ANNOUNCEMENT:
+            raise ApiError("ANNOUNCEMENT_CHANNEL_REQUIRED")
+        return access
+
+    def _webhook(self, principal: Principal, source: GuildChannelAccess, target: GuildChannelAccess) -> Webhook:
+        """The webhook to be. It has a token that nobody is told, so nobody else writes in its name."""
+        webhook_id = self._snowflakes()
+        name = f"{source.state.guild.name} #{source.channel.name}"
+        return Webhook(
+            id=webhook_id,
+            guild_id=target.state.id,
+            channel_id=target.channel.id,
+            user_id=principal.user_id,
+            name=name[:WEBHOOK_NAME_CHARACTERS].strip(),
+            sealed_token=self._keys.seal(SEALED_FOR, self._mint.secret().encode(), str(webhook_id).encode()),
+            type=CHANNEL_FOLLOWER,
+        )
+
+    def _require_room(self, connection: sqlite3.Connection, webhook: Webhook) -> None:
+        limits = self._settings.limits
+        if webhooks.count_of_channel(connection, webhook.channel_id) >= limits.max_webhooks_per_channel:
+            raise ApiError("MAX_WEBHOOKS_PER_CHANNEL")
+        if webhooks.count_of_guild(connection, webhook.guild_id) >= limits.max_webhooks_per_guild:
+            raise ApiError("MAX_WEBHOOKS_PER_GUILD")
+
+
+def _is_publishable(message: Message) -> bool:
+    """Whether somebody wrote it here: no copy, and nothing that it carries from elsewhere."""
+    if message.type not in PUBLISHABLE_TYPES or message.flags & IS_CROSSPOST:
+        return False
+    return message.extra is None or not message.extra.snapshots
+
+
+def _told(principal: Principal, source: GuildChannelAccess, target: GuildChannelAccess, message_id: int) -> Message:
+    """What the following channel is told."""
+    return Message(
+        id=message_id,
+        channel_id=target.channel.id,
+        author_id=principal.user_id,
+        type=MessageType.CHANNEL_FOLLOW_ADD.value,
+        content=source.channel.name or "",
+        reference=MessageReference(
+            channel_id=source.channel.id,
+            message_id=0,
+            guild_id=source.state.id,
+            type=MessageReferenceType.REPLY.value,
+        ),
+    )

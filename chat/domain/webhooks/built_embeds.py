@@ -1,0 +1,181 @@
+"""Embeds made of what other services tell of themselves, whose words are as long as they like: everything is shortened
+to what an embed may hold, and addresses that nobody could follow are left out."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final
+
+import attrs
+
+from chat.clock import iso_timestamp
+from chat.domain.policy.embeds import (
+    AUTHOR_CHARACTERS,
+    DESCRIPTION_CHARACTERS,
+    EMBED_CHARACTERS,
+    FIELD_NAME_CHARACTERS,
+    FIELD_VALUE_CHARACTERS,
+    FIELDS,
+    FOOTER_CHARACTERS,
+    TITLE_CHARACTERS,
+    texts_of,
+)
+from chat.media.outside_addresses import OutsideRefused, as_asked_for, parsed
+
+Embed = dict[str, Any]
+
+ELLIPSIS: Final = "…"
+
+LATEST_SECONDS: Final = 253_402_300_799
+"""The end of the year 9999."""
+
+
+@attrs.frozen(kw_only=True)
+class Named:
+    """A name with an address and a picture: the author above an embed, or the words below it."""
+
+    name: str
+    url: str = ""
+    icon_url: str = ""
+
+
+@attrs.frozen
+class Field:
+    """A name with a value."""
+
+    name: str
+    value: str
+    inline: bool = False
+
+
+def built_embed(
+    *,
+    title: str = "",
+    url: str = "",
+    description: str = "",
+    color: int | None = None,
+    timestamp: str | None = None,
+    author: Named | None = None,
+    footer: Named | None = None,
+    fields: Iterable[Field] = (),
+    image: str = "",
+    thumbnail: str = "",
+) -> Embed | None:
+    """An embed as it is stored (`chat.domain.policy.embed_objects`); None where nothing would stand in it."""
+    content = _present(
+        {
+            "title": shortened(title, TITLE_CHARACTERS),
+            "description": shortened(description, DESCRIPTION_CHARACTERS),
+            "author": None if author is None else _named("name", author, AUTHOR_CHARACTERS),
+            "image": _media(image),
+            "thumbnail": _media(thumbnail),
+            "footer": None if footer is None else _named("text", footer, FOOTER_CHARACTERS),
+            "fields": [_field(field) for field in fields if field.name.strip() and field.value.strip()][:FIELDS],
+        }
+    )
+    if not content:
+        return None
+    colour = {} if color is None else {"color": color}
+    return {"type": "rich", **_present({"url": address(url), "timestamp": timestamp}), **colour, **content}
+
+
+def fitting(embeds: Iterable[Embed | None], maximum: int) -> tuple[Embed, ...]:
+    """As many of these as a message may have; the last loses its description or goes where all would be too long."""
+    found: list[Embed] = []
+    room = EMBED_CHARACTERS
+    for embed in embeds:
+        if embed is None or len(found) == maximum:
+            continue
+        length = _length(embed)
+        if length > room and "description" in embed:
+            left = len(embed["description"]) - (length - room)
+            embed = {**embed, "description": shortened(embed["description"], left)} if left > 0 else embed
+            length = _length(embed)
+        if length > room:
+            break
+        found.append(embed)
+        room -= length
+    return tuple(found)
+
+
+def shortened(text: str, longest: int) -> str:
+    """The text, tidied up, at most so many characters of it."""
+    text = text.strip()
+    return text if len(text) <= longest else text[: longest - 1].rstrip() + ELLIPSIS
+
+
+def address(text: str) -> str | None:
+    """An address that may be followed or fetched; None for everything else."""
+    found = as_asked_for(text.strip()) if text else None
+    if found is None:
+        return None
+    try:
+        parsed(found)
+    except OutsideRefused:
+        return None
+    return found
+
+
+def moment(value: object) -> str | None:
+    """A moment as the wire has it, of ISO 8601 text with its offset or of Unix seconds; None for anything else."""
+    try:
+        if isinstance(value, str) and not value.replace(".", "", 1).isdecimal():
+            told = datetime.datetime.fromisoformat(value)
+            seconds = told.timestamp() if told.tzinfo is not None else 0.0
+        else:
+            seconds = float(value) if isinstance(value, int | float | str) else 0.0
+        return iso_timestamp(int(seconds * 1_000)) if 0 < seconds <= LATEST_SECONDS else None
+    except (ValueError, OverflowError):
+        return None
+
+
+# What strangers' JSON holds
+
+
+def inner(value: object, *names: str) -> object:
+    """What stands in objects within objects; None where there is nothing of that name."""
+    for name in names:
+        value = value.get(name) if isinstance(value, Mapping) else None
+    return value
+
+
+def text_at(value: object, *names: str) -> str:
+    """A text, or a number as text; empty for everything else."""
+    found = inner(value, *names)
+    if isinstance(found, str):
+        return found
+    return str(found) if type(found) is int else ""
+
+
+def list_at(value: object, *names: str) -> Sequence[object]:
+    """A list; empty for everything else."""
+    found = inner(value, *names)
+    return found if isinstance(found, list) else ()
+
+
+def _length(embed: Embed) -> int:
+    return sum(map(len, texts_of([embed])))
+
+
+def _field(field: Field) -> dict[str, Any]:
+    return {
+        "name": shortened(field.name, FIELD_NAME_CHARACTERS),
+        "value": shortened(field.value, FIELD_VALUE_CHARACTERS),
+        "inline": field.inline,
+    }
+
+
+def _named(member: str, named: Named, longest: int) -> dict[str, Any] | None:
+    words = shortened(named.name, longest)
+    url = address(named.url) if member == "name" else None
+    return _present({member: words, "url": url, "icon_url": address(named.icon_url)}) if words else None
+
+
+def _media(text: str) -> dict[str, Any] | None:
+    url = address(text)
+    return None if url is None else {"url": url, "flags": 0}
+
+
+def _present(members: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in members.items() if value}

@@ -1,0 +1,503 @@
+"""Webhooks: who may manage them, and what their own token is good for (webhooks.md, Webhooks of channels).
+
+The token is sealed with the instance's key rather than hashed: those who manage webhooks see it again. Whoever shows
+the id and the token of a webhook is taken for the webhook, whatever else the request carries (access.md, Secret
+addresses).
+"""
+
+from __future__ import annotations
+
+import hmac
+import sqlite3
+from collections.abc import AsyncIterator, Iterable
+from contextlib import asynccontextmanager
+from typing import Any, Final
+
+import attrs
+
+from chat.auth.keys import Keys
+from chat.auth.principal import Principal
+from chat.auth.tokens import TokenMint
+from chat.bus.audience import ToChannel
+from chat.bus.bus import Bus, Event
+from chat.config import Settings
+from chat.domain.messages.message_drafts import MessageDraft, MessageEdit, require_message_channel
+from chat.domain.messages.message_senders import webhook_sender
+from chat.domain.messages.messages import Messages
+from chat.domain.policy.instance_policy import InstancePolicy
+from chat.domain.policy.media_library import AVATARS, MediaLibrary
+from chat.domain.policy.repeated_values import without_repeated
+from chat.domain.standing.access import Access, GuildChannelAccess
+from chat.domain.standing.audit_log import Actor, AuditLog, changes_between
+from chat.domain.standing.guild_states import GuildStates, Member
+from chat.domain.standing.thread_access import ThreadAccess, permissions_in_thread
+from chat.domain.threads.posts import Posts
+from chat.domain.threads.threads import NewThread
+from chat.domain.webhooks.webhook_objects import webhook_object
+from chat.errors import ApiError, InvalidFormBody
+from chat.media.outside_addresses import OutsideRefused, parsed
+from chat.protocol.visible_text import tidy
+from chat.registries.audit_actions import AuditAction
+from chat.registries.channel_types import THREAD_ONLY_CHANNEL_TYPES
+from chat.registries.events import EventName
+from chat.registries.permissions import Permission
+from chat.snowflake import SnowflakeGenerator
+from chat.store.accounts import accounts
+from chat.store.database import Database
+from chat.store.guard import claim
+from chat.store.guilds import channels
+from chat.store.guilds.channels import Channel
+from chat.store.policy import assets
+from chat.store.policy.assets import Asset
+from chat.store.standing.guild_audit_log import AuditLogEntry
+from chat.store.threads import threads
+from chat.store.webhooks import crossposts, webhooks
+from chat.store.webhooks.webhooks import CHANNEL_FOLLOWER, Webhook
+
+NAME_CHARACTERS: Final = 80
+MANAGE_WEBHOOKS: Final = Permission.MANAGE_WEBHOOKS.value
+
+SEALED_FOR: Final = "webhook tokens"
+"""The purpose that tokens are sealed for."""
+
+WEBHOOK_PERMISSIONS: Final = int(
+    Permission.VIEW_CHANNEL
+    | Permission.SEND_MESSAGES
+    | Permission.SEND_MESSAGES_IN_THREADS
+    | Permission.SEND_TTS_MESSAGES
+    | Permission.EMBED_LINKS
+    | Permission.ATTACH_FILES
+    | Permission.MENTION_EVERYONE
+    | Permission.BYPASS_SLOWMODE
+)
+"""What a webhook may do in its channel."""
+
+
+@attrs.frozen
+class WebhookChange:
+    """Changes to a webhook; None keeps what is there. An avatar of "" takes it away."""
+
+    name: str | None = None
+    avatar: str | None = None
+    channel_id: int | None = None
+
+
+@attrs.frozen
+class Disguise:
+    """The name and avatar that one message is sent under in place of the webhook's own."""
+
+    name: str | None = None
+    avatar_url: str | None = attrs.field(default=None, repr=False)
+
+
+@attrs.frozen
+class Place:
+    """Where in its channel a webhook writes: in this thread, in a new post, or in the channel itself."""
+
+    thread_id: int | None = None
+    post: NewThread | None = None
+
+
+class Webhooks:
+    """The operations on webhooks."""
+
+    def __init__(
+        self,
+        database: Database,
+        guild_states: GuildStates,
+        access: Access,
+        messages: Messages,
+        posts: Posts,
+        media: MediaLibrary,
+        bus: Bus,
+        snowflakes: SnowflakeGenerator,
+        mint: TokenMint,
+        keys: Keys,
+        audit_log: AuditLog,
+        settings: Settings,
+        policy: InstancePolicy,
+    ) -> None:
+        self._database = database
+        self._guild_states = guild_states
+        self._access = access
+        self._messages = messages
+        self._posts = posts
+        self._media = media
+        self._bus = bus
+        self._snowflakes = snowflakes
+        self._mint = mint
+        self._keys = keys
+        self._audit_log = audit_log
+        self._settings = settings
+        self._policy = policy
+        self._unknown = mint.secret().encode()
+        # Compared with where there is no webhook, so that both cases take the same path.
+        self._nobodys = Webhook(0, 0, 0, 0, "", keys.seal(SEALED_FOR, self._unknown, b"0"))
+
+    # By those who manage webhooks
+
+    async def create(
+        self, principal: Principal, channel_id: int, name: str, avatar: str | None, reason: str | None = None
+    ) -> dict[str, Any]:
+        """Make a webhook.
+
+        :raises ApiError: as `Access.guild_channel`; CANNOT_SEND_MESSAGES_IN_NON_TEXT_CHANNEL, MAX_WEBHOOKS_PER_CHANNEL,
+            MAX_WEBHOOKS_PER_GUILD.
+        :raises InvalidFormBody: WEBHOOK_NAME_LENGTH_INVALID at `name`; at `avatar` as `MediaLibrary.new_image`.
+        """
+        access = self._access.guild_channel(principal, channel_id, MANAGE_WEBHOOKS)
+        _require_takes_webhooks(access.channel)
+        webhook_id, token = self._snowflakes(), self._mint.secret()
+        webhook = Webhook(
+            id=webhook_id,
+            guild_id=access.state.id,
+            channel_id=channel_id,
+            user_id=principal.user_id,
+            name=self._name(name),
+            sealed_token=self._keys.seal(SEALED_FOR, token.encode(), str(webhook_id).encode()),
+        )
+        limits = self._settings.limits
+
+        async with self._new_avatar(webhook_id, avatar) as asset:
+            made = webhook if asset is None else attrs.evolve(webhook, avatar=asset.hash)
+
+            def unit(connection: sqlite3.Connection) -> AuditLogEntry | None:
+                if webhooks.count_of_channel(connection, channel_id) >= limits.max_webhooks_per_channel:
+                    raise ApiError("MAX_WEBHOOKS_PER_CHANNEL")
+                if webhooks.count_of_guild(connection, made.guild_id) >= limits.max_webhooks_per_guild:
+                    raise ApiError("MAX_WEBHOOKS_PER_GUILD")
+                if channels.guild_of(connection, channel_id) is None or not webhooks.insert(connection, made):
+                    raise ApiError("UNKNOWN_CHANNEL")
+                if asset is not None:
+                    assets.insert(connection, asset)
+                return self._record(connection, Actor(principal.user_id, reason), None, made)
+
+            await self._database.write(unit, lambda entry: self._tell(made.guild_id, entry, channel_id))
+        return webhook_object(made, token, principal.account)
+
+    async def of_channel(self, principal: Principal, channel_id: int) -> list[dict[str, Any]]:
+        """The webhooks of a channel, oldest first.
+
+        :raises ApiError: as `Access.guild_channel`.
+        """
+        hidden = self._access.guild_channel(principal, channel_id, MANAGE_WEBHOOKS).state.hidden_from(principal.user_id)
+        return await self._database.read(
+            lambda connection: self._shown(connection, webhooks.of_channel(connection, channel_id), hidden)
+        )
+
+    async def of_guild(self, principal: Principal, guild_id: int) -> list[dict[str, Any]]:
+        """The webhooks of a guild that `get` shows to the caller, oldest first.
+
+        :raises ApiError: as `Access.guild`.
+        """
+        access = self._access.guild(principal, guild_id, MANAGE_WEBHOOKS)
+        open_to = access.state.channels_with(principal.user_id, MANAGE_WEBHOOKS)
+        hidden = access.state.hidden_from(principal.user_id)
+
+        def shown(connection: sqlite3.Connection) -> list[dict[str, Any]]:
+            present = webhooks.of_guild(connection, guild_id)
+            return self._shown(connection, [webhook for webhook in present if webhook.channel_id in open_to], hidden)
+
+        return await self._database.read(shown)
+
+    def get(self, principal: Principal, webhook_id: int) -> dict[str, Any]:
+        """One webhook.
+
+        :raises ApiError: UNKNOWN_WEBHOOK; as `Access.guild_channel`.
+        """
+        return self._shown_to(principal, self._managed(principal, webhook_id))
+
+    async def change(
+        self, principal: Principal, webhook_id: int, change: WebhookChange, reason: str | None = None
+    ) -> dict[str, Any]:
+        """Change name, avatar or channel; a new channel is one of the same guild, where the caller manages webhooks
+        too.
+
+        :raises ApiError: as `get`; UNKNOWN_CHANNEL, MAX_WEBHOOKS_PER_CHANNEL.
+        :raises InvalidFormBody: as `create`.
+        """
+        webhook = self._managed(principal, webhook_id)
+        if change.channel_id is not None and change.channel_id != webhook.channel_id:
+            target = self._access.guild_channel(principal, change.channel_id, MANAGE_WEBHOOKS)
+            _require_takes_webhooks(target.channel)
+            if target.state.id != webhook.guild_id:
+                raise ApiError("UNKNOWN_CHANNEL")
+        changed = await self._change(webhook, change, Actor(principal.user_id, reason))
+        return self._shown_to(principal, changed)
+
+    async def delete(self, principal: Principal, webhook_id: int, reason: str | None = None) -> None:
+        """Delete a webhook; its messages stay.
+
+        :raises ApiError: as `get`.
+        """
+        await self._delete(self._managed(principal, webhook_id), Actor(principal.user_id, reason))
+
+    # By the token
+
+    def identified(self, webhook_id: int, token: str) -> Webhook:
+        """The webhook whose token this is.
+
+        :raises ApiError: UNKNOWN_WEBHOOK, in the same time whether the id or the token is wrong.
+        """
+        webhook = webhooks.by_id(self._database.reader, webhook_id)
+        known = self._token(self._nobodys if webhook is None else webhook)
+        if not hmac.compare_digest(known, token.encode()) or webhook is None:
+            raise ApiError("UNKNOWN_WEBHOOK")
+        claim(_require_there, webhook_id)
+        return webhook
+
+    def get_by_token(self, webhook: Webhook) -> dict[str, Any]:
+        """What the webhook sees of itself: not who made it."""
+        return webhook_object(webhook, self._token(webhook).decode(), None)
+
+    async def change_by_token(self, webhook: Webhook, change: WebhookChange) -> dict[str, Any]:
+        """Change name or avatar.
+
+        :raises InvalidFormBody: as `create`.
+        """
+        return self.get_by_token(await self._change(webhook, attrs.evolve(change, channel_id=None), None))
+
+    async def delete_by_token(self, webhook: Webhook) -> None:
+        """Delete the webhook."""
+        await self._delete(webhook, None)
+
+    async def execute(self, webhook: Webhook, draft: MessageDraft, disguise: Disguise, place: Place) -> dict[str, Any]:
+        """Send a message.
+
+        :raises ApiError: as `place_of`, `MessageSending.create_of_webhook` and `Posts.create_of_webhook`.
+        :raises InvalidFormBody: for the draft; WEBHOOK_NAME_LENGTH_INVALID at `username`, INVALID_FORMAT at
+            `avatar_url`, and at `thread_name` where a forum is told no thread, or anything else is told to make one.
+        """
+        access = self.place_of(webhook, place.thread_id)
+        takes_posts = access.channel.type in THREAD_ONLY_CHANNEL_TYPES
+        if takes_posts is (place.post is None):
+            raise InvalidFormBody.at("thread_name", "INVALID_FORMAT")
+        name = webhook.name if disguise.name is None else self._name(disguise.name, path="username")
+        avatar = webhook.avatar
+        if disguise.avatar_url is not None:
+            avatar = (await self._outside_avatar(webhook, disguise.avatar_url)).hash
+        sender = webhook_sender(webhook, name, avatar)
+        if place.post is not None:
+            return await self._posts.create_of_webhook(sender, access, place.post, draft)
+        return await self._messages.create_of_webhook(sender, access, draft)
+
+    async def message(self, webhook: Webhook, message_id: int, thread_id: int | None = None) -> dict[str, Any]:
+        """One of the webhook's messages in its channel, or in a thread there.
+
+        :raises ApiError: as `place_of`; UNKNOWN_MESSAGE.
+        """
+        return await self._messages.get_of_webhook(webhook.id, self.place_of(webhook, thread_id), message_id)
+
+    async def edit_message(
+        self, webhook: Webhook, message_id: int, edit: MessageEdit, thread_id: int | None = None
+    ) -> dict[str, Any]:
+        """Change one of the webhook's messages.
+
+        :raises ApiError: as `message` and `MessageEditing.edit_of_webhook`.
+        """
+        return await self._messages.edit_of_webhook(webhook.id, self.place_of(webhook, thread_id), message_id, edit)
+
+    async def delete_message(self, webhook: Webhook, message_id: int, thread_id: int | None = None) -> None:
+        """Delete one of the webhook's messages.
+
+        :raises ApiError: as `message`.
+        """
+        await self._messages.delete_of_webhook(webhook.id, self.place_of(webhook, thread_id), message_id)
+
+    def place_of(self, webhook: Webhook, thread_id: int | None) -> GuildChannelAccess:
+        """The webhook's channel, or a thread there, as the webhook has access to it.
+
+        :raises ApiError: as `channel_of`; UNKNOWN_CHANNEL for a thread that is not there.
+        """
+        access = self.channel_of(webhook)
+        if thread_id is None:
+            return access
+        reader = self._database.reader
+        thread = threads.by_id(reader, thread_id)
+        if thread is None or (thread.channel.guild_id, thread.channel.parent_id) != (
+            access.state.id,
+            access.channel.id,
+        ):
+            raise ApiError("UNKNOWN_CHANNEL")
+        return ThreadAccess(
+            webhook.id,
+            thread.channel,
+            permissions_in_thread(WEBHOOK_PERMISSIONS),
+            access.state,
+            access.member,
+            thread,
+            None,
+            threads.member_ids(reader, thread_id) if thread.is_private else frozenset(),
+        )
+
+    def channel_of(self, webhook: Webhook) -> GuildChannelAccess:
+        """The webhook's channel, as the webhook has access to it.
+
+        :raises ApiError: UNKNOWN_WEBHOOK when the channel is gone; ACCESS_DENIED, MISSING_ACCESS for a guild that is
+            not to be entered now.
+        """
+        state = self._guild_states.get(webhook.guild_id)
+        channel = None if state is None else state.channels.get(webhook.channel_id)
+        if state is None or channel is None:
+            raise ApiError("UNKNOWN_WEBHOOK")
+        if state.id in self._guild_states.missing_guild_ids:
+            raise ApiError("ACCESS_DENIED")
+        if state.unavailable_for(False):
+            raise ApiError("MISSING_ACCESS")
+        stand_in = Member(guild_id=state.id, user_id=webhook.id, joined_at=0)
+        return GuildChannelAccess(webhook.id, channel, WEBHOOK_PERMISSIONS, state, stand_in)
+
+    # What both have in common
+
+    def _managed(self, principal: Principal, webhook_id: int) -> Webhook:
+        webhook = webhooks.by_id(self._database.reader, webhook_id)
+        if webhook is None:
+            raise ApiError("UNKNOWN_WEBHOOK")
+        self._access.guild_channel(principal, webhook.channel_id, MANAGE_WEBHOOKS)
+        return webhook
+
+    async def _change(self, webhook: Webhook, change: WebhookChange, actor: Actor | None) -> Webhook:
+        async with self._new_avatar(webhook.id, change.avatar) as asset:
+            columns: dict[str, Any] = {}
+            if change.name is not None:
+                columns["name"] = self._name(change.name)
+            if change.channel_id is not None:
+                columns["channel_id"] = change.channel_id
+            if change.avatar is not None:
+                columns["avatar"] = None if asset is None else asset.hash
+            columns = without_repeated(webhook, columns)
+
+            def unit(connection: sqlite3.Connection) -> tuple[Webhook, Webhook, AuditLogEntry | None]:
+                before = webhooks.by_id(connection, webhook.id)
+                if before is None:
+                    raise ApiError("UNKNOWN_WEBHOOK")
+                after = attrs.evolve(before, **columns)
+                self._require_room(connection, webhook.id, after.channel_id)
+                webhooks.update(connection, after)
+                if before.avatar is not None and before.avatar != after.avatar:
+                    assets.delete(connection, AVATARS, webhook.id, before.avatar)
+                if asset is not None and after.avatar == asset.hash:
+                    assets.insert(connection, asset)
+                return before, after, self._record(connection, actor, before, after)
+
+            def then(result: tuple[Webhook, Webhook, AuditLogEntry | None]) -> None:
+                before, after, entry = result
+                self._tell(webhook.guild_id, entry, *{before.channel_id, after.channel_id})
+
+            _, after, _ = await self._database.write(unit, then)
+        return after
+
+    def _require_room(self, connection: sqlite3.Connection, webhook_id: int, channel_id: int) -> None:
+        present = webhooks.of_channel(connection, channel_id)
+        comes_from_elsewhere = all(other.id != webhook_id for other in present)
+        if comes_from_elsewhere and len(present) >= self._settings.limits.max_webhooks_per_channel:
+            raise ApiError("MAX_WEBHOOKS_PER_CHANNEL")
+
+    async def _delete(self, webhook: Webhook, actor: Actor | None) -> None:
+        def unit(connection: sqlite3.Connection) -> AuditLogEntry | None:
+            if not webhooks.delete(connection, webhook.id):
+                raise ApiError("UNKNOWN_WEBHOOK")
+            return self._record(connection, actor, webhook, None)
+
+        await self._database.write(unit, lambda entry: self._tell(webhook.guild_id, entry, webhook.channel_id))
+
+    def _record(
+        self, connection: sqlite3.Connection, actor: Actor | None, before: Webhook | None, after: Webhook | None
+    ) -> AuditLogEntry | None:
+        """Note the change in the guild's audit log; what the token did, nobody in the guild did."""
+        webhook = after or before
+        changes = changes_between(logged_webhook(before), logged_webhook(after))
+        if actor is None or webhook is None or not changes:
+            return None
+        action = AuditAction.WEBHOOK_UPDATE
+        if before is None:
+            action = AuditAction.WEBHOOK_CREATE
+        elif after is None:
+            action = AuditAction.WEBHOOK_DELETE
+        return self._audit_log.record(
+            connection, webhook.guild_id, action, actor, target_id=webhook.id, changes=changes
+        )
+
+    @asynccontextmanager
+    async def _new_avatar(self, webhook_id: int, avatar: str | None) -> AsyncIterator[Asset | None]:
+        """The avatar in a body as an asset, for a unit in the block; None where there is none."""
+        if not avatar:
+            yield None
+            return
+        async with self._media.new_image(AVATARS, webhook_id, avatar, path="avatar") as asset:
+            yield asset
+
+    async def _outside_avatar(self, webhook: Webhook, url: str) -> Asset:
+        try:
+            parsed(url)
+        except OutsideRefused:
+            raise InvalidFormBody.at("avatar_url", "INVALID_FORMAT") from None
+        self._policy.require_unblocked(url)
+        asset = self._media.outside_image(AVATARS, webhook.id, url)
+        if assets.find(self._database.reader, AVATARS, webhook.id, asset.hash) is None:
+            await self._database.write(lambda connection: assets.insert(connection, asset))
+        return asset
+
+    def _name(self, text: str, *, path: str = "name") -> str:
+        """A webhook's name: 1 to NAME_CHARACTERS characters after tidying up.
+
+        :raises InvalidFormBody: at `path`.
+        :raises ApiError: CONTENT_BLOCKED.
+        """
+        name = tidy(text)
+        if not 1 <= len(name) <= NAME_CHARACTERS:
+            raise InvalidFormBody.at(path, "WEBHOOK_NAME_LENGTH_INVALID")
+        self._policy.require_unblocked_profile(name)
+        return name
+
+    def _tell(self, guild_id: int, entry: AuditLogEntry | None, *channel_ids: int) -> None:
+        self._audit_log.publish(entry)
+        for channel_id in sorted(channel_ids):
+            data = {"guild_id": str(guild_id), "channel_id": str(channel_id)}
+            self._bus.publish(Event(EventName.WEBHOOKS_UPDATE, data, ToChannel(guild_id, channel_id)))
+
+    def _shown_to(self, principal: Principal, webhook: Webhook) -> dict[str, Any]:
+        state = self._guild_states.get(webhook.guild_id)
+        hidden = frozenset() if state is None else state.hidden_from(principal.user_id)
+        return self._shown(self._database.reader, [webhook], hidden)[0]
+
+    def _shown(
+        self, connection: sqlite3.Connection, found: list[Webhook], hidden: frozenset[int]
+    ) -> list[dict[str, Any]]:
+        """The webhook objects, without the channels of the same guild that they follow and that are hidden."""
+        makers = {account.id: account for account in accounts.by_ids(connection, tuple({row.user_id for row in found}))}
+        followed = crossposts.sources(connection, [row.id for row in found if row.type == CHANNEL_FOLLOWER])
+        brought = {row_id: source for row_id, source in followed.items() if source.channel_id not in hidden}
+        return [
+            webhook_object(row, self._token(row).decode(), makers.get(row.user_id), brought.get(row.id))
+            for row in found
+        ]
+
+    def _token(self, webhook: Webhook) -> bytes:
+        token = self._keys.open(SEALED_FOR, webhook.sealed_token, str(webhook.id).encode())
+        # Sealed with another key: the directory's signing key was replaced. No token fits any more.
+        return self._unknown if token is None else token
+
+
+def _require_there(connection: sqlite3.Connection, webhook_ids: Iterable[int]) -> None:
+    """In a unit of writing: raise UNKNOWN_WEBHOOK where a webhook whose token was shown has gone."""
+    if any(webhooks.by_id(connection, webhook_id) is None for webhook_id in webhook_ids):
+        raise ApiError("UNKNOWN_WEBHOOK")
+
+
+def _require_takes_webhooks(channel: Channel) -> None:
+    """Raise CANNOT_SEND_MESSAGES_IN_NON_TEXT_CHANNEL for a channel that holds neither messages nor posts."""
+    if channel.type not in THREAD_ONLY_CHANNEL_TYPES:
+        require_message_channel(channel)
+
+
+def logged_webhook(webhook: Webhook | None) -> dict[str, Any]:
+    """What the audit log compares; never the token."""
+    if webhook is None:
+        return {}
+    return {
+        "name": webhook.name,
+        "channel_id": str(webhook.channel_id),
+        "avatar_hash": webhook.avatar,
+        "type": webhook.type,
+    }

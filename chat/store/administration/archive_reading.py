@@ -1,0 +1,213 @@
+"""Reads messages and files for archives, page by page; all else is in tables
+(`chat.store.administration.archive_rows`).
+
+Every query begins in an index above the last row of the page before, so a page costs the same in a large place as in a
+small one.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+import attrs
+
+from chat.registries.archives import ArchiveSubject
+from chat.store.messages import attachments, messages
+from chat.store.messages.attachments import Attachment
+from chat.store.messages.messages import Message
+
+MESSAGES_AT_ONCE: Final = 1_000
+CHANNELS_AT_ONCE: Final = 100
+"""Channels that one page of a guild's messages or files looks into: most may be empty."""
+
+FILES_AT_ONCE: Final = 100
+BYTES_AT_ONCE: Final = 67_108_864
+"""Of the files of one page, unless one alone has more: nothing waits for longer than that is copied."""
+
+USER_IMAGES: Final = ("avatars", "banners")
+GUILD_IMAGES: Final = ("icons", "banners", "splashes", "embed-splashes")
+EXPRESSIONS: Final = ("emojis", "stickers")
+
+
+@attrs.frozen
+class FoundFile:
+    """An uploaded file: its key in the storage, and the path that it gets in an archive."""
+
+    key: str
+    path: tuple[str, ...]
+    """Directories, and the name that its sender gave to it."""
+    size: int
+
+
+@attrs.frozen
+class Expected:
+    """How much there is at the moment."""
+
+    messages: int
+    files: int
+
+
+Place = Sequence[int]
+"""Above what the next page begins: as many numbers as its order has keys."""
+
+
+def exists(connection: sqlite3.Connection, kind: ArchiveSubject, subject_id: int) -> bool:
+    """Whether there is such an account or guild."""
+    table = "users" if kind is ArchiveSubject.USER else "guilds"
+    return connection.execute(f"SELECT 1 FROM {table} WHERE id = ?", (subject_id,)).fetchone() is not None  # noqa: S608
+
+
+def expected(connection: sqlite3.Connection, kind: ArchiveSubject, subject_id: int) -> Expected:
+    """How much there is to read; may scan an index."""
+    if kind is ArchiveSubject.USER:
+        query = """
+            SELECT (SELECT count(*) FROM messages WHERE author_id = ?1),
+                   (SELECT count(*) FROM attachments WHERE user_id = ?1 AND expires_at IS NULL)
+        """
+    else:
+        query = """
+            SELECT (SELECT count(*) FROM messages WHERE channel_id IN (SELECT id FROM channels WHERE guild_id = ?1)),
+                   (SELECT count(*) FROM attachments WHERE channel_id IN (SELECT id FROM channels WHERE guild_id = ?1))
+        """
+    return Expected(*connection.execute(query, (subject_id,)).fetchone())
+
+
+def messages_of_user(
+    connection: sqlite3.Connection, user_id: int, after: Place | None
+) -> tuple[list[Message], Place | None]:
+    """What the account wrote itself, the oldest first, and where the next page begins."""
+    page = messages.page_of_author(connection, user_id, after[0] if after else 0, MESSAGES_AT_ONCE)
+    found = sorted(messages.by_ids(connection, [message_id for message_id, _ in page]), key=lambda message: message.id)
+    return found, (page[-1][0],) if len(page) == MESSAGES_AT_ONCE else None
+
+
+def messages_of_guild(
+    connection: sqlite3.Connection, guild_id: int, after: Place | None
+) -> tuple[list[Message], Place | None]:
+    """What was written in the guild, channel by channel, and where the next page begins: above a message of a channel,
+    which is 0 where the channel is still to be begun."""
+    channel_id, message_id = _begun(connection, guild_id, after)
+    found: list[Message] = []
+    for _ in range(CHANNELS_AT_ONCE):
+        if channel_id is None:
+            return found, None
+        room = MESSAGES_AT_ONCE - len(found)
+        page = messages.above(connection, channel_id, room, after=message_id)
+        found += sorted(page, key=lambda message: message.id)
+        if len(page) == room:
+            return found, (channel_id, found[-1].id)
+        channel_id, message_id = _next_channel(connection, guild_id, channel_id), 0
+    return found, None if channel_id is None else (channel_id, 0)
+
+
+def files_of_user(
+    connection: sqlite3.Connection, user_id: int, after: Place | None
+) -> tuple[list[FoundFile], Place | None]:
+    """What the account uploaded, its images first (they come with the first page)."""
+    size, attachment_id = after or (-1, 0)
+    rows = connection.execute(
+        """
+        SELECT id, size FROM attachments
+         WHERE user_id = ? AND expires_at IS NULL AND (size, id) > (?, ?)
+         ORDER BY size, id
+         LIMIT ?
+        """,
+        (user_id, size, attachment_id, FILES_AT_ONCE),
+    ).fetchall()
+    rows, cut = _within_bytes(rows)
+    found = _attached(connection, [row[0] for row in rows])
+    if after is None:
+        found = _images(connection, _kinds_of_user(connection, user_id), [user_id]) + found
+    return found, (rows[-1][1], rows[-1][0]) if cut or len(rows) == FILES_AT_ONCE else None
+
+
+def files_of_guild(
+    connection: sqlite3.Connection, guild_id: int, after: Place | None
+) -> tuple[list[FoundFile], Place | None]:
+    """What was uploaded in the guild, its images and expressions first (they come with the first page)."""
+    channel_id, attachment_id = _begun(connection, guild_id, after)
+    found: list[FoundFile] = []
+    if after is None:
+        expressions = connection.execute("SELECT id FROM expressions WHERE guild_id = ?", (guild_id,))
+        found += _images(connection, GUILD_IMAGES, [guild_id])
+        found += _images(connection, EXPRESSIONS, [row[0] for row in expressions])
+    room = FILES_AT_ONCE
+    for _ in range(CHANNELS_AT_ONCE):
+        if channel_id is None:
+            return found, None
+        rows = connection.execute(
+            """
+            SELECT id, size FROM attachments
+             WHERE channel_id = ? AND id > ? AND message_id IS NOT NULL
+             ORDER BY id
+             LIMIT ?
+            """,
+            (channel_id, attachment_id, room),
+        ).fetchall()
+        rows, cut = _within_bytes(rows)
+        found += _attached(connection, [row[0] for row in rows])
+        if cut or len(rows) == room:
+            return found, (channel_id, rows[-1][0])
+        room -= len(rows)
+        channel_id, attachment_id = _next_channel(connection, guild_id, channel_id), 0
+    return found, None if channel_id is None else (channel_id, 0)
+
+
+def attachment_path(attachment: Attachment) -> tuple[str, ...]:
+    """The path that an attachment gets in an archive."""
+    return ("attachments", str(attachment.channel_id), str(attachment.id), attachment.filename)
+
+
+def _begun(connection: sqlite3.Connection, guild_id: int, after: Place | None) -> tuple[int | None, int]:
+    """The channel that is read, None for none, and what of it is done."""
+    return (_next_channel(connection, guild_id, 0), 0) if after is None else (after[0], after[1])
+
+
+def _next_channel(connection: sqlite3.Connection, guild_id: int, after: int) -> int | None:
+    row = connection.execute("SELECT min(id) FROM channels WHERE guild_id = ? AND id > ?", (guild_id, after)).fetchone()
+    found: int | None = row[0]
+    return found
+
+
+def _within_bytes(rows: list[tuple[int, int]]) -> tuple[list[tuple[int, int]], bool]:
+    """The first of these files (ids and sizes), as many as one page may hold, and whether there were more."""
+    total = 0
+    for number, (_, size) in enumerate(rows):
+        total += size
+        if number and total > BYTES_AT_ONCE:
+            return rows[:number], True
+    return rows, False
+
+
+def _attached(connection: sqlite3.Connection, attachment_ids: Iterable[int]) -> list[FoundFile]:
+    found = (attachments.by_id(connection, attachment_id) for attachment_id in attachment_ids)
+    return [
+        FoundFile(attachment.key, attachment_path(attachment), attachment.size)
+        for attachment in found
+        if attachment is not None and attachment.stored
+    ]
+
+
+def _kinds_of_user(connection: sqlite3.Connection, user_id: int) -> list[str]:
+    """The kinds of image that an account has: everywhere, and in the guilds that it is in."""
+    guilds = connection.execute("SELECT guild_id FROM members WHERE user_id = ?", (user_id,)).fetchall()
+    return [*USER_IMAGES, *(f"{kind} of guild {guild_id}" for (guild_id,) in guilds for kind in USER_IMAGES)]
+
+
+def _images(connection: sqlite3.Connection, kinds: Sequence[str], owner_ids: Sequence[int]) -> list[FoundFile]:
+    rows = connection.execute(
+        """
+        SELECT id, kind, hash, size FROM assets
+         WHERE kind IN (SELECT value FROM json_each(?)) AND owner_id IN (SELECT value FROM json_each(?))
+           AND source_url IS NULL
+         ORDER BY kind, owner_id, hash
+        """,
+        (json.dumps(list(kinds)), json.dumps(list(owner_ids))),
+    )
+    return [
+        FoundFile(f"assets/{asset_id}", ("images", kind.replace(" ", "_"), f"{asset_id}-{name}"), size)
+        for asset_id, kind, name, size in rows
+    ]

@@ -1,0 +1,293 @@
+"""The index of messages as it should be: an entry for each message, and bringing the index up to date.
+
+What is written down of changes, and why, is told in `chat/store/migrations/020_message_search.sql`.
+"""
+
+from __future__ import annotations
+
+import enum
+import json
+import re
+import sqlite3
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Final
+
+import attrs
+
+from chat.registries.channel_types import THREAD_CHANNEL_TYPES, ChannelType
+from chat.registries.message_types import MessageFlag, MessageType
+from chat.store.messages import messages
+from chat.store.messages.messages import Message, MessageExtra
+from chat.store.messages.search_terms import MARK, id_term, name_term, terms, word_terms
+
+SEARCHED_TYPES: Final = frozenset({int(MessageType.DEFAULT), int(MessageType.REPLY)})
+"""What people write. System messages have no words of their own and are not found."""
+
+HOSTS_MAXIMUM: Final = 20
+"""Hosts of links in one message by which it is found."""
+
+
+class Filter(enum.StrEnum):
+    """The letters of filters in an entry."""
+
+    CHANNEL = "c"
+    """Where it stands: a channel, a conversation, a thread."""
+
+    PUBLIC_THREADS_OF = "t"
+    """Of a message in a public thread: the channel above."""
+
+    PRIVATE_THREADS_OF = "q"
+    """The same of a private thread."""
+
+    GUILD = "g"
+    AUTHOR = "a"
+    AUTHOR_TYPE = "y"
+    MENTION = "m"
+    MENTION_EVERYONE = "e"
+    PINNED = "p"
+    HAS = "h"
+    LINK_HOSTNAME = "l"
+    EMBED_TYPE = "k"
+    EMBED_PROVIDER = "v"
+    ATTACHMENT_FILENAME = "f"
+    ATTACHMENT_EXTENSION = "x"
+
+
+class AuthorType(enum.StrEnum):
+    """Who wrote a message."""
+
+    USER = "user"
+    BOT = "bot"
+    WEBHOOK = "webhook"
+
+
+class ContentType(enum.StrEnum):
+    """What a message has; image, video, sound and file speak of attachments, and file of any of them."""
+
+    IMAGE = "image"
+    SOUND = "sound"
+    VIDEO = "video"
+    FILE = "file"
+    STICKER = "sticker"
+    EMBED = "embed"
+    LINK = "link"
+    POLL = "poll"
+    """There are none here: nothing is found."""
+
+    SNAPSHOT = "snapshot"
+    """A forwarded message."""
+
+
+class EmbedType(enum.StrEnum):
+    """What an embed of a link shows; embeds that bots and webhooks write themselves are of none of these."""
+
+    IMAGE = "image"
+    VIDEO = "video"
+    SOUND = "sound"
+    ARTICLE = "article"
+
+
+_EMBED_TYPES: Final[Mapping[str, EmbedType]] = {
+    "image": EmbedType.IMAGE,
+    "gifv": EmbedType.VIDEO,
+    "video": EmbedType.VIDEO,
+    "audio": EmbedType.SOUND,
+    "article": EmbedType.ARTICLE,
+    "link": EmbedType.ARTICLE,
+    "bluesky": EmbedType.ARTICLE,
+}
+_MEDIA: Final[Mapping[str, ContentType]] = {
+    "image": ContentType.IMAGE,
+    "video": ContentType.VIDEO,
+    "audio": ContentType.SOUND,
+}
+_LINK: Final = re.compile(r"https?://(?:[^\s/@]*@)?([\w.-]+)", re.IGNORECASE)
+
+Entry = tuple[str, str]
+"""The columns `words` and `filters`."""
+
+
+@attrs.frozen
+class Surroundings:
+    """What an entry says of a message beyond its own row."""
+
+    guild_id: int | None
+    channel_type: int
+    parent_id: int | None
+    is_bot: bool = attrs.field(converter=bool)
+    """Whether the account that wrote it is a bot's."""
+
+
+def entry_of(message: Message, around: Surroundings) -> Entry | None:
+    """The entry of a message; None where it is not to be found."""
+    if message.type not in SEARCHED_TYPES:
+        return None
+    return " ".join(terms(message.content)), " ".join(_filters(message, around))
+
+
+def pending(connection: sqlite3.Connection, most: int) -> int:
+    """How many messages have an entry that is not what it should be; counted up to `most`."""
+    row = connection.execute("SELECT count(*) FROM (SELECT 1 FROM message_search_queue LIMIT ?)", (most,)).fetchone()
+    return int(row[0])
+
+
+def pending_among(connection: sqlite3.Connection, message_ids: Iterable[int]) -> set[int]:
+    """Those of these messages whose entry is not what it should be."""
+    rows = connection.execute(
+        "SELECT message_id FROM message_search_queue WHERE message_id IN (SELECT value FROM json_each(?))",
+        (json.dumps(list(message_ids)),),
+    )
+    return {message_id for (message_id,) in rows}
+
+
+def bring_up_to_date(connection: sqlite3.Connection, most: int) -> int:
+    """Mend the entries of up to `most` messages, the newest first; returns of how many. Part of a unit."""
+    rows = connection.execute("SELECT message_id FROM message_search_queue ORDER BY message_id DESC LIMIT ?", (most,))
+    ids = [message_id for (message_id,) in rows]
+    if not ids:
+        return 0
+    listed = json.dumps(ids)
+    should = _entries(connection, ids, listed)
+    held: dict[int, Entry] = {
+        message_id: (words, filters)
+        for message_id, words, filters in connection.execute(
+            "SELECT rowid, words, filters FROM message_search WHERE rowid IN (SELECT value FROM json_each(?))",
+            (listed,),
+        )
+    }
+    for message_id in reversed(ids):  # in ascending order, for which the index has not to be written out in between
+        entry, present = should.get(message_id), held.get(message_id)
+        if entry == present:
+            continue
+        if present is not None:
+            connection.execute("DELETE FROM message_search WHERE rowid = ?", (message_id,))
+        if entry is not None:
+            connection.execute(
+                "INSERT INTO message_search (rowid, words, filters) VALUES (?, ?, ?)", (message_id, *entry)
+            )
+    connection.execute(
+        "DELETE FROM message_search_queue WHERE message_id IN (SELECT value FROM json_each(?))", (listed,)
+    )
+    return len(ids)
+
+
+def discrepancies(connection: sqlite3.Connection, most: int = 100) -> list[int]:
+    """Messages whose entry is wrong though nothing is noted of them, and entries without a message; none, unless
+    something is broken. Looks at everything."""
+    connection.execute("INSERT INTO message_search (message_search) VALUES ('integrity-check')")
+    wrong: list[int] = []
+    last = -1
+    while len(wrong) < most:
+        rows = connection.execute(
+            """
+            SELECT id FROM (SELECT id FROM messages UNION SELECT rowid FROM message_search)
+             WHERE id > ? AND id NOT IN (SELECT message_id FROM message_search_queue)
+             ORDER BY id
+             LIMIT 500
+            """,
+            (last,),
+        )
+        ids = [message_id for (message_id,) in rows]
+        if not ids:
+            break
+        last, listed = ids[-1], json.dumps(ids)
+        should = _entries(connection, ids, listed)
+        held = {
+            message_id: (words, filters)
+            for message_id, words, filters in connection.execute(
+                "SELECT rowid, words, filters FROM message_search WHERE rowid IN (SELECT value FROM json_each(?))",
+                (listed,),
+            )
+        }
+        wrong += [message_id for message_id in ids if should.get(message_id) != held.get(message_id)]
+    return wrong[:most]
+
+
+def _entries(connection: sqlite3.Connection, ids: list[int], listed: str) -> dict[int, Entry]:
+    around = {
+        row[0]: Surroundings(*row[1:])
+        for row in connection.execute(
+            """
+            SELECT messages.id, channels.guild_id, channels.type, channels.parent_id, coalesce(users.bot, 0)
+              FROM messages
+              JOIN channels ON channels.id = messages.channel_id
+              LEFT JOIN users ON users.id = messages.author_id
+             WHERE messages.id IN (SELECT value FROM json_each(?))
+            """,
+            (listed,),
+        )
+    }
+    entries = {}
+    for message in messages.by_ids(connection, ids):
+        entry = entry_of(message, around[message.id])
+        if entry is not None:
+            entries[message.id] = entry
+    return entries
+
+
+def _filters(message: Message, around: Surroundings) -> Iterator[str]:
+    yield id_term(Filter.CHANNEL, message.channel_id)
+    if around.parent_id is not None and around.channel_type in THREAD_CHANNEL_TYPES:
+        is_private = around.channel_type == ChannelType.PRIVATE_THREAD
+        yield id_term(Filter.PRIVATE_THREADS_OF if is_private else Filter.PUBLIC_THREADS_OF, around.parent_id)
+    if around.guild_id is not None:
+        yield id_term(Filter.GUILD, around.guild_id)
+    yield id_term(Filter.AUTHOR, message.author_id)
+    if message.webhook_id is not None:
+        yield value_term(Filter.AUTHOR_TYPE, AuthorType.WEBHOOK)
+    else:
+        yield value_term(Filter.AUTHOR_TYPE, AuthorType.BOT if around.is_bot else AuthorType.USER)
+    for user_id in message.mentioned_user_ids:
+        yield id_term(Filter.MENTION, user_id)
+    if message.mention_everyone:
+        yield value_term(Filter.MENTION_EVERYONE)
+    if message.pinned_at is not None:
+        yield value_term(Filter.PINNED)
+    if "://" in message.content:
+        yield from _of_links(message.content)
+    if message.extra is not None:
+        yield from _of_extra(message, message.extra)
+
+
+def value_term(kind: Filter, value: str = "") -> str:
+    """The term of a filter by one of a few values."""
+    return f"{MARK}{kind}{value}"
+
+
+def _of_links(content: str) -> Iterator[str]:
+    hosts = list(dict.fromkeys(host.casefold() for host in _LINK.findall(content)))
+    if hosts:
+        yield value_term(Filter.HAS, ContentType.LINK)
+    for host in hosts[:HOSTS_MAXIMUM]:
+        yield name_term(Filter.LINK_HOSTNAME, host)
+
+
+def _of_extra(message: Message, extra: MessageExtra) -> Iterator[str]:
+    if extra.stickers:
+        yield value_term(Filter.HAS, ContentType.STICKER)
+    if extra.snapshots:
+        yield value_term(Filter.HAS, ContentType.SNAPSHOT)
+    if (extra.embeds or extra.link_embeds) and not message.flags & MessageFlag.SUPPRESS_EMBEDS:
+        yield from _of_embeds([*extra.embeds, *extra.link_embeds])
+    if message.attachments:
+        yield from _of_attachments(message)
+
+
+def _of_embeds(embeds: list[dict[str, Any]]) -> Iterator[str]:
+    yield value_term(Filter.HAS, ContentType.EMBED)
+    kinds = {_EMBED_TYPES[embed["type"]] for embed in embeds if embed.get("type") in _EMBED_TYPES}
+    yield from (value_term(Filter.EMBED_TYPE, kind) for kind in sorted(kinds))
+    providers = {name for embed in embeds if (name := (embed.get("provider") or {}).get("name"))}
+    yield from (name_term(Filter.EMBED_PROVIDER, name) for name in sorted(providers))
+
+
+def _of_attachments(message: Message) -> Iterator[str]:
+    yield value_term(Filter.HAS, ContentType.FILE)
+    kinds = {attachment.content_type.partition("/")[0] for attachment in message.attachments}
+    yield from (value_term(Filter.HAS, _MEDIA[kind]) for kind in sorted(kinds & _MEDIA.keys()))
+    for attachment in message.attachments:
+        yield value_term(Filter.ATTACHMENT_FILENAME)  # so that no phrase goes on from one name to the next
+        yield from word_terms(Filter.ATTACHMENT_FILENAME, attachment.filename)
+        _, dot, extension = attachment.filename.rpartition(".")
+        if dot and extension:
+            yield name_term(Filter.ATTACHMENT_EXTENSION, extension)

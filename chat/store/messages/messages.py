@@ -1,0 +1,495 @@
+"""Messages: the rows of `messages`, `message_mentions` and `message_role_mentions`."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final
+
+import attrs
+
+from chat.registries.message_types import THREAD_MESSAGE_TYPES
+from chat.snowflake import MAXIMUM
+from chat.store.messages import attachments, mass_mentions, read_states
+from chat.store.messages.attachments import Attachment
+
+
+@attrs.frozen
+class MessageReference:
+    """The message that another one answers."""
+
+    channel_id: int
+    message_id: int
+    guild_id: int | None
+    type: int
+
+
+def _reference(value: str | MessageReference | None) -> MessageReference | None:
+    """A column that holds a reference as JSON, or the reference itself."""
+    return MessageReference(**json.loads(value)) if isinstance(value, str) else value
+
+
+@attrs.frozen
+class MessageExtra:
+    """What few messages have. Dicts are parts of the wire object as it is shown (messages.md, Message object)."""
+
+    webhook_name: str | None = None
+    """The name that a webhook spoke under."""
+    webhook_avatar: str | None = None
+    attachments: int = 0
+    """How many attachments there are; those of a forward are the snapshot's."""
+    embeds: tuple[dict[str, Any], ...] = attrs.field(default=(), converter=tuple)
+    """Embeds out of the message's body."""
+    link_embeds: tuple[dict[str, Any], ...] = attrs.field(default=(), converter=tuple)
+    """Embeds that the server made of links in the text; shown after the others."""
+    stickers: tuple[dict[str, Any], ...] = attrs.field(default=(), converter=tuple)
+    snapshots: tuple[dict[str, Any], ...] = attrs.field(default=(), converter=tuple)
+    """What a forward carries, without the attachments."""
+    mention_channels: tuple[dict[str, Any], ...] = attrs.field(default=(), converter=tuple)
+    nsfw_emojis: tuple[str, ...] = attrs.field(default=(), converter=tuple)
+    call: dict[str, Any] | None = None
+    """`participants` and `ended_timestamp` of the call that the message tells of."""
+
+    def of_webhook(self) -> MessageExtra | None:
+        """The name and avatar that a webhook spoke under, alone."""
+        if self.webhook_name is None:
+            return None
+        return MessageExtra(webhook_name=self.webhook_name, webhook_avatar=self.webhook_avatar)
+
+
+_EXTRA_DEFAULTS: Final = {field.name: field.default for field in attrs.fields(MessageExtra)}
+
+
+def _extra(value: str | MessageExtra | None) -> MessageExtra | None:
+    """A column that holds it as JSON, or the thing itself."""
+    return MessageExtra(**json.loads(value)) if isinstance(value, str) else value
+
+
+@attrs.frozen
+class Message:
+    """One row of `messages` with whom it mentions, in ascending order of id, and its attachments. `edited_at` and
+    `pinned_at` are Unix milliseconds; `has_reactions` says that another table holds reactions."""
+
+    id: int
+    channel_id: int
+    author_id: int
+    type: int
+    content: str
+    flags: int = 0
+    webhook_id: int | None = None
+    edited_at: int | None = None
+    pinned_at: int | None = None
+    mention_everyone: bool = attrs.field(default=False, converter=bool)
+    tts: bool = attrs.field(default=False, converter=bool)
+    nonce: str | None = None
+    reference: MessageReference | None = attrs.field(default=None, converter=_reference)
+    extra: MessageExtra | None = attrs.field(default=None, converter=_extra)
+    has_reactions: bool = attrs.field(default=False, converter=bool)
+    mentioned_user_ids: tuple[int, ...] = ()
+    mentioned_role_ids: tuple[int, ...] = ()
+    attachments: tuple[Attachment, ...] = ()
+
+
+_ELSEWHERE: Final = frozenset({"mentioned_user_ids", "mentioned_role_ids", "attachments"})
+"""What other tables hold."""
+
+_FIELDS: Final = tuple(field.name for field in attrs.fields(Message) if field.name not in _ELSEWHERE)
+_COLUMNS: Final = ", ".join(_FIELDS)
+_SELECT: Final = f"SELECT {_COLUMNS} FROM messages"  # noqa: S608 - our own names, here and below
+_BY_ID: Final = f"{_SELECT} WHERE id = ? AND channel_id = ?"
+_BY_IDS: Final = f"{_SELECT} WHERE id IN (SELECT value FROM json_each(?))"  # noqa: S608
+_THREAD_TYPES: Final = ", ".join(str(int(kind)) for kind in sorted(THREAD_MESSAGE_TYPES))
+_BELOW: Final = f"{_SELECT} WHERE channel_id = ? AND id < ? AND id >= ? ORDER BY id DESC LIMIT ?"
+_BELOW_PLAIN: Final = f"""
+    {_SELECT} WHERE channel_id = ? AND id < ? AND id >= ? AND type NOT IN ({_THREAD_TYPES}) ORDER BY id DESC LIMIT ?
+"""
+_ABOVE_PLAIN: Final = f"""
+    {_SELECT} WHERE channel_id = ? AND id > ? AND id >= ? AND type NOT IN ({_THREAD_TYPES}) ORDER BY id ASC LIMIT ?
+"""
+_ABOVE: Final = f"{_SELECT} WHERE channel_id = ? AND id > ? AND id >= ? ORDER BY id ASC LIMIT ?"
+_PINS: Final = f"""
+    {_SELECT}
+     WHERE channel_id = ? AND pinned_at IS NOT NULL AND pinned_at < ? AND id >= ?
+     ORDER BY pinned_at DESC, id DESC
+     LIMIT ?
+"""
+_INSERT: Final = f"INSERT INTO messages ({_COLUMNS}) VALUES ({', '.join('?' * len(_FIELDS))})"  # noqa: S608
+
+
+def by_id(connection: sqlite3.Connection, channel_id: int, message_id: int) -> Message | None:
+    """One message of a channel."""
+    row = connection.execute(_BY_ID, (message_id, channel_id)).fetchone()
+    return None if row is None else _with_mentions(connection, [row])[0]
+
+
+def exists(connection: sqlite3.Connection, channel_id: int, message_id: int) -> bool:
+    """Whether there is such a message in the channel."""
+    row = connection.execute("SELECT 1 FROM messages WHERE id = ? AND channel_id = ?", (message_id, channel_id))
+    return row.fetchone() is not None
+
+
+def by_ids(connection: sqlite3.Connection, message_ids: Iterable[int]) -> list[Message]:
+    """Those of these messages that exist, in no order."""
+    rows = connection.execute(_BY_IDS, (json.dumps(list(message_ids)),)).fetchall()
+    return _with_mentions(connection, rows)
+
+
+def below(
+    connection: sqlite3.Connection,
+    channel_id: int,
+    limit: int,
+    *,
+    before: int | None = None,
+    floor: int = 0,
+    threads: bool = True,
+) -> list[Message]:
+    """The newest messages of a channel, with an id under `before` and at least `floor`, at most `limit`; without
+    `threads` none of those that tell of threads."""
+    bound = MAXIMUM if before is None else before
+    statement = _BELOW if threads else _BELOW_PLAIN
+    return _with_mentions(connection, connection.execute(statement, (channel_id, bound, floor, limit)).fetchall())
+
+
+def above(
+    connection: sqlite3.Connection, channel_id: int, limit: int, *, after: int, floor: int = 0, threads: bool = True
+) -> list[Message]:
+    """The oldest messages of a channel with an id over `after` and at least `floor`, at most `limit`; newest first;
+    without `threads` none of those that tell of threads."""
+    statement = _ABOVE if threads else _ABOVE_PLAIN
+    rows = connection.execute(statement, (channel_id, after, floor, limit)).fetchall()
+    return _with_mentions(connection, rows[::-1])
+
+
+def insert(connection: sqlite3.Connection, message: Message) -> bool:
+    """Add a message; False, and nothing added, when its channel is gone."""
+    try:
+        connection.execute(
+            _INSERT,
+            (
+                message.id,
+                message.channel_id,
+                message.author_id,
+                message.type,
+                message.content,
+                message.flags,
+                message.webhook_id,
+                message.edited_at,
+                message.pinned_at,
+                message.mention_everyone,
+                message.tts,
+                message.nonce,
+                None if message.reference is None else json.dumps(attrs.asdict(message.reference)),
+                _extra_text(message.extra),
+                message.has_reactions,
+            ),
+        )
+    except sqlite3.IntegrityError:
+        return False
+    if message.mentioned_user_ids or message.mentioned_role_ids:
+        _insert_mentions(connection, message)
+    return True
+
+
+def update(connection: sqlite3.Connection, message: Message) -> bool:
+    """Write what an edit may change: text, flags, moment of the edit, mentions, how many attachments are left. False
+    when the message is gone."""
+    cursor = connection.execute(
+        "UPDATE messages SET content = ?, flags = ?, edited_at = ?, mention_everyone = ?, extra = ? WHERE id = ?",
+        (
+            message.content,
+            message.flags,
+            message.edited_at,
+            message.mention_everyone,
+            _extra_text(message.extra),
+            message.id,
+        ),
+    )
+    if cursor.rowcount == 0:
+        return False
+    unnamed = connection.execute(
+        """
+        DELETE FROM message_mentions WHERE message_id = ? AND user_id NOT IN (SELECT value FROM json_each(?))
+        RETURNING user_id, counted
+        """,
+        (message.id, json.dumps(message.mentioned_user_ids)),
+    ).fetchall()
+    if unnamed:
+        read_states.take_back_from(connection, message.id, [user_id for user_id, counted in unnamed if counted])
+    mass_mentions.keep(connection, message.id, message.mentioned_role_ids, everyone=message.mention_everyone)
+    connection.execute("DELETE FROM message_role_mentions WHERE message_id = ?", (message.id,))
+    _insert_mentions(connection, message)
+    return True
+
+
+def change_extra(connection: sqlite3.Connection, channel_id: int, message_id: int, **changes: object) -> Message | None:
+    """Write some members of a message's `extra`, whatever the others are now; gives the message as it is then.
+
+    None when there is no such message. This does not count as an edit.
+    """
+    message = by_id(connection, channel_id, message_id)
+    if message is None:
+        return None
+    extra: MessageExtra = attrs.evolve(message.extra or MessageExtra(), **changes)  # type: ignore[arg-type]
+    connection.execute("UPDATE messages SET extra = ? WHERE id = ?", (_extra_text(extra), message_id))
+    return attrs.evolve(message, extra=extra)
+
+
+def change_flags(connection: sqlite3.Connection, message_id: int, *, added: int = 0, removed: int = 0) -> bool:
+    """Set and clear bits of a message's flags, which does not count as an edit; returns whether that changed any."""
+    cursor = connection.execute(
+        "UPDATE messages SET flags = (flags | ?1) & ~?2 WHERE id = ?3 AND flags <> (flags | ?1) & ~?2",
+        (added, removed, message_id),
+    )
+    return cursor.rowcount > 0
+
+
+def delete(connection: sqlite3.Connection, channel_id: int, message_id: int) -> bool:
+    """Remove a message and its mentions; returns whether there was one."""
+    return bool(delete_many(connection, channel_id, [message_id]))
+
+
+def last_of_author(connection: sqlite3.Connection, author_id: int) -> int:
+    """The newest message of an author, anywhere; 0 without one."""
+    row = connection.execute("SELECT max(id) FROM messages WHERE author_id = ?", (author_id,)).fetchone()
+    return row[0] or 0
+
+
+def count_of_author(connection: sqlite3.Connection, author_id: int) -> tuple[int, int]:
+    """How many messages an author has written, and in how many channels. What a webhook wrote is nobody's."""
+    row = connection.execute(
+        "SELECT count(*), count(DISTINCT channel_id) FROM messages WHERE author_id = ? AND webhook_id IS NULL",
+        (author_id,),
+    ).fetchone()
+    return row[0], row[1]
+
+
+def page_of_author(connection: sqlite3.Connection, author_id: int, after_id: int, limit: int) -> list[tuple[int, int]]:
+    """Up to `limit` messages of an author above an id, oldest first: the id and the channel of each. What a webhook
+    wrote is nobody's."""
+    return connection.execute(
+        """
+        SELECT id, channel_id FROM messages
+         WHERE author_id = ? AND id > ? AND webhook_id IS NULL
+         ORDER BY id
+         LIMIT ?
+        """,
+        (author_id, after_id, limit),
+    ).fetchall()
+
+
+def some_of_author(
+    connection: sqlite3.Connection, guild_id: int, author_id: int, since_id: int, last_id: int, limit: int
+) -> tuple[int, list[int]] | None:
+    """A channel of the guild with messages of the author from `since_id` to `last_id`, and up to `limit` of them,
+    oldest first; None when there is none left. What a webhook wrote is nobody's."""
+    first = connection.execute(
+        """
+        SELECT messages.channel_id
+          FROM messages JOIN channels ON channels.id = messages.channel_id AND channels.guild_id = ?
+         WHERE messages.author_id = ? AND messages.id BETWEEN ? AND ? AND messages.webhook_id IS NULL
+         ORDER BY messages.id
+         LIMIT 1
+        """,
+        (guild_id, author_id, since_id, last_id),
+    ).fetchone()
+    if first is None:
+        return None
+    rows = connection.execute(
+        """
+        SELECT id FROM messages
+         WHERE author_id = ? AND channel_id = ? AND id BETWEEN ? AND ? AND webhook_id IS NULL
+         ORDER BY id
+         LIMIT ?
+        """,
+        (author_id, first[0], since_id, last_id, limit),
+    )
+    return first[0], [message_id for (message_id,) in rows]
+
+
+def last_of_channel(connection: sqlite3.Connection, channel_id: int) -> int:
+    """The newest message of a channel; 0 without one."""
+    row = connection.execute("SELECT max(id) FROM messages WHERE channel_id = ?", (channel_id,)).fetchone()
+    return row[0] or 0
+
+
+def ids_up_to(connection: sqlite3.Connection, channel_id: int, last_id: int, limit: int) -> list[int]:
+    """The oldest messages of a channel with an id of at most `last_id`, at most `limit` of them."""
+    rows = connection.execute(
+        "SELECT id FROM messages WHERE channel_id = ? AND id <= ? ORDER BY id LIMIT ?", (channel_id, last_id, limit)
+    )
+    return [message_id for (message_id,) in rows]
+
+
+def delete_many(connection: sqlite3.Connection, channel_id: int, message_ids: Iterable[int]) -> list[tuple[int, bool]]:
+    """Remove messages of a channel and their mentions; returns those that there were, oldest first, and whether each
+    was pinned."""
+    gone = []
+    for message_id in sorted(set(message_ids)):
+        read_states.take_back_mention(connection, channel_id, message_id)
+        row = connection.execute(
+            "DELETE FROM messages WHERE id = ? AND channel_id = ? RETURNING pinned_at IS NOT NULL",
+            (message_id, channel_id),
+        ).fetchone()
+        if row is not None:
+            gone.append((message_id, bool(row[0])))
+    return gone
+
+
+def next_of_author(
+    connection: sqlite3.Connection, author_id: int, since_id: int, last_id: int, limit: int, channel_id: int | None
+) -> tuple[int, list[int]] | None:
+    """The channel of the oldest message of the author from `since_id` to `last_id`, and up to `limit` of theirs in it,
+    oldest first; None when there is none left. Only in `channel_id`, if that is given. What a webhook wrote is
+    nobody's."""
+    if channel_id is None:
+        first = connection.execute(
+            """
+            SELECT channel_id FROM messages
+             WHERE author_id = ? AND id BETWEEN ? AND ? AND webhook_id IS NULL
+             ORDER BY id
+             LIMIT 1
+            """,
+            (author_id, since_id, last_id),
+        ).fetchone()
+        if first is None:
+            return None
+        channel_id = first[0]
+    rows = connection.execute(
+        """
+        SELECT id FROM messages
+         WHERE author_id = ? AND channel_id = ? AND id BETWEEN ? AND ? AND webhook_id IS NULL
+         ORDER BY id
+         LIMIT ?
+        """,
+        (author_id, channel_id, since_id, last_id, limit),
+    ).fetchall()
+    return (channel_id, [message_id for (message_id,) in rows]) if rows else None
+
+
+def of_author_in_channel(
+    connection: sqlite3.Connection, *, author_id: int, channel_id: int, since_id: int, last_id: int, limit: int
+) -> list[int]:
+    """Up to `limit` messages of the author in the channel with ids from `since_id` to `last_id`, oldest first. What a
+    webhook wrote is nobody's."""
+    rows = connection.execute(
+        """
+        SELECT id FROM messages
+         WHERE author_id = ? AND channel_id = ? AND id BETWEEN ? AND ? AND webhook_id IS NULL
+         ORDER BY id
+         LIMIT ?
+        """,
+        (author_id, channel_id, since_id, last_id, limit),
+    )
+    return [message_id for (message_id,) in rows]
+
+
+def pin(connection: sqlite3.Connection, message_id: int, pinned_at: int | None) -> None:
+    """Pin a message at this moment (Unix milliseconds); None takes the pin away."""
+    connection.execute("UPDATE messages SET pinned_at = ? WHERE id = ?", (pinned_at, message_id))
+
+
+def pins(
+    connection: sqlite3.Connection, channel_id: int, limit: int, *, before: int | None = None, floor: int = 0
+) -> list[Message]:
+    """The channel's pinned messages with an id of at least `floor`, at most `limit`; the one that was pinned last
+    comes first. `before` is a moment in Unix milliseconds."""
+    rows = connection.execute(_PINS, (channel_id, MAXIMUM if before is None else before, floor, limit)).fetchall()
+    return _with_mentions(connection, rows)
+
+
+def count_pins(connection: sqlite3.Connection, channel_id: int) -> int:
+    """How many messages of the channel are pinned."""
+    row = connection.execute(
+        "SELECT count(*) FROM messages WHERE channel_id = ? AND pinned_at IS NOT NULL", (channel_id,)
+    ).fetchone()
+    return int(row[0])
+
+
+def count_after(connection: sqlite3.Connection, channel_id: int, message_id: int, most: int) -> int:
+    """How many messages of the channel are newer than this one, counted up to `most`."""
+    row = connection.execute(
+        "SELECT count(*) FROM (SELECT 1 FROM messages WHERE channel_id = ? AND id > ? LIMIT ?)",
+        (channel_id, message_id, most),
+    ).fetchone()
+    return int(row[0])
+
+
+def last_pin(connection: sqlite3.Connection, channel_id: int, *, besides: int = 0) -> int | None:
+    """When the newest of the channel's pins was made, in Unix milliseconds; `besides` is a message that does not
+    count."""
+    row = connection.execute(
+        """
+        SELECT pinned_at FROM messages
+         WHERE channel_id = ? AND pinned_at IS NOT NULL AND id <> ?
+         ORDER BY pinned_at DESC
+         LIMIT 1
+        """,
+        (channel_id, besides),
+    ).fetchone()
+    return None if row is None else int(row[0])
+
+
+def newest_of_channels(
+    connection: sqlite3.Connection, floors: Mapping[int, int], *, threads: bool = True
+) -> list[Message]:
+    """The newest message of each of these channels that has one with an id of at least its floor; without `threads`
+    none of those that tell of threads."""
+    plain = "" if threads else f"AND type NOT IN ({_THREAD_TYPES})"
+    statement = f"SELECT id FROM messages WHERE channel_id = ? AND id >= ? {plain} ORDER BY id DESC LIMIT 1"  # noqa: S608
+    newest = (connection.execute(statement, place).fetchone() for place in floors.items())
+    return by_ids(connection, [row[0] for row in newest if row is not None])
+
+
+def _extra_text(extra: MessageExtra | None) -> str | None:
+    if extra is None:
+        return None
+    present = {
+        name: getattr(extra, name) for name, default in _EXTRA_DEFAULTS.items() if getattr(extra, name) != default
+    }
+    return json.dumps(present) if present else None
+
+
+def _insert_mentions(connection: sqlite3.Connection, message: Message) -> None:
+    connection.executemany(
+        "INSERT OR IGNORE INTO message_mentions (message_id, user_id) VALUES (?, ?)",
+        [(message.id, user_id) for user_id in message.mentioned_user_ids],
+    )
+    connection.executemany(
+        "INSERT INTO message_role_mentions (message_id, role_id) VALUES (?, ?)",
+        [(message.id, role_id) for role_id in message.mentioned_role_ids],
+    )
+
+
+def _with_mentions(connection: sqlite3.Connection, rows: Sequence[tuple[Any, ...]]) -> list[Message]:
+    """Messages from rows, in the order of the rows."""
+    if not rows:
+        return []
+    ids = json.dumps([row[0] for row in rows])
+    users: dict[int, list[int]] = defaultdict(list)
+    for message_id, user_id in connection.execute(
+        """
+        SELECT message_id, user_id FROM message_mentions
+         WHERE message_id IN (SELECT value FROM json_each(?))
+         ORDER BY message_id, user_id
+        """,
+        (ids,),
+    ):
+        users[message_id].append(user_id)
+    roles: dict[int, list[int]] = defaultdict(list)
+    for message_id, role_id in connection.execute(
+        """
+        SELECT message_id, role_id FROM message_role_mentions
+         WHERE message_id IN (SELECT value FROM json_each(?))
+         ORDER BY message_id, role_id
+        """,
+        (ids,),
+    ):
+        roles[message_id].append(role_id)
+    found = [Message(*(*row, tuple(users.get(row[0], ())), tuple(roles.get(row[0], ())))) for row in rows]
+    with_files = [message.id for message in found if message.extra is not None and message.extra.attachments]
+    if not with_files:
+        return found
+    files = attachments.of_messages(connection, with_files)
+    return [attrs.evolve(message, attachments=files.get(message.id, ())) for message in found]

@@ -1,0 +1,1 @@
+"""Registration, sign-in, second factors, email addresses and recovery."""

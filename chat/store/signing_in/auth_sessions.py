@@ -1,0 +1,126 @@
+"""Sign-ins: the rows of `auth_sessions`. The token itself is never stored, its SHA-256 is the key."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable
+from typing import Final
+
+import attrs
+
+from chat.store.accounts.accounts import Account, qualified_columns
+
+
+@attrs.frozen
+class AuthSession:
+    """One row of `auth_sessions`. Times are Unix milliseconds."""
+
+    token_hash: bytes = attrs.field(repr=False)
+    user_id: int
+    created_at: int
+    last_used_at: int
+    address: str | None = None
+    user_agent: str | None = None
+    client_os: str | None = None
+    client_platform: str | None = None
+    proved_at: int | None = None
+    """When a password, a passkey or a provider proved whose sign-in it is; None where another sign-in vouched for it.
+    Nothing to know of one that has ended."""
+
+
+@attrs.frozen
+class EndedAuthSession:
+    """One row of `ended_auth_sessions`: a sign-in, and when it ended (Unix milliseconds)."""
+
+    session: AuthSession
+    ended_at: int
+
+
+ENDED_KEPT: Final = 1_000
+"""Ended sign-ins of one account that stay listed."""
+
+_NAMES: Final = [field.name for field in attrs.fields(AuthSession)]
+_COLUMNS: Final = ", ".join(_NAMES)
+_KEPT: Final = ", ".join(name for name in _NAMES if name != "proved_at")
+_KEEP: Final = f"""
+    INSERT OR REPLACE INTO ended_auth_sessions ({_KEPT}, ended_at)
+    SELECT {_KEPT}, ? FROM auth_sessions WHERE user_id = ?
+"""  # noqa: S608 - the column names are our own
+_ENDED: Final = f"""
+    SELECT {_KEPT}, ended_at FROM ended_auth_sessions WHERE user_id = ? ORDER BY created_at DESC, token_hash
+"""  # noqa: S608
+_OF_USER: Final = f"SELECT {_COLUMNS} FROM auth_sessions WHERE user_id = ? ORDER BY last_used_at DESC, token_hash"  # noqa: S608
+_ACCOUNT: Final = f"""
+    SELECT {qualified_columns("users")}
+      FROM auth_sessions
+      JOIN users ON users.id = auth_sessions.user_id
+     WHERE auth_sessions.token_hash = ?
+"""  # noqa: S608 - the column names are our own
+
+
+def account_of(connection: sqlite3.Connection, token_hash: bytes) -> Account | None:
+    """The account that signed in with the token of this hash."""
+    row = connection.execute(_ACCOUNT, (token_hash,)).fetchone()
+    return None if row is None else Account(*row)
+
+
+def proved_at(connection: sqlite3.Connection, token_hash: bytes) -> int | None:
+    """When it was last proved whose sign-in this is, as `AuthSession.proved_at`; None for one that is not."""
+    row = connection.execute("SELECT proved_at FROM auth_sessions WHERE token_hash = ?", (token_hash,)).fetchone()
+    return None if row is None else row[0]
+
+
+def of_user(connection: sqlite3.Connection, user_id: int) -> list[AuthSession]:
+    """The account's sign-ins, the most recently used first."""
+    return [AuthSession(*row) for row in connection.execute(_OF_USER, (user_id,))]
+
+
+def insert(connection: sqlite3.Connection, session: AuthSession) -> None:
+    """Record a sign-in."""
+    connection.execute(
+        f"INSERT INTO auth_sessions ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",  # noqa: S608
+        attrs.astuple(session),
+    )
+
+
+def ended_of_user(connection: sqlite3.Connection, user_id: int) -> list[EndedAuthSession]:
+    """The account's sign-ins that have ended, the newest first; of very many only the last."""
+    return [EndedAuthSession(AuthSession(*row), ended_at) for *row, ended_at in connection.execute(_ENDED, (user_id,))]
+
+
+def end(connection: sqlite3.Connection, user_id: int, token_hashes: Iterable[bytes], ended_at: int) -> list[bytes]:
+    """End those of the account's sign-ins that are named; returns the hashes of those that there were."""
+    ended = [
+        token_hash
+        for token_hash in token_hashes
+        if connection.execute(f"{_KEEP} AND token_hash = ?", (ended_at, user_id, token_hash)).rowcount
+    ]
+    for token_hash in ended:
+        connection.execute("DELETE FROM auth_sessions WHERE token_hash = ?", (token_hash,))
+    _forget_old(connection, user_id)
+    return ended
+
+
+def end_of_user(connection: sqlite3.Connection, user_id: int, ended_at: int) -> int:
+    """End every sign-in of the account; returns how many there were."""
+    connection.execute(_KEEP, (ended_at, user_id))
+    _forget_old(connection, user_id)
+    return connection.execute("DELETE FROM auth_sessions WHERE user_id = ?", (user_id,)).rowcount
+
+
+def _forget_old(connection: sqlite3.Connection, user_id: int) -> None:
+    connection.execute(
+        """
+        DELETE FROM ended_auth_sessions
+         WHERE token_hash IN (SELECT token_hash FROM ended_auth_sessions
+                               WHERE user_id = ? ORDER BY created_at DESC LIMIT -1 OFFSET ?)
+        """,
+        (user_id, ENDED_KEPT),
+    )
+
+
+def touch(connection: sqlite3.Connection, token_hash: bytes, used_at: int, address: str) -> None:
+    """Note a use at this moment from this address; a sign-in that has ended stays ended."""
+    connection.execute(
+        "UPDATE auth_sessions SET last_used_at = ?, address = ? WHERE token_hash = ?", (used_at, address, token_hash)
+    )

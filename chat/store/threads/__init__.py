@@ -1,0 +1,1 @@
+"""Threads, forums and their posts."""

@@ -1,0 +1,504 @@
+"""The index of messages against a plain look at every message, through whatever happens to them."""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from collections.abc import Iterator
+from typing import Any
+
+import attrs
+import pytest
+from hypothesis import event, given, settings
+from hypothesis import strategies as st
+
+from chat.registries.channel_types import ChannelType
+from chat.registries.message_types import MessageType
+from chat.store.connections import connect
+from chat.store.messages import message_search, message_search_entries, messages
+from chat.store.messages.message_search import Criteria, Place, Scope, by_relevance, matching
+from chat.store.messages.message_search_entries import (
+    AuthorType,
+    ContentType,
+    EmbedType,
+    bring_up_to_date,
+    discrepancies,
+    pending,
+    pending_among,
+)
+from chat.store.messages.messages import Message, MessageExtra
+from chat.store.messages.search_deadlines import QueryTooSlow, given_up_after
+from chat.store.migrations import MIGRATIONS, migrate
+
+GUILD, OTHER_GUILD = 1, 2
+TEXT, VOICE, FORUM, ELSEWHERE, CONVERSATION = 10, 11, 12, 13, 14
+PUBLIC, PRIVATE, POST = 20, 21, 22
+CHANNELS = {
+    TEXT: (GUILD, ChannelType.GUILD_TEXT, None),
+    VOICE: (GUILD, ChannelType.GUILD_VOICE, None),
+    FORUM: (GUILD, ChannelType.GUILD_FORUM, None),
+    ELSEWHERE: (OTHER_GUILD, ChannelType.GUILD_TEXT, None),
+    CONVERSATION: (None, ChannelType.DM, None),
+    PUBLIC: (GUILD, ChannelType.PUBLIC_THREAD, TEXT),
+    PRIVATE: (GUILD, ChannelType.PRIVATE_THREAD, TEXT),
+    POST: (GUILD, ChannelType.PUBLIC_THREAD, FORUM),
+}
+PERSON, BOT, NOBODY = 100, 101, 102
+WEBHOOK = 110
+USERS = (PERSON, BOT, NOBODY)
+
+
+@pytest.fixture(scope="module")
+def connection() -> Iterator[sqlite3.Connection]:
+    connection = connect(":memory:")
+    migrate(connection)
+    for guild_id in (GUILD, OTHER_GUILD):
+        connection.execute(
+            "INSERT INTO users (id, username, username_key, discriminator, created_at) VALUES (?, 'o', ?, 1, 0)",
+            (guild_id, str(guild_id)),
+        )
+        connection.execute(
+            "INSERT INTO guilds (id, owner_id, name, features, created_at) VALUES (?, ?, 'g', '[]', 0)",
+            (guild_id, guild_id),
+        )
+    for user_id in (PERSON, BOT):
+        connection.execute(
+            """
+            INSERT INTO users (id, username, username_key, discriminator, bot, created_at) VALUES (?, 'u', ?, 1, ?, 0)
+            """,
+            (user_id, str(user_id), user_id == BOT),
+        )
+    for channel_id, (guild, kind, parent) in CHANNELS.items():
+        connection.execute(
+            "INSERT INTO channels (id, guild_id, type, parent_id) VALUES (?, ?, ?, ?)",
+            (channel_id, guild, int(kind), parent),
+        )
+    yield connection
+    connection.close()
+
+
+words = st.sampled_from(["cat", "cats", "catalogue", "dog", "Dog!", "café", "世界", "世", "界人", "👍", "x", '"', "OR"])
+texts = st.lists(words, max_size=6).map(" ".join)
+links = st.sampled_from(
+    ["", " https://example.com/a", " http://me@Other.example:80/", " https://", " ftp://example.com"]
+)
+embeds = st.lists(
+    st.sampled_from(
+        [
+            {"type": "rich"},
+            {"type": "video", "provider": {"name": "Tube"}},
+            {"type": "article", "provider": {"name": "News"}},
+            {"type": "gifv"},
+            {"type": "image", "provider": {}},
+        ]
+    ),
+    max_size=2,
+)
+extras = st.builds(
+    MessageExtra,
+    embeds=st.just(()),
+    link_embeds=embeds,
+    stickers=st.sampled_from([(), ({"id": "1", "name": "s", "animated": False},)]),
+    snapshots=st.sampled_from([(), ({"content": "cat", "timestamp": "x", "type": 0, "flags": 0},)]),
+)
+
+
+@st.composite
+def written(draw: st.DrawFn) -> Message:
+    """A message as somebody may have written it; its id is given later."""
+    author_id = draw(st.sampled_from((*USERS, WEBHOOK)))
+    return Message(
+        id=0,
+        channel_id=draw(st.sampled_from(sorted(CHANNELS))),
+        author_id=author_id,
+        webhook_id=WEBHOOK if author_id == WEBHOOK else None,
+        type=draw(st.sampled_from([MessageType.DEFAULT, MessageType.REPLY, MessageType.CHANNEL_PINNED_MESSAGE])).value,
+        content=draw(texts) + draw(links),
+        flags=draw(st.sampled_from([0, 4])),
+        mention_everyone=draw(st.booleans()),
+        extra=draw(st.none() | extras),
+        mentioned_user_ids=tuple(sorted(draw(st.sets(st.sampled_from(USERS), max_size=2)))),
+    )
+
+
+def some_of(values: Any) -> st.SearchStrategy[tuple[Any, ...]]:
+    return st.lists(st.sampled_from(list(values)), max_size=2).map(tuple)
+
+
+ASKED: dict[str, st.SearchStrategy[Any]] = {
+    "content": texts,
+    "contents": st.lists(texts, max_size=2).map(tuple),
+    "exact_phrases": st.lists(texts, max_size=2).map(tuple),
+    "author_ids": some_of((*USERS, WEBHOOK)),
+    "author_types": some_of(AuthorType),
+    "mentions": some_of(USERS),
+    "mention_everyone": st.booleans(),
+    "pinned": st.booleans(),
+    "has": some_of(ContentType),
+    "embed_types": some_of(EmbedType),
+    "embed_providers": some_of(["tube", "NEWS", ""]),
+    "link_hostnames": some_of(["EXAMPLE.com", "other.example"]),
+    "excluded_author_ids": some_of((*USERS, WEBHOOK)),
+    "excluded_author_types": some_of(AuthorType),
+    "excluded_mentions": some_of(USERS),
+    "excluded_has": some_of(ContentType),
+    "excluded_embed_types": some_of(EmbedType),
+    "excluded_embed_providers": some_of(["tube"]),
+    "excluded_link_hostnames": some_of(["example.COM"]),
+    "min_id": st.integers(0, 30),
+    "max_id": st.integers(0, 30),
+}
+
+
+@st.composite
+def wanted(draw: st.DrawFn) -> Criteria:
+    """One, two or three things at once, so that something is found now and then."""
+    names = draw(st.sets(st.sampled_from(sorted(ASKED)), max_size=3))
+    return Criteria(**{name: draw(ASKED[name]) for name in sorted(names)})
+
+
+places = st.builds(
+    Place,
+    st.sampled_from(sorted(CHANNELS)),
+    st.sampled_from([0, 0, 0, 5, 12]),
+    st.booleans(),
+    st.booleans(),
+    st.booleans(),
+)
+excluded_places = st.builds(Place, st.sampled_from(sorted(CHANNELS)), public_threads=st.booleans())
+
+
+@st.composite
+def scopes(draw: st.DrawFn) -> Scope:
+    found = {place.channel_id: place for place in draw(st.lists(places, max_size=8))}
+    guilds: set[int] = set()
+    for channel_id in found:
+        guild_id = CHANNELS[channel_id][0]
+        if guild_id is None:
+            return Scope(tuple(found.values()), (), tuple(draw(st.lists(excluded_places, max_size=2))))
+        guilds.add(guild_id)
+    return Scope(tuple(found.values()), tuple(guilds), tuple(draw(st.lists(excluded_places, max_size=2))))
+
+
+# The plain look: what is written here knows nothing of terms, but how texts of this test are to be read.
+
+
+def is_at(message: Message, place: Place) -> bool:
+    _, kind, parent = CHANNELS[message.channel_id]
+    if message.channel_id == place.channel_id:
+        return place.itself
+    if parent != place.channel_id:
+        return False
+    return place.private_threads if kind == ChannelType.PRIVATE_THREAD else place.public_threads
+
+
+def read(text: str) -> list[list[str]]:
+    """Chunks of the alphabet above."""
+    plain = text.lower().replace("é", "e")
+    return [re.findall(r"[a-z0-9]+|[世界人👍]", chunk) for chunk in re.findall(r"[a-z0-9世界人👍]+", plain)]
+
+
+def has_phrase(text: str, sequence: list[str], *, begins: bool = False) -> bool:
+    terms = [term for chunk in read(text) for term in chunk]
+    for start in range(len(terms) - len(sequence) + 1):
+        part = terms[start : start + len(sequence)]
+        if part[:-1] == sequence[:-1] and (part[-1].startswith(sequence[-1]) if begins else part[-1] == sequence[-1]):
+            return True
+    return False
+
+
+def has_all(text: str, asked: list[list[str]]) -> bool:
+    return bool(asked) and has_phrase(text, [term for chunk in asked for term in chunk])
+
+
+def contains(text: str, asked: str) -> bool:
+    *others, last = read(asked) or [[]]
+    if not last:
+        return False
+    return all(has_phrase(text, chunk) for chunk in others) and has_phrase(text, last, begins=len(last[-1]) >= 3)
+
+
+def kinds_of(message: Message) -> set[str]:
+    extra = message.extra or MessageExtra()
+    kinds = set()
+    if re.search(r"https?://\w", message.content):
+        kinds.add("link")
+    if extra.link_embeds and not message.flags & 4:
+        kinds.add("embed")
+    if extra.stickers:
+        kinds.add("sticker")
+    if extra.snapshots:
+        kinds.add("snapshot")
+    return kinds
+
+
+def hosts_of(message: Message) -> set[str]:
+    return {
+        host
+        for host in ("example.com", "other.example")
+        if re.search(rf"https?://(me@)?{host}", message.content.lower())
+    }
+
+
+def embed_types_of(message: Message) -> set[str]:
+    shown = {"video": "video", "gifv": "video", "article": "article", "image": "image"}
+    extra = message.extra or MessageExtra()
+    return set() if message.flags & 4 else {shown[each["type"]] for each in extra.link_embeds if each["type"] in shown}
+
+
+def providers_of(message: Message) -> set[str]:
+    extra = message.extra or MessageExtra()
+    names = [each.get("provider", {}).get("name") for each in extra.link_embeds]
+    return set() if message.flags & 4 else {name.lower() for name in names if name}
+
+
+def author_type_of(message: Message) -> str:
+    if message.webhook_id is not None:
+        return "webhook"
+    return "bot" if message.author_id == BOT else "user"
+
+
+def is_as_asked(message: Message, criteria: Criteria) -> bool:
+    def any_of(values: Any, present: set[Any]) -> bool:
+        return not values or bool({value.lower() if type(value) is str else value for value in values} & present)
+
+    def none_of(values: Any, present: set[Any]) -> bool:
+        return not values or not any_of(values, present)
+
+    facts: dict[str, set[Any]] = {
+        "author_ids": {message.author_id},
+        "author_types": {author_type_of(message)},
+        "mentions": set(message.mentioned_user_ids),
+        "embed_types": embed_types_of(message),
+        "embed_providers": providers_of(message),
+        "link_hostnames": hosts_of(message),
+    }
+    text = message.content
+    return (
+        message.type in (0, 19)
+        and criteria.min_id <= message.id <= criteria.max_id
+        and (criteria.content is None or contains(text, criteria.content))
+        and (not criteria.contents or any(contains(text, each) for each in criteria.contents))
+        and all(has_all(text, read(each)) for each in criteria.exact_phrases)
+        and all(any_of(getattr(criteria, name), present) for name, present in facts.items())
+        and all(none_of(getattr(criteria, f"excluded_{name}"), present) for name, present in facts.items())
+        and set(criteria.has) <= kinds_of(message)
+        and not set(criteria.excluded_has) & kinds_of(message)
+        and criteria.mention_everyone in (None, message.mention_everyone)
+        and criteria.pinned in (None, message.pinned_at is not None)
+    )
+
+
+def expected(found: dict[int, Message], scope: Scope, criteria: Criteria) -> list[int]:
+    return [
+        message.id
+        for message in sorted(found.values(), key=lambda message: -message.id)
+        if any(is_at(message, place) and message.id >= place.floor for place in scope.places)
+        and not any(is_at(message, place) for place in scope.excluded)
+        and is_as_asked(message, criteria)
+    ]
+
+
+actions = st.lists(
+    st.tuples(
+        st.sampled_from(["write", "write", "write", "edit", "delete", "pin", "index"]), written(), st.integers(0, 30)
+    ),
+    max_size=30,
+)
+
+
+@settings(deadline=None, max_examples=250)
+@given(actions, st.lists(st.tuples(scopes(), wanted()), min_size=1, max_size=5), st.booleans())
+def test_a_search_finds_what_a_look_at_every_message_finds(
+    connection: sqlite3.Connection,
+    actions: list[tuple[str, Message, int]],
+    searches: list[tuple[Scope, Criteria]],
+    names_places: bool,
+) -> None:
+    connection.execute("BEGIN")
+    named, message_search.NAMED_PLACES = message_search.NAMED_PLACES, 64 if names_places else 1  # type: ignore[misc]
+    try:
+        found: dict[int, Message] = {}
+        for number, (action, drawn, choice) in enumerate(actions, start=1):
+            ids = sorted(found)
+            chosen = ids[choice % len(ids)] if ids else None
+            if action == "write":
+                found[number] = attrs.evolve(drawn, id=number)
+                assert messages.insert(connection, found[number])
+            elif action == "index":
+                bring_up_to_date(connection, 1 + choice % 5)
+            elif chosen is None:
+                continue
+            elif action == "delete":
+                messages.delete(connection, found.pop(chosen).channel_id, chosen)
+            elif action == "edit":
+                found[chosen] = attrs.evolve(
+                    found[chosen],
+                    content=drawn.content,
+                    flags=drawn.flags,
+                    extra=drawn.extra,
+                    mention_everyone=drawn.mention_everyone,
+                    mentioned_user_ids=drawn.mentioned_user_ids,
+                )
+                messages.update(connection, found[chosen])
+            else:
+                pinned_at = None if found[chosen].pinned_at else choice + 1
+                found[chosen] = attrs.evolve(found[chosen], pinned_at=pinned_at)
+                connection.execute("UPDATE messages SET pinned_at = ? WHERE id = ?", (pinned_at, chosen))
+        while bring_up_to_date(connection, 7):
+            pass
+        assert pending(connection, 1) == 0
+        assert discrepancies(connection) == []
+        for scope, criteria in searches:
+            ids = expected(found, scope, criteria)
+            event("finds something" if ids else "finds nothing")
+            assert matching(connection, scope, criteria) == ids
+            assert matching(connection, scope, criteria, ascending=True) == ids[::-1]
+            assert matching(connection, scope, criteria, most=2) == ids[:2]
+            assert sorted(by_relevance(connection, criteria, ids), reverse=True) == ids
+    finally:
+        message_search.NAMED_PLACES = named  # type: ignore[misc]
+        connection.execute("ROLLBACK")
+
+
+EVERYWHERE = Scope((Place(TEXT, public_threads=True, private_threads=True), Place(VOICE)), (GUILD,))
+
+
+@pytest.fixture
+def clean(connection: sqlite3.Connection) -> Iterator[sqlite3.Connection]:
+    connection.execute("BEGIN")
+    yield connection
+    connection.execute("ROLLBACK")
+
+
+def write(connection: sqlite3.Connection, *contents: str, first: int = 1) -> None:
+    for number, content in enumerate(contents, start=first):
+        assert messages.insert(connection, Message(number, TEXT, PERSON, 0, content))
+
+
+def test_relevance_puts_first_what_says_it_often_in_few_words(clean: sqlite3.Connection) -> None:
+    write(clean, "cat", "cat " + "and many other things " * 5, "cat cat", "cats", "cat")
+    bring_up_to_date(clean, 100)
+    asked = Criteria(content="cat")
+    found = matching(clean, EVERYWHERE, asked)
+    assert found == [5, 4, 3, 2, 1]
+    assert by_relevance(clean, asked, found) == [3, 5, 4, 1, 2]
+    assert by_relevance(clean, Criteria(), found) == found
+
+
+def test_what_deletes_a_channel_takes_its_messages_out_of_the_index(clean: sqlite3.Connection) -> None:
+    write(clean, "cat", "dog")
+    bring_up_to_date(clean, 100)
+    clean.execute("DELETE FROM channels WHERE id = ?", (TEXT,))
+    assert pending_among(clean, [1, 2, 3]) == {1, 2}
+    assert bring_up_to_date(clean, 100) == 2
+    assert clean.execute("SELECT rowid FROM message_search").fetchall() == []
+    assert discrepancies(clean) == []
+
+
+def test_a_change_that_concerns_no_search_is_not_noted(clean: sqlite3.Connection) -> None:
+    write(clean, "cat")
+    bring_up_to_date(clean, 100)
+    clean.execute("UPDATE messages SET edited_at = 5, nonce = 'n', has_reactions = 1")
+    assert pending(clean, 5) == 0
+    clean.execute("UPDATE messages SET flags = 32")
+    assert pending(clean, 5) == 1
+    assert bring_up_to_date(clean, 100) == 1
+
+
+def test_the_newest_get_into_the_index_first(clean: sqlite3.Connection) -> None:
+    write(clean, *["cat"] * 10)
+    assert bring_up_to_date(clean, 3) == 3
+    assert matching(clean, EVERYWHERE, Criteria(content="cat")) == [10, 9, 8]
+    assert pending(clean, 5) == 5
+    assert pending(clean, 50) == 7
+
+
+def test_a_wrong_entry_is_noticed(clean: sqlite3.Connection) -> None:
+    write(clean, "cat", "dog", "cow")
+    assert bring_up_to_date(clean, 100) == 3
+    clean.execute("DELETE FROM message_search WHERE rowid = 1")
+    clean.execute("UPDATE message_search SET words = 'bird' WHERE rowid = 2")
+    clean.execute("INSERT INTO message_search (rowid, words, filters) VALUES (9, 'ghost', '')")
+    assert discrepancies(clean) == [1, 2, 9]
+    assert discrepancies(clean, 1) == [1]
+
+
+def test_files_are_found_by_kind_name_and_ending(clean: sqlite3.Connection) -> None:
+    for number, (name, kind) in enumerate(
+        [("Holiday Photo (1).PNG", "image/png"), ("song.mp3", "audio/mpeg"), ("notes", "text/plain")], start=1
+    ):
+        extra = MessageExtra(attachments=1)
+        assert messages.insert(clean, Message(number, TEXT, PERSON, 0, "", extra=extra))
+        clean.execute(
+            """
+            INSERT INTO attachments (id, channel_id, message_id, user_id, filename, content_type, size, stored)
+            VALUES (?, ?, ?, ?, ?, ?, 1, 1)
+            """,
+            (number, TEXT, number, PERSON, name, kind),
+        )
+    bring_up_to_date(clean, 100)
+
+    def found(**asked: Any) -> list[int]:
+        return matching(clean, EVERYWHERE, Criteria(**asked))
+
+    assert found(has=(ContentType.FILE,)) == [3, 2, 1]
+    assert found(has=(ContentType.IMAGE,)) == [1]
+    assert found(has=(ContentType.SOUND, ContentType.FILE)) == [2]
+    assert found(has=(ContentType.VIDEO,)) == []
+    assert found(attachment_extensions=("png",)) == [1]
+    assert found(attachment_extensions=("MP3", "png")) == [2, 1]
+    assert found(excluded_attachment_extensions=("png",)) == [3, 2]
+    assert found(attachment_filenames=("holiday photo",)) == [1]
+    assert found(attachment_filenames=("photo holiday",)) == []
+    assert found(attachment_filenames=("notes", "song.mp3")) == [3, 2]
+    assert found(attachment_filenames=("...",)) == []
+    assert found(excluded_attachment_filenames=("photo",)) == [3, 2]
+    assert found(content="holiday") == []
+
+
+def test_many_places_are_not_named_one_by_one(clean: sqlite3.Connection) -> None:
+    write(clean, "cat", "dog")
+    bring_up_to_date(clean, 100)
+    many = tuple(Place(1_000 + number, public_threads=True) for number in range(5_000))
+    assert matching(clean, Scope((Place(TEXT), *many), (GUILD,)), Criteria(content="cat")) == [1]
+    assert matching(clean, Scope((Place(TEXT), *many)), Criteria()) == [2, 1]
+    assert matching(clean, Scope((Place(TEXT), *many), tuple(range(500))), Criteria(content="dog")) == [2]
+    assert matching(clean, Scope(many, (GUILD,)), Criteria()) == []
+    assert matching(clean, EVERYWHERE, Criteria(author_ids=tuple(range(100)), contents=("cat ox " * 170,) * 100)) == []
+
+
+def test_messages_of_an_older_database_are_noted_when_it_gets_its_index() -> None:
+    connection = connect(":memory:")
+    names = [migration.__name__ for migration in MIGRATIONS]
+    migrate(connection, MIGRATIONS[: names.index("message_search")])
+    connection.execute("PRAGMA foreign_keys = OFF")
+    connection.execute("INSERT INTO channels (id, type) VALUES (1, 0)")
+    connection.executemany(
+        "INSERT INTO messages (id, channel_id, author_id, type, content) VALUES (?, 1, 1, 0, 'cat')",
+        [(number,) for number in range(1, 8)],
+    )
+    migrate(connection)
+    assert pending(connection, 100) == 7
+    while bring_up_to_date(connection, 3):
+        pass
+    assert matching(connection, Scope((Place(1),)), Criteria(content="cat")) == [7, 6, 5, 4, 3, 2, 1]
+    assert discrepancies(connection) == []
+    connection.close()
+
+
+def test_a_query_that_takes_too_long_is_given_up_and_the_connection_stays_good(clean: sqlite3.Connection) -> None:
+    endless = "WITH RECURSIVE n (i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"
+    with pytest.raises(QueryTooSlow), given_up_after(clean, 0.05):
+        clean.execute(endless).fetchone()
+    with pytest.raises(sqlite3.OperationalError, match="no such table"), given_up_after(clean, 5):
+        clean.execute("SELECT * FROM absent")
+    assert clean.execute("SELECT 1").fetchone() == (1,)
+
+
+def test_entries_are_of_what_people_write() -> None:
+    around = message_search_entries.Surroundings(GUILD, 0, None, 0)
+    assert message_search_entries.entry_of(Message(1, TEXT, PERSON, 7, "x"), around) is None
+    entry = message_search_entries.entry_of(Message(1, TEXT, PERSON, 19, "X y"), around)
+    assert entry is not None
+    assert entry[0] == "x y"
