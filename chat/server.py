@@ -18,40 +18,54 @@ import structlog
 import trio
 
 from chat.admin.routes import ADMIN_ROUTES
+from chat.api import buckets
 from chat.api.app import ChatApp
+from chat.api.backend import Backend
 from chat.api.faults import HttpFaults
 from chat.api.http_server import HttpServer
 from chat.api.kernel import Kernel
+from chat.api.openapi.published import PublishedDocument
 from chat.api.operation import Routes
+from chat.api.rate_limit import RateLimiter
 from chat.api.routes import ROUTES
-from chat.api.services import Services
 from chat.auth.address_bans import AddressBans
-from chat.auth.blocked_networks import BlockedNetworks
+from chat.auth.captcha import Captcha
 from chat.auth.client_address import ClientAddresses
 from chat.auth.connection_counts import ConnectionCounts
 from chat.auth.keys import Keys
+from chat.auth.outgoing_http import OutgoingHttp
 from chat.auth.passwords import STRONG, HashCost, Passwords
 from chat.auth.resolve import resolve_gateway_token
 from chat.auth.tokens import TokenMint
 from chat.bus.bus import Bus, CredentialsRevoked
 from chat.clock import JUMP_MS, Clock, MovableClock, SkippingClock, report_jumps
-from chat.composition import build_services
 from chat.config import Settings
 from chat.config.overrides import Overrides, accepted
-from chat.domain.accounts.account_states import AccountStates, find_partial_user, is_animated
+from chat.domain.accounts import assemble as accounts_assembly
+from chat.domain.accounts.assemble import AccountsArea
+from chat.domain.administration import assemble as administration
 from chat.domain.administration import guild_administration
-from chat.domain.policy.blocked_values import BlockedValues
+from chat.domain.applications import assemble as applications
+from chat.domain.areas import Areas
+from chat.domain.core import Core
+from chat.domain.ground import Ground
+from chat.domain.guilds import assemble as guilds
+from chat.domain.messages import assemble as messages
+from chat.domain.people import assemble as people
+from chat.domain.people.assemble import PeopleArea
+from chat.domain.policy import assemble as policy
+from chat.domain.policy.assemble import PolicyArea
 from chat.domain.policy.origins import Origins
-from chat.domain.presence.active_calls import ActiveCalls
-from chat.domain.presence.presence_audience import are_acquainted, presence_audience
-from chat.domain.presence.presences import Presences
-from chat.domain.presence.voice_states import VoiceStates
+from chat.domain.policy.readiness import Readiness
+from chat.domain.presence import assemble as presence
+from chat.domain.presence.assemble import PresenceArea
+from chat.domain.signing_in import assemble as signing_in
+from chat.domain.standing import assemble as standing
+from chat.domain.standing.assemble import StandingArea
+from chat.domain.standing.factors import has_factor
 from chat.domain.standing.guild_states import GuildStates
-from chat.domain.standing.private_channels import PrivateChannels
-from chat.domain.standing.relationships import Relationships
-from chat.domain.standing.rosters import Rosters
-from chat.domain.standing.thread_access import ThreadLookup
-from chat.foundations import Foundations
+from chat.domain.threads import assemble as threads
+from chat.domain.webhooks import assemble as webhooks
 from chat.gateway.commands.handler import CommandHandler
 from chat.gateway.gateway import Gateway, GatewaySettings
 from chat.gateway.guild_payloads import GuildPayloads
@@ -67,7 +81,6 @@ from chat.store.administration import chosen_settings
 from chat.store.data_directory import DataDirectory
 from chat.store.database import Database
 from chat.store.last_id import last_id
-from chat.store.standing import private_channels as private_channels_store
 from chat.supervision import lasting
 from chat.web.pages import Pages
 
@@ -113,130 +126,85 @@ class Server:
         self.surroundings = surroundings
         database, clock = surroundings.database, surroundings.clock
         settings = attrs.evolve(surroundings.settings)  # of this server alone: they change while it runs
-        chance = surroundings.chance
         self.settings = settings
         self.overrides = Overrides(settings)
         self.take_up_chosen_settings()
         self.database = database
         self.clock = clock
-        self.bus = bus = Bus()
-        self.snowflakes = snowflakes = surroundings.snowflakes or SnowflakeGenerator(clock)
+        self.snowflakes = surroundings.snowflakes or SnowflakeGenerator(clock)
         self._keep_ids_ascending()
-        self.guild_states = guild_states = GuildStates(database, clock)
-        self.passwords = passwords = Passwords(chance, surroundings.hash_cost, in_threads=surroundings.work_in_threads)
-        mint = TokenMint(chance)
-        blocked = BlockedValues(settings, BlockedNetworks())
+        ground = _ground(surroundings, self.overrides, self.snowflakes)
+        self.bus, self.passwords = ground.bus, ground.passwords
+        self.limiter = RateLimiter(enabled=settings.rate_limits)
+
+        # From the lowest area up: each is built from the core and the areas before it.
+        guild_states = GuildStates(database, clock)
+        voice_states = presence.voice_states(ground, guild_states)
+        standing_area = standing.assemble(
+            ground,
+            guild_states,
+            has_factor=partial(has_factor, database),
+            is_in_voice=voice_states.is_in_channel,
+        )
+        policy_area = policy.assemble(ground, surroundings.origins)
+        presence_area = presence.assemble(ground, standing_area, policy_area, voice_states)
+        self.core = core = _core(ground, surroundings.origins, standing_area, policy_area, presence_area)
+        signing_in_area = signing_in.assemble(core, policy_area, self._guesses())
+        messages_area = messages.assemble(core, standing_area, policy_area, presence_area, signing_in_area)
+        accounts_area = accounts_assembly.assemble(
+            core, standing_area, policy_area, presence_area, signing_in_area, messages_area
+        )
+        threads_area = threads.assemble(core, standing_area, messages_area)
+        people_area = people.assemble(core, standing_area, policy_area, presence_area, messages_area)
+        guilds_area = guilds.assemble(
+            core,
+            standing_area,
+            policy_area,
+            presence_area,
+            signing_in_area,
+            messages_area,
+            accounts_area,
+            people_area,
+        )
         self.addresses = ClientAddresses(
             settings.trusted_proxies, test_header=settings.gateway.address_header_for_tests
         )
-        self.address_bans = address_bans = AddressBans(
-            database, clock, settings.ip_ban, blocked.networks, self.addresses.was_unnamed_proxy
+        self.address_bans = AddressBans(
+            database, clock, settings.ip_ban, policy_area.blocked.networks, self.addresses.was_unnamed_proxy
         )
-        partial_user_of = partial(find_partial_user, database)
-        self.relationships = relationships = Relationships(database, bus, clock, partial_user_of=partial_user_of)
-        thread_lookup = ThreadLookup(database)
-        private_channels = PrivateChannels(database, bus, snowflakes, settings, partial_user_of=partial_user_of)
-        random_hex = partial(_random_hex, chance)
-        voice_states = VoiceStates(
-            bus,
-            guild_states,
-            clock,
-            random_hex=random_hex,
-            recipients_of=lambda channel_id: private_channels_store.recipient_ids(database.reader, channel_id),
+        self.gateway = gateway = _gateway(
+            core, standing_area, presence_area, accounts_area, people_area, self.address_bans
         )
-        self.voice_states = voice_states
-        active_calls = ActiveCalls(voice_states)
-        self.account_states = account_states = AccountStates(
-            database,
-            clock,
-            relationships,
-            private_channels,
-            guild_states,
-            premium_for_everyone=settings.premium_mode == "everyone",
-            calls_of=active_calls.of_account,
-            voice_regions=settings.voice.regions,
-            memes_of=lambda user_id: self.services.favorite_memes.of_user(user_id),
-        )
-        self.presences = presences = Presences(
-            bus,
-            clock,
-            friends_of=partial(presence_audience, database),
-            partial_user_of=partial_user_of,
-            are_acquainted=partial(are_acquainted, database),
-            is_animated=partial(is_animated, database),
-            blocks_text=blocked.blocks_text,
-        )
-        self.rosters = rosters = Rosters(database, bus)
-
-        def make_commands(hub: Hub, subscriptions: Subscriptions, guild_payloads: GuildPayloads) -> CommandHandler:
-            return CommandHandler(
-                hub,
-                subscriptions,
-                guild_payloads,
-                bus=bus,
-                presences=presences,
-                voice_states=voice_states,
-                rosters=rosters,
-                database=database,
-                clock=clock,
-                rate_limited=settings.rate_limits,
-                prepare_call=lambda caller, channel_id: self.services.calls.prepare(caller, channel_id),
-            )
-
-        self.gateway = Gateway(
-            GatewaySettings(
-                heartbeat_interval_ms=settings.gateway.heartbeat_interval_ms,
-                identify_budget=settings.gateway.identify_budget,
-                connections_per_address=settings.gateway.connections_per_address,
-                sessions_per_user=settings.gateway.sessions_per_user,
-                bot_shard_guild_ceiling=settings.gateway.bot_shard_guild_ceiling,
-                rate_limited=settings.rate_limits,
+        self.areas = Areas(
+            standing=standing_area,
+            policy=policy_area,
+            presence=presence_area,
+            signing_in=signing_in_area,
+            messages=messages_area,
+            accounts=accounts_area,
+            threads=threads_area,
+            people=people_area,
+            webhooks=webhooks.assemble(core, policy_area, messages_area, threads_area),
+            guilds=guilds_area,
+            applications=applications.assemble(core, policy_area, signing_in_area, accounts_area, guilds_area),
+            administration=administration.assemble(
+                core,
+                standing_area,
+                policy_area,
+                presence_area,
+                signing_in_area,
+                messages_area,
+                accounts_area,
+                people_area,
+                guilds_area,
+                administration.GatewayView(figures=gateway.figures, sessions_in=gateway.sessions_in),
             ),
-            bus=bus,
-            guild_states=guild_states,
-            presences=presences,
-            voice_states=voice_states,
-            accounts=account_states,
-            resolve_token=lambda token: resolve_gateway_token(database.reader, token),
-            note_failure=address_bans.note_failure,
-            storage_failing=lambda: database.failing,
-            random_hex=random_hex,
-            random_between=chance.randint,
-            make_commands=make_commands,
-            threads_shown=thread_lookup,
         )
-
-        foundations = Foundations(
-            settings=settings,
-            database=database,
-            clock=clock,
-            bus=bus,
-            chance=chance,
-            snowflakes=snowflakes,
-            origins=surroundings.origins,
-            mint=mint,
-            keys=Keys(surroundings.secret, chance),
-            address_bans=address_bans,
-            blocked=blocked,
-            passwords=passwords,
-            guild_states=guild_states,
-            relationships=relationships,
-            presences=presences,
-            voice_states=voice_states,
-            active_calls=active_calls,
-            rosters=self.rosters,
-            private_channels=private_channels,
-            thread_lookup=thread_lookup,
-            directory=surroundings.directory,
-            overrides=self.overrides,
-            gateway_figures=self.gateway.figures,
-            sessions_in=self.gateway.sessions_in,
-            is_draining=lambda: self.gateway.node.draining,
-            in_threads=surroundings.work_in_threads,
-        )
-        self.account_events = foundations.account_events
-        self.outbox = foundations.outbox
-        self.services = build_services(foundations)
+        self.outbox = signing_in_area.outbox
+        self._others: list[object] = [
+            Readiness(database, lambda: gateway.node.draining),
+            PublishedDocument([*ROUTES, *ADMIN_ROUTES], core.origins.fixed, in_threads=core.in_threads),
+        ]
         self.http_connections = ConnectionCounts(settings.gateway.connections_per_address)
         self.world: SeededWorld | None = None
         self._routes: list[Routes] = [*ROUTES, *ADMIN_ROUTES]
@@ -267,27 +235,36 @@ class Server:
     def develop(self, world: SeededWorld, clock: MovableClock) -> None:
         """Add the development routes."""
         # `chat serve` starts a tenth of a second sooner without them.
-        from chat.development.parts import Development, DevelopmentServices
+        from chat.development.parts import Development
         from chat.development.routes import routes as development_routes
 
         self.world = world
         self._faults = faults = HttpFaults()
         self._routes.append(development_routes)
-        services = {field.name: getattr(self.services, field.name) for field in attrs.fields(Services)}
-        self.services = DevelopmentServices(
-            **services,
-            development=Development(
+        self._others.append(
+            Development(
                 world=world,
                 hash_password=self.passwords.hash,
                 clock=clock,
-                snowflakes=self.snowflakes,
-                guild_states=self.guild_states,
-                account_events=self.account_events,
-                relationships=self.relationships,
+                core=self.core,
+                areas=self.areas,
+                limiter=self.limiter,
+                address_bans=self.address_bans,
                 gateway=self.gateway,
                 http_faults=faults,
-                forget=(self.rosters.forget, self.take_up_chosen_settings, self.services.instance_setup.forget),
-            ),
+                forget=(
+                    self.areas.standing.rosters.forget,
+                    self.take_up_chosen_settings,
+                    self.areas.administration.setup.forget,
+                ),
+            )
+        )
+
+    def _guesses(self) -> signing_in.Guesses:
+        take = self.limiter.take
+        return signing_in.Guesses(
+            may_guess_code=lambda user_id: not take(buckets.SUDO_CODES, user_id),
+            wait_to_guess_password=lambda user_id: take(buckets.SUDO_PASSWORDS, user_id),
         )
 
     def take_up_chosen_settings(self) -> None:
@@ -318,7 +295,7 @@ class Server:
             observers=self._observers,
         )
         await self.address_bans.load()
-        if not self.services.instance_setup.is_configured:
+        if not self.areas.administration.setup.is_configured:
             logger.warning("not set up: no account may administer, the first one may make itself the administrator")
         async with AsyncExitStack() as stack:
             await stack.enter_async_context(http.running())
@@ -331,42 +308,36 @@ class Server:
             await self._adopt_retained()
             if self.metrics is not None:
                 nursery.start_soon(self.metrics.run)
-            await self.services.media.begin()
-            await self.services.push_subscriptions.begin()
-            await self.services.administration.blocklists.load()
-            await self.services.calls.end_those_left_behind()
+            await self.areas.policy.media.begin()
+            await self.areas.accounts.push_subscriptions.begin()
+            await self.areas.administration.blocklists.load()
+            await self.areas.people.calls.end_those_left_behind()
             nursery.start_soon(lasting, self._follow_outside_changes)
             if self.surroundings.movable_clock is None:
                 nursery.start_soon(report_jumps, self.clock)
-            nursery.start_soon(lasting, self.services.sign_ins.run)
-            nursery.start_soon(lasting, self.services.guild_deletion.run)
-            nursery.start_soon(lasting, self.services.errands.run)
-            nursery.start_soon(lasting, self.services.message_search_index.run)
-            nursery.start_soon(lasting, self.services.temporary_members.run)
-            nursery.start_soon(lasting, self.services.inactive_members.run)
-            nursery.start_soon(lasting, self.services.calls.run)
-            nursery.start_soon(lasting, self.services.administration.jobs.run)
-            nursery.start_soon(lasting, self.services.administration.archives.run)
-            nursery.start_soon(lasting, self.services.administration.erasure.run)
-            nursery.start_soon(lasting, self.services.media.run)
-            nursery.start_soon(lasting, self.services.link_embeds.run)
-            nursery.start_soon(lasting, self.services.push_notifications.run)
-            nursery.start_soon(lasting, self.services.thread_archiving.run)
-            nursery.start_soon(lasting, self.services.crossposting.run)
-            nursery.start_soon(lasting, self.services.user_settings.due.run)
-            nursery.start_soon(lasting, self.services.own_message_deletion.run)
-            nursery.start_soon(lasting, self.services.admin_api_keys.run)
+            for area in attrs.astuple(self.areas, recurse=False):
+                for task in getattr(area, "background", ()):
+                    nursery.start_soon(lasting, task)
             nursery.start_soon(lasting, self.address_bans.run)
-            if self.outbox is not None:
-                nursery.start_soon(lasting, self.outbox.run)
             nursery.start_soon(self.port.serve)
             yield
             nursery.cancel_scope.cancel()
 
+    def backend(self) -> Backend:
+        """What the operations of the API stand on."""
+        return Backend(
+            core=self.core,
+            areas=self.areas,
+            limiter=self.limiter,
+            captcha=Captcha(self.settings.captcha, OutgoingHttp(in_threads=self.core.in_threads)),
+            address_bans=self.address_bans,
+            others=tuple(self._others),
+        )
+
     def application(self) -> ChatApp:
         """The HTTP side."""
         kernel = Kernel(
-            self.services,
+            self.backend(),
             self._routes,
             addresses=self.addresses,
             chance=self.surroundings.chance,
@@ -389,10 +360,10 @@ class Server:
                     nursery.start_soon(self.outbox.finish)
         self.gateway.hub.reactions.close_all()  # delivered while the rest is written
         # Whoever resumes after the restart hears that nobody is in voice any more.
-        self.voice_states.end_all()
-        await self.services.calls.close()
-        await self.services.sign_ins.write_uses()
-        await self.services.admin_api_keys.write_uses()
+        self.areas.presence.voice_states.end_all()
+        await self.areas.people.calls.close()
+        await self.areas.signing_in.sign_ins.write_uses()
+        await self.areas.administration.admin_api_keys.write_uses()
         await self.address_bans.write()
         await self._retain_sessions()
 
@@ -408,7 +379,7 @@ class Server:
         except Exception:  # what cannot be read is no reason not to start
             logger.exception("the retained sessions were lost")
             return
-        self.gateway.adopt(revived(sessions, events), self.account_states.guild_ids)
+        self.gateway.adopt(revived(sessions, events), self.areas.accounts.account_states.guild_ids)
 
     async def _follow_outside_changes(self) -> None:
         """Carry out what the command line changes beside this server."""
@@ -434,29 +405,107 @@ class Server:
             case outside_changes.ADDRESS_BAN_LIFTED:
                 self.address_bans.lift(str(body["network"]))
             case outside_changes.GUILD_CHANGED:
-                guild_administration.take_up(self.database, self.guild_states, self.bus, int(body["guild_id"]))
+                guild_administration.take_up(self.database, self.core.guild_states, self.bus, int(body["guild_id"]))
             case outside_changes.ACCOUNT_CHANGED:
                 account = accounts.by_id(self.database.reader, int(body["user_id"]))
                 if account is not None:
-                    self.account_events.changed(account, account)
+                    self.core.account_events.changed(account, account)
             case outside_changes.BLOCKLISTS_CHANGED:
-                await self.services.administration.blocklists.load()
+                await self.areas.administration.blocklists.load()
             case outside_changes.INVITE_CREATED:
-                self.services.invites.take_up(str(body["code"]), int(body["entry_id"]))
+                self.areas.guilds.invites.take_up(str(body["code"]), int(body["entry_id"]))
             case outside_changes.INVITE_DELETED:
                 place = int(body["guild_id"]), int(body["channel_id"])
-                self.services.invites.take_up_deleted(str(body["code"]), *place, int(body["entry_id"]))
+                self.areas.guilds.invites.take_up_deleted(str(body["code"]), *place, int(body["entry_id"]))
             case _:
                 logger.warning("an outside change of an unknown kind", kind=change.kind)
         # Whatever it was, it may have ordered jobs, begun errands or written mail as well.
-        self.services.administration.jobs.ordered()
-        self.services.errands.look_again()
+        self.areas.administration.jobs.ordered()
+        self.core.errands.look_again()
         if self.outbox is not None:
             self.outbox.wake()
 
 
-def _random_hex(chance: random.Random, characters: int) -> str:
-    return f"{chance.getrandbits(4 * characters):0{characters}x}"
+def _ground(surroundings: Surroundings, overrides: Overrides, snowflakes: SnowflakeGenerator) -> Ground:
+    chance, in_threads = surroundings.chance, surroundings.work_in_threads
+    return Ground(
+        settings=overrides.settings,
+        overrides=overrides,
+        database=surroundings.database,
+        clock=surroundings.clock,
+        bus=Bus(),
+        chance=chance,
+        snowflakes=snowflakes,
+        mint=TokenMint(chance),
+        keys=Keys(surroundings.secret, chance),
+        passwords=Passwords(chance, surroundings.hash_cost, in_threads=in_threads),
+        directory=surroundings.directory,
+        in_threads=in_threads,
+    )
+
+
+def _core(ground: Ground, origins: Origins, standing: StandingArea, policy: PolicyArea, presence: PresenceArea) -> Core:
+    return Core(
+        **attrs.asdict(ground, recurse=False),
+        guild_states=standing.guild_states,
+        access=standing.access,
+        audit_log=standing.audit_log,
+        policy=policy.policy,
+        blocked=policy.blocked,
+        account_events=presence.account_events,
+        errands=policy.errands,
+        media_addresses=policy.media_addresses,
+        origins=origins,
+    )
+
+
+def _gateway(
+    core: Core,
+    standing: StandingArea,
+    presence: PresenceArea,
+    accounts: AccountsArea,
+    people: PeopleArea,
+    address_bans: AddressBans,
+) -> Gateway:
+    database, settings = core.database, core.settings
+
+    def make_commands(hub: Hub, subscriptions: Subscriptions, guild_payloads: GuildPayloads) -> CommandHandler:
+        return CommandHandler(
+            hub,
+            subscriptions,
+            guild_payloads,
+            bus=core.bus,
+            presences=presence.presences,
+            voice_states=presence.voice_states,
+            rosters=standing.rosters,
+            database=database,
+            clock=core.clock,
+            rate_limited=settings.rate_limits,
+            prepare_call=people.calls.prepare,
+        )
+
+    return Gateway(
+        GatewaySettings(
+            heartbeat_interval_ms=settings.gateway.heartbeat_interval_ms,
+            identify_budget=settings.gateway.identify_budget,
+            connections_per_address=settings.gateway.connections_per_address,
+            sessions_per_user=settings.gateway.sessions_per_user,
+            bot_shard_guild_ceiling=settings.gateway.bot_shard_guild_ceiling,
+            rate_limited=settings.rate_limits,
+        ),
+        bus=core.bus,
+        guild_states=core.guild_states,
+        presences=presence.presences,
+        voice_states=presence.voice_states,
+        accounts=accounts.account_states,
+        resolve_token=lambda token: resolve_gateway_token(database.reader, token),
+        note_failure=address_bans.note_failure,
+        storage_failing=lambda: database.failing,
+        random_hex=core.random_hex,
+        random_between=core.chance.randint,
+        make_commands=make_commands,
+        threads_shown=standing.thread_lookup,
+    )
 
 
 async def develop(surroundings: Surroundings) -> Server:

@@ -27,7 +27,7 @@ def test_the_table_names_what_there_is() -> None:
 
 
 async def test_every_kind_of_errand_is_done_by_somebody(chat_server: ChatServer) -> None:
-    errands: Errands = chat_server.server.services.errands
+    errands: Errands = chat_server.server.core.errands
     assert errands.handled == frozenset(ErrandKind)
 
 
@@ -38,7 +38,7 @@ async def test_a_request_of_two_units_is_found(
     requests_are_whole: list[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    notes = chat_server.server.services.user_notes
+    notes = chat_server.server.areas.accounts.user_notes
     put = notes.put
 
     def twice(connection: sqlite3.Connection) -> None:
@@ -49,7 +49,7 @@ async def test_a_request_of_two_units_is_found(
         database: Database = chat_server.database
         await database.write(twice)
 
-    monkeypatch.setattr(notes, "put", careless)
+    monkeypatch.setattr(type(notes), "put", lambda _, *arguments: careless(*arguments))
     (await chat_world.bob.rest.write_note(chat_world.carol.id, "x")).expect(204)
     (fault,) = requests_are_whole
     assert "takes 2 units of writing" in fault

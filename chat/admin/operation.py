@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 
 import attrs
 
-from chat.api.operation import Handler, Operation, Request, Routes
+from chat.api.operation import Handler, Operation, Routes
 from chat.api.rate_limit import Bucket
 from chat.api.schemas.shapes import Answers
 from chat.auth.policy import Policy
@@ -50,7 +50,7 @@ class AdminRoutes(Routes):
         audit: AdminAction | None,
         bucket: Bucket,
         first_run: bool = False,
-        precondition: Callable[[Request], None] | None = None,
+        precondition: Callable[..., None] | None = None,
         body: type[Any] | None = None,
         query: type[Any] | None = None,
         answers: Answers | None = None,

@@ -32,6 +32,7 @@ import trio
 
 from chat.api.account_limits import ACCOUNT_LIMITED_OPERATIONS
 from chat.api.answers import NOT_STORED, PREFLIGHT_HEADERS, Answer, Encoded, Streamed, answer_of, encode, refusal
+from chat.api.backend import Backend
 from chat.api.bodies import BodyChunks, ClientGone, Receive, announces_little, comes_in_parts, read_body
 from chat.api.captcha import CAPTCHA_OPERATIONS, require_captcha
 from chat.api.exchange import Exchange
@@ -42,7 +43,6 @@ from chat.api.parsing import parse_json, parse_query
 from chat.api.rate_limit import GLOBAL, HIGH_GLOBAL, limit_headers
 from chat.api.routing import RouteTable
 from chat.api.same_origin import require_same_origin
-from chat.api.services import Services
 from chat.api.sso_enforcement import SSO_ENFORCED_OPERATIONS
 from chat.api.streaming import send_streamed
 from chat.api.structuring import body_structure, query_structure, repeated_names
@@ -76,17 +76,19 @@ log: Final = structlog.get_logger("chat.api")
 class Endpoint:
     """A declared operation, compiled: answers the requests that name it."""
 
-    def __init__(self, operation: Operation, services: Services, *, in_threads: bool) -> None:
+    def __init__(self, operation: Operation, backend: Backend, *, in_threads: bool) -> None:
         self.operation: Final = operation
-        self._services: Final = services
+        self._backend: Final = backend
+        self._core: Final = backend.core
+        self._limiter: Final = backend.limiter
         self._in_threads: Final = in_threads
-        self._handler: Final = operation.handler
-        self._precondition: Final = operation.precondition
+        self._handler: Final = backend.bind(operation.handler)
+        self._precondition: Final = None if operation.precondition is None else backend.bind(operation.precondition)
         self._changes: Final = operation.method != "GET"
         name = (operation.method, operation.path)
         self._gated: Final = name in ACCOUNT_LIMITED_OPERATIONS
-        self._closed_by_sso: Final = name in SSO_ENFORCED_OPERATIONS and services.settings.sso.is_enforced
-        self._asks_captcha: Final = name in CAPTCHA_OPERATIONS and services.captcha.is_on
+        self._closed_by_sso: Final = name in SSO_ENFORCED_OPERATIONS and backend.core.settings.sso.is_enforced
+        self._asks_captcha: Final = name in CAPTCHA_OPERATIONS and backend.captcha.is_on
         self._reads_accounts: Final = operation.policy not in (Policy.NONE, Policy.GATEWAY_BOT, Policy.URL)
         self._ignores_authorization: Final = operation.policy is Policy.URL
         self._exempt_from_global: Final = operation.bucket is not None and operation.bucket.exempt_from_global
@@ -108,10 +110,9 @@ class Endpoint:
 
         :raises ApiError: the first refusal on the way.
         """
-        services = self._services
         if self._closed_by_sso:
             raise ApiError("SSO_REQUIRED")
-        if self._reads_accounts and services.database.failing:
+        if self._reads_accounts and self._core.database.failing:
             raise StorageUnavailable
         credential = None
         if not self._ignores_authorization:
@@ -121,7 +122,7 @@ class Endpoint:
         if self._admitted_uncounted:
             self._admit(credential, caller)
         if self._asks_captcha and caller is None:
-            await require_captcha(services.captcha, exchange.headers, exchange.address)
+            await require_captcha(self._backend.captcha, exchange.headers, exchange.address)
         identity = await self._limit_all(exchange, caller)
         if self._admitted_before_bucket:
             self._admit(credential, caller)
@@ -131,9 +132,10 @@ class Endpoint:
         if caller is not None:
             self._note_use(exchange, caller)
         if self._changes:
-            await services.bus.wait_for_room()
+            await self._core.bus.wait_for_room()
         request = Request(
-            services,
+            self._limiter,
+            self._core.origins,
             exchange.id,
             exchange.address,
             exchange.headers,
@@ -170,7 +172,7 @@ class Endpoint:
         if not self._changes or self.operation.streamed or ("body" in arguments and arguments["body"] is None):
             # What is still to be received takes its time: nobody shall wait for the events that come of it.
             return answer_of(await self._handler(request, **arguments))
-        bus = self._services.bus
+        bus = self._core.bus
         bus.causes += 1
         try:
             return answer_of(await self._handler(request, **arguments))
@@ -179,7 +181,7 @@ class Endpoint:
 
     async def _handled_with_image(self, request: Request, exchange: Exchange, credential: Credential | None) -> Answer:
         """As `_handled`, for a body that may hold images: it comes in on the disk, and few are in memory at a time."""
-        storage = self._services.media.storage
+        storage = self._backend.areas.policy.media.storage
         announced = exchange.headers.get("content-length")
         async with storage.receiving() as spooled:
             async for chunk in BodyChunks(exchange.receive, announced, IMAGE_BODY_BYTES):
@@ -193,8 +195,7 @@ class Endpoint:
         credentials)."""
         if credential is None or (credential.kind is CredentialKind.ADMIN_KEY and not self._takes_admin_keys):
             return None
-        services = self._services
-        return resolve(services.database.reader, credential, services.clock.now_ms(), exchange.capabilities())
+        return resolve(self._core.database.reader, credential, self._core.clock.now_ms(), exchange.capabilities())
 
     def _admit_still(
         self,
@@ -211,20 +212,20 @@ class Endpoint:
         """
         if admitted is None or credential is None:
             return
-        caller = resolve(connection, credential, self._services.clock.now_ms(), capabilities)
+        caller = resolve(connection, credential, self._core.clock.now_ms(), capabilities)
         self._admit(credential, caller)
         if self._takes_admin_keys and (caller is None or lost_acls(admitted, caller)):
             raise ApiError("MISSING_ACL")
 
     def _note_use(self, exchange: Exchange, caller: Principal) -> None:
         if caller.session_id_hash is not None:
-            self._services.sign_ins.note_use(caller, exchange.address)
+            self._backend.areas.signing_in.sign_ins.note_use(caller, exchange.address)
         elif caller.key_id is not None:
-            self._services.admin_api_keys.note_use(caller.key_id)
+            self._backend.areas.administration.admin_api_keys.note_use(caller.key_id)
 
     def _admit(self, credential: Credential | None, caller: Principal | None) -> None:
         operation = self.operation
-        if operation.first_run and caller is not None and self._services.instance_setup.is_open_to(caller):
+        if operation.first_run and caller is not None and self._backend.areas.administration.setup.is_open_to(caller):
             return
         admit(
             operation.policy,
@@ -242,7 +243,7 @@ class Endpoint:
 
         :raises RateLimited: when it is one too many.
         """
-        limiter = self._services.rate_limiter
+        limiter = self._limiter
         if not limiter.enabled:
             return None
         identity: Hashable
@@ -258,7 +259,7 @@ class Endpoint:
         if retry_after:
             if caller is not None and caller.session_id_hash is not None:
                 # The denial ends the sign-in (http.md, Request limits).
-                await self._services.sign_ins.end(caller.user_id, [caller.session_id_hash])
+                await self._backend.areas.signing_in.sign_ins.end(caller.user_id, [caller.session_id_hash])
             raise RateLimited(retry_after, "global")
         return identity
 
@@ -270,12 +271,12 @@ class Endpoint:
         bucket = self.operation.bucket
         if bucket is None:
             return _NO_HEADERS
-        limiter = self._services.rate_limiter
+        limiter = self._limiter
         key = (identity, *(exchange.members[position] for position in self._counted)) if self._counted else identity
         retry_after = limiter.take(bucket, key)
         if not retry_after and not bucket.told_to_everyone and (caller is None or not caller.is_bot):
             return _NO_HEADERS
-        headers = limit_headers(bucket, limiter.standing(bucket, key), self._services.clock.now_ms())
+        headers = limit_headers(bucket, limiter.standing(bucket, key), self._core.clock.now_ms())
         if retry_after:
             refused = RateLimited(retry_after)
             refused.headers.update(headers)
@@ -320,7 +321,7 @@ class Kernel:
 
     def __init__(
         self,
-        services: Services,
+        backend: Backend,
         routes: Iterable[Routes],
         *,
         addresses: ClientAddresses,
@@ -331,10 +332,10 @@ class Kernel:
     ) -> None:
         self._per_address = per_address
         self._addresses = addresses
-        self._bans = services.address_bans
+        self._bans = backend.address_bans
         self._chance = chance
         self._faults = faults
-        self._services = services
+        self._backend = backend
         self._in_threads = in_threads
         self._table = _table(tuple(operation for module in routes for operation in module.operations))
         self._endpoints: dict[Operation, Endpoint] = {}
@@ -412,7 +413,7 @@ class Kernel:
     ) -> tuple[Encoded, Streamed | None]:
         operation = targets.get("GET" if method == "HEAD" else method)
         if not shared:
-            require_same_origin(exchange.headers, self._services.settings.public_url)
+            require_same_origin(exchange.headers, self._backend.core.settings.public_url)
         if operation is None:
             if shared and method == "OPTIONS" and "access-control-request-method" in exchange.headers:
                 return encode(Answer(204, headers=PREFLIGHT_HEADERS), exchange.id), None
@@ -436,7 +437,7 @@ class Kernel:
     def _endpoint(self, operation: Operation) -> Endpoint:
         endpoint = self._endpoints.get(operation)
         if endpoint is None:
-            endpoint = Endpoint(operation, self._services, in_threads=self._in_threads)
+            endpoint = Endpoint(operation, self._backend, in_threads=self._in_threads)
             self._endpoints[operation] = endpoint
         return endpoint
 

@@ -12,6 +12,7 @@ import attrs
 from chat.api.answers import Answer, Streamed
 from chat.api.fields import Range
 from chat.api.operation import Request
+from chat.domain.policy.assemble import PolicyArea
 from chat.errors import ApiError
 from chat.media.delivery import GUARDED, Delivery, File, delivery
 from chat.media.file_names import with_ending
@@ -34,20 +35,20 @@ class PictureQuery:
     animated: bool | None = None
 
 
-async def stored_file(request: Request, stored: Asset | Attachment, file: File) -> Answer:
+async def stored_file(request: Request, stored: Asset | Attachment, file: File, *, policy: PolicyArea) -> Answer:
     """A file as it came.
 
     :raises ApiError: NOT_FOUND when it is gone; BAD_REQUEST with status 416.
     """
-    return await file_at(request, request.services.media.storage.path_of(stored.key), file)
+    return await file_at(request, policy.media.storage.path_of(stored.key), file, policy=policy)
 
 
-async def file_at(request: Request, path: Path, file: File) -> Answer:
+async def file_at(request: Request, path: Path, file: File, *, policy: PolicyArea) -> Answer:
     """A file by its path; raises as `stored_file`."""
     answer = _delivery(request, file)
     if answer.status == 304:
         return Answer(304, headers=answer.headers)
-    storage = request.services.media.storage
+    storage = policy.media.storage
     if not await storage.computed(path.is_file):
         raise ApiError("NOT_FOUND")
     pieces = partial(storage.pieces_of, path, answer.start, answer.stop)
@@ -67,18 +68,24 @@ def held_file(request: Request, content: bytes, file: File) -> Answer:
 
 
 async def picture(
-    request: Request, stored: Asset | Attachment, file: File, original: Original, rendition: Rendition | None
+    request: Request,
+    stored: Asset | Attachment,
+    file: File,
+    original: Original,
+    rendition: Rendition | None,
+    *,
+    policy: PolicyArea,
 ) -> Answer:
     """A picture as it is wanted; as it came where that is so already, and where nothing else can be made of it.
 
     :raises ApiError: as `stored_file`; SERVICE_UNAVAILABLE when too much is to be made already.
     """
     if rendition is None or original.content_type not in REDRAWN_TYPES or original.fits(rendition):
-        return await stored_file(request, stored, file)
-    media = request.services.media
+        return await stored_file(request, stored, file, policy=policy)
+    media = policy.media
     made = await media.renditions.get(stored.key, rendition)
     if made is None:
-        return await stored_file(request, stored, file)
+        return await stored_file(request, stored, file, policy=policy)
     ending = rendition.content_type.removeprefix("image/")
     redrawn = attrs.evolve(
         file,
@@ -106,9 +113,9 @@ def rendition_of(
     return Rendition(content_type, next_size(width), next_size(height), query.quality, moving)
 
 
-async def relayed(request: Request, url: str) -> Answer:
+async def relayed(request: Request, url: str, *, policy: PolicyArea) -> Answer:
     """Fetch first, answer then: what cannot be had is an error, not half a file."""
-    media = await request.services.media.external.fetch(url)
+    media = await policy.media.external.fetch(url)
     headers = {
         **GUARDED,
         "Content-Type": media.content_type,

@@ -17,6 +17,8 @@ from chat.api.message_bodies import (
 from chat.api.operation import Request
 from chat.api.parsing import parse_json
 from chat.api.structuring import Structure, body_structure
+from chat.domain.core import Core
+from chat.domain.messages.assemble import MessagesArea
 from chat.domain.messages.message_drafts import AttachmentDraft, MessageEdit
 from chat.domain.messages.uploads import AttachmentWish, Owner
 from chat.errors import InvalidFormBody
@@ -33,7 +35,7 @@ Received = tuple[B, Sequence[AttachmentDraft]]
 
 @asynccontextmanager
 async def received_message(
-    request: Request, owner: Owner, declared: type[B], body: B | None
+    request: Request, owner: Owner, declared: type[B], body: B | None, *, core: Core, messages: MessagesArea
 ) -> AsyncIterator[Received[B]]:
     """The body and the attachments of a message that is sent in the block; what the message did not take is gone after.
 
@@ -43,9 +45,11 @@ async def received_message(
     :raises InvalidFormBody: for a malformed form or body, and for attachments that are not there.
     """
     if body is not None:
-        yield body, request.services.uploads.promised(owner, attachment_wishes(body.attachments))
+        yield body, messages.uploads.promised(owner, attachment_wishes(body.attachments))
         return
-    async with _in_parts(request, owner, declared, lambda message: attachment_wishes(message.attachments)) as received:
+    async with _in_parts(
+        request, owner, declared, lambda message: attachment_wishes(message.attachments), core=core, messages=messages
+    ) as received:
         yield received
 
 
@@ -60,7 +64,7 @@ class PostBody(Protocol):
 
 @asynccontextmanager
 async def received_post(
-    request: Request, owner: Owner, declared: type[P], body: P | None
+    request: Request, owner: Owner, declared: type[P], body: P | None, *, core: Core, messages: MessagesArea
 ) -> AsyncIterator[tuple[P, CreateMessage, Sequence[AttachmentDraft]]]:
     """The body, the first message and the attachments of a post that is made in the block; as `received_message`.
 
@@ -69,10 +73,15 @@ async def received_post(
     """
     if body is not None:
         message = _message_of(body)
-        yield body, message, request.services.uploads.promised(owner, attachment_wishes(message.attachments))
+        yield body, message, messages.uploads.promised(owner, attachment_wishes(message.attachments))
         return
     async with _in_parts(
-        request, owner, declared, lambda post: attachment_wishes(_message_of(post).attachments)
+        request,
+        owner,
+        declared,
+        lambda post: attachment_wishes(_message_of(post).attachments),
+        core=core,
+        messages=messages,
     ) as received:
         post, attachments = received
         yield post, _message_of(post), attachments
@@ -86,7 +95,7 @@ def _message_of(post: PostBody) -> CreateMessage:
 
 @asynccontextmanager
 async def received_edit(
-    request: Request, owner: Callable[[], Owner], body: EditMessage | None
+    request: Request, owner: Callable[[], Owner], body: EditMessage | None, *, core: Core, messages: MessagesArea
 ) -> AsyncIterator[MessageEdit]:
     """The change to a message that is made in the block, with new files; what the message did not take is gone after.
 
@@ -97,24 +106,33 @@ async def received_edit(
     """
     if body is not None:
         wishes = new_attachment_wishes(body)
-        yield message_edit(body, request.services.uploads.promised(owner(), wishes) if wishes else ())
+        yield message_edit(body, messages.uploads.promised(owner(), wishes) if wishes else ())
         return
-    async with _in_parts(request, owner(), EditMessage, new_attachment_wishes) as (edit, attachments):
+    async with _in_parts(request, owner(), EditMessage, new_attachment_wishes, core=core, messages=messages) as (
+        edit,
+        attachments,
+    ):
         yield message_edit(edit, attachments)
 
 
 @asynccontextmanager
 async def _in_parts(
-    request: Request, owner: Owner, declared: type[T], wishes_of: Callable[[T], Sequence[AttachmentWish]]
+    request: Request,
+    owner: Owner,
+    declared: type[T],
+    wishes_of: Callable[[T], Sequence[AttachmentWish]],
+    *,
+    core: Core,
+    messages: MessagesArea,
 ) -> AsyncIterator[tuple[T, Sequence[AttachmentDraft]]]:
     """A form: the body in it, and its files."""
     from chat.media.multipart import boundary_of  # a server without uploads starts sooner
 
-    uploads = request.services.uploads
+    uploads = messages.uploads
     boundary = boundary_of(request.headers.get("content-type"))
     if boundary is None:
         raise InvalidFormBody.at("body", "INVALID_FORMAT")
-    most = request.services.settings.limits.max_attachments_per_message * owner.file_bytes + 2 * BODY_LIMIT
+    most = core.settings.limits.max_attachments_per_message * owner.file_bytes + 2 * BODY_LIMIT
     chunks = BodyChunks(request.receive, request.headers.get("content-length"), most)
     async with uploads.form(owner, chunks, boundary) as form:
         value = parse_json(form.fields.get(PAYLOAD, b""), empty_strings_are_null=False)

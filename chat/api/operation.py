@@ -1,15 +1,16 @@
 """One declaration per operation: method and path, who may call it, how often, and what it reads.
 
 A routes module makes a `Routes` and decorates its handlers; `chat.api.kernel` compiles what they declare into the table
-that requests are matched against. A handler's arguments are the request, the members of the path by name (`*_id` are
-snowflakes, the rest is text), and `body` and `query` where the declaration names their classes.
+that requests are matched against. A handler's arguments are the request, the areas and other parts
+of the server that its annotations name (`chat.api.backend`), the members of the path by name (`*_id` are snowflakes,
+the rest is text), and `body` and `query` where the declaration names their classes.
 """
 
 from __future__ import annotations
 
 import contextlib
 from collections.abc import Awaitable, Callable, Hashable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import Any, Final, TypeVar
 
 import attrs
 
@@ -17,19 +18,18 @@ from chat.api.answers import NOT_STORED
 from chat.api.answers import Answer as Answer
 from chat.api.bodies import Receive
 from chat.api.rate_limit import Bucket as Bucket
+from chat.api.rate_limit import RateLimiter
 from chat.api.schemas.shapes import Answers, ObjectShape, Shape
 from chat.api.sudo import SudoFields
 from chat.auth.policy import Acls
 from chat.auth.policy import Policy as Policy
 from chat.auth.principal import Principal
 from chat.auth.turns import Asker
+from chat.domain.policy.origins import Origins
 from chat.domain.signing_in.sudo import SudoProof
 from chat.errors import RateLimited
 from chat.protocol.visible_text import visible
 from chat.registries.scopes import Scope
-
-if TYPE_CHECKING:
-    from chat.api.services import Services
 
 AUDIT_LOG_REASON_LENGTH: Final = 512
 """Characters; a longer X-Audit-Log-Reason is discarded (http.md, Client headers)."""
@@ -43,6 +43,8 @@ class Request:
     """What a handler knows of the request beside its path, query and body."""
 
     __slots__ = (
+        "_limiter",
+        "_origins",
         "_proof",
         "address",
         "authorizations",
@@ -51,12 +53,12 @@ class Request:
         "id",
         "query_string",
         "receive",
-        "services",
     )
 
     def __init__(
         self,
-        services: Services,
+        limiter: RateLimiter,
+        origins: Origins,
         request_id: str,
         address: str,
         headers: Mapping[str, str],
@@ -66,7 +68,8 @@ class Request:
         query_string: bytes = b"",
         authorizations: Sequence[str] = (),
     ) -> None:
-        self.services: Final = services
+        self._limiter: Final = limiter
+        self._origins: Final = origins
         self.id: Final = request_id
         """The value of X-Request-ID."""
         self.address: Final = address
@@ -93,7 +96,7 @@ class Request:
     @property
     def origin(self) -> str:
         """The origin for addresses in the answer to this request, and nowhere else."""
-        return self.services.origins.of(self.headers.get("host"))
+        return self._origins.of(self.headers.get("host"))
 
     @property
     def capabilities(self) -> frozenset[str]:
@@ -148,7 +151,7 @@ class Request:
 
         :raises RateLimited: when it does not fit.
         """
-        retry_after = self.services.rate_limiter.take_all(*counted)
+        retry_after = self._limiter.take_all(*counted)
         if retry_after:
             raise RateLimited(retry_after)
 
@@ -176,7 +179,7 @@ class Operation:
     first_run: bool = False
     """Under Policy.ADMIN: whether it is open to the first account while the instance is not set up (access.md, First
     run)."""
-    precondition: Callable[[Request], None] | None = None
+    precondition: Callable[..., None] | None = None
     body: type[Any] | None = None
     form: type[Any] | None = None
     streamed: bool = False
@@ -225,7 +228,7 @@ class Routes:
         bucket: Bucket | None = None,
         scope: Scope | None = None,
         bots_refused_with: str | None = None,
-        precondition: Callable[[Request], None] | None = None,
+        precondition: Callable[..., None] | None = None,
         body: type[Any] | None = None,
         form: type[Any] | None = None,
         streamed: bool = False,

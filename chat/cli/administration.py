@@ -16,11 +16,11 @@ import attrs
 from chat.cli.importing import importing
 
 if TYPE_CHECKING:
-    from chat.api.services import Services
     from chat.clock import Clock
     from chat.config import Settings
     from chat.domain.administration.admin_audit_log import AdminAuditLog
     from chat.domain.administration.administration import Administration
+    from chat.domain.areas import Areas
     from chat.snowflake import SnowflakeGenerator
     from chat.store.accounts.accounts import Account
     from chat.store.data_directory import DataDirectory
@@ -45,8 +45,8 @@ class Instance:
     log: AdminAuditLog
     accounts: Administration
 
-    def services(self) -> Services:
-        """Everything that the API can do; nobody is connected who would hear of it, see `telling`."""
+    def areas(self) -> Areas:
+        """Every service of the domain; no session is connected that would hear of it, see `telling`."""
         with importing():
             from chat.server import Server, Surroundings
 
@@ -59,7 +59,7 @@ class Instance:
             secret=self.directory.signing_key(),
             snowflakes=self.snowflakes,
         )
-        return Server(surroundings).services
+        return Server(surroundings).areas
 
     @contextlib.contextmanager
     def telling(self, *notes: tuple[str, Mapping[str, Any]]) -> Iterator[None]:

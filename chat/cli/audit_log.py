@@ -42,7 +42,7 @@ def audit_log(data: Path, search: str | None, by: str | None, about: str | None,
             target_id=None if about is None else str(accounts.find(about).id),
             limit=limit,
         )
-        entries: list[dict[str, Any]] = (await AdminAuditReading(instance.database).search(wanted))["logs"]
+        entries: list[dict[str, Any]] = (await AdminAuditReading(database=instance.database).search(wanted))["logs"]
         return entries
 
     print_objects(administer(data, command), COLUMNS, as_json=as_json, in_words=_in_words)

@@ -49,7 +49,7 @@ def make_bot(data: Path, owner: str, name: str, *, as_json: bool) -> None:
         from chat.domain.applications.applications import NewApplication
 
         principal = Principal(instance.accounts.find(owner), CredentialKind.SESSION)
-        return await instance.services().applications.create(principal, NewApplication(name=name))
+        return await instance.areas().applications.applications.create(principal, NewApplication(name=name))
 
     application = administer(data, command)
     print_object(

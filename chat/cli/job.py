@@ -83,7 +83,9 @@ def _administered(data: Path, command: Callable[[JobLedger], Awaitable[T]], job_
     async def run(instance: Instance) -> T:
         database = instance.database
         try:
-            return await command(JobLedger(database, Jobs(database, instance.clock, instance.snowflakes)))
+            return await command(
+                JobLedger(database=database, orders=Jobs(database, instance.clock, instance.snowflakes))
+            )
         except ApiError as error:
             if error.code == "NOT_FOUND":
                 raise OperatorError(f"there is no job {job_id}") from None

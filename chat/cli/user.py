@@ -125,7 +125,7 @@ def show(data: Path, name: str, as_json: bool) -> None:
 
     async def command(instance: Instance) -> dict[str, Any]:
         account = instance.accounts.find(name)
-        (shown,) = await instance.services().administration.lists.account(the_instance(), account.id)
+        (shown,) = await instance.areas().administration.lists.account(the_instance(), account.id)
         return shown
 
     shown = administer(data, command)
@@ -183,7 +183,7 @@ def acl(data: Path, name: str, acls: tuple[str, ...], as_json: bool, more: tuple
         held = account.acls
         if acls:
             with instance.telling((ACCOUNT_CHANGED, {"user_id": account.id})):
-                accounts = instance.services().administration.accounts
+                accounts = instance.areas().administration.accounts
                 held = (await accounts.set_acls(the_instance(), account.id, wanted))["acls"]
         return {"id": str(account.id), "username": account.username, "acls": list(held)}
 
@@ -205,7 +205,7 @@ def sessions(data: Path, name: str, end: bool, as_json: bool) -> None:
     from chat.store.outside_changes import CREDENTIALS_REVOKED
 
     async def command(instance: Instance) -> list[dict[str, Any]] | int:
-        account, administration = instance.accounts.find(name), instance.services().administration
+        account, administration = instance.accounts.find(name), instance.areas().administration
         if not end:
             return await administration.lists.sessions(the_instance(), account.id)
         # A bot is on the gateway with its token, which is none of its sign-ins.

@@ -12,15 +12,15 @@ from chat.cli.options import account_argument, instance_options, json_option, no
 from chat.registries.deletion_reasons import DeletionReason
 
 if TYPE_CHECKING:
-    from chat.api.administration_services import AdministrationServices
     from chat.cli.administration import Instance
+    from chat.domain.administration.assemble import AdministrationArea
     from chat.store.accounts.accounts import Account
 
 SHOWN: Final = ("id", "username", "discriminator", "flags", "temp_banned_until", "pending_deletion_at")
 REASON_LENGTH: Final = 512
 REASONS: Final = {reason.name.lower().replace("_", "-"): reason for reason in DeletionReason}
 
-Do = Callable[["AdministrationServices", "Instance", "Account"], Awaitable[dict[str, Any]]]
+Do = Callable[["AdministrationArea", "Instance", "Account"], Awaitable[dict[str, Any]]]
 
 
 @click.command()
@@ -40,7 +40,7 @@ def ban(data: Path, name: str, hours: int | None, reason: str | None, notify: bo
     _require_length("--reason", reason)
     from chat.domain.administration.admin_audit_log import the_instance
 
-    async def do(administration: AdministrationServices, _: Instance, account: Account) -> dict[str, Any]:
+    async def do(administration: AdministrationArea, _: Instance, account: Account) -> dict[str, Any]:
         return await administration.bans.ban(the_instance(), account.id, hours=hours or 0, reason=reason, notify=notify)
 
     _change(data, name, do, signs_out=True, as_json=as_json)
@@ -59,7 +59,7 @@ def unban(data: Path, name: str, public_reason: str | None, reason: str | None, 
     _require_length("--reason", reason)
     from chat.domain.administration.admin_audit_log import the_instance
 
-    async def do(administration: AdministrationServices, _: Instance, account: Account) -> dict[str, Any]:
+    async def do(administration: AdministrationArea, _: Instance, account: Account) -> dict[str, Any]:
         return await administration.bans.unban(
             the_instance(reason), account.id, public_reason=public_reason, notify=notify
         )
@@ -116,7 +116,7 @@ def delete(
     from chat.errors import ApiError, OperatorError
     from chat.store.accounts import account_deletions
 
-    async def do(administration: AdministrationServices, instance: Instance, account: Account) -> dict[str, Any]:
+    async def do(administration: AdministrationArea, instance: Instance, account: Account) -> dict[str, Any]:
         pending = account_deletions.of_user(instance.database.reader, account.id)
         if pending is None and (replace or cancel):
             raise OperatorError(f"no deletion of {name} is pending")
@@ -156,7 +156,7 @@ def _change(data: Path, name: str, do: Do, *, signs_out: bool, as_json: bool) ->
         if signs_out:
             notes.insert(0, (CREDENTIALS_REVOKED, about))
         with instance.telling(*notes):
-            return await do(instance.services().administration, instance, account)
+            return await do(instance.areas().administration, instance, account)
 
     print_object(administer(data, command), as_json=as_json, shown=SHOWN)
 

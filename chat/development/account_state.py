@@ -11,7 +11,7 @@ from typing import Annotated, Any, Final
 import attrs
 
 from chat.api.fields import OMITTED, FlagBits, Items, Length, Maybe, Omitted, Pattern, Refusal, Timestamp
-from chat.development.parts import DevelopmentServices
+from chat.development.parts import Development
 from chat.domain.administration.admin_user_object import admin_user
 from chat.domain.standing.factors import holder_of_factors
 from chat.errors import ApiError, InvalidFormBody
@@ -83,7 +83,7 @@ class AccountChange:
 _NAMES: Final = tuple(field.name for field in attrs.fields(AccountChange))
 
 
-async def change_account(services: DevelopmentServices, user_id: int, change: AccountChange) -> dict[str, Any]:
+async def change_account(development: Development, user_id: int, change: AccountChange) -> dict[str, Any]:
     """Change the account and tell those who see it; returns the Admin user object.
 
     :raises ApiError: UNKNOWN_USER.
@@ -103,12 +103,12 @@ async def change_account(services: DevelopmentServices, user_id: int, change: Ac
 
     def then(changed: tuple[Account, Account]) -> None:
         before, after = changed
-        for session in services.development.gateway.table.of_user(user_id):
+        for session in development.gateway.table.of_user(user_id):
             session.is_staff = bool(after.flags & UserFlag.STAFF)
-        services.development.account_events.changed(before, after)
-        services.own_message_deletion.look_again()
+        development.core.account_events.changed(before, after)
+        development.areas.messages.own_message_deletion.look_again()
 
-    _, account = await services.database.write(write, then)
-    locale = user_settings.of_user(services.database.reader, user_id).get("locale")
-    holder = holder_of_factors(services.database.reader, account)
-    return admin_user(account, locale=locale, factors_of=holder, now_ms=services.clock.now_ms())
+    _, account = await development.core.database.write(write, then)
+    locale = user_settings.of_user(development.core.database.reader, user_id).get("locale")
+    holder = holder_of_factors(development.core.database.reader, account)
+    return admin_user(account, locale=locale, factors_of=holder, now_ms=development.core.clock.now_ms())

@@ -10,7 +10,7 @@ import attrs
 import trio
 
 from chat.bus.bus import GuildJoined
-from chat.development.parts import DevelopmentServices
+from chat.development.parts import Development
 from chat.development.seeded_world import DEVELOPMENT_WORKER
 from chat.domain.guilds.guild_plan import EVERYONE_NAME
 from chat.errors import ApiError
@@ -36,7 +36,7 @@ GUILDS_PER_TURN: Final = 16
 """Guilds that sessions are told of before other tasks get a turn."""
 
 
-async def make_guilds(services: DevelopmentServices, user_id: int, count: int, shard: Shard | None) -> list[int]:
+async def make_guilds(development: Development, user_id: int, count: int, shard: Shard | None) -> list[int]:
     """Make `count` guilds with this one member, each with one text channel, all on `shard` where one is given.
 
     The member owns them, except for a bot: then it is the owner of its application, who stays outside. Returns their
@@ -44,8 +44,8 @@ async def make_guilds(services: DevelopmentServices, user_id: int, count: int, s
 
     :raises ApiError: UNKNOWN_USER.
     """
-    now = services.clock.now_ms()
-    channel_ids = [services.development.snowflakes() for _ in range(count)]
+    now = development.core.clock.now_ms()
+    channel_ids = [development.core.snowflakes() for _ in range(count)]
 
     def write(connection: sqlite3.Connection) -> list[int]:
         owner_id = _owner_id(connection, user_id)
@@ -54,9 +54,9 @@ async def make_guilds(services: DevelopmentServices, user_id: int, count: int, s
             _insert_guild(connection, Guild(guild_id, owner_id, f"Guild {guild_id}", now), channel_id, user_id)
         return guild_ids
 
-    guild_ids = await services.database.write(write)
+    guild_ids = await development.core.database.write(write)
     for position, guild_id in enumerate(guild_ids):
-        services.bus.publish(GuildJoined(guild_id, user_id))
+        development.core.bus.publish(GuildJoined(guild_id, user_id))
         if position % GUILDS_PER_TURN == GUILDS_PER_TURN - 1:
             await trio.lowlevel.checkpoint()
     return guild_ids

@@ -12,7 +12,7 @@ import attrs
 from chat.api.fields import OMITTED, Items, Length, Maybe, Omitted, Range, Snowflake, Timestamp
 from chat.bus.audience import ToGuild
 from chat.bus.bus import Event, GuildJoined, GuildLeft, GuildStateChanged
-from chat.development.parts import DevelopmentServices
+from chat.development.parts import Development
 from chat.domain.accounts import guild_folders
 from chat.domain.administration.guild_administration import announce
 from chat.domain.messages.message_objects import author_object
@@ -79,14 +79,14 @@ class _Written:
     settings: Mapping[int, dict[str, Any]]
 
 
-async def change_guild(services: DevelopmentServices, guild_id: int, change: GuildChange) -> dict[str, Any]:
+async def change_guild(development: Development, guild_id: int, change: GuildChange) -> dict[str, Any]:
     """Change the guild and tell those who see it; returns the guild object.
 
     :raises ApiError: UNKNOWN_GUILD.
     :raises InvalidFormBody: INVALID_ROLE_ID at a member's roles; INVALID_FORMAT at a member that is no account, at the
         owner where it is removed, and at an `owner_id` that is no member.
     """
-    now = services.clock.now_ms()
+    now = development.core.clock.now_ms()
 
     def write(connection: sqlite3.Connection) -> _Written:
         before = guilds.by_id(connection, guild_id)
@@ -100,7 +100,7 @@ async def change_guild(services: DevelopmentServices, guild_id: int, change: Gui
         guilds.replace(connection, after)
         return _Written(before, after, moved.movements, moved.settings)
 
-    written = await services.database.write(write, lambda written: _announce(services, written))
+    written = await development.core.database.write(write, lambda written: _announce(development, written))
     return guild_object(written.after)
 
 
@@ -168,23 +168,23 @@ class _Movements:
             raise InvalidFormBody.at(f"members.{member.user_id}.roles", "INVALID_ROLE_ID")
 
 
-def _announce(services: DevelopmentServices, written: _Written) -> None:
+def _announce(development: Development, written: _Written) -> None:
     """Bring memory in step and tell the guild's sessions."""
     before, after = written.before, written.after
-    state = services.development.guild_states.get(after.id)
+    state = development.core.guild_states.get(after.id)
     if state is None:
         return
     state.put_guild(after)
     state.member_count = after.member_count
     for movement, member in written.movements:
-        _announce_member(services, state, movement, member)
+        _announce_member(development, state, movement, member)
     for user_id, settings in written.settings.items():
-        services.bus.publish(guild_folders.settings_changed(user_id, settings))
-    announce(services.bus, state, before)
+        development.core.bus.publish(guild_folders.settings_changed(user_id, settings))
+    announce(development.core.bus, state, before)
 
 
-def _announce_member(services: DevelopmentServices, state: GuildState, movement: Movement, member: Member) -> None:
-    guild_id, user_id, bus = member.guild_id, member.user_id, services.bus
+def _announce_member(development: Development, state: GuildState, movement: Movement, member: Member) -> None:
+    guild_id, user_id, bus = member.guild_id, member.user_id, development.core.bus
     if movement is Movement.LEFT:
         state.drop_member(user_id)
         removed = {"guild_id": str(guild_id), "user": {"id": str(user_id)}}

@@ -8,7 +8,7 @@ import attrs
 
 from chat.api.fields import OMITTED, Maybe, Omitted, Snowflake
 from chat.bus.bus import Bus, GuildAvailabilityChanged
-from chat.development.parts import DevelopmentServices
+from chat.development.parts import Development
 from chat.domain.standing.guild_states import GuildStates
 from chat.gateway.gateway import Gateway
 from chat.store.database import Database
@@ -80,7 +80,8 @@ class NodeControl:
         self.bus.publish(*(GuildAvailabilityChanged(guild_id) for guild_id in sorted(changed)))
 
 
-def node_of(services: DevelopmentServices) -> NodeControl:
+def node_of(development: Development) -> NodeControl:
     """The control of this server's node."""
-    development = services.development
-    return NodeControl(development.gateway, services.database, development.guild_states, services.bus)
+    return NodeControl(
+        development.gateway, development.core.database, development.core.guild_states, development.core.bus
+    )

@@ -8,15 +8,13 @@ import attrs
 import trio
 
 from chat.api.faults import HttpFaults
-from chat.api.operation import Request
-from chat.api.services import Services
+from chat.api.rate_limit import RateLimiter
+from chat.auth.address_bans import AddressBans
 from chat.clock import MovableClock
 from chat.development.seeded_world import HashPassword, SeededWorld
-from chat.domain.presence.account_events import AccountEvents
-from chat.domain.standing.guild_states import GuildStates
-from chat.domain.standing.relationships import Relationships
+from chat.domain.areas import Areas
+from chat.domain.core import Core
 from chat.gateway.gateway import Gateway
-from chat.snowflake import SnowflakeGenerator
 
 
 @attrs.frozen(kw_only=True)
@@ -29,27 +27,12 @@ class Development:
     world: SeededWorld
     hash_password: HashPassword
     clock: MovableClock
-    snowflakes: SnowflakeGenerator
-    guild_states: GuildStates
-    account_events: AccountEvents
-    relationships: Relationships
+    core: Core
+    areas: Areas
+    limiter: RateLimiter
+    address_bans: AddressBans
     gateway: Gateway
     http_faults: HttpFaults
     forget: tuple[Callable[[], None], ...] = ()
     turn: trio.Lock = attrs.field(factory=trio.Lock, init=False)
     """Held by whoever moves the clock or resets the world: one at a time."""
-
-
-@attrs.frozen(kw_only=True)
-class DevelopmentServices(Services):
-    """The services of a server that runs for development."""
-
-    development: Development
-
-
-def services_of(request: Request) -> DevelopmentServices:
-    """The services behind a development route, which is mounted only where they are there."""
-    services = request.services
-    if not isinstance(services, DevelopmentServices):
-        raise TypeError("development routes need DevelopmentServices")
-    return services

@@ -18,7 +18,7 @@ from chat.development.fault_requests import FaultRequest
 from chat.development.faults import strike
 from chat.development.guild_state import GuildChange, change_guild
 from chat.development.node import NodeChange, node_of
-from chat.development.parts import DevelopmentServices, services_of
+from chat.development.parts import Development
 from chat.development.reset import reset
 from chat.development.sessions import session_object
 from chat.domain.signing_in.mail_sink import MailSink
@@ -31,27 +31,26 @@ routes = Routes(same_origin=True)
 
 
 @routes.operation("GET", "/v1/_dev/mail", policy=Policy.NONE)
-async def list_mail(request: Request) -> list[dict[str, Any]]:
+async def list_mail(request: Request, development: Development) -> list[dict[str, Any]]:
     """The mail kept so far, oldest first."""
-    return await MailSink(services_of(request).database).kept()
+    return await MailSink(database=development.core.database).kept()
 
 
 @routes.operation("DELETE", "/v1/_dev/mail", policy=Policy.NONE)
-async def clear_mail(request: Request) -> None:
+async def clear_mail(request: Request, development: Development) -> None:
     """Forget the mail kept so far."""
-    await MailSink(services_of(request).database).clear()
+    await MailSink(database=development.core.database).clear()
 
 
 @routes.operation("GET", "/v1/_dev/sessions", policy=Policy.NONE)
-async def list_sessions(request: Request) -> list[dict[str, Any]]:
+async def list_sessions(request: Request, development: Development) -> list[dict[str, Any]]:
     """The live gateway sessions, attached and retained."""
-    return [session_object(session) for session in services_of(request).development.gateway.table]
+    return [session_object(session) for session in development.gateway.table]
 
 
 @routes.operation("POST", "/v1/_dev/faults", policy=Policy.NONE, body=FaultRequest)
-async def cause_fault(request: Request, body: FaultRequest) -> dict[str, int]:
+async def cause_fault(request: Request, development: Development, body: FaultRequest) -> dict[str, int]:
     """Strike sockets and sessions now, or HTTP requests to come."""
-    development = services_of(request).development
     if not body.is_http:
         return {"affected": strike(development.gateway, body.as_socket_fault())}
     fault = body.as_http_fault()
@@ -67,49 +66,51 @@ class ClockAdvance:
 
 
 @routes.operation("GET", "/v1/_dev/clock", policy=Policy.NONE)
-async def read_clock(request: Request) -> dict[str, Any]:
+async def read_clock(request: Request, development: Development) -> dict[str, Any]:
     """The server's time."""
-    return _clock_mover(services_of(request)).reading()
+    return _clock_mover(development).reading()
 
 
 @routes.operation("POST", "/v1/_dev/clock", policy=Policy.NONE, body=ClockAdvance)
-async def advance_clock(request: Request, body: ClockAdvance) -> dict[str, Any]:
+async def advance_clock(request: Request, development: Development, body: ClockAdvance) -> dict[str, Any]:
     """Move the server's clock forward; answers after the timers that fell due have run."""
-    services = services_of(request)
-    mover = _clock_mover(services)
-    async with services.development.turn:
-        if services.development.clock.skipped_ms + body.advance_ms > OFFSET_MAXIMUM_MS:
+    mover = _clock_mover(development)
+    async with development.turn:
+        if development.clock.skipped_ms + body.advance_ms > OFFSET_MAXIMUM_MS:
             raise InvalidFormBody.at("advance_ms", "INVALID_FORMAT")
         await mover.advance(body.advance_ms)
         return mover.reading()
 
 
-def _clock_mover(services: DevelopmentServices) -> ClockMover:
-    development = services.development
-    return ClockMover(development.clock, services.database, lambda: development.gateway.connections)
+def _clock_mover(development: Development) -> ClockMover:
+    return ClockMover(development.clock, development.core.database, lambda: development.gateway.connections)
 
 
 @routes.operation("POST", "/v1/_dev/gateway", policy=Policy.NONE, body=NodeChange)
-async def change_node(request: Request, body: NodeChange) -> dict[str, Any]:
+async def change_node(request: Request, development: Development, body: NodeChange) -> dict[str, Any]:
     """Set the node's state."""
-    node = node_of(services_of(request))
+    node = node_of(development)
     node.change(body)
     return node.state()
 
 
 @routes.operation("POST", "/v1/_dev/users/{user_id}", policy=Policy.NONE, body=AccountChange)
-async def set_account_state(request: Request, user_id: int, body: AccountChange) -> dict[str, Any]:
+async def set_account_state(
+    request: Request, development: Development, user_id: int, body: AccountChange
+) -> dict[str, Any]:
     """Set account state directly."""
-    return await change_account(services_of(request), user_id, body)
+    return await change_account(development, user_id, body)
 
 
 # An empty object is a member without anything of its own here, so it may not become null.
 @routes.operation(
     "POST", "/v1/_dev/guilds/{guild_id}", policy=Policy.NONE, body=GuildChange, empty_strings_are_null=False
 )
-async def set_guild_state(request: Request, guild_id: int, body: GuildChange) -> dict[str, Any]:
+async def set_guild_state(
+    request: Request, development: Development, guild_id: int, body: GuildChange
+) -> dict[str, Any]:
     """Set guild state directly."""
-    return await change_guild(services_of(request), guild_id, body)
+    return await change_guild(development, guild_id, body)
 
 
 @attrs.frozen
@@ -129,9 +130,9 @@ class GuildsInBulk:
 
 
 @routes.operation("POST", "/v1/_dev/guilds/bulk", policy=Policy.NONE, body=GuildsInBulk)
-async def make_guilds_in_bulk(request: Request, body: GuildsInBulk) -> dict[str, list[str]]:
+async def make_guilds_in_bulk(request: Request, development: Development, body: GuildsInBulk) -> dict[str, list[str]]:
     """Make many guilds quickly."""
-    guild_ids = await make_guilds(services_of(request), body.user_id, body.count, body.parsed_shard())
+    guild_ids = await make_guilds(development, body.user_id, body.count, body.parsed_shard())
     return {"guild_ids": [str(guild_id) for guild_id in guild_ids]}
 
 
@@ -145,18 +146,17 @@ class RelationshipOfTwo:
 
 
 @routes.operation("POST", "/v1/_dev/relationships", policy=Policy.NONE, body=RelationshipOfTwo)
-async def set_relationship(request: Request, body: RelationshipOfTwo) -> None:
+async def set_relationship(request: Request, development: Development, body: RelationshipOfTwo) -> None:
     """Write both sides of a relationship."""
-    services = services_of(request)
     if body.user_id == body.target_user_id:
         raise InvalidFormBody.at("target_user_id", "INVALID_FORMAT")
     for user_id in (body.user_id, body.target_user_id):
-        if accounts.by_id(services.database.reader, user_id) is None:
+        if accounts.by_id(development.core.database.reader, user_id) is None:
             raise ApiError("UNKNOWN_USER")
-    await services.development.relationships.set_both(body.user_id, body.target_user_id, body.type)
+    await development.areas.standing.relationships.set_both(body.user_id, body.target_user_id, body.type)
 
 
 @routes.operation("POST", "/v1/_dev/reset", policy=Policy.NONE)
-async def reset_world(request: Request) -> None:
+async def reset_world(request: Request, development: Development) -> None:
     """Return to the seeded world."""
-    await reset(services_of(request))
+    await reset(development)

@@ -109,7 +109,7 @@ async def test_the_other_takes_over_what_a_revert_gives_up(
 
 async def test_an_address_that_does_not_exist_is_so_for_both(ask: Asking, autojump_clock: MockClock) -> None:
     def unit(connection: sqlite3.Connection) -> object:
-        return MailBounces(ask.server.server.account_events).note(connection, SHARED)
+        return MailBounces(ask.server.server.core.account_events).note(connection, SHARED)
 
     await ask.server.database.write(unit)
     for person in (ask.world.bob, ask.world.carol):

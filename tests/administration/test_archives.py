@@ -403,7 +403,7 @@ async def test_archives_that_are_cancelled_and_subjects_that_go(
     chat_server: ChatServer, chat_world: World, autojump_clock: MockClock, tmp_path: Path
 ) -> None:
     world, admin = chat_world, chat_world.admin.rest
-    jobs = chat_server.server.services.administration.jobs
+    jobs = chat_server.server.areas.administration.jobs
     go_on = trio.Event()
 
     async def busy(_: JobRun) -> None:

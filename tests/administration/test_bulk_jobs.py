@@ -194,7 +194,7 @@ async def test_deletions_of_many_accounts(
 async def test_a_store_that_cannot_be_written_is_no_refusal(
     chat_server: ChatServer, chat_world: World, autojump_clock: MockClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    accounts = chat_server.server.services.administration.accounts
+    accounts = chat_server.server.areas.administration.accounts
     put, failures = accounts.put_flags, [StorageUnavailable()]
 
     async def failing_once(*arguments: Any) -> Any:
@@ -202,7 +202,7 @@ async def test_a_store_that_cannot_be_written_is_no_refusal(
             raise failures.pop()
         return await put(*arguments)
 
-    monkeypatch.setattr(accounts, "put_flags", failing_once)
+    monkeypatch.setattr(type(accounts), "put_flags", lambda _, *arguments: failing_once(*arguments))
     body = {"user_ids": [chat_world.bob.id, chat_world.carol.id], "add_flags": [BUG_HUNTER]}
     job = await over(chat_world, (await order(chat_world, "update-user-flags", body)).expect(200))
     assert (job["status"], job["attempts"]) == ("completed", 0)

@@ -197,7 +197,7 @@ async def test_the_first_account_sets_the_instance_up_and_nobody_after_it(
             connection.execute("DELETE FROM instance WHERE key = 'setup_configured'")
 
         await server.database.write(empty)
-        server.server.services.instance_setup.forget()
+        server.server.areas.administration.setup.forget()
         stranger = RestClient(server.route())
 
         async def registered(name: str) -> tuple[str, RestClient]:
@@ -257,7 +257,7 @@ async def test_the_first_account_sets_the_instance_up_and_nobody_after_it(
 
         # Once it is set up it stays so, even when nobody holds an ACL any more.
         await server.database.write(lambda connection: connection.execute("UPDATE users SET acls = '[]'"))
-        server.server.services.instance_setup.forget()
+        server.server.areas.administration.setup.forget()
         assert code(await anna.get(CONFIG)) == (403, "MISSING_PERMISSIONS")
         assert code(await anna.patch(CONFIG, {"complete_setup": True})) == (403, "MISSING_PERMISSIONS")
         for client in (stranger, anna, boris):

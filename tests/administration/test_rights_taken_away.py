@@ -45,7 +45,7 @@ async def test_no_operation_writes_for_somebody_who_was_demoted_meanwhile(
     write = chat_server.database.write
     await write(given(carol, AUTHENTICATE))
     (await chat_world.carol.rest.get("/v1/admin/acls")).expect(200)
-    await chat_server.server.services.sign_ins.write_uses()
+    await chat_server.server.areas.signing_in.sign_ins.write_uses()
     before = everything(chat_server)
     reached = []
     for operation in operations():

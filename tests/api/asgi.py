@@ -34,7 +34,7 @@ class Reply:
 def app_of(server: ChatServer, routes: Routes) -> ChatApp:
     """The application of a running server, with other operations."""
     kernel = Kernel(
-        server.server.services,
+        server.server.backend(),
         [routes],
         addresses=ClientAddresses(),
         chance=server.chance,

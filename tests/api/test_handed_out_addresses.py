@@ -95,4 +95,4 @@ async def test_hosts_without_end_do_not_fill_the_memory(chat_world: World, chat_
     for number in range(200):
         document = (await asking(chat_server, f"h{number}.example").get("/.well-known/chat")).expect(200)
         assert document["endpoints"]["webapp"] == f"http://h{number}.example"
-    assert len(chat_server.server.services.discovery._made) <= 64
+    assert len(chat_server.server.areas.administration.discovery._made) <= 64

@@ -71,7 +71,7 @@ class Scene:
             happens(connection)
             between[:] = connection.iterdump()
 
-        await self.server.server.services.sign_ins.write_uses()
+        await self.server.server.areas.signing_in.sign_ins.write_uses()
         self.meanwhile.prepare(unit)
         answer = await request(self)
         assert self.meanwhile.has_happened
@@ -91,7 +91,7 @@ async def scene(chat_server: ChatServer, chat_world: World, autojump_clock: Mock
             "UPDATE roles SET permissions = permissions & ~? WHERE id = ?", (int(RIGHTS), int(world.guild_id))
         )
     )
-    chat_server.server.guild_states.refresh(int(world.guild_id))
+    chat_server.server.core.guild_states.refresh(int(world.guild_id))
     webhook = (await bob.create_webhook(world.channel_id, "hook")).expect(200)
     message = (await bob.send_message(world.channel_id, "hello")).expect(200)["id"]
     forum = (await alice.create_channel(world.guild_id, "forum", type=15)).expect(200)["id"]
@@ -324,7 +324,7 @@ def column(table: str, name: str, value: object, row_id: int | str) -> Unit:
 
 async def test_a_repeated_level_does_not_undo_the_owners_change(scene: Scene) -> None:
     (await scene.server.database.write(column("guilds", "mfa_level", 0, scene.guild_id)))
-    scene.server.server.guild_states.refresh(scene.guild_id)
+    scene.server.server.core.guild_states.refresh(scene.guild_id)
     request = sent("PATCH", "/v1/guilds/{guild_id}", mfa_level=0, name="Mine", verification_level=0, icon=IMAGE)
     raised = column("guilds", "mfa_level", 1, scene.guild_id)
     answer, _, _ = await scene.during(raised, request)

@@ -49,7 +49,7 @@ async def let_manage(world: World, server: ChatServer, person: Person, permissio
         members.add_roles(connection, guild_id, int(person.id), [role_id])
 
     await server.database.write(unit)
-    server.server.guild_states.refresh(guild_id)
+    server.server.core.guild_states.refresh(guild_id)
 
 
 async def test_the_owner_adds_a_bot_with_a_role_of_its_name(chat_world: World) -> None:

@@ -318,7 +318,7 @@ class OAuth2Machine(RuleBasedStateMachine):
 
     @invariant()
     def a_token_is_what_it_should_be_to_its_application(self) -> None:
-        introspect = self._server.server.services.oauth2_tokens.introspect
+        introspect = self._server.server.areas.applications.oauth2_tokens.introspect
         for token in self.known:
             application = token.grant.application
             if application.exists:

@@ -215,7 +215,7 @@ class Media:
         path = f"/v1/channels/{world.channel_id}/messages"
         sent = (await post_form(world.bob.rest, path, form([("f", "a.png", png(4, 4))]))).expect(200)
         attachment = target(sent["attachments"][0]["url"])
-        external = target(chat_server.server.services.media.addresses.external(f"{server.origin}/a.png"))
+        external = target(chat_server.server.areas.policy.media.addresses.external(f"{server.origin}/a.png"))
         (upload,) = await promised(world.bob.rest, world.channel_id, ("b.png", len(png(5, 5))))
         relay = target(upload["upload_url"])
         (await world.anyone.request("PUT", relay, body=png(5, 5))).expect(200)
@@ -270,7 +270,7 @@ async def test_a_signed_path_is_all_it_takes_as_long_as_it_holds(
 @pytest.mark.rule("000.surfaces.10")
 async def test_outside_media_need_the_signature(chat_world: World, chat_server: ChatServer) -> None:
     async with outside({"/a.png": plain(png(9, 9))}) as server:
-        address = target(chat_server.server.services.media.addresses.external(f"{server.origin}/a.png"))
+        address = target(chat_server.server.areas.policy.media.addresses.external(f"{server.origin}/a.png"))
         signature, name = address.split("/")[-2:]
         for wrong in (CANARY, signature[:-1], signature.swapcase(), name):
             answer = await chat_world.alice.rest.get(f"/media/external/{wrong}/{name}")
@@ -364,7 +364,7 @@ async def test_no_answer_below_a_secret_address_leads_elsewhere_or_lets_it_be_to
     chat_world: World, chat_server: ChatServer, raw: RawClient
 ) -> None:
     async with outside({"/a.png": plain(png(9, 9))}) as server:
-        external = target(chat_server.server.services.media.addresses.external(f"{server.origin}/a.png"))
+        external = target(chat_server.server.areas.policy.media.addresses.external(f"{server.origin}/a.png"))
         heard = await listener(chat_world, chat_world.channel_id, chat_world.anyone, external=external)
         await heard.ask_everything()
     await chat_world.anyone.node(storage_failing=True)
@@ -398,14 +398,14 @@ async def test_no_secret_address_reaches_the_log_even_before_its_redaction(
     caplog.set_level(0)
     with structlog.testing.capture_logs() as entries:
         async with outside({}) as server:
-            external = target(chat_server.server.services.media.addresses.external(f"{server.origin}/gone.png"))
+            external = target(chat_server.server.areas.policy.media.addresses.external(f"{server.origin}/gone.png"))
         heard = await listener(chat_world, chat_world.channel_id, chat_world.anyone, external=external)
         await heard.ask_everything()
         assert any(answer.status == 502 for answer in heard.answers)
         # Even a failure of ours, with its traceback, does not name the address.
-        services = chat_server.server.services
+        areas = chat_server.server.areas
         await chat_server.database.write(lambda connection: void(connection.execute("DROP TABLE webhooks")))
-        assert services.webhooks is not None
+        assert areas.webhooks.webhooks is not None
         for path in heard.paths[:2]:
             assert (await heard.ask("GET", path)).status == 500
     assert any(entry["event"] == "request failed" for entry in entries)

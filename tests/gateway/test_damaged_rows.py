@@ -121,7 +121,7 @@ async def test_a_session_that_damage_keeps_from_starting_closes_by_name_and_leav
     chat_server: ChatServer, chat_world: World, autojump_clock: MockClock, tmp_path: Path
 ) -> None:
     await something_of_everything(chat_server, chat_world)
-    gateway, states = chat_server.server.gateway, chat_server.server.guild_states
+    gateway, states = chat_server.server.gateway, chat_server.server.core.guild_states
     with stored(tmp_path) as connection:
         ways = damages(connection)
     met: Counter[Any] = Counter()
@@ -164,7 +164,7 @@ async def test_a_request_that_meets_damage_is_an_error_of_its_own(
         ways = [way for way in damages(connection) if way[0].split(".")[0] in REQUESTED]
     met: Counter[int] = Counter()
     for where, statement in ways:
-        chat_server.server.guild_states.forget_all()
+        chat_server.server.core.guild_states.forget_all()
         with stored(tmp_path) as connection:
             connection.execute(statement)
             connection.commit()

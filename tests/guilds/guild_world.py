@@ -11,9 +11,13 @@ import attrs
 
 from chat.auth.blocked_networks import BlockedNetworks
 from chat.auth.keys import Keys
+from chat.auth.passwords import CHEAP, Passwords
 from chat.auth.principal import CredentialKind, Principal
+from chat.auth.tokens import TokenMint
 from chat.bus.bus import Bus, Event, Signal
 from chat.config import Settings
+from chat.config.overrides import Overrides
+from chat.domain.core import Core
 from chat.domain.guilds.channels import Channels
 from chat.domain.guilds.group_invites import GroupInvites
 from chat.domain.guilds.guilds import Guilds, GuildWish
@@ -29,6 +33,8 @@ from chat.domain.policy.blocked_values import BlockedValues
 from chat.domain.policy.errands import Errands
 from chat.domain.policy.instance_policy import InstancePolicy
 from chat.domain.policy.media_library import MediaLibrary
+from chat.domain.policy.origins import Origins
+from chat.domain.presence.account_events import AccountEvents
 from chat.domain.standing.access import Access
 from chat.domain.standing.audit_log import AuditLog
 from chat.domain.standing.channel_witness import ChannelWitness
@@ -95,73 +101,56 @@ class GuildWorld:
         )
         access = Access(self.guild_states, self.private_channels.find)
         blocked = BlockedValues(settings, BlockedNetworks())
-        policy = InstancePolicy(settings, blocked)
         self.access = access
-        addresses = MediaAddresses(settings.public_url, Keys(bytes(32), random.Random(8)), self.clock)
+        keys, chance = Keys(bytes(32), random.Random(8)), random.Random(7)
+        addresses = MediaAddresses(settings.public_url, keys, self.clock)
         storage = MediaStorage(directory / "uploads", in_threads=False)
         media = MediaLibrary(database, self.clock, self.snowflakes, storage, addresses, settings, blocked)
-        self.guilds = Guilds(
-            database,
-            self.guild_states,
-            access,
-            self.bus,
-            self.clock,
-            self.snowflakes,
-            settings,
-            policy,
-            media,
-            lambda guild_id: self.online.get(guild_id, 0),
+        self.core = core = Core(
+            settings=settings,
+            overrides=Overrides(settings),
+            database=database,
+            clock=self.clock,
+            bus=self.bus,
+            chance=chance,
+            snowflakes=self.snowflakes,
+            mint=TokenMint(chance),
+            keys=keys,
+            passwords=Passwords(chance, CHEAP, in_threads=False),
+            directory=directory,
+            in_threads=False,
+            guild_states=self.guild_states,
+            access=access,
+            audit_log=AuditLog(database, access, self.bus, self.clock, self.snowflakes),
+            policy=InstancePolicy(settings, blocked),
+            blocked=blocked,
+            account_events=AccountEvents(database, self.bus, self.clock, settings, self.guild_states),
+            errands=Errands(database),
+            media_addresses=addresses,
+            origins=Origins(settings.public_url),
         )
-        self.memberships = Memberships(
-            database, self.guild_states, access, self.bus, self.clock, self.snowflakes, settings, policy
-        )
+        self.guilds = Guilds(core=core, media=media, online_count=lambda guild_id: self.online.get(guild_id, 0))
+        self.memberships = Memberships(core=core)
         self.channels = Channels(access)
         self.messages = Messages(
-            database,
-            access,
+            core,
             self.private_channels,
-            self.bus,
-            self.clock,
-            self.snowflakes,
-            settings,
-            policy,
-            addresses,
             MentionCounting(lambda guild_id: sorted(self.connected)),
-            AuditLog(database, access, self.bus, self.clock, self.snowflakes),
             ChannelWitness(self.guild_states, self.private_channels, ThreadLookup(database)),
-            Errands(database),
         )
-        self.read_states = ReadStates(database, self.guild_states, access, self.bus, self.snowflakes)
-        system_messages = SystemMessages(access, self.private_channels, self.bus, self.snowflakes, addresses)
-        groups = Groups(
-            database,
-            self.bus,
-            self.clock,
-            self.snowflakes,
-            settings,
-            policy,
-            self.private_channels,
-            system_messages,
-            media,
-        )
-        self.group_invites = GroupInvites(
-            database, groups, self.bus, self.clock, settings, lambda user_id: user_id in self.connected
-        )
+        self.read_states = ReadStates(core=core)
+        system_messages = SystemMessages(core=core, private_channels=self.private_channels)
+        groups = Groups(core=core, private_channels=self.private_channels, system_messages=system_messages, media=media)
+        self.group_invites = GroupInvites(core=core, groups=groups, is_online=lambda user_id: user_id in self.connected)
         self.invites = Invites(
-            database,
-            self.guild_states,
-            access,
-            self.memberships,
-            self.bus,
-            self.clock,
-            random.Random(7),
-            settings,
-            lambda guild_id: self.online.get(guild_id, 0),
-            lambda user_id: user_id in self.connected,
-            AuditLog(database, access, self.bus, self.clock, self.snowflakes),
-            self.group_invites,
+            core=core,
+            memberships=self.memberships,
+            randomness=chance,
+            online_count=lambda guild_id: self.online.get(guild_id, 0),
+            is_connected=lambda user_id: user_id in self.connected,
+            group_invites=self.group_invites,
         )
-        self.typing = TypingIndicators(access, self.bus, self.clock)
+        self.typing = TypingIndicators(core=core)
 
     async def person(self, name: str, **changes: Any) -> Principal:
         """A claimed and verified account with a session, unless `changes` say otherwise."""

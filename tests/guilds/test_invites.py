@@ -9,7 +9,6 @@ from chat.bus.audience import ToChannel
 from chat.bus.bus import GuildJoined
 from chat.config import Limits, Settings
 from chat.domain.guilds.invites import Invites, InviteTerms
-from chat.domain.standing.audit_log import AuditLog
 from chat.errors import ApiError
 from chat.registries.channel_types import ChannelType
 from chat.registries.events import EventName
@@ -241,18 +240,12 @@ class Stammering:
 
 async def test_a_code_that_is_taken_is_not_given_again(world: GuildWorld, harbour: GuildPlace) -> None:
     invites = Invites(
-        world.database,
-        world.guild_states,
-        world.access,
-        world.memberships,
-        world.bus,
-        world.clock,
-        Stammering(),
-        world.settings,
-        lambda _: 0,
-        lambda _: True,
-        AuditLog(world.database, world.access, world.bus, world.clock, world.snowflakes),
-        world.group_invites,
+        core=world.core,
+        memberships=world.memberships,
+        randomness=Stammering(),
+        online_count=lambda _: 0,
+        is_connected=lambda _: True,
+        group_invites=world.group_invites,
     )
     first, second = [await invites.create(world.bob, harbour.general, InviteTerms(unique=True)) for _ in range(2)]
     assert (first["code"], second["code"]) == ("A" * 8, "B" * 8)

@@ -230,7 +230,7 @@ async def test_what_is_not_to_be_had_outside(chat_world: World, chat_server: Cha
         refused(await bob.rest.post("/v1/users/@me/memes", body), 400, "INVALID_FORM_BODY")
     assert (await bob.rest.memes()).expect(200) == []
     assert stored_files(chat_server) == []
-    assert chat_server.server.services.media.external.under_way == 0
+    assert chat_server.server.areas.policy.media.external.under_way == 0
 
 
 async def test_nobody_asks_the_operators_own_network(chat_world: World) -> None:

@@ -141,7 +141,7 @@ async def test_each_link_is_looked_at_once_and_then_remembered(
     chat_world: World, chat_server: ChatServer, autojump_clock: trio.testing.MockClock
 ) -> None:
     """Also that there was nothing; for a while."""
-    unfurling, reader = chat_server.server.services.unfurling, chat_server.database.reader
+    unfurling, reader = chat_server.server.areas.messages.unfurling, chat_server.database.reader
     for url, remembered in (("http://10.0.0.1/", NOTHING_MS),):
         assert await unfurling.embed(url) is None
         before = reader.execute("SELECT expires_at FROM unfurled").fetchone()

@@ -453,7 +453,7 @@ async def test_only_so_many_forms_of_one_account_arrive_at_a_time(
     for _ in range(2):
         (await post_form(chat_world.bob.rest, messages(chat_world), body)).expect(200)
     await trio.sleep(120)  # the others took too long
-    assert chat_server.server.services.uploads._forms == {}
+    assert chat_server.server.areas.messages.uploads._forms == {}
     assert len(stored_files(chat_server)) == 4
 
 

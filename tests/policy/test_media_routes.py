@@ -254,7 +254,7 @@ def _only_file(server: ChatServer) -> Path:
 
 def signed(server: ChatServer, url: str) -> str:
     """The address here for an address outside."""
-    return server.server.services.media.addresses.external(url)
+    return server.server.areas.policy.media.addresses.external(url)
 
 
 @pytest.mark.chat_settings(**PRIVATE)
@@ -291,7 +291,7 @@ async def test_media_from_outside_are_passed_on(chat_world: World, chat_server: 
         for request in server.requests:
             sent = {name.decode().lower() for name, _ in request.headers}
             assert sent.isdisjoint({"authorization", "cookie", "x-forwarded-for", "referer"})
-    external = chat_server.server.services.media.external
+    external = chat_server.server.areas.policy.media.external
     with trio.fail_after(PATIENCE_SECONDS):
         while external.under_way:  # noqa: ASYNC110 - the last answer is over a moment after its last byte
             await trio.sleep(0.01)
@@ -398,7 +398,7 @@ async def test_a_webhooks_borrowed_avatar_is_fetched_when_it_is_looked_at(chat_w
 @pytest.mark.chat_settings(**PRIVATE)
 async def test_a_reader_that_goes_away_ends_the_fetching(chat_world: World, chat_server: ChatServer) -> None:
     image = png(filler=b"x" * 20_000_000)
-    external = chat_server.server.services.media.external
+    external = chat_server.server.areas.policy.media.external
     async with outside({"/large": plain(image)}) as server:
         stream = await chat_server.route().connect()
         address = signed(chat_server, server.origin + "/large")

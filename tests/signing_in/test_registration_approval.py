@@ -30,7 +30,7 @@ async def test_who_registers_waits(chat_server: ChatServer, chat_world: World) -
     body = (await chat_world.anyone.register(**DAVE)).expect(200)
     assert body == {"registration_pending_approval": True, "user_id": body["user_id"]}
     assert refusal(await chat_world.anyone.login(**CREDENTIALS)) == PENDING
-    registrations = chat_server.server.services.pending_registrations
+    registrations = chat_server.server.areas.signing_in.pending_registrations
     ((account, pending),) = await registrations.waiting()
     assert (str(account.id), pending.address) == (body["user_id"], "127.0.0.1")
     assert await registrations.approve(account.id)
@@ -48,7 +48,7 @@ async def test_who_does_not_know_the_password_learns_nothing_of_it(chat_world: W
 @approval
 async def test_who_is_turned_down_is_told_so(chat_server: ChatServer, chat_world: World) -> None:
     user_id = (await chat_world.anyone.register(**DAVE)).expect(200)["user_id"]
-    registrations = chat_server.server.services.pending_registrations
+    registrations = chat_server.server.areas.signing_in.pending_registrations
     assert await registrations.reject(int(user_id))
     assert refusal(await chat_world.anyone.login(**CREDENTIALS)) == (403, "REGISTRATION_REJECTED")
     assert await registrations.waiting() == []
@@ -70,7 +70,7 @@ async def test_the_address_can_be_verified_while_waiting(chat_world: World) -> N
 async def test_accounts_that_were_there_before_are_not_asked(chat_server: ChatServer, chat_world: World) -> None:
     bob = Holder(chat_server, chat_world, chat_world.bob)
     assert await holder_of(chat_world, await bob.login()) == bob.person.id
-    registrations = chat_server.server.services.pending_registrations
+    registrations = chat_server.server.areas.signing_in.pending_registrations
     assert not await registrations.approve(int(bob.person.id))
     assert not await registrations.reject(int(bob.person.id))
 
@@ -81,7 +81,7 @@ async def test_usernames_wait_too(chat_server: ChatServer, chat_world: World) ->
     credentials = {"username": "dave", "password": "correct horse"}
     user_id = (await chat_world.anyone.register(**credentials)).expect(200)["user_id"]
     assert refusal(await chat_world.anyone.login(**credentials)) == PENDING
-    assert await chat_server.server.services.pending_registrations.approve(int(user_id))
+    assert await chat_server.server.areas.signing_in.pending_registrations.approve(int(user_id))
     assert await holder_of(chat_world, await chat_world.anyone.login(**credentials)) == user_id
 
 
@@ -92,7 +92,7 @@ async def test_the_address_of_the_registration_is_authorized(chat_server: ChatSe
     user_id = (await there.register(**DAVE)).expect(200)["user_id"]
     elsewhere = RestClient(chat_server.route("198.51.100.7"))
     assert refusal(await elsewhere.login(**CREDENTIALS)) == PENDING
-    assert await chat_server.server.services.pending_registrations.approve(int(user_id))
+    assert await chat_server.server.areas.signing_in.pending_registrations.approve(int(user_id))
     assert (await elsewhere.login(**CREDENTIALS)).code == "IP_AUTHORIZATION_REQUIRED"
     (await there.login(**CREDENTIALS)).expect(200)
 
@@ -103,7 +103,7 @@ async def test_what_cannot_be_taken_does_not_wait(
     chat_server: ChatServer, chat_world: World, members: dict[str, str]
 ) -> None:
     errors(await chat_world.anyone.register(**{**DAVE, **members}))
-    assert await chat_server.server.services.pending_registrations.waiting() == []
+    assert await chat_server.server.areas.signing_in.pending_registrations.waiting() == []
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ from chat.api.fields import Length, Range, Snowflake
 from chat.api.operation import Request
 from chat.api.schemas.administration.administration import USER
 from chat.api.schemas.shapes import NOTHING
+from chat.domain.administration.assemble import AdministrationArea
 from chat.registries.acls import Acl
 from chat.registries.admin_actions import AdminAction
 
@@ -56,9 +57,9 @@ class AnnotateBan:
     body=Ban,
     answers=USER,
 )
-async def ban_account(request: Request, user_id: int, body: Ban) -> object:
+async def ban_account(request: Request, administration: AdministrationArea, user_id: int, body: Ban) -> object:
     """Keep everybody out of an account, for a time or for good."""
-    user = await request.services.administration.bans.ban(
+    user = await administration.bans.ban(
         acting(request), user_id, hours=body.duration_hours, reason=body.reason, notify=body.notify_user
     )
     return {"user": user}
@@ -73,9 +74,9 @@ async def ban_account(request: Request, user_id: int, body: Ban) -> object:
     body=Unban,
     answers=USER,
 )
-async def unban_account(request: Request, user_id: int, body: Unban) -> object:
+async def unban_account(request: Request, administration: AdministrationArea, user_id: int, body: Unban) -> object:
     """Lift an account's ban."""
-    user = await request.services.administration.bans.unban(
+    user = await administration.bans.unban(
         acting(request), user_id, public_reason=body.public_reason, notify=body.notify_user
     )
     return {"user": user}
@@ -90,6 +91,6 @@ async def unban_account(request: Request, user_id: int, body: Unban) -> object:
     body=AnnotateBan,
     answers=NOTHING,
 )
-async def annotate_ban(request: Request, user_id: int, body: AnnotateBan) -> None:
+async def annotate_ban(request: Request, administration: AdministrationArea, user_id: int, body: AnnotateBan) -> None:
     """Add a note to the ban that stands."""
-    await request.services.administration.bans.annotate(acting(request), user_id, body.ban_audit_log_id, body.note)
+    await administration.bans.annotate(acting(request), user_id, body.ban_audit_log_id, body.note)

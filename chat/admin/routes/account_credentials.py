@@ -10,6 +10,7 @@ from chat.admin.operation import AdminRoutes
 from chat.api.operation import Request
 from chat.api.schemas.administration.administration import PASSKEYS, RESET_LINK, TERMINATED
 from chat.api.schemas.shapes import NOTHING
+from chat.domain.administration.assemble import AdministrationArea
 from chat.errors import InvalidFormBody
 from chat.registries.acls import Acl
 from chat.registries.admin_actions import AdminAction
@@ -27,9 +28,9 @@ CREDENTIAL_ID_LENGTH: Final = 512
     bucket=buckets.MODIFY,
     answers=NOTHING,
 )
-async def send_verification_email(request: Request, user_id: int) -> None:
+async def send_verification_email(request: Request, administration: AdministrationArea, user_id: int) -> None:
     """Mail an account's address a link that verifies it."""
-    await request.services.administration.credentials.send_verification(acting(request), user_id)
+    await administration.credentials.send_verification(acting(request), user_id)
 
 
 @routes.admin_operation(
@@ -40,9 +41,9 @@ async def send_verification_email(request: Request, user_id: int) -> None:
     bucket=buckets.MODIFY,
     answers=NOTHING,
 )
-async def send_password_reset(request: Request, user_id: int) -> None:
+async def send_password_reset(request: Request, administration: AdministrationArea, user_id: int) -> None:
     """Mail an account's address a reset link."""
-    await request.services.administration.credentials.send_password_reset(acting(request), user_id)
+    await administration.credentials.send_password_reset(acting(request), user_id)
 
 
 @routes.admin_operation(
@@ -54,9 +55,9 @@ async def send_password_reset(request: Request, user_id: int) -> None:
     answers=RESET_LINK,
     secret=True,
 )
-async def create_password_reset_link(request: Request, user_id: int) -> object:
+async def create_password_reset_link(request: Request, administration: AdministrationArea, user_id: int) -> object:
     """Make a reset link for the administrator to hand over."""
-    return await request.services.administration.credentials.create_reset_link(acting(request), user_id, request.origin)
+    return await administration.credentials.create_reset_link(acting(request), user_id, request.origin)
 
 
 @routes.admin_operation(
@@ -67,9 +68,9 @@ async def create_password_reset_link(request: Request, user_id: int) -> object:
     bucket=buckets.MODIFY,
     answers=NOTHING,
 )
-async def revoke_recovery_kit(request: Request, user_id: int) -> None:
+async def revoke_recovery_kit(request: Request, administration: AdministrationArea, user_id: int) -> None:
     """Void an account's recovery kit."""
-    await request.services.administration.credentials.revoke_recovery_kit(acting(request), user_id)
+    await administration.credentials.revoke_recovery_kit(acting(request), user_id)
 
 
 @routes.admin_operation(
@@ -80,9 +81,9 @@ async def revoke_recovery_kit(request: Request, user_id: int) -> None:
     bucket=buckets.MODIFY,
     answers=NOTHING,
 )
-async def disable_mfa(request: Request, user_id: int) -> None:
+async def disable_mfa(request: Request, administration: AdministrationArea, user_id: int) -> None:
     """Forget an account's second factors, passkeys excepted."""
-    await request.services.administration.credentials.disable_mfa(acting(request), user_id)
+    await administration.credentials.disable_mfa(acting(request), user_id)
 
 
 @routes.admin_operation(
@@ -93,9 +94,9 @@ async def disable_mfa(request: Request, user_id: int) -> None:
     bucket=buckets.MODIFY,
     answers=PASSKEYS,
 )
-async def list_webauthn_credentials(request: Request, user_id: int) -> object:
+async def list_webauthn_credentials(request: Request, administration: AdministrationArea, user_id: int) -> object:
     """An account's passkeys."""
-    return await request.services.administration.credentials.passkeys(acting(request), user_id)
+    return await administration.credentials.passkeys(acting(request), user_id)
 
 
 @routes.admin_operation(
@@ -106,11 +107,13 @@ async def list_webauthn_credentials(request: Request, user_id: int) -> object:
     bucket=buckets.MODIFY,
     answers=NOTHING,
 )
-async def delete_webauthn_credential(request: Request, user_id: int, credential: str) -> None:
+async def delete_webauthn_credential(
+    request: Request, administration: AdministrationArea, user_id: int, credential: str
+) -> None:
     """Take one of an account's passkeys away."""
     if len(credential) > CREDENTIAL_ID_LENGTH:
         raise InvalidFormBody.at("credential_id", "INVALID_FORMAT")
-    await request.services.administration.credentials.delete_passkey(acting(request), user_id, credential)
+    await administration.credentials.delete_passkey(acting(request), user_id, credential)
 
 
 @routes.admin_operation(
@@ -121,7 +124,7 @@ async def delete_webauthn_credential(request: Request, user_id: int, credential:
     bucket=buckets.MODIFY,
     answers=TERMINATED,
 )
-async def terminate_sessions(request: Request, user_id: int) -> object:
+async def terminate_sessions(request: Request, administration: AdministrationArea, user_id: int) -> object:
     """End every sign-in of an account."""
-    ended = await request.services.administration.credentials.terminate_sessions(acting(request), user_id)
+    ended = await administration.credentials.terminate_sessions(acting(request), user_id)
     return {"terminated_count": ended}

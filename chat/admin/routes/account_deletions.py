@@ -13,6 +13,7 @@ from chat.api.fields import Length, Range, Timestamp
 from chat.api.operation import Request
 from chat.api.schemas.administration.administration import USER
 from chat.domain.administration.administered_deletions import DeletionWish
+from chat.domain.administration.assemble import AdministrationArea
 from chat.registries.acls import Acl
 from chat.registries.admin_actions import AdminAction
 from chat.registries.deletion_reasons import DeletionReason
@@ -52,7 +53,9 @@ class CancelDeletion:
     body=ScheduleDeletion,
     answers=USER,
 )
-async def schedule_deletion(request: Request, user_id: int, body: ScheduleDeletion) -> object:
+async def schedule_deletion(
+    request: Request, administration: AdministrationArea, user_id: int, body: ScheduleDeletion
+) -> object:
     """Schedule an account's erasure, or replace the one that is pending."""
     wish = DeletionWish(
         reason=body.reason_code,
@@ -61,7 +64,7 @@ async def schedule_deletion(request: Request, user_id: int, body: ScheduleDeleti
         replaces=body.replace_pending_deletion_at,
         notify=body.notify_user,
     )
-    return {"user": await request.services.administration.deletions.schedule(acting(request), user_id, wish)}
+    return {"user": await administration.deletions.schedule(acting(request), user_id, wish)}
 
 
 @routes.admin_operation(
@@ -73,9 +76,11 @@ async def schedule_deletion(request: Request, user_id: int, body: ScheduleDeleti
     body=CancelDeletion,
     answers=USER,
 )
-async def cancel_deletion(request: Request, user_id: int, body: CancelDeletion) -> object:
+async def cancel_deletion(
+    request: Request, administration: AdministrationArea, user_id: int, body: CancelDeletion
+) -> object:
     """Take an account's pending erasure back."""
-    user = await request.services.administration.deletions.cancel(
+    user = await administration.deletions.cancel(
         acting(request), user_id, body.expected_pending_deletion_at, notify=body.notify_user
     )
     return {"user": user}
@@ -89,7 +94,7 @@ async def cancel_deletion(request: Request, user_id: int, body: CancelDeletion) 
     bucket=buckets.MODIFY,
     answers=USER,
 )
-async def cancel_message_deletion(request: Request, user_id: int) -> object:
+async def cancel_message_deletion(request: Request, administration: AdministrationArea, user_id: int) -> object:
     """Take an account's own wish to have its messages deleted back."""
-    deletions = request.services.administration.deletions
+    deletions = administration.deletions
     return {"user": await deletions.cancel_messages(acting(request), user_id)}

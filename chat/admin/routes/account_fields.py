@@ -14,6 +14,7 @@ from chat.admin.operation import AdminRoutes
 from chat.api.fields import FlagBits, Items, Length, Pattern, Range, Refusal, Schema
 from chat.api.operation import Request
 from chat.api.schemas.administration.administration import USER
+from chat.domain.administration.assemble import AdministrationArea
 from chat.registries.acls import ACLS_MAXIMUM, Acl
 from chat.registries.admin_actions import AdminAction
 
@@ -130,10 +131,12 @@ class UpdatePremiumFlags:
     body=ChangeUsername,
     answers=USER,
 )
-async def change_username(request: Request, user_id: int, body: ChangeUsername) -> object:
+async def change_username(
+    request: Request, administration: AdministrationArea, user_id: int, body: ChangeUsername
+) -> object:
     """Give an account another tag."""
     number = None if body.discriminator is None else int(body.discriminator)
-    accounts = request.services.administration.accounts
+    accounts = administration.accounts
     return {"user": await accounts.change_username(acting(request), user_id, body.username, number)}
 
 
@@ -146,9 +149,9 @@ async def change_username(request: Request, user_id: int, body: ChangeUsername) 
     body=ChangeEmail,
     answers=USER,
 )
-async def change_email(request: Request, user_id: int, body: ChangeEmail) -> object:
+async def change_email(request: Request, administration: AdministrationArea, user_id: int, body: ChangeEmail) -> object:
     """Give an account another address."""
-    accounts = request.services.administration.accounts
+    accounts = administration.accounts
     return {"user": await accounts.change_email(acting(request), user_id, body.email)}
 
 
@@ -160,9 +163,9 @@ async def change_email(request: Request, user_id: int, body: ChangeEmail) -> obj
     bucket=buckets.MODIFY,
     answers=USER,
 )
-async def verify_email(request: Request, user_id: int) -> object:
+async def verify_email(request: Request, administration: AdministrationArea, user_id: int) -> object:
     """Take an account's address for verified."""
-    return {"user": await request.services.administration.accounts.verify_email(acting(request), user_id)}
+    return {"user": await administration.accounts.verify_email(acting(request), user_id)}
 
 
 @routes.admin_operation(
@@ -174,9 +177,11 @@ async def verify_email(request: Request, user_id: int) -> object:
     body=ChangeDateOfBirth,
     answers=USER,
 )
-async def change_date_of_birth(request: Request, user_id: int, body: ChangeDateOfBirth) -> object:
+async def change_date_of_birth(
+    request: Request, administration: AdministrationArea, user_id: int, body: ChangeDateOfBirth
+) -> object:
     """Give an account another date of birth."""
-    accounts = request.services.administration.accounts
+    accounts = administration.accounts
     return {"user": await accounts.change_date_of_birth(acting(request), user_id, body.date_of_birth)}
 
 
@@ -189,9 +194,11 @@ async def change_date_of_birth(request: Request, user_id: int, body: ChangeDateO
     body=ClearFields,
     answers=USER,
 )
-async def clear_profile_fields(request: Request, user_id: int, body: ClearFields) -> object:
+async def clear_profile_fields(
+    request: Request, administration: AdministrationArea, user_id: int, body: ClearFields
+) -> object:
     """Clear parts of an account's profile."""
-    return {"user": await request.services.administration.accounts.clear_fields(acting(request), user_id, body.fields)}
+    return {"user": await administration.accounts.clear_fields(acting(request), user_id, body.fields)}
 
 
 @routes.admin_operation(
@@ -203,9 +210,9 @@ async def clear_profile_fields(request: Request, user_id: int, body: ClearFields
     body=SetBot,
     answers=USER,
 )
-async def set_bot_status(request: Request, user_id: int, body: SetBot) -> object:
+async def set_bot_status(request: Request, administration: AdministrationArea, user_id: int, body: SetBot) -> object:
     """Make an account a bot's or a person's."""
-    return {"user": await request.services.administration.accounts.set_bot(acting(request), user_id, bot=body.bot)}
+    return {"user": await administration.accounts.set_bot(acting(request), user_id, bot=body.bot)}
 
 
 @routes.admin_operation(
@@ -217,9 +224,11 @@ async def set_bot_status(request: Request, user_id: int, body: SetBot) -> object
     body=SetSystem,
     answers=USER,
 )
-async def set_system_status(request: Request, user_id: int, body: SetSystem) -> object:
+async def set_system_status(
+    request: Request, administration: AdministrationArea, user_id: int, body: SetSystem
+) -> object:
     """Mark a bot as the system's, or take the mark away."""
-    accounts = request.services.administration.accounts
+    accounts = administration.accounts
     return {"user": await accounts.set_system(acting(request), user_id, system=body.system)}
 
 
@@ -232,9 +241,9 @@ async def set_system_status(request: Request, user_id: int, body: SetSystem) -> 
     body=SetAcls,
     answers=USER,
 )
-async def set_acls(request: Request, user_id: int, body: SetAcls) -> object:
+async def set_acls(request: Request, administration: AdministrationArea, user_id: int, body: SetAcls) -> object:
     """Replace what an account may do as an administrator."""
-    accounts = request.services.administration.accounts
+    accounts = administration.accounts
     return {"user": await accounts.set_acls(acting(request), user_id, tuple(map(str, body.acls)))}
 
 
@@ -247,9 +256,9 @@ async def set_acls(request: Request, user_id: int, body: SetAcls) -> object:
     body=SetTraits,
     answers=USER,
 )
-async def set_traits(request: Request, user_id: int, body: SetTraits) -> object:
+async def set_traits(request: Request, administration: AdministrationArea, user_id: int, body: SetTraits) -> object:
     """Replace an account's traits."""
-    return {"user": await request.services.administration.accounts.set_traits(acting(request), user_id, body.traits)}
+    return {"user": await administration.accounts.set_traits(acting(request), user_id, body.traits)}
 
 
 @routes.admin_operation(
@@ -261,9 +270,9 @@ async def set_traits(request: Request, user_id: int, body: SetTraits) -> object:
     body=UpdateFlags,
     answers=USER,
 )
-async def update_flags(request: Request, user_id: int, body: UpdateFlags) -> object:
+async def update_flags(request: Request, administration: AdministrationArea, user_id: int, body: UpdateFlags) -> object:
     """Set and clear bits of an account's flags."""
-    accounts = request.services.administration.accounts
+    accounts = administration.accounts
     return {"user": await accounts.update_flags(acting(request), user_id, body.add_flags, body.remove_flags)}
 
 
@@ -276,7 +285,9 @@ async def update_flags(request: Request, user_id: int, body: UpdateFlags) -> obj
     body=UpdatePremiumFlags,
     answers=USER,
 )
-async def update_premium_flags(request: Request, user_id: int, body: UpdatePremiumFlags) -> object:
+async def update_premium_flags(
+    request: Request, administration: AdministrationArea, user_id: int, body: UpdatePremiumFlags
+) -> object:
     """Set and clear bits of an account's premium flags."""
-    accounts = request.services.administration.accounts
+    accounts = administration.accounts
     return {"user": await accounts.update_premium_flags(acting(request), user_id, body.add_flags, body.remove_flags)}

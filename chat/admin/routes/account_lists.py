@@ -22,6 +22,8 @@ from chat.api.schemas.administration.administration import (
     USERS,
 )
 from chat.domain.administration.administered_lists import Window
+from chat.domain.administration.assemble import AdministrationArea
+from chat.domain.signing_in.assemble import SigningInArea
 from chat.errors import FieldError, InvalidFormBody
 from chat.registries.acls import Acl
 from chat.registries.admin_actions import AdminAction
@@ -68,9 +70,9 @@ class ReadChangeLog:
     bucket=buckets.LOOKUP,
     answers=USERS,
 )
-async def get_account(request: Request, user_id: int) -> object:
+async def get_account(request: Request, administration: AdministrationArea, user_id: int) -> object:
     """An account, or none."""
-    return {"users": await request.services.administration.lists.account(acting(request), user_id)}
+    return {"users": await administration.lists.account(acting(request), user_id)}
 
 
 @routes.admin_operation(
@@ -82,11 +84,11 @@ async def get_account(request: Request, user_id: int) -> object:
     query=ListGuilds,
     answers=GUILDS,
 )
-async def list_guilds(request: Request, user_id: int, query: ListGuilds) -> object:
+async def list_guilds(request: Request, administration: AdministrationArea, user_id: int, query: ListGuilds) -> object:
     """An account's guilds."""
     window = Window(query.limit, query.before, query.after)
     with_counts = query.with_counts in TRUE
-    lists = request.services.administration.lists
+    lists = administration.lists
     return {"guilds": await lists.guilds(acting(request), user_id, window, with_counts=with_counts)}
 
 
@@ -99,12 +101,14 @@ async def list_guilds(request: Request, user_id: int, query: ListGuilds) -> obje
     query=ListPrivateChannels,
     answers=PRIVATE_CHANNELS,
 )
-async def list_private_channels(request: Request, user_id: int, query: ListPrivateChannels) -> object:
+async def list_private_channels(
+    request: Request, administration: AdministrationArea, user_id: int, query: ListPrivateChannels
+) -> object:
     """An account's conversations of two, or its groups."""
     if query.before is not None and query.after is not None:
         raise InvalidFormBody([FieldError("before", "INVALID_FORMAT"), FieldError("after", "INVALID_FORMAT")])
     window = Window(query.limit, query.before, query.after)
-    lists = request.services.administration.lists
+    lists = administration.lists
     return {"channels": await lists.private_channels(acting(request), user_id, query.type, window)}
 
 
@@ -116,9 +120,9 @@ async def list_private_channels(request: Request, user_id: int, query: ListPriva
     bucket=buckets.LOOKUP,
     answers=APPLICATIONS,
 )
-async def list_applications(request: Request, user_id: int) -> object:
+async def list_applications(request: Request, administration: AdministrationArea, user_id: int) -> object:
     """An account's own applications."""
-    return {"applications": await request.services.administration.lists.applications(acting(request), user_id)}
+    return {"applications": await administration.lists.applications(acting(request), user_id)}
 
 
 @routes.admin_operation(
@@ -129,9 +133,9 @@ async def list_applications(request: Request, user_id: int) -> object:
     bucket=buckets.LOOKUP,
     answers=RELATIONSHIPS,
 )
-async def list_relationships(request: Request, user_id: int) -> object:
+async def list_relationships(request: Request, administration: AdministrationArea, user_id: int) -> object:
     """An account's relationships by category."""
-    return await request.services.administration.lists.relationships(acting(request), user_id)
+    return await administration.lists.relationships(acting(request), user_id)
 
 
 @routes.admin_operation(
@@ -142,10 +146,12 @@ async def list_relationships(request: Request, user_id: int) -> object:
     bucket=buckets.MODIFY,
     answers=SESSIONS,
 )
-async def list_sessions(request: Request, user_id: int) -> object:
+async def list_sessions(
+    request: Request, signing_in: SigningInArea, administration: AdministrationArea, user_id: int
+) -> object:
     """An account's sign-ins, those that have ended included."""
-    await request.services.sign_ins.write_uses()
-    return {"sessions": await request.services.administration.lists.sessions(acting(request), user_id)}
+    await signing_in.sign_ins.write_uses()
+    return {"sessions": await administration.lists.sessions(acting(request), user_id)}
 
 
 @routes.admin_operation(
@@ -157,9 +163,11 @@ async def list_sessions(request: Request, user_id: int) -> object:
     query=ReadChangeLog,
     answers=CHANGE_LOG,
 )
-async def read_change_log(request: Request, user_id: int, query: ReadChangeLog) -> object:
+async def read_change_log(
+    request: Request, administration: AdministrationArea, user_id: int, query: ReadChangeLog
+) -> object:
     """What addresses and tags an account has had."""
     # There is nothing beyond the largest number; a token that names something there asks for the newest page.
     token = None if query.page_token is None else min(int(query.page_token), SNOWFLAKE.maximum)
-    lists = request.services.administration.lists
+    lists = administration.lists
     return await lists.change_log(acting(request), user_id, query.limit, token)

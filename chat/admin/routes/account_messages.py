@@ -12,6 +12,7 @@ from chat.admin.operation import AdminRoutes
 from chat.api.fields import Length, Snowflake
 from chat.api.operation import Request
 from chat.api.schemas.administration.administration import ALL_MESSAGES, SHRED, SHRED_ORDERED
+from chat.domain.administration.assemble import AdministrationArea
 from chat.domain.administration.message_shreds import Entry
 from chat.registries.acls import Acl
 from chat.registries.admin_actions import AdminAction
@@ -55,9 +56,11 @@ class OrderShred:
     query=DeleteMessages,
     answers=ALL_MESSAGES,
 )
-async def delete_messages(request: Request, user_id: int, query: DeleteMessages) -> object:
+async def delete_messages(
+    request: Request, administration: AdministrationArea, user_id: int, query: DeleteMessages
+) -> object:
     """Count what an account wrote, or delete it all."""
-    shreds = request.services.administration.shreds
+    shreds = administration.shreds
     return await shreds.delete_all(acting(request), user_id, dry_run=query.dry_run.strip() not in FALSE)
 
 
@@ -70,10 +73,10 @@ async def delete_messages(request: Request, user_id: int, query: DeleteMessages)
     body=OrderShred,
     answers=SHRED_ORDERED,
 )
-async def order_shred(request: Request, user_id: int, body: OrderShred) -> object:
+async def order_shred(request: Request, administration: AdministrationArea, user_id: int, body: OrderShred) -> object:
     """Order the deletion of listed messages."""
     entries = [Entry(entry.channel_id, entry.message_id) for entry in body.entries]
-    return await request.services.administration.shreds.order(acting(request), user_id, entries)
+    return await administration.shreds.order(acting(request), user_id, entries)
 
 
 @routes.admin_operation(
@@ -84,6 +87,6 @@ async def order_shred(request: Request, user_id: int, body: OrderShred) -> objec
     bucket=buckets.MESSAGE,
     answers=SHRED,
 )
-async def get_shred(request: Request, job_id: int) -> object:
+async def get_shred(request: Request, administration: AdministrationArea, job_id: int) -> object:
     """How far a shred is."""
-    return request.services.administration.shreds.status(job_id)
+    return administration.shreds.status(job_id)

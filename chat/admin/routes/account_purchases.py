@@ -8,6 +8,8 @@ from chat.admin.acting import acting
 from chat.admin.operation import AdminRoutes
 from chat.api.operation import Request
 from chat.api.schemas.administration.purchases import PURCHASES
+from chat.domain.administration.assemble import AdministrationArea
+from chat.domain.core import Core
 from chat.errors import ApiError
 from chat.registries.acls import Acl
 from chat.registries.admin_actions import AdminAction
@@ -15,10 +17,10 @@ from chat.registries.admin_actions import AdminAction
 routes = AdminRoutes()
 
 
-def _require_hosted_instance(request: Request) -> None:
+def _require_hosted_instance(request: Request, *, core: Core) -> None:
     """Raise NOT_FOUND on a self-hosted instance: for those who may call it, before the account is looked at, like the
     other checks of what kind of instance it is (administration.md, Store purchases)."""
-    if request.services.settings.self_hosted:
+    if core.settings.self_hosted:
         raise ApiError("NOT_FOUND")
 
 
@@ -31,9 +33,9 @@ def _require_hosted_instance(request: Request) -> None:
     precondition=_require_hosted_instance,
     answers=PURCHASES,
 )
-async def list_store_purchases(request: Request, user_id: int) -> object:
+async def list_store_purchases(request: Request, administration: AdministrationArea, user_id: int) -> object:
     """The account's purchases in app stores, the newest first."""
-    return {"purchases": await request.services.administration.purchases.of(acting(request), user_id)}
+    return {"purchases": await administration.purchases.of(acting(request), user_id)}
 
 
 @routes.admin_operation(
@@ -45,6 +47,6 @@ async def list_store_purchases(request: Request, user_id: int) -> object:
     precondition=_require_hosted_instance,
     answers=PURCHASES,
 )
-async def refresh_store_purchases(request: Request, user_id: int) -> object:
+async def refresh_store_purchases(request: Request, administration: AdministrationArea, user_id: int) -> object:
     """Read every purchase of the account again from its store."""
-    return {"purchases": await request.services.administration.purchases.refresh(acting(request), user_id)}
+    return {"purchases": await administration.purchases.refresh(acting(request), user_id)}

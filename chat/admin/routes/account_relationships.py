@@ -16,6 +16,7 @@ from chat.admin.operation import AdminRoutes
 from chat.api.operation import Request
 from chat.api.schemas.administration.administration import REMOVED
 from chat.api.schemas.shapes import NOTHING
+from chat.domain.administration.assemble import AdministrationArea
 from chat.errors import InvalidFormBody
 from chat.registries.acls import Acl
 from chat.registries.admin_actions import AdminAction
@@ -40,9 +41,11 @@ class Category:
     body=Category,
     answers=REMOVED,
 )
-async def clear_relationships(request: Request, user_id: int, query: Category, body: Category) -> object:
+async def clear_relationships(
+    request: Request, administration: AdministrationArea, user_id: int, query: Category, body: Category
+) -> object:
     """Remove every relationship of one category."""
-    removed = await request.services.administration.relationships.clear(acting(request), user_id, _named(query, body))
+    removed = await administration.relationships.clear(acting(request), user_id, _named(query, body))
     return {"removed_count": removed}
 
 
@@ -57,12 +60,15 @@ async def clear_relationships(request: Request, user_id: int, query: Category, b
     answers=NOTHING,
 )
 async def remove_relationship(
-    request: Request, user_id: int, target_user_id: int, query: Category, body: Category
+    request: Request,
+    administration: AdministrationArea,
+    user_id: int,
+    target_user_id: int,
+    query: Category,
+    body: Category,
 ) -> None:
     """Remove one relationship."""
-    await request.services.administration.relationships.remove(
-        acting(request), user_id, target_user_id, _named(query, body)
-    )
+    await administration.relationships.remove(acting(request), user_id, target_user_id, _named(query, body))
 
 
 def _named(query: Category, body: Category) -> str:

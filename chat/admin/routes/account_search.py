@@ -13,6 +13,7 @@ from chat.api.fields import Items, Length, Range, Snowflake
 from chat.api.operation import Request
 from chat.api.schemas.administration.administration import USERS_FOUND
 from chat.domain.administration.account_searches import Selection
+from chat.domain.administration.assemble import AdministrationArea
 from chat.registries.acls import Acl
 from chat.registries.admin_actions import AdminAction
 
@@ -44,7 +45,7 @@ class SearchUsers:
     query=SearchUsers,
     answers=USERS_FOUND,
 )
-async def search_users(request: Request, query: SearchUsers) -> object:
+async def search_users(request: Request, administration: AdministrationArea, query: SearchUsers) -> object:
     """Find accounts."""
     selection = Selection(
         user_ids=query.user_id,
@@ -55,4 +56,4 @@ async def search_users(request: Request, query: SearchUsers) -> object:
         limit=query.limit,
         offset=query.offset,
     )
-    return await request.services.administration.searches.search(acting(request), selection)
+    return await administration.searches.search(acting(request), selection)

@@ -13,6 +13,7 @@ from chat.api.operation import Request
 from chat.api.schemas.administration.administration import API_KEY, NEW_API_KEY, SUCCESS
 from chat.api.schemas.shapes import listed
 from chat.domain.administration.admin_api_keys import LIFETIME_DAYS_MAXIMUM, NAME_LENGTH, NewKey
+from chat.domain.administration.assemble import AdministrationArea
 from chat.registries.acls import ACLS_MAXIMUM, Acl
 
 routes = AdminRoutes()
@@ -46,9 +47,9 @@ class ChangeKey:
     bucket=buckets.LOOKUP,
     answers=listed(API_KEY),
 )
-async def list_keys(request: Request) -> object:
+async def list_keys(request: Request, administration: AdministrationArea) -> object:
     """The keys of the caller's account."""
-    return await request.services.admin_api_keys.of_account(request.principal)
+    return await administration.admin_api_keys.of_account(request.principal)
 
 
 @routes.admin_operation(
@@ -61,10 +62,10 @@ async def list_keys(request: Request) -> object:
     answers=NEW_API_KEY,
     secret=True,
 )
-async def create_key(request: Request, body: CreateKey) -> object:
+async def create_key(request: Request, administration: AdministrationArea, body: CreateKey) -> object:
     """Make a key; tells it this once."""
     new = NewKey(body.name, tuple(map(str, body.acls)), body.expires_in_days)
-    return await request.services.admin_api_keys.create(request.principal, new)
+    return await administration.admin_api_keys.create(request.principal, new)
 
 
 @routes.admin_operation(
@@ -75,9 +76,9 @@ async def create_key(request: Request, body: CreateKey) -> object:
     bucket=buckets.LOOKUP,
     answers=API_KEY,
 )
-async def get_key(request: Request, key_id: int) -> object:
+async def get_key(request: Request, administration: AdministrationArea, key_id: int) -> object:
     """One of the caller's keys."""
-    return await request.services.admin_api_keys.get(request.principal, key_id)
+    return await administration.admin_api_keys.get(request.principal, key_id)
 
 
 @routes.admin_operation(
@@ -89,10 +90,10 @@ async def get_key(request: Request, key_id: int) -> object:
     body=ChangeKey,
     answers=API_KEY,
 )
-async def change_key(request: Request, key_id: int, body: ChangeKey) -> object:
+async def change_key(request: Request, administration: AdministrationArea, key_id: int, body: ChangeKey) -> object:
     """Give one of the caller's keys another name or other ACLs."""
     acls = None if body.acls is None else tuple(map(str, body.acls))
-    return await request.services.admin_api_keys.change(request.principal, key_id, name=body.name, acls=acls)
+    return await administration.admin_api_keys.change(request.principal, key_id, name=body.name, acls=acls)
 
 
 @routes.admin_operation(
@@ -103,7 +104,7 @@ async def change_key(request: Request, key_id: int, body: ChangeKey) -> object:
     bucket=buckets.MODIFY,
     answers=SUCCESS,
 )
-async def delete_key(request: Request, key_id: int) -> object:
+async def delete_key(request: Request, administration: AdministrationArea, key_id: int) -> object:
     """Take one of the caller's keys back."""
-    await request.services.admin_api_keys.delete(request.principal, key_id)
+    await administration.admin_api_keys.delete(request.principal, key_id)
     return {"success": True}

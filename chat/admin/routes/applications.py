@@ -13,6 +13,7 @@ from chat.api.fields import Snowflake
 from chat.api.operation import Request
 from chat.api.schemas.administration.administration import ADMIN_APPLICATION, APPLICATIONS
 from chat.api.schemas.shapes import record
+from chat.domain.administration.assemble import AdministrationArea
 from chat.registries.acls import Acl
 from chat.registries.admin_actions import AdminAction
 
@@ -44,9 +45,11 @@ class TransferApplication:
     query=ListApplications,
     answers=APPLICATIONS,
 )
-async def list_applications_of_owner(request: Request, query: ListApplications) -> object:
+async def list_applications_of_owner(
+    request: Request, administration: AdministrationArea, query: ListApplications
+) -> object:
     """The applications of an account."""
-    lists = request.services.administration.lists
+    lists = administration.lists
     return {"applications": await lists.applications(acting(request), query.owner_id)}
 
 
@@ -58,9 +61,9 @@ async def list_applications_of_owner(request: Request, query: ListApplications) 
     bucket=buckets.LOOKUP,
     answers=APPLICATION,
 )
-async def get_application(request: Request, application_id: int) -> object:
+async def get_application(request: Request, administration: AdministrationArea, application_id: int) -> object:
     """One application."""
-    return {"application": await request.services.administration.applications.get(acting(request), application_id)}
+    return {"application": await administration.applications.get(acting(request), application_id)}
 
 
 @routes.admin_operation(
@@ -72,7 +75,9 @@ async def get_application(request: Request, application_id: int) -> object:
     body=TransferApplication,
     answers=APPLICATION,
 )
-async def transfer_application(request: Request, application_id: int, body: TransferApplication) -> object:
+async def transfer_application(
+    request: Request, administration: AdministrationArea, application_id: int, body: TransferApplication
+) -> object:
     """Give an application to another owner."""
-    applications = request.services.administration.applications
+    applications = administration.applications
     return {"application": await applications.transfer(acting(request), application_id, body.new_owner_id)}

@@ -13,6 +13,7 @@ from chat.api.fields import Range, Snowflake
 from chat.api.operation import Request
 from chat.api.schemas.administration.administration import ARCHIVE, ARCHIVE_ADDRESS
 from chat.api.schemas.shapes import listed, nullable, record
+from chat.domain.administration.assemble import AdministrationArea
 from chat.errors import InvalidFormBody
 from chat.registries.acls import Acl
 from chat.registries.admin_actions import AdminAction
@@ -51,9 +52,11 @@ class ListArchives:
     body=OrderArchive,
     answers=ARCHIVE,
 )
-async def order_user_archive(request: Request, user_id: int, body: OrderArchive) -> object:
+async def order_user_archive(
+    request: Request, administration: AdministrationArea, user_id: int, body: OrderArchive
+) -> object:
     """Order an archive of an account."""
-    return await request.services.administration.archives.order(
+    return await administration.archives.order(
         acting(request), ArchiveSubject.USER, user_id, include_attachments=body.include_attachments
     )
 
@@ -67,9 +70,11 @@ async def order_user_archive(request: Request, user_id: int, body: OrderArchive)
     body=OrderArchive,
     answers=ARCHIVE,
 )
-async def order_guild_archive(request: Request, guild_id: int, body: OrderArchive) -> object:
+async def order_guild_archive(
+    request: Request, administration: AdministrationArea, guild_id: int, body: OrderArchive
+) -> object:
     """Order an archive of a guild."""
-    return await request.services.administration.archives.order(
+    return await administration.archives.order(
         acting(request), ArchiveSubject.GUILD, guild_id, include_attachments=body.include_attachments
     )
 
@@ -83,9 +88,9 @@ async def order_guild_archive(request: Request, guild_id: int, body: OrderArchiv
     query=ListArchives,
     answers=record({"archives": listed(ARCHIVE, maximum=200)}),
 )
-async def list_archives(request: Request, query: ListArchives) -> object:
+async def list_archives(request: Request, administration: AdministrationArea, query: ListArchives) -> object:
     """Archives, the newest first."""
-    page = await request.services.administration.archives.page(
+    page = await administration.archives.page(
         acting(request),
         kind=query.subject_type,
         subject_id=query.subject_id,
@@ -104,9 +109,11 @@ async def list_archives(request: Request, query: ListArchives) -> object:
     bucket=buckets.LOOKUP,
     answers=record({"archive": nullable(ARCHIVE)}),
 )
-async def get_archive(request: Request, subject_type: str, subject_id: int, archive_id: int) -> object:
+async def get_archive(
+    request: Request, administration: AdministrationArea, subject_type: str, subject_id: int, archive_id: int
+) -> object:
     """One archive."""
-    archives = request.services.administration.archives
+    archives = administration.archives
     return {"archive": archives.find(acting(request), _kind(subject_type), subject_id, archive_id)}
 
 
@@ -118,9 +125,11 @@ async def get_archive(request: Request, subject_type: str, subject_id: int, arch
     bucket=buckets.LOOKUP,
     answers=ARCHIVE_ADDRESS,
 )
-async def download_archive(request: Request, subject_type: str, subject_id: int, archive_id: int) -> object:
+async def download_archive(
+    request: Request, administration: AdministrationArea, subject_type: str, subject_id: int, archive_id: int
+) -> object:
     """An address under which the archive can be downloaded for a while."""
-    archives = request.services.administration.archives
+    archives = administration.archives
     return await archives.address(acting(request), _kind(subject_type), subject_id, archive_id)
 
 

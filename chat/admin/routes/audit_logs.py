@@ -11,6 +11,7 @@ from chat.admin.operation import AdminRoutes
 from chat.api.fields import Length, Range, Snowflake
 from chat.api.operation import Request
 from chat.api.schemas.administration.administration import AUDIT_LOG_ENTRIES, AUDIT_LOG_ENTRY
+from chat.domain.administration.assemble import AdministrationArea
 from chat.registries.acls import Acl
 from chat.registries.admin_actions import AdminTarget
 from chat.store.administration.admin_audit_log import EntriesWanted
@@ -41,7 +42,7 @@ class SearchEntries:
     query=SearchEntries,
     answers=AUDIT_LOG_ENTRIES,
 )
-async def search_audit_log(request: Request, query: SearchEntries) -> object:
+async def search_audit_log(request: Request, administration: AdministrationArea, query: SearchEntries) -> object:
     """Entries of the audit log."""
     wanted = EntriesWanted(
         text=query.q,
@@ -52,7 +53,7 @@ async def search_audit_log(request: Request, query: SearchEntries) -> object:
         limit=query.limit,
         offset=query.offset,
     )
-    return await request.services.administration.audit_reading.search(wanted)
+    return await administration.audit_reading.search(wanted)
 
 
 @routes.admin_operation(
@@ -63,6 +64,6 @@ async def search_audit_log(request: Request, query: SearchEntries) -> object:
     bucket=buckets.AUDIT_LOG,
     answers=AUDIT_LOG_ENTRY,
 )
-async def get_audit_log_entry(request: Request, log_id: int) -> object:
+async def get_audit_log_entry(request: Request, administration: AdministrationArea, log_id: int) -> object:
     """One entry of the audit log."""
-    return await request.services.administration.audit_reading.get(log_id)
+    return await administration.audit_reading.get(log_id)

@@ -17,6 +17,7 @@ from chat.api.fields import Length, Range
 from chat.api.operation import Request
 from chat.api.schemas.administration.moderation import BLOCKED_VALUE, BLOCKLIST_ANSWER, BLOCKLIST_PAGE
 from chat.api.schemas.shapes import NOTHING
+from chat.domain.administration.assemble import AdministrationArea
 from chat.domain.administration.blocklists import VALUE_LENGTH
 from chat.registries.acls import Acl
 from chat.registries.admin_actions import AdminAction
@@ -55,19 +56,19 @@ def declare(name: Blocklist) -> None:
     """The four operations on one list."""
     kind, path = BLOCKLISTS[name], f"/v1/admin/blocklists/{name}"
 
-    async def list_entries(request: Request, query: ListEntries) -> object:
-        return await request.services.administration.blocklists.page(acting(request), name, query.after, query.limit)
+    async def list_entries(request: Request, administration: AdministrationArea, query: ListEntries) -> object:
+        return await administration.blocklists.page(acting(request), name, query.after, query.limit)
 
-    async def check_value(request: Request, body: Value) -> object:
-        return await request.services.administration.blocklists.check(acting(request), name, body.value)
+    async def check_value(request: Request, administration: AdministrationArea, body: Value) -> object:
+        return await administration.blocklists.check(acting(request), name, body.value)
 
-    async def add_entry(request: Request, body: NewEntry) -> object:
+    async def add_entry(request: Request, administration: AdministrationArea, body: NewEntry) -> object:
         who = acting(request)
         reason = who.reason if body.reason is None else body.reason
-        return await request.services.administration.blocklists.add(who, name, body.value, reason)
+        return await administration.blocklists.add(who, name, body.value, reason)
 
-    async def remove_entry(request: Request, body: Value) -> None:
-        await request.services.administration.blocklists.remove(acting(request), name, body.value)
+    async def remove_entry(request: Request, administration: AdministrationArea, body: Value) -> None:
+        await administration.blocklists.remove(acting(request), name, body.value)
 
     words = name.value.replace("_", " ")
     for handler, operation_name, text in (
@@ -116,6 +117,6 @@ for listed in Blocklist:
     bucket=buckets.MODIFY,
     answers=BLOCKED_VALUE,
 )
-async def block_avatar(request: Request, user_id: int) -> object:
+async def block_avatar(request: Request, administration: AdministrationArea, user_id: int) -> object:
     """Block the avatar that an account shows; it is shown no more, by whomever."""
-    return await request.services.administration.blocklists.block_avatar(acting(request), user_id)
+    return await administration.blocklists.block_avatar(acting(request), user_id)

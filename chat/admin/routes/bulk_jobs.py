@@ -13,6 +13,7 @@ from chat.api.fields import FlagBits, Items, Length, Range, Snowflake
 from chat.api.operation import Request
 from chat.api.schemas.administration.administration import JOB
 from chat.domain.administration.administered_deletions import DeletionWish
+from chat.domain.administration.assemble import AdministrationArea
 from chat.registries.acls import Acl
 from chat.registries.admin_actions import AdminAction
 from chat.registries.deletion_reasons import DeletionReason
@@ -79,9 +80,9 @@ class ScheduleUserDeletions:
     body=UpdateUserFlags,
     answers=JOB,
 )
-async def order_user_flags(request: Request, body: UpdateUserFlags) -> object:
+async def order_user_flags(request: Request, administration: AdministrationArea, body: UpdateUserFlags) -> object:
     """Set and clear flags of up to 1,000 accounts."""
-    bulk = request.services.administration.bulk_jobs
+    bulk = administration.bulk_jobs
     return await bulk.order_user_flags(acting(request), body.user_ids, body.add_flags, body.remove_flags)
 
 
@@ -94,9 +95,11 @@ async def order_user_flags(request: Request, body: UpdateUserFlags) -> object:
     body=UpdateGuildFeatures,
     answers=JOB,
 )
-async def order_guild_features(request: Request, body: UpdateGuildFeatures) -> object:
+async def order_guild_features(
+    request: Request, administration: AdministrationArea, body: UpdateGuildFeatures
+) -> object:
     """Give features to up to 1,000 guilds, and take others away."""
-    bulk = request.services.administration.bulk_jobs
+    bulk = administration.bulk_jobs
     add, remove = [str(feature) for feature in body.add_features], [str(feature) for feature in body.remove_features]
     return await bulk.order_guild_features(acting(request), body.guild_ids, add, remove)
 
@@ -110,11 +113,9 @@ async def order_guild_features(request: Request, body: UpdateGuildFeatures) -> o
     body=AddGuildMembers,
     answers=JOB,
 )
-async def order_guild_members(request: Request, body: AddGuildMembers) -> object:
+async def order_guild_members(request: Request, administration: AdministrationArea, body: AddGuildMembers) -> object:
     """Make up to 1,000 accounts members of a guild."""
-    return await request.services.administration.bulk_jobs.order_guild_members(
-        acting(request), body.guild_id, body.user_ids
-    )
+    return await administration.bulk_jobs.order_guild_members(acting(request), body.guild_id, body.user_ids)
 
 
 @routes.admin_operation(
@@ -126,7 +127,9 @@ async def order_guild_members(request: Request, body: AddGuildMembers) -> object
     body=ScheduleUserDeletions,
     answers=JOB,
 )
-async def order_user_deletions(request: Request, body: ScheduleUserDeletions) -> object:
+async def order_user_deletions(
+    request: Request, administration: AdministrationArea, body: ScheduleUserDeletions
+) -> object:
     """Schedule the erasure of up to 1,000 accounts."""
     wish = DeletionWish(
         reason=body.reason_code,
@@ -134,5 +137,5 @@ async def order_user_deletions(request: Request, body: ScheduleUserDeletions) ->
         public_reason=body.public_reason,
         notify=body.notify_user,
     )
-    bulk = request.services.administration.bulk_jobs
+    bulk = administration.bulk_jobs
     return await bulk.order_user_deletions(acting(request), body.user_ids, wish)

@@ -13,6 +13,7 @@ from chat.api.fields import Length, Range
 from chat.api.operation import Request
 from chat.api.schemas.administration.moderation import DISCOVERY_APPLICATIONS, REVIEWED_APPLICATION
 from chat.api.schemas.shapes import NOTHING
+from chat.domain.administration.assemble import AdministrationArea
 from chat.registries.acls import Acl
 from chat.registries.admin_actions import AdminAction
 from chat.registries.discovery import DiscoveryStatus
@@ -47,11 +48,11 @@ class Decision:
     query=ListApplications,
     answers=DISCOVERY_APPLICATIONS,
 )
-async def list_discovery_applications(request: Request, query: ListApplications) -> object:
+async def list_discovery_applications(
+    request: Request, administration: AdministrationArea, query: ListApplications
+) -> object:
     """Applications for discovery that stand so, the oldest first."""
-    return await request.services.administration.discovery.listed(
-        acting(request), query.status, query.limit, query.offset
-    )
+    return await administration.discovery_review.listed(acting(request), query.status, query.limit, query.offset)
 
 
 @routes.admin_operation(
@@ -63,9 +64,11 @@ async def list_discovery_applications(request: Request, query: ListApplications)
     body=Decision,
     answers=REVIEWED_APPLICATION,
 )
-async def approve_discovery(request: Request, guild_id: int, body: Decision) -> object:
+async def approve_discovery(
+    request: Request, administration: AdministrationArea, guild_id: int, body: Decision
+) -> object:
     """Take a guild into discovery."""
-    return await request.services.administration.discovery.approve(acting(request), guild_id, body.reason)
+    return await administration.discovery_review.approve(acting(request), guild_id, body.reason)
 
 
 @routes.admin_operation(
@@ -77,9 +80,11 @@ async def approve_discovery(request: Request, guild_id: int, body: Decision) -> 
     body=Decision,
     answers=REVIEWED_APPLICATION,
 )
-async def reject_discovery(request: Request, guild_id: int, body: Decision) -> object:
+async def reject_discovery(
+    request: Request, administration: AdministrationArea, guild_id: int, body: Decision
+) -> object:
     """Turn an application for discovery down."""
-    return await request.services.administration.discovery.reject(acting(request), guild_id, body.reason)
+    return await administration.discovery_review.reject(acting(request), guild_id, body.reason)
 
 
 @routes.admin_operation(
@@ -91,6 +96,8 @@ async def reject_discovery(request: Request, guild_id: int, body: Decision) -> o
     body=Decision,
     answers=NOTHING,
 )
-async def remove_from_discovery(request: Request, guild_id: int, body: Decision) -> None:
+async def remove_from_discovery(
+    request: Request, administration: AdministrationArea, guild_id: int, body: Decision
+) -> None:
     """Take a guild out of discovery."""
-    await request.services.administration.discovery.remove(acting(request), guild_id, body.reason)
+    await administration.discovery_review.remove(acting(request), guild_id, body.reason)

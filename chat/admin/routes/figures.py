@@ -14,6 +14,7 @@ from chat.api.fields import Items, Range, Snowflake
 from chat.api.operation import Request
 from chat.api.schemas.administration.figures import GATEWAY_FIGURES, GATEWAY_GUILDS, INSTANCE_FIGURES
 from chat.api.schemas.shapes import COUNT, record
+from chat.domain.administration.assemble import AdministrationArea
 from chat.registries.acls import Acl
 from chat.registries.admin_actions import AdminAction
 
@@ -42,9 +43,9 @@ class ReloadGuilds:
     bucket=buckets.LOOKUP,
     answers=INSTANCE_FIGURES,
 )
-async def read_instance_figures(request: Request) -> object:
+async def read_instance_figures(request: Request, administration: AdministrationArea) -> object:
     """What there is of everything."""
-    return await request.services.administration.figures.instance()
+    return await administration.figures.instance()
 
 
 @routes.admin_operation(
@@ -55,9 +56,9 @@ async def read_instance_figures(request: Request) -> object:
     bucket=buckets.LOOKUP,
     answers=GATEWAY_FIGURES,
 )
-async def read_gateway_figures(request: Request) -> object:
+async def read_gateway_figures(request: Request, administration: AdministrationArea) -> object:
     """Sessions, guilds in memory, memory."""
-    return request.services.administration.figures.gateway()
+    return administration.figures.gateway()
 
 
 @routes.admin_operation(
@@ -69,9 +70,9 @@ async def read_gateway_figures(request: Request) -> object:
     query=ListGatewayGuilds,
     answers=GATEWAY_GUILDS,
 )
-async def list_gateway_guilds(request: Request, query: ListGatewayGuilds) -> object:
+async def list_gateway_guilds(request: Request, administration: AdministrationArea, query: ListGatewayGuilds) -> object:
     """The guilds in memory, the largest first."""
-    return {"guilds": request.services.administration.figures.guilds(query.limit)}
+    return {"guilds": administration.figures.guilds(query.limit)}
 
 
 @routes.admin_operation(
@@ -83,7 +84,7 @@ async def list_gateway_guilds(request: Request, query: ListGatewayGuilds) -> obj
     body=ReloadGuilds,
     answers=record({"reloaded_count": COUNT}),
 )
-async def reload_guilds(request: Request, body: ReloadGuilds) -> object:
+async def reload_guilds(request: Request, administration: AdministrationArea, body: ReloadGuilds) -> object:
     """Read guilds into memory afresh."""
     guild_ids = None if body.guild_ids is None else tuple(body.guild_ids)
-    return {"reloaded_count": await request.services.administration.figures.reload(acting(request), guild_ids)}
+    return {"reloaded_count": await administration.figures.reload(acting(request), guild_ids)}

@@ -14,6 +14,7 @@ from chat.api.operation import Request
 from chat.api.schemas.administration.administered_guilds import ADMIN_EMOJI, ADMIN_STICKER
 from chat.api.schemas.guilds.guilds import AUDIT_LOG
 from chat.api.schemas.shapes import NOTHING, listed, record
+from chat.domain.administration.assemble import AdministrationArea
 from chat.domain.standing.expression_objects import EMOJIS, STICKERS
 from chat.registries.acls import Acl
 from chat.registries.admin_actions import AdminAction
@@ -42,10 +43,12 @@ class ReadGuildAuditLog:
     query=ReadGuildAuditLog,
     answers=AUDIT_LOG,
 )
-async def read_guild_audit_log(request: Request, guild_id: int, query: ReadGuildAuditLog) -> object:
+async def read_guild_audit_log(
+    request: Request, administration: AdministrationArea, guild_id: int, query: ReadGuildAuditLog
+) -> object:
     """A page of a guild's own audit log."""
     page = AuditLogPage(query.limit, query.before, query.after, query.user_id, query.action_type)
-    return await request.services.administration.guild_contents.audit_log(acting(request), guild_id, page)
+    return await administration.guild_contents.audit_log(acting(request), guild_id, page)
 
 
 @routes.admin_operation(
@@ -56,9 +59,9 @@ async def read_guild_audit_log(request: Request, guild_id: int, query: ReadGuild
     bucket=buckets.LOOKUP,
     answers=record({"emojis": listed(ADMIN_EMOJI)}),
 )
-async def list_guild_emojis(request: Request, guild_id: int) -> object:
+async def list_guild_emojis(request: Request, administration: AdministrationArea, guild_id: int) -> object:
     """A guild's emojis."""
-    contents = request.services.administration.guild_contents
+    contents = administration.guild_contents
     return {"emojis": await contents.expressions(acting(request), guild_id, EMOJIS)}
 
 
@@ -70,9 +73,9 @@ async def list_guild_emojis(request: Request, guild_id: int) -> object:
     bucket=buckets.LOOKUP,
     answers=record({"stickers": listed(ADMIN_STICKER)}),
 )
-async def list_guild_stickers(request: Request, guild_id: int) -> object:
+async def list_guild_stickers(request: Request, administration: AdministrationArea, guild_id: int) -> object:
     """A guild's stickers."""
-    contents = request.services.administration.guild_contents
+    contents = administration.guild_contents
     return {"stickers": await contents.expressions(acting(request), guild_id, STICKERS)}
 
 
@@ -84,9 +87,9 @@ async def list_guild_stickers(request: Request, guild_id: int) -> object:
     bucket=buckets.GUILD_MODIFY,
     answers=NOTHING,
 )
-async def purge_guild_emoji(request: Request, guild_id: int, emoji_id: int) -> None:
+async def purge_guild_emoji(request: Request, administration: AdministrationArea, guild_id: int, emoji_id: int) -> None:
     """Delete an emoji and its image."""
-    await request.services.administration.guild_contents.purge(acting(request), guild_id, EMOJIS, emoji_id)
+    await administration.guild_contents.purge(acting(request), guild_id, EMOJIS, emoji_id)
 
 
 @routes.admin_operation(
@@ -97,6 +100,8 @@ async def purge_guild_emoji(request: Request, guild_id: int, emoji_id: int) -> N
     bucket=buckets.GUILD_MODIFY,
     answers=NOTHING,
 )
-async def purge_guild_sticker(request: Request, guild_id: int, sticker_id: int) -> None:
+async def purge_guild_sticker(
+    request: Request, administration: AdministrationArea, guild_id: int, sticker_id: int
+) -> None:
     """Delete a sticker and its image."""
-    await request.services.administration.guild_contents.purge(acting(request), guild_id, STICKERS, sticker_id)
+    await administration.guild_contents.purge(acting(request), guild_id, STICKERS, sticker_id)

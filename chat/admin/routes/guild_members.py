@@ -14,6 +14,7 @@ from chat.api.operation import Request
 from chat.api.schemas.administration.administered_guilds import ADMIN_GUILD_MEMBER, ADMIN_GUILD_MEMBERS
 from chat.api.schemas.guilds.guilds import BAN
 from chat.api.schemas.shapes import NOTHING, record
+from chat.domain.administration.assemble import AdministrationArea
 from chat.domain.guilds.bans import NewBan
 from chat.registries.acls import Acl
 from chat.registries.admin_actions import AdminAction
@@ -52,9 +53,11 @@ class BanMember:
     query=SearchMembers,
     answers=ADMIN_GUILD_MEMBERS,
 )
-async def list_guild_members(request: Request, guild_id: int, query: SearchMembers) -> object:
+async def list_guild_members(
+    request: Request, administration: AdministrationArea, guild_id: int, query: SearchMembers
+) -> object:
     """A guild's members, all or those of a name."""
-    members = request.services.administration.guild_members
+    members = administration.guild_members
     return await members.search(acting(request), guild_id, query.q, query.limit, query.offset)
 
 
@@ -66,9 +69,9 @@ async def list_guild_members(request: Request, guild_id: int, query: SearchMembe
     bucket=buckets.GUILD_MODIFY,
     answers=record({"member": ADMIN_GUILD_MEMBER}),
 )
-async def force_add_member(request: Request, guild_id: int, user_id: int) -> object:
+async def force_add_member(request: Request, administration: AdministrationArea, guild_id: int, user_id: int) -> object:
     """Make an account a member."""
-    return {"member": await request.services.administration.guild_members.add(acting(request), guild_id, user_id)}
+    return {"member": await administration.guild_members.add(acting(request), guild_id, user_id)}
 
 
 @routes.admin_operation(
@@ -79,9 +82,9 @@ async def force_add_member(request: Request, guild_id: int, user_id: int) -> obj
     bucket=buckets.GUILD_MODIFY,
     answers=NOTHING,
 )
-async def kick_guild_member(request: Request, guild_id: int, user_id: int) -> None:
+async def kick_guild_member(request: Request, administration: AdministrationArea, guild_id: int, user_id: int) -> None:
     """Remove a member."""
-    await request.services.administration.guild_members.kick(acting(request), guild_id, user_id)
+    await administration.guild_members.kick(acting(request), guild_id, user_id)
 
 
 @routes.admin_operation(
@@ -93,10 +96,12 @@ async def kick_guild_member(request: Request, guild_id: int, user_id: int) -> No
     body=BanMember,
     answers=record({"ban": BAN}),
 )
-async def ban_guild_member(request: Request, guild_id: int, user_id: int, body: BanMember) -> object:
+async def ban_guild_member(
+    request: Request, administration: AdministrationArea, guild_id: int, user_id: int, body: BanMember
+) -> object:
     """Keep an account out of a guild."""
     new = NewBan(body.reason, body.delete_message_seconds, body.ban_duration_seconds or None)
-    return {"ban": await request.services.administration.guild_members.ban(acting(request), guild_id, user_id, new)}
+    return {"ban": await administration.guild_members.ban(acting(request), guild_id, user_id, new)}
 
 
 @routes.admin_operation(
@@ -107,6 +112,6 @@ async def ban_guild_member(request: Request, guild_id: int, user_id: int, body: 
     bucket=buckets.GUILD_MODIFY,
     answers=NOTHING,
 )
-async def lift_guild_ban(request: Request, guild_id: int, user_id: int) -> None:
+async def lift_guild_ban(request: Request, administration: AdministrationArea, guild_id: int, user_id: int) -> None:
     """Lift a guild's ban of an account."""
-    await request.services.administration.guild_members.lift(acting(request), guild_id, user_id)
+    await administration.guild_members.lift(acting(request), guild_id, user_id)

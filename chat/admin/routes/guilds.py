@@ -14,6 +14,7 @@ from chat.api.operation import Request
 from chat.api.schemas.administration.administered_guilds import ADMIN_GUILD_DETAILS, GUILDS_FOUND
 from chat.api.schemas.shapes import NOTHING, record
 from chat.domain.administration.administered_guilds import GuildSearch, GuildWishes
+from chat.domain.administration.assemble import AdministrationArea
 from chat.registries.acls import Acl
 from chat.registries.admin_actions import AdminAction
 from chat.registries.guild_features import GuildFeature
@@ -106,10 +107,10 @@ class ChangeGuild(GuildSettings):
     query=SearchGuilds,
     answers=GUILDS_FOUND,
 )
-async def search_guilds(request: Request, query: SearchGuilds) -> object:
+async def search_guilds(request: Request, administration: AdministrationArea, query: SearchGuilds) -> object:
     """Guilds by name, custom invite code or id."""
     wanted = GuildSearch(query.q, query.sort_by, query.sort_order == "desc", query.limit, query.offset)
-    return await request.services.administration.guilds.search(acting(request), wanted)
+    return await administration.guilds.search(acting(request), wanted)
 
 
 @routes.admin_operation(
@@ -120,9 +121,9 @@ async def search_guilds(request: Request, query: SearchGuilds) -> object:
     bucket=buckets.LOOKUP,
     answers=GUILD,
 )
-async def get_guild(request: Request, guild_id: int) -> object:
+async def get_guild(request: Request, administration: AdministrationArea, guild_id: int) -> object:
     """One guild with its roles and channels."""
-    return {"guild": await request.services.administration.guilds.get(acting(request), guild_id)}
+    return {"guild": await administration.guilds.get(acting(request), guild_id)}
 
 
 @routes.admin_operation(
@@ -134,9 +135,11 @@ async def get_guild(request: Request, guild_id: int) -> object:
     body=ChangeGuild,
     answers=GUILD,
 )
-async def change_guild(request: Request, guild_id: int, body: ChangeGuild) -> object:
+async def change_guild(
+    request: Request, administration: AdministrationArea, guild_id: int, body: ChangeGuild
+) -> object:
     """Change what is named; each field asks for its own ACL, and the audit log knows each kind of change by itself."""
-    guilds = request.services.administration.guilds
+    guilds = administration.guilds
     return {"guild": await guilds.change(acting(request), guild_id, body.wishes())}
 
 
@@ -148,9 +151,9 @@ async def change_guild(request: Request, guild_id: int, body: ChangeGuild) -> ob
     bucket=buckets.GUILD_MODIFY,
     answers=NOTHING,
 )
-async def delete_guild(request: Request, guild_id: int) -> None:
+async def delete_guild(request: Request, administration: AdministrationArea, guild_id: int) -> None:
     """Delete a guild."""
-    await request.services.administration.guilds.delete(acting(request), guild_id)
+    await administration.guilds.delete(acting(request), guild_id)
 
 
 @routes.admin_operation(
@@ -161,9 +164,9 @@ async def delete_guild(request: Request, guild_id: int) -> None:
     bucket=buckets.GUILD_MODIFY,
     answers=NOTHING,
 )
-async def reload_guild(request: Request, guild_id: int) -> None:
+async def reload_guild(request: Request, administration: AdministrationArea, guild_id: int) -> None:
     """Read the guild's state from the store again; its sessions stay."""
-    await request.services.administration.guilds.reload(acting(request), guild_id)
+    await administration.guilds.reload(acting(request), guild_id)
 
 
 @routes.admin_operation(
@@ -174,6 +177,6 @@ async def reload_guild(request: Request, guild_id: int) -> None:
     bucket=buckets.GUILD_MODIFY,
     answers=NOTHING,
 )
-async def shut_down_guild(request: Request, guild_id: int) -> None:
+async def shut_down_guild(request: Request, administration: AdministrationArea, guild_id: int) -> None:
     """Drop the guild's state from memory; where sessions need it, it is read from the store at once."""
-    await request.services.administration.guilds.shut_down(acting(request), guild_id)
+    await administration.guilds.shut_down(acting(request), guild_id)

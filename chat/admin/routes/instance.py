@@ -15,6 +15,7 @@ from chat.api.operation import Request
 from chat.api.schemas.administration.instance_configuration import INSTANCE_CONFIG, LIMIT_CONFIG, REGISTRATIONS
 from chat.api.schemas.shapes import NOTHING
 from chat.config.overrides import POLICY
+from chat.domain.administration.assemble import AdministrationArea
 from chat.registries.acls import Acl
 from chat.registries.admin_actions import AdminAction
 
@@ -67,9 +68,9 @@ class ChangeLimitConfig:
     first_run=True,
     answers=INSTANCE_CONFIG,
 )
-async def read_instance_config(request: Request) -> object:
+async def read_instance_config(request: Request, administration: AdministrationArea) -> object:
     """The policy that is in force. Open to the first account while the instance is not set up."""
-    return await request.services.administration.configuration.policy(acting(request))
+    return await administration.configuration.policy(acting(request))
 
 
 @routes.admin_operation(
@@ -82,12 +83,14 @@ async def read_instance_config(request: Request) -> object:
     first_run=True,
     answers=INSTANCE_CONFIG,
 )
-async def change_instance_config(request: Request, body: ChangeInstanceConfig) -> object:
+async def change_instance_config(
+    request: Request, administration: AdministrationArea, body: ChangeInstanceConfig
+) -> object:
     """Choose policy. While the instance is not set up the first account may do so and complete the setup, which gives
     it `*`."""
     sent = {name: getattr(body, name) for name in POLICY}
     chosen = {name: value for name, value in sent.items() if not isinstance(value, Omitted)}
-    configuration = request.services.administration.configuration
+    configuration = administration.configuration
     return await configuration.change_policy(
         acting(request), chosen, frozenset(body.reset) - chosen.keys(), completes_setup=body.complete_setup
     )
@@ -101,9 +104,9 @@ async def change_instance_config(request: Request, body: ChangeInstanceConfig) -
     bucket=buckets.LOOKUP,
     answers=LIMIT_CONFIG,
 )
-async def read_limit_config(request: Request) -> object:
+async def read_limit_config(request: Request, administration: AdministrationArea) -> object:
     """The limits that are in force."""
-    return await request.services.administration.configuration.limits(acting(request))
+    return await administration.configuration.limits(acting(request))
 
 
 @routes.admin_operation(
@@ -115,11 +118,9 @@ async def read_limit_config(request: Request) -> object:
     body=ChangeLimitConfig,
     answers=LIMIT_CONFIG,
 )
-async def change_limit_config(request: Request, body: ChangeLimitConfig) -> object:
+async def change_limit_config(request: Request, administration: AdministrationArea, body: ChangeLimitConfig) -> object:
     """Choose limits."""
-    return await request.services.administration.configuration.change_limits(
-        acting(request), body.limits or {}, body.reset
-    )
+    return await administration.configuration.change_limits(acting(request), body.limits or {}, body.reset)
 
 
 @routes.admin_operation(
@@ -130,9 +131,9 @@ async def change_limit_config(request: Request, body: ChangeLimitConfig) -> obje
     bucket=buckets.LOOKUP,
     answers=REGISTRATIONS,
 )
-async def list_registrations(request: Request) -> object:
+async def list_registrations(request: Request, administration: AdministrationArea) -> object:
     """Registrations that wait for a decision, the longest waiting first."""
-    return await request.services.administration.registrations.waiting(acting(request))
+    return await administration.registrations.waiting(acting(request))
 
 
 @routes.admin_operation(
@@ -143,9 +144,9 @@ async def list_registrations(request: Request) -> object:
     bucket=buckets.MODIFY,
     answers=NOTHING,
 )
-async def approve_registration(request: Request, user_id: int) -> None:
+async def approve_registration(request: Request, administration: AdministrationArea, user_id: int) -> None:
     """From now on the account can sign in."""
-    await request.services.administration.registrations.approve(acting(request), user_id)
+    await administration.registrations.approve(acting(request), user_id)
 
 
 @routes.admin_operation(
@@ -156,6 +157,6 @@ async def approve_registration(request: Request, user_id: int) -> None:
     bucket=buckets.MODIFY,
     answers=NOTHING,
 )
-async def reject_registration(request: Request, user_id: int) -> None:
+async def reject_registration(request: Request, administration: AdministrationArea, user_id: int) -> None:
     """The account cannot sign in."""
-    await request.services.administration.registrations.reject(acting(request), user_id)
+    await administration.registrations.reject(acting(request), user_id)

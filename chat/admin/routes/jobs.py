@@ -13,6 +13,7 @@ from chat.api.fields import Range, Snowflake
 from chat.api.operation import Request
 from chat.api.schemas.administration.administration import JOB
 from chat.api.schemas.shapes import listed, record
+from chat.domain.administration.assemble import AdministrationArea
 from chat.registries.acls import Acl
 from chat.registries.jobs import JobStatus, JobType
 
@@ -38,9 +39,9 @@ class ListJobs:
     query=ListJobs,
     answers=record({"jobs": listed(JOB)}),
 )
-async def list_jobs(request: Request, query: ListJobs) -> object:
+async def list_jobs(request: Request, administration: AdministrationArea, query: ListJobs) -> object:
     """Jobs, the newest first."""
-    ledger = request.services.administration.ledger
+    ledger = administration.ledger
     page = await ledger.page(status=query.status, task_type=query.task_type, before=query.before, limit=query.limit)
     return {"jobs": page}
 
@@ -48,9 +49,9 @@ async def list_jobs(request: Request, query: ListJobs) -> object:
 @routes.admin_operation(
     "GET", "/v1/admin/jobs/{job_id}", acls=[Acl.JOBS_VIEW], audit=None, bucket=buckets.LOOKUP, answers=JOB
 )
-async def get_job(request: Request, job_id: int) -> object:
+async def get_job(request: Request, administration: AdministrationArea, job_id: int) -> object:
     """One job."""
-    return request.services.administration.ledger.get(job_id)
+    return administration.ledger.get(job_id)
 
 
 @routes.admin_operation(
@@ -61,6 +62,6 @@ async def get_job(request: Request, job_id: int) -> object:
     bucket=buckets.MODIFY,
     answers=JOB,
 )
-async def cancel_job(request: Request, job_id: int) -> object:
+async def cancel_job(request: Request, administration: AdministrationArea, job_id: int) -> object:
     """End a job."""
-    return await request.services.administration.ledger.cancel(acting(request), job_id)
+    return await administration.ledger.cancel(acting(request), job_id)

@@ -15,6 +15,7 @@ from chat.api.schemas.administration.administration import ENTRY_CHANNEL
 from chat.api.schemas.messages.messages import MESSAGE
 from chat.api.schemas.shapes import NOTHING, listed, record
 from chat.domain.administration.administered_messages import MessageSelector
+from chat.domain.administration.assemble import AdministrationArea
 from chat.domain.messages.message_reading import Page
 from chat.errors import FieldError, InvalidFormBody
 from chat.registries.acls import Acl
@@ -54,10 +55,12 @@ class FindMessage:
     query=ListMessages,
     answers=record({"channel": ENTRY_CHANNEL, "messages": listed(MESSAGE, maximum=100)}),
 )
-async def list_channel_messages(request: Request, channel_id: int, query: ListMessages) -> object:
+async def list_channel_messages(
+    request: Request, administration: AdministrationArea, channel_id: int, query: ListMessages
+) -> object:
     """A page of a channel's messages."""
     page = Page(query.limit, query.before, query.after, query.around)
-    return await request.services.administration.messages.page(acting(request), channel_id, page)
+    return await administration.messages.page(acting(request), channel_id, page)
 
 
 @routes.admin_operation(
@@ -68,9 +71,9 @@ async def list_channel_messages(request: Request, channel_id: int, query: ListMe
     bucket=buckets.LOOKUP,
     answers=FOUND,
 )
-async def get_message(request: Request, channel_id: int, message_id: int) -> object:
+async def get_message(request: Request, administration: AdministrationArea, channel_id: int, message_id: int) -> object:
     """One message."""
-    return await request.services.administration.messages.get(acting(request), channel_id, message_id)
+    return await administration.messages.get(acting(request), channel_id, message_id)
 
 
 @routes.admin_operation(
@@ -82,12 +85,12 @@ async def get_message(request: Request, channel_id: int, message_id: int) -> obj
     query=FindMessage,
     answers=record({"messages": listed(FOUND, maximum=1)}),
 )
-async def find_message(request: Request, query: FindMessage) -> object:
+async def find_message(request: Request, administration: AdministrationArea, query: FindMessage) -> object:
     """The message with an id, with a file, or behind an address; or none."""
     if query.message_id is None and query.attachment_id is None and query.link is None:
         raise InvalidFormBody([FieldError("message_id", "INVALID_FORMAT")])
     selector = MessageSelector(query.message_id, query.attachment_id, query.link)
-    return {"messages": await request.services.administration.messages.find(acting(request), selector)}
+    return {"messages": await administration.messages.find(acting(request), selector)}
 
 
 @routes.admin_operation(
@@ -98,6 +101,8 @@ async def find_message(request: Request, query: FindMessage) -> object:
     bucket=buckets.MESSAGE,
     answers=NOTHING,
 )
-async def delete_message(request: Request, channel_id: int, message_id: int) -> None:
+async def delete_message(
+    request: Request, administration: AdministrationArea, channel_id: int, message_id: int
+) -> None:
     """Delete one message."""
-    await request.services.administration.messages.delete(acting(request), channel_id, message_id)
+    await administration.messages.delete(acting(request), channel_id, message_id)

@@ -13,6 +13,7 @@ from chat.api.fields import Length, Range, Snowflake
 from chat.api.operation import Request
 from chat.api.schemas.administration.administration import REPORTED
 from chat.api.schemas.administration.moderation import REPORT, REPORTS_FOUND
+from chat.domain.administration.assemble import AdministrationArea
 from chat.registries.acls import Acl
 from chat.registries.admin_actions import AdminAction
 from chat.registries.reports import ReportCategory, ReportKind, ReportStatus
@@ -54,7 +55,7 @@ class ResolveReport:
     query=SearchReports,
     answers=REPORTS_FOUND,
 )
-async def search_reports(request: Request, query: SearchReports) -> object:
+async def search_reports(request: Request, administration: AdministrationArea, query: SearchReports) -> object:
     """Reports, the newest first."""
     wanted = ReportsWanted(
         text=query.q,
@@ -67,7 +68,7 @@ async def search_reports(request: Request, query: SearchReports) -> object:
         limit=query.limit,
         offset=query.offset,
     )
-    return await request.services.administration.report_reading.search(acting(request), wanted)
+    return await administration.report_reading.search(acting(request), wanted)
 
 
 @routes.admin_operation(
@@ -78,9 +79,9 @@ async def search_reports(request: Request, query: SearchReports) -> object:
     bucket=buckets.LOOKUP,
     answers=REPORT,
 )
-async def get_report(request: Request, report_id: int) -> object:
+async def get_report(request: Request, administration: AdministrationArea, report_id: int) -> object:
     """One report."""
-    return await request.services.administration.report_reading.get(acting(request), report_id)
+    return await administration.report_reading.get(acting(request), report_id)
 
 
 @routes.admin_operation(
@@ -92,6 +93,8 @@ async def get_report(request: Request, report_id: int) -> object:
     body=ResolveReport,
     answers=REPORTED,
 )
-async def resolve_report(request: Request, report_id: int, body: ResolveReport) -> object:
+async def resolve_report(
+    request: Request, administration: AdministrationArea, report_id: int, body: ResolveReport
+) -> object:
     """Declare a report dealt with; its reporter is told by mail."""
-    return await request.services.administration.reports.resolve(acting(request), report_id, body.public_comment)
+    return await administration.reports.resolve(acting(request), report_id, body.public_comment)

@@ -12,6 +12,7 @@ from chat.admin.operation import AdminRoutes
 from chat.api.fields import Items, Snowflake
 from chat.api.operation import Request
 from chat.api.schemas.shapes import COUNT, SNOWFLAKE, wire_object
+from chat.domain.administration.assemble import AdministrationArea
 from chat.errors import FieldError, InvalidFormBody
 from chat.registries.acls import Acl
 from chat.registries.admin_actions import AdminAction
@@ -43,8 +44,8 @@ class SendSystemDm:
     body=SendSystemDm,
     answers=ORDERED,
 )
-async def send_system_dm(request: Request, body: SendSystemDm) -> object:
+async def send_system_dm(request: Request, administration: AdministrationArea, body: SendSystemDm) -> object:
     """Send a message from the instance; it is delivered after this has answered."""
     if (body.user_ids is None) is not body.everyone:
         raise InvalidFormBody([FieldError("user_ids", "INVALID_FORMAT"), FieldError("everyone", "INVALID_FORMAT")])
-    return await request.services.administration.system_dms.order(acting(request), body.content, body.user_ids)
+    return await administration.system_dms.order(acting(request), body.content, body.user_ids)

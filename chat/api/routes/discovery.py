@@ -7,7 +7,9 @@ from __future__ import annotations
 from chat.api import buckets
 from chat.api.operation import Answer, Policy, Request, Routes
 from chat.api.schemas.instance import DISCOVERY, HEALTH, HINDERED, OWN_PLACE
-from chat.domain.policy.readiness import Hindrance
+from chat.domain.administration.assemble import AdministrationArea
+from chat.domain.policy.readiness import Hindrance, Readiness
+from chat.domain.signing_in.assemble import SigningInArea
 from chat.domain.signing_in.geolocation import NOWHERE
 from chat.domain.signing_in.place_objects import own_place
 
@@ -15,35 +17,35 @@ routes = Routes()
 
 
 @routes.operation("GET", "/.well-known/chat", policy=Policy.NONE, bucket=buckets.DISCOVERY, answers=DISCOVERY)
-async def get_discovery(request: Request) -> object:
+async def get_discovery(request: Request, administration: AdministrationArea) -> object:
     """The discovery document."""
-    return request.services.discovery.document(request.headers.get("host"))
+    return administration.discovery.document(request.headers.get("host"))
 
 
 @routes.operation("GET", "/v1/ip", policy=Policy.NONE, bucket=buckets.OWN_ADDRESS, answers=OWN_PLACE)
-async def locate_caller(request: Request) -> object:
+async def locate_caller(request: Request, signing_in: SigningInArea) -> object:
     """Where the caller's address is, as far as the operator's file tells; null without one.
 
     The members are those of this family's clients, written as they write them; an instance of one's own keeps no list
     of countries with rules for age.
     """
-    places = await request.services.address_lookups.places([request.address])
+    places = await signing_in.address_lookups.places([request.address])
     return own_place(places.get(request.address, NOWHERE))
 
 
 @routes.operation("GET", "/_health", policy=Policy.NONE, answers={200: HEALTH, 503: HINDERED})
-async def get_health(request: Request) -> object:
+async def get_health(request: Request, readiness: Readiness) -> object:
     """Whether the server works: 200, or 503 while the store fails."""
-    return _answer(await request.services.readiness.failure())
+    return _answer(await readiness.failure())
 
 
 @routes.operation("GET", "/_ready", policy=Policy.NONE, answers={200: HEALTH, 503: HINDERED})
-async def get_readiness(request: Request) -> object:
+async def get_readiness(request: Request, readiness: Readiness) -> object:
     """Whether requests should be sent here: 200, or 503 while the store cannot be written or the server drains.
 
     While the database is migrated, before the server serves anything else, this says so (`chat.serving`).
     """
-    return _answer(await request.services.readiness.hindrance())
+    return _answer(await readiness.hindrance())
 
 
 def _answer(hindrance: Hindrance | None) -> object:

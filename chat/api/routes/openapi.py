@@ -5,6 +5,7 @@ from __future__ import annotations
 import orjson
 
 from chat.api import buckets
+from chat.api.openapi.published import PublishedDocument
 from chat.api.operation import Answer, Policy, Request, Routes
 from chat.api.schemas.shapes import NOTHING, OPEN_OBJECT
 from chat.media.delivery import matches
@@ -19,9 +20,9 @@ routes = Routes()
     bucket=buckets.OPENAPI,
     answers={200: OPEN_OBJECT, 304: NOTHING},
 )
-async def get_openapi_document(request: Request) -> Answer:
+async def get_openapi_document(request: Request, document: PublishedDocument) -> Answer:
     """This document: every operation, what it reads and what it answers."""
-    edition = await request.services.openapi.edition()
+    edition = await document.edition()
     headers = {"ETag": edition.etag}
     if matches(request.headers.get("if-none-match"), edition.etag):
         return Answer(304, headers=headers)

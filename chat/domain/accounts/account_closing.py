@@ -14,9 +14,8 @@ from typing import Final
 import attrs
 import structlog
 
-from chat.clock import Clock
+from chat.domain.core import Core
 from chat.domain.policy.account_gates import present
-from chat.domain.presence.account_events import AccountEvents
 from chat.domain.signing_in.sudo import SudoMode, SudoProof
 from chat.errors import ApiError
 from chat.mail.mailer import MailKind
@@ -26,7 +25,6 @@ from chat.store.accounts import account_deletions, accounts
 from chat.store.accounts.account_deletions import AccountDeletion
 from chat.store.accounts.accounts import Account
 from chat.store.applications import oauth2_grants
-from chat.store.database import Database
 from chat.store.guilds import guilds
 from chat.store.signing_in import auth_sessions, email_tokens, tickets
 
@@ -36,14 +34,12 @@ ERASED_AFTER_MS: Final = MINIMUM_DAYS_ON_REQUEST * 24 * 3_600_000
 """How long an account waits for its holder to come back."""
 
 
+@attrs.define(kw_only=True, eq=False)
 class AccountClosing:
     """Closes accounts."""
 
-    def __init__(self, database: Database, clock: Clock, sudo: SudoMode, events: AccountEvents) -> None:
-        self._database = database
-        self._clock = clock
-        self._sudo = sudo
-        self._events = events
+    _core: Core
+    _sudo: SudoMode
 
     async def disable(self, account: Account, proof: SudoProof) -> None:
         """Disable the account until its holder signs in again; no sudo token is issued (access.md, Sudo mode).
@@ -64,7 +60,7 @@ class AccountClosing:
         """
         present(account)
         await self._sudo.require(account, proof)
-        now = self._clock.now_ms()
+        now = self._core.clock.now_ms()
         reason = int(DeletionReason.USER_REQUESTED)
         deletion = AccountDeletion(account.id, now + ERASED_AFTER_MS, reason, None, None, None, now)
 
@@ -84,14 +80,14 @@ class AccountClosing:
             also(connection)
             after = attrs.evolve(before, flags=before.flags | flag)
             accounts.replace(connection, after)
-            auth_sessions.end_of_user(connection, account.id, self._clock.now_ms())
+            auth_sessions.end_of_user(connection, account.id, self._core.clock.now_ms())
             # Signing in opens the account again, but nothing that was begun before does.
             email_tokens.delete_of_user(connection, str(MailKind.PASSWORD_RESET), account.id)
             tickets.delete_of_user(connection, account.id)
             return before, after
 
         def then(changed: tuple[Account, Account]) -> None:
-            self._events.signed_out(account.id)
-            self._events.changed(*changed)
+            self._core.account_events.signed_out(account.id)
+            self._core.account_events.changed(*changed)
 
-        await self._database.write(unit, then)
+        await self._core.database.write(unit, then)

@@ -8,8 +8,7 @@ from typing import Any, Final
 
 import attrs
 
-from chat.clock import Clock
-from chat.config import Settings
+from chat.domain.core import Core
 from chat.domain.policy import images
 from chat.domain.policy.images import AVATARS, BANNERS, PreparedImage
 from chat.domain.policy.media_library import MediaLibrary
@@ -59,13 +58,12 @@ class AccountImageChanges:
             images.store(connection, image)
 
 
+@attrs.define(kw_only=True, eq=False)
 class AccountImages:
     """Takes avatars and banners; moving avatars, and banners, are for premium and for bots."""
 
-    def __init__(self, media: MediaLibrary, clock: Clock, settings: Settings) -> None:
-        self.media: Final = media
-        self._clock = clock
-        self._settings = settings
+    _core: Core
+    media: MediaLibrary
 
     async def judged(
         self, account: Account, fields: Mapping[str, str | None], kinds: Mapping[str, str] = ACCOUNT_IMAGES
@@ -98,5 +96,5 @@ class AccountImages:
         return image
 
     def _is_privileged(self, account: Account) -> bool:
-        everyone = self._settings.premium_mode == "everyone"
-        return everyone or account.bot or has_premium(account, self._clock.now_ms())
+        everyone = self._core.settings.premium_mode == "everyone"
+        return everyone or account.bot or has_premium(account, self._core.clock.now_ms())

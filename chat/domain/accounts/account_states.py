@@ -6,32 +6,17 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from chat.clock import Clock
+from chat.domain.core import Core
 from chat.domain.messages.read_states import read_states_of
 from chat.domain.presence.voice_regions import region_objects
 from chat.domain.signing_in.passkeys import listed
-from chat.domain.standing.expression_objects import EMOJIS
 from chat.domain.standing.factors import holder_of_factors
-from chat.domain.standing.guild_states import GuildStates
 from chat.domain.standing.private_channels import PrivateChannels
 from chat.domain.standing.relationships import Relationships
 from chat.domain.standing.user_objects import partial_user, private_user
 from chat.domain.standing.user_settings_objects import user_settings_object
 from chat.store.accounts import accounts, user_guild_settings, user_notes, user_settings
-from chat.store.database import Database
-from chat.store.guilds import expressions, guilds
-
-
-def find_partial_user(database: Database, user_id: int) -> dict[str, Any]:
-    """One account as others see it; for an unknown id nothing but that id."""
-    account = accounts.by_id(database.reader, user_id)
-    return {"id": str(user_id)} if account is None else partial_user(account)
-
-
-def is_animated(database: Database, emoji_id: int) -> bool:
-    """Whether a guild's emoji moves; one that there is not stands still."""
-    emoji = expressions.by_id(database.reader, EMOJIS, emoji_id)
-    return emoji is not None and emoji.animated
+from chat.store.guilds import guilds
 
 
 class AccountStates:
@@ -39,22 +24,18 @@ class AccountStates:
 
     def __init__(
         self,
-        database: Database,
-        clock: Clock,
+        core: Core,
         relationships: Relationships,
         private_channels: PrivateChannels,
-        guild_states: GuildStates,
         *,
         premium_for_everyone: bool,
         calls_of: Callable[[int], list[dict[str, Any]]] = lambda user_id: [],
         voice_regions: Sequence[str] = (),
         memes_of: Callable[[int], list[dict[str, Any]]] = lambda user_id: [],
     ) -> None:
-        self._database = database
-        self._clock = clock
+        self._core = core
         self._relationships = relationships
         self._private_channels = private_channels
-        self._guild_states = guild_states
         self._premium_for_everyone = premium_for_everyone
         self._calls_of = calls_of
         self._voice_regions = region_objects(voice_regions)
@@ -62,27 +43,27 @@ class AccountStates:
 
     def guild_ids(self, user_id: int) -> list[int]:
         """Guilds the account is a member of, ascending."""
-        return guilds.ids_of_user(self._database.reader, user_id)
+        return guilds.ids_of_user(self._core.database.reader, user_id)
 
     def private_user(self, user_id: int) -> dict[str, Any]:
         """The account as it sees itself."""
-        account = accounts.by_id(self._database.reader, user_id)
+        account = accounts.by_id(self._core.database.reader, user_id)
         if account is None:
             raise LookupError("a session belongs to an account that exists")
         return private_user(
             account,
-            factors_of=holder_of_factors(self._database.reader, account),
-            now_ms=self._clock.now_ms(),
+            factors_of=holder_of_factors(self._core.database.reader, account),
+            now_ms=self._core.clock.now_ms(),
             premium_for_everyone=self._premium_for_everyone,
         )
 
     def partial_users(self, user_ids: Sequence[int]) -> list[dict[str, Any]]:
         """Accounts as others see them; unknown ids are left out."""
-        return [partial_user(account) for account in accounts.by_ids(self._database.reader, user_ids)]
+        return [partial_user(account) for account in accounts.by_ids(self._core.database.reader, user_ids)]
 
     def webauthn_credentials(self, user_id: int) -> list[dict[str, Any]]:
         """Passkeys, without those that another one has replaced."""
-        return listed(self._database.reader, user_id)
+        return listed(self._core.database.reader, user_id)
 
     def relationships(self, user_id: int) -> list[dict[str, Any]]:
         """Relationship objects without `user`."""
@@ -98,7 +79,7 @@ class AccountStates:
 
     def notes(self, user_id: int) -> dict[str, str]:
         """What the account noted of others, by their ids."""
-        return {str(target_id): note for target_id, note in user_notes.of_user(self._database.reader, user_id)}
+        return {str(target_id): note for target_id, note in user_notes.of_user(self._core.database.reader, user_id)}
 
     def calls(self, user_id: int) -> list[dict[str, Any]]:
         """The calls that are going on in the account's conversations, as CALL_CREATE has them."""
@@ -110,11 +91,11 @@ class AccountStates:
 
     def settings(self, user_id: int) -> dict[str, Any]:
         """The user settings object."""
-        return user_settings_object(user_settings.of_user(self._database.reader, user_id))
+        return user_settings_object(user_settings.of_user(self._core.database.reader, user_id))
 
     def guild_settings(self, user_id: int) -> list[dict[str, Any]]:
         """User guild settings objects."""
-        return user_guild_settings.of_user(self._database.reader, user_id)
+        return user_guild_settings.of_user(self._core.database.reader, user_id)
 
     def favorite_memes(self, user_id: int) -> list[dict[str, Any]]:
         """What the account keeps at hand."""
@@ -122,4 +103,4 @@ class AccountStates:
 
     def read_states(self, user_id: int, *, threads: bool) -> list[dict[str, Any]]:
         """Read state objects (accounts.md, Account states); without `threads` none of threads."""
-        return read_states_of(self._database, self._guild_states, user_id, threads=threads)
+        return read_states_of(self._core.database, self._core.guild_states, user_id, threads=threads)

@@ -10,16 +10,14 @@ import attrs
 import structlog
 
 from chat.auth.principal import CredentialKind, Principal
-from chat.clock import Clock
-from chat.config import Settings
 from chat.domain.accounts.account_images import ACCOUNT_IMAGES, AccountImages
+from chat.domain.core import Core
 from chat.domain.policy import account_rules
 from chat.domain.policy.account_gates import present
 from chat.domain.policy.account_history import note_changes
 from chat.domain.policy.profiles import KEEP_TAG, ProfileRules, TagChange, marked
 from chat.domain.policy.repeated_values import without_repeated
 from chat.domain.policy.usernames import Usernames
-from chat.domain.presence.account_events import AccountEvents
 from chat.domain.signing_in.address_wishes import AddressWish, AddressWishes, Move
 from chat.domain.signing_in.new_passwords import NewPasswords
 from chat.domain.signing_in.sudo import SudoMode, SudoProof
@@ -29,7 +27,6 @@ from chat.errors import ApiError, InvalidFormBody
 from chat.registries.scopes import Scope
 from chat.store.accounts import accounts
 from chat.store.accounts.accounts import Account
-from chat.store.database import Database
 
 log: Final = structlog.get_logger("chat.accounts")
 
@@ -57,38 +54,23 @@ _NOTHING: Final = _Checked()
 NO_MARKS: Final[Mapping[str, bool]] = {}
 
 
+@attrs.define(kw_only=True, eq=False)
 class Accounts:
     """Reads and changes accounts."""
 
-    def __init__(
-        self,
-        database: Database,
-        clock: Clock,
-        new_passwords: NewPasswords,
-        addresses: AddressWishes,
-        sudo: SudoMode,
-        usernames: Usernames,
-        rules: ProfileRules,
-        events: AccountEvents,
-        images: AccountImages,
-        settings: Settings,
-    ) -> None:
-        self._database = database
-        self._clock = clock
-        self._new_passwords = new_passwords
-        self._addresses = addresses
-        self._sudo = sudo
-        self._usernames = usernames
-        self._rules = rules
-        self._events = events
-        self._images = images
-        self._settings = settings
+    _core: Core
+    _new_passwords: NewPasswords
+    _addresses: AddressWishes
+    _sudo: SudoMode
+    _usernames: Usernames
+    _rules: ProfileRules
+    _images: AccountImages
 
     def own(self, account: Account) -> dict[str, Any]:
         """The private user object, as the account sees itself."""
-        everyone = self._settings.premium_mode == "everyone"
-        holder = holder_of_factors(self._database.reader, account)
-        return private_user(account, factors_of=holder, now_ms=self._clock.now_ms(), premium_for_everyone=everyone)
+        everyone = self._core.settings.premium_mode == "everyone"
+        holder = holder_of_factors(self._core.database.reader, account)
+        return private_user(account, factors_of=holder, now_ms=self._core.clock.now_ms(), premium_for_everyone=everyone)
 
     def of_caller(self, principal: Principal) -> dict[str, Any]:
         """The private user object of the caller's account; behind an access token only as much as its scopes show."""
@@ -102,7 +84,7 @@ class Accounts:
 
         :raises ApiError: UNKNOWN_USER.
         """
-        account = accounts.by_id(self._database.reader, user_id)
+        account = accounts.by_id(self._core.database.reader, user_id)
         if account is None:
             raise ApiError("UNKNOWN_USER")
         return partial_user(account)
@@ -112,13 +94,13 @@ class Accounts:
 
         :raises InvalidFormBody: at `username`, for a name that nobody may have.
         """
-        username = account_rules.username(username, service_name=self._settings.service_name)
-        holder = accounts.by_tag(self._database.reader, username, discriminator)
+        username = account_rules.username(username, service_name=self._core.settings.service_name)
+        holder = accounts.by_tag(self._core.database.reader, username, discriminator)
         return holder is not None and holder.id != principal.user_id
 
     async def accept_terms(self, principal: Principal) -> Account:
         """Note that the caller agrees to the terms of service and the privacy policy from this moment on."""
-        now = self._clock.now_ms()
+        now = self._core.clock.now_ms()
 
         def unit(connection: sqlite3.Connection) -> tuple[Account, Account]:
             before = accounts.by_id(connection, principal.user_id)
@@ -128,7 +110,7 @@ class Accounts:
             accounts.replace(connection, after)
             return before, after
 
-        _, account = await self._database.write(unit, lambda changed: self._events.changed(*changed))
+        _, account = await self._core.database.write(unit, lambda changed: self._core.account_events.changed(*changed))
         return account
 
     async def change(
@@ -166,7 +148,7 @@ class Accounts:
             after = marked(attrs.evolve(before, **changes), marks)
             if tag != KEEP_TAG:
                 after = self._usernames.claimed(connection, after, tag.username, tag.discriminator)
-                note_changes(connection, before, after, self._clock.now_ms())
+                note_changes(connection, before, after, self._core.clock.now_ms())
             if checked != _NOTHING:
                 if before.password_hash != known.password_hash:  # it was changed after the proof was checked
                     raise InvalidFormBody.at("password", "INVALID_PASSWORD")
@@ -179,12 +161,12 @@ class Accounts:
         def then(changed: tuple[Account, Account]) -> None:
             before, after = changed
             if after != before:
-                self._events.changed(before, after)
+                self._core.account_events.changed(before, after)
             if ends_sign_ins:
-                self._events.signed_out(after.id)
+                self._core.account_events.signed_out(after.id)
 
         async with self._images.media.kept(*pictures.prepared):
-            _, account = await self._database.write(unit, then)
+            _, account = await self._core.database.write(unit, then)
         if checked.password_hash is not None:
             log.info("password changed", user_id=account.id)
         if checked.move is not None:
@@ -217,6 +199,6 @@ class Accounts:
             return account
         if account.password_hash is None:  # a first one replaces nothing
             return attrs.evolve(
-                account, password_hash=checked.password_hash, password_last_changed_at=self._clock.now_ms()
+                account, password_hash=checked.password_hash, password_last_changed_at=self._core.clock.now_ms()
             )
         return self._new_passwords.replaced(connection, account, checked.password_hash)

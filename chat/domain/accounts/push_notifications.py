@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-import random
 import sqlite3
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Final
@@ -21,15 +20,15 @@ import structlog
 import trio
 
 from chat.bus.audience import Mentions, ToAccounts, ToChannel, ToThread
-from chat.bus.bus import Bus, Event
-from chat.clock import Clock
+from chat.bus.bus import Event
 from chat.domain.accounts.push_objects import Place, push_bytes, push_object
 from chat.domain.accounts.push_rules import ALL_MESSAGES, HeardMessage, Listener, is_notified
 from chat.domain.accounts.push_subscriptions import PushSubscriptions
 from chat.domain.accounts.user_guild_settings import OUTSIDE_GUILDS
+from chat.domain.core import Core
 from chat.domain.presence.call_rules import Ringing, ringing
 from chat.domain.presence.presences import Presences
-from chat.domain.standing.guild_states import GuildState, GuildStates
+from chat.domain.standing.guild_states import GuildState
 from chat.errors import StorageUnavailable
 from chat.push.encryption import PLAIN_BYTES, SALT_BYTES, SEED_BYTES, Receiver, encrypted, key_of
 from chat.push.queue import Notice, PushQueue
@@ -41,7 +40,6 @@ from chat.registries.guild_values import DisabledOperation
 from chat.registries.message_types import MessageFlag, MessageType
 from chat.store.accounts import push_subscriptions, user_guild_settings
 from chat.store.accounts.push_subscriptions import PushSubscription
-from chat.store.database import Database
 from chat.store.messages import read_states
 from chat.store.standing import private_channels
 from chat.store.standing.private_channels import PrivateChannel
@@ -98,33 +96,26 @@ class PushNotifications:
 
     def __init__(
         self,
-        database: Database,
-        guild_states: GuildStates,
+        core: Core,
         presences: Presences,
         subscriptions: PushSubscriptions,
         sender: PushSender | None,
         vapid: Vapid,
-        bus: Bus,
-        clock: Clock,
-        chance: random.Random,
         *,
         origin: str,
         topic_key: bytes,
     ) -> None:
-        self._database = database
-        self._guild_states = guild_states
+        self._core = core
         self._presences = presences
         self._subscriptions = subscriptions
         self._sender = sender
         self._vapid = vapid
-        self._clock = clock
-        self._chance = chance
         self._origin = origin
         self._topic_key = topic_key
-        self._queue: PushQueue[PushSubscription] = PushQueue(self._send, self._over, chance)
+        self._queue: PushQueue[PushSubscription] = PushQueue(self._send, self._over, core.chance)
         self._heard, self._to_look_at = trio.open_memory_channel[_Heard](WAITING_MAXIMUM)
         if sender is not None:
-            bus.subscribe_events((EventName.MESSAGE_CREATE,), self._message_written)
+            core.bus.subscribe_events((EventName.MESSAGE_CREATE,), self._message_written)
 
     def _message_written(self, signal: Event) -> None:
         """Take note of a message that may concern somebody who has subscribed."""
@@ -155,13 +146,13 @@ class PushNotifications:
     async def _look_at(self, heard: _Heard) -> None:
         state = None
         if not isinstance(heard.audience, ToAccounts):
-            state = self._guild_states.get(heard.audience.guild_id)
+            state = self._core.guild_states.get(heard.audience.guild_id)
             if state is None or state.guild.disabled_operations & PUSH_DISABLED:
                 return
         listening = await self._listening(heard)
         if not listening:
             return
-        found = await self._database.read(lambda connection: _found(connection, heard, state, listening))
+        found = await self._core.database.read(lambda connection: _found(connection, heard, state, listening))
         told = self._told(heard, state, found)
         place = _place(heard, state, found)
         for subscription in found.subscriptions:
@@ -182,7 +173,7 @@ class PushNotifications:
         return [user_id for user_id in subscribed if user_id != author_id and not in_use(user_id)]
 
     def _told(self, heard: _Heard, state: GuildState | None, found: _Found) -> set[int]:
-        message, now_ms = _as_heard(heard, state, found), self._clock.now_ms()
+        message, now_ms = _as_heard(heard, state, found), self._core.clock.now_ms()
         told = set()
         for user_id in found.unblocked:
             member = None if state is None else state.member(user_id)
@@ -216,11 +207,11 @@ class PushNotifications:
 
     async def _send(self, subscription: PushSubscription, notice: Notice) -> Outcome:
         # It may have gone while the notice waited: its sign-in ended, or somebody else has the browser now.
-        present = push_subscriptions.by_id(self._database.reader, subscription.id)
+        present = push_subscriptions.by_id(self._core.database.reader, subscription.id)
         if present is None or self._sender is None:
             return Outcome(Result.GONE)
         receiver = Receiver(present.public_key, present.auth)
-        salt, key = self._chance.randbytes(SALT_BYTES), key_of(self._chance.randbytes(SEED_BYTES))
+        salt, key = self._core.chance.randbytes(SALT_BYTES), key_of(self._core.chance.randbytes(SEED_BYTES))
         request = PushRequest(
             endpoint=present.endpoint,
             body=encrypted(notice.plain, receiver, salt=salt, key=key),

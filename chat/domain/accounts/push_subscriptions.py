@@ -14,14 +14,13 @@ from typing import Any, Final
 
 from chat.auth.principal import Principal
 from chat.auth.tokens import digest_of
-from chat.bus.bus import Bus, GuildDeleted, GuildJoined, GuildLeft
-from chat.clock import Clock
+from chat.bus.bus import GuildDeleted, GuildJoined, GuildLeft
+from chat.domain.core import Core
 from chat.errors import ApiError, InvalidFormBody
 from chat.push.encryption import Receiver
 from chat.push.sending import PushSender
 from chat.store.accounts import push_subscriptions
 from chat.store.accounts.push_subscriptions import PushSubscription
-from chat.store.database import Database
 
 SUBSCRIPTIONS_MAXIMUM: Final = 32
 """Browsers of one account; for one more, the one that subscribed first is forgotten."""
@@ -33,9 +32,8 @@ ID_DIGITS: Final = 32
 class PushSubscriptions:
     """The operations on subscriptions, and who has any. `sender` None where the operator wants none of it."""
 
-    def __init__(self, database: Database, clock: Clock, bus: Bus, sender: PushSender | None) -> None:
-        self._database = database
-        self._clock = clock
+    def __init__(self, core: Core, sender: PushSender | None) -> None:
+        self._core = core
         self._sender = sender
         self._subscribed: set[int] = set()
         """Accounts with a subscription, and some that had one."""
@@ -43,14 +41,14 @@ class PushSubscriptions:
         """Which of them are members of a guild, of those guilds that were asked for."""
         self._changes = 0
         if sender is not None:
-            bus.subscribe(GuildJoined, self._member_joined)
-            bus.subscribe(GuildLeft, self._member_left)
-            bus.subscribe(GuildDeleted, lambda signal: self._in_guilds.pop(signal.guild_id, None))
+            core.bus.subscribe(GuildJoined, self._member_joined)
+            core.bus.subscribe(GuildLeft, self._member_left)
+            core.bus.subscribe(GuildDeleted, lambda signal: self._in_guilds.pop(signal.guild_id, None))
 
     async def begin(self) -> None:
         """Learn who has subscribed; once, before the server serves."""
         if self._sender is not None:
-            self._subscribed = await self._database.read(push_subscriptions.user_ids)
+            self._subscribed = await self._core.database.read(push_subscriptions.user_ids)
 
     # Operations
 
@@ -81,7 +79,7 @@ class PushSubscriptions:
             receiver.public_key,
             receiver.auth,
             user_agent,
-            self._clock.now_ms(),
+            self._core.clock.now_ms(),
         )
 
         def then(subscribed: bool) -> None:
@@ -91,18 +89,20 @@ class PushSubscriptions:
                 self._changes += 1
 
         put = functools.partial(push_subscriptions.put, subscription=subscription, most=SUBSCRIPTIONS_MAXIMUM)
-        if not await self._database.write(put, then):
+        if not await self._core.database.write(put, then):
             raise ApiError("UNAUTHORIZED")
         return {"subscription_id": subscription.id}
 
     def of_user(self, user_id: int) -> list[dict[str, Any]]:
         """The account's subscriptions, the oldest first."""
-        found = push_subscriptions.of_users(self._database.reader, (user_id,))
+        found = push_subscriptions.of_users(self._core.database.reader, (user_id,))
         return [{"subscription_id": each.id, "user_agent": each.user_agent} for each in found]
 
     async def unsubscribe(self, user_id: int, subscription_id: str) -> None:
         """Tell a browser no more; it does not matter whether it was told."""
-        await self._database.write(lambda connection: push_subscriptions.delete(connection, user_id, subscription_id))
+        await self._core.database.write(
+            lambda connection: push_subscriptions.delete(connection, user_id, subscription_id)
+        )
 
     async def forget(self, subscription: PushSubscription) -> None:
         """The push service knows nothing of the subscription any more."""
@@ -125,7 +125,7 @@ class PushSubscriptions:
             self._in_guilds.move_to_end(guild_id)
             return known
         changes = self._changes
-        found = await self._database.read(lambda connection: push_subscriptions.user_ids_in(connection, guild_id))
+        found = await self._core.database.read(lambda connection: push_subscriptions.user_ids_in(connection, guild_id))
         if changes == self._changes:  # else it may be out of date already
             self._in_guilds[guild_id] = found
             if len(self._in_guilds) > GUILDS_REMEMBERED:

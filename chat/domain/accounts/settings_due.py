@@ -13,14 +13,13 @@ from typing import Any, Final
 import attrs
 import trio
 
-from chat.bus.bus import Bus, SavedPresenceChanged
-from chat.clock import Clock
+from chat.bus.bus import SavedPresenceChanged
 from chat.domain.accounts.guild_folders import settings_changed
+from chat.domain.core import Core
 from chat.domain.policy.due_work import DueWork
 from chat.domain.standing.user_settings_objects import user_settings_object
 from chat.protocol.custom_status import parse_timestamp
 from chat.store.accounts import settings_due, user_settings
-from chat.store.database import Database
 
 STATUS: Final = "status"
 CUSTOM_STATUS: Final = "custom_status"
@@ -54,22 +53,21 @@ class SettingsDue(DueWork):
     NAME = "settings"
     LOOK_SECONDS = 3_600.0
 
-    def __init__(self, database: Database, bus: Bus, clock: Clock) -> None:
-        super().__init__(clock)
-        self._database = database
-        self._bus = bus
+    def __init__(self, core: Core) -> None:
+        self._core = core
+        super().__init__(core.clock)
 
     async def _work(self) -> None:
         while await self._change_some() == CHANGES_AT_ONCE:
             await trio.lowlevel.checkpoint()
 
     def _next_due(self) -> int | None:
-        return settings_due.next_due(self._database.reader)
+        return settings_due.next_due(self._core.database.reader)
 
     async def _change_some(self) -> int:
         """Returns how many were due."""
         now = self._clock.now_ms()
-        if not settings_due.due(self._database.reader, now, 1):
+        if not settings_due.due(self._core.database.reader, now, 1):
             return 0
 
         def unit(connection: sqlite3.Connection) -> list[_Fallen]:
@@ -78,15 +76,15 @@ class SettingsDue(DueWork):
                 for user_id, setting in settings_due.due(connection, now, CHANGES_AT_ONCE)
             ]
 
-        fallen = await self._database.write(unit, self._announce)
+        fallen = await self._core.database.write(unit, self._announce)
         return len(fallen)
 
     def _announce(self, fallen: list[_Fallen]) -> None:
         for change in fallen:
-            self._bus.publish(settings_changed(change.user_id, change.settings))
+            self._core.bus.publish(settings_changed(change.user_id, change.settings))
             # A custom status that has run out is shown to nobody anyway; another one of a session's own stays.
             if change.status is not None:
-                self._bus.publish(SavedPresenceChanged(change.user_id, {STATUS: change.status}))
+                self._core.bus.publish(SavedPresenceChanged(change.user_id, {STATUS: change.status}))
 
 
 def _fall(connection: sqlite3.Connection, user_id: int, setting: str) -> _Fallen:

@@ -7,14 +7,15 @@ import sqlite3
 from collections.abc import Mapping
 from typing import Any, Final
 
+import attrs
+
 from chat.auth.principal import Principal
 from chat.bus.audience import ToAccounts
-from chat.bus.bus import Bus, Event
-from chat.domain.standing.access import Access
+from chat.bus.bus import Event
+from chat.domain.core import Core
 from chat.errors import ApiError
 from chat.registries.events import EventName
 from chat.store.accounts import user_guild_settings
-from chat.store.database import Database
 from chat.store.guilds import members
 
 OUTSIDE_GUILDS: Final = 0
@@ -37,13 +38,11 @@ DEFAULTS: Final[Mapping[str, Any]] = {
 """The settings of whoever never changed any."""
 
 
+@attrs.define(kw_only=True, eq=False)
 class UserGuildSettings:
     """Changes an account's settings for one guild; what was never changed has its default."""
 
-    def __init__(self, database: Database, access: Access, bus: Bus) -> None:
-        self._database = database
-        self._access = access
-        self._bus = bus
+    _core: Core
 
     async def change(self, principal: Principal, guild_id: int | None, changes: Mapping[str, Any]) -> dict[str, Any]:
         """Put new values, as the wire has them, in the place of old ones; returns the object with its next version.
@@ -54,7 +53,7 @@ class UserGuildSettings:
         """
         user_id = principal.user_id
         if guild_id is not None:
-            self._access.guild(principal, guild_id)
+            self._core.access.guild(principal, guild_id)
 
         def unit(connection: sqlite3.Connection) -> dict[str, Any]:
             if guild_id is not None and not members.exists(connection, guild_id, user_id):
@@ -70,6 +69,6 @@ class UserGuildSettings:
             return body
 
         def then(body: dict[str, Any]) -> None:
-            self._bus.publish(Event(EventName.USER_GUILD_SETTINGS_UPDATE, body, ToAccounts((user_id,))))
+            self._core.bus.publish(Event(EventName.USER_GUILD_SETTINGS_UPDATE, body, ToAccounts((user_id,))))
 
-        return await self._database.write(unit, then)
+        return await self._core.database.write(unit, then)

@@ -5,38 +5,37 @@ from __future__ import annotations
 import sqlite3
 from typing import Final
 
+import attrs
+
 from chat.bus.audience import ToAccounts
-from chat.bus.bus import Bus, Event
-from chat.domain.policy.instance_policy import InstancePolicy
+from chat.bus.bus import Event
+from chat.domain.core import Core
 from chat.errors import ApiError, InvalidFormBody
 from chat.protocol.visible_text import tidy
 from chat.registries.events import EventName
 from chat.store.accounts import accounts, user_notes
-from chat.store.database import Database
 
 NOTE_LENGTH: Final = 256
 NOTES_MAXIMUM: Final = 2_000
 """Notes of one account: all of them stand in its Ready."""
 
 
+@attrs.define(kw_only=True, eq=False)
 class UserNotes:
     """The operations on notes."""
 
-    def __init__(self, database: Database, bus: Bus, policy: InstancePolicy) -> None:
-        self._database = database
-        self._bus = bus
-        self._policy = policy
+    _core: Core
 
     def of_user(self, user_id: int) -> dict[str, str]:
         """The account's notes, by the ids of those whom they are about."""
-        return {str(target_id): note for target_id, note in user_notes.of_user(self._database.reader, user_id)}
+        return {str(target_id): note for target_id, note in user_notes.of_user(self._core.database.reader, user_id)}
 
     def get(self, user_id: int, target_id: int) -> str:
         """The account's note about another one.
 
         :raises ApiError: UNKNOWN_USER where there is none.
         """
-        note = user_notes.by_id(self._database.reader, user_id, target_id)
+        note = user_notes.by_id(self._core.database.reader, user_id, target_id)
         if note is None:
             raise ApiError("UNKNOWN_USER")
         return note
@@ -54,7 +53,7 @@ class UserNotes:
         if kept is not None:
             if len(kept) > NOTE_LENGTH:
                 raise InvalidFormBody.at("note", "STRING_LENGTH_INVALID")
-            self._policy.require_unblocked(kept)
+            self._core.policy.require_unblocked(kept)
 
         def unit(connection: sqlite3.Connection) -> None:
             if accounts.by_id(connection, target_id) is None:
@@ -69,6 +68,6 @@ class UserNotes:
 
         def then(_: None) -> None:
             data = {"id": str(target_id), "note": kept or ""}
-            self._bus.publish(Event(EventName.USER_NOTE_UPDATE, data, ToAccounts((user_id,))))
+            self._core.bus.publish(Event(EventName.USER_NOTE_UPDATE, data, ToAccounts((user_id,))))
 
-        await self._database.write(unit, then)
+        await self._core.database.write(unit, then)

@@ -6,30 +6,29 @@ import sqlite3
 from collections.abc import Mapping
 from typing import Any
 
-from chat.bus.bus import Bus, SavedPresenceChanged
+import attrs
+
+from chat.bus.bus import SavedPresenceChanged
 from chat.domain.accounts import guild_folders
 from chat.domain.accounts.guild_folders import FOLDERS, GUILD_LISTS, POSITIONS, ordered, settings_changed
 from chat.domain.accounts.settings_due import CUSTOM_STATUS, STATUS, SettingsDue, note_moments
-from chat.domain.policy.instance_policy import InstancePolicy
+from chat.domain.core import Core
 from chat.domain.standing.expression_objects import EMOJIS
 from chat.domain.standing.user_settings_objects import user_settings_object
 from chat.store.accounts import user_settings
-from chat.store.database import Database
 from chat.store.guilds import expressions
 
 
+@attrs.define(kw_only=True, eq=False)
 class UserSettings:
     """Reads and changes settings; what was never changed has its default."""
 
-    def __init__(self, database: Database, bus: Bus, due: SettingsDue, policy: InstancePolicy) -> None:
-        self._database = database
-        self._bus = bus
-        self._policy = policy
-        self.due = due
+    _core: Core
+    due: SettingsDue
 
     def of_user(self, user_id: int) -> dict[str, Any]:
         """The user settings object."""
-        return user_settings_object(user_settings.of_user(self._database.reader, user_id))
+        return user_settings_object(user_settings.of_user(self._core.database.reader, user_id))
 
     async def change(self, user_id: int, changes: Mapping[str, Any]) -> dict[str, Any]:
         """Put new values, as the wire has them, in the place of old ones; returns the object.
@@ -39,7 +38,7 @@ class UserSettings:
 
         :raises ApiError: CONTENT_BLOCKED, for a custom status.
         """
-        self._policy.require_unblocked((changes.get(CUSTOM_STATUS) or {}).get("text") or "")
+        self._core.policy.require_unblocked((changes.get(CUSTOM_STATUS) or {}).get("text") or "")
         saved_presence = {name: changes[name] for name in (STATUS, CUSTOM_STATUS) if name in changes}
 
         def unit(connection: sqlite3.Connection) -> dict[str, Any]:
@@ -56,12 +55,12 @@ class UserSettings:
             return user_settings_object(stored)
 
         def then(body: dict[str, Any]) -> None:
-            self._bus.publish(settings_changed(user_id, body))
+            self._core.bus.publish(settings_changed(user_id, body))
             if saved_presence:
-                self._bus.publish(SavedPresenceChanged(user_id, saved_presence))
+                self._core.bus.publish(SavedPresenceChanged(user_id, saved_presence))
             self.due.look_again()
 
-        return await self._database.write(unit, then)
+        return await self._core.database.write(unit, then)
 
 
 def _with_motion(connection: sqlite3.Connection, custom_status: Mapping[str, Any]) -> dict[str, Any]:

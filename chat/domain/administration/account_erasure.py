@@ -22,14 +22,13 @@ import structlog
 import trio
 
 from chat.bus.audience import ToAccounts
-from chat.bus.bus import Bus, Event
-from chat.clock import Clock
+from chat.bus.bus import Event
+from chat.domain.core import Core
 from chat.domain.guilds.guild_succession import GuildSuccession, Succession
 from chat.domain.guilds.memberships import Departure, Memberships
 from chat.domain.messages.own_message_deletion import OwnMessageDeletion
 from chat.domain.people.groups import GroupDeparture, Groups
 from chat.domain.policy.due_work import DueWork
-from chat.domain.presence.account_events import AccountEvents
 from chat.domain.standing.relationships import Change, Relationships, neither_side
 from chat.jobs.runner import JobRun, Jobs, Progress
 from chat.registries.channel_types import ChannelType
@@ -41,7 +40,6 @@ from chat.store.accounts.account_deletions import AccountDeletion
 from chat.store.accounts.accounts import Account
 from chat.store.administration import account_erasure, jobs
 from chat.store.applications import applications
-from chat.store.database import Database
 from chat.store.guilds import loose_channels, members
 from chat.store.standing import private_channels, relationships
 
@@ -122,22 +120,17 @@ class AccountErasure(DueWork):
 
     def __init__(
         self,
-        database: Database,
-        clock: Clock,
-        bus: Bus,
+        core: Core,
         orders: Jobs,
-        events: AccountEvents,
         own_messages: OwnMessageDeletion,
         succession: GuildSuccession,
         memberships: Memberships,
         groups: Groups,
         relationships: Relationships,
     ) -> None:
-        super().__init__(clock)
-        self._database = database
-        self._bus = bus
+        self._core = core
+        super().__init__(core.clock)
         self._orders = orders
-        self._events = events
         self._own_messages = own_messages
         self._succession = succession
         self._memberships = memberships
@@ -155,7 +148,7 @@ class AccountErasure(DueWork):
 
     def _next_due(self) -> int | None:
         # What is due already has its job by now, which may wait for its turn.
-        return account_deletions.next_due(self._database.reader, self._clock.now_ms())
+        return account_deletions.next_due(self._core.database.reader, self._clock.now_ms())
 
     async def _order(self, *, begun_too: bool) -> None:
         now = self._clock.now_ms()
@@ -173,8 +166,8 @@ class AccountErasure(DueWork):
                         total=len(STAGES),
                     )
 
-        if account_deletions.due(self._database.reader, now, begun_too=begun_too):
-            await self._database.write(unit, lambda _: self._orders.ordered())
+        if account_deletions.due(self._core.database.reader, now, begun_too=begun_too):
+            await self._core.database.write(unit, lambda _: self._orders.ordered())
 
     # Doing
 
@@ -184,7 +177,7 @@ class AccountErasure(DueWork):
         :raises RuntimeError: when something of it comes back again and again; the job is tried again later.
         """
         user_id: int = run.job.payload["user_id"]
-        if self._is_to_go(account_deletions.of_user(self._database.reader, user_id)):
+        if self._is_to_go(account_deletions.of_user(self._core.database.reader, user_id)):
             await self._own_messages.fulfil(user_id, at_once=True)  # a wish from when the account was in use
         if not await self._begin(run, user_id):
             return
@@ -197,7 +190,7 @@ class AccountErasure(DueWork):
 
     async def _begin(self, run: JobRun, user_id: int) -> bool:
         """Take it that nobody cancels any more; False where somebody has."""
-        known = account_deletions.of_user(self._database.reader, user_id)
+        known = account_deletions.of_user(self._core.database.reader, user_id)
         if known is not None and known.erasure_started_at is not None:
             return known.erased_at is None
 
@@ -241,7 +234,7 @@ class AccountErasure(DueWork):
             case "conversations":
                 await self._leave_conversations(stage)
             case "own rows":
-                while account_erasure.has_own_rows(self._database.reader, stage.account_id):
+                while account_erasure.has_own_rows(self._core.database.reader, stage.account_id):
                     await stage.step(lambda connection: account_erasure.delete_own_rows(connection, stage.account_id))
             case _:
                 await self._clean_search_index(stage)
@@ -249,7 +242,7 @@ class AccountErasure(DueWork):
     async def _empty(self, stage: _Stage) -> None:
         """Nobody gets in any more, the names are free, and whoever asks for the account finds a deleted one."""
 
-        reader = self._database.reader
+        reader = self._core.database.reader
         known = accounts.by_id(reader, stage.account_id)
         is_empty = known is None or known == erased(known)
         if is_empty and not account_erasure.has_credentials(reader, stage.account_id):
@@ -265,15 +258,15 @@ class AccountErasure(DueWork):
             return before, erased(before)
 
         def then(changed: tuple[Account, Account] | None) -> None:
-            self._events.signed_out(stage.account_id)
+            self._core.account_events.signed_out(stage.account_id)
             if changed is not None:
-                self._events.changed(*changed)
+                self._core.account_events.changed(*changed)
 
         await stage.step(unit, then)
 
     async def _end_applications(self, stage: _Stage) -> None:
         """Erase the bots of the account as it is erased itself, and delete their applications."""
-        while (found := account_erasure.an_application(self._database.reader, stage.account_id)) is not None:
+        while (found := account_erasure.an_application(self._core.database.reader, stage.account_id)) is not None:
             application_id, bot_id = found
             if bot_id is not None:
                 for name in STAGES[:-1]:
@@ -285,7 +278,7 @@ class AccountErasure(DueWork):
             await stage.step(unit)
 
     async def _pass_guilds_on(self, stage: _Stage) -> None:
-        while (guild_id := account_erasure.owned_guild(self._database.reader, stage.account_id)) is not None:
+        while (guild_id := account_erasure.owned_guild(self._core.database.reader, stage.account_id)) is not None:
             successor_id = await self._succession.successor(guild_id, stage.account_id)
 
             def unit(
@@ -300,7 +293,7 @@ class AccountErasure(DueWork):
             await stage.step(unit, then)
 
     async def _leave_guilds(self, stage: _Stage) -> None:
-        while (guild_id := account_erasure.a_guild(self._database.reader, stage.account_id)) is not None:
+        while (guild_id := account_erasure.a_guild(self._core.database.reader, stage.account_id)) is not None:
 
             def unit(connection: sqlite3.Connection, guild_id: int = guild_id) -> Departure | None:
                 account = accounts.by_id(connection, stage.account_id)
@@ -315,7 +308,7 @@ class AccountErasure(DueWork):
             await stage.step(unit, then)
 
     async def _leave_groups(self, stage: _Stage) -> None:
-        while (channel_id := account_erasure.a_group(self._database.reader, stage.account_id)) is not None:
+        while (channel_id := account_erasure.a_group(self._core.database.reader, stage.account_id)) is not None:
 
             def unit(connection: sqlite3.Connection, channel_id: int = channel_id) -> GroupDeparture | None:
                 return self._groups.depart(connection, channel_id, stage.account_id)
@@ -336,7 +329,7 @@ class AccountErasure(DueWork):
                 changes += neither_side(connection, *pair)
             return changes
 
-        while relationships.are_there(self._database.reader, stage.account_id):
+        while relationships.are_there(self._core.database.reader, stage.account_id):
             await stage.step(unit, self._relationships.publish)
 
     async def _delete_notes_of_others(self, stage: _Stage) -> None:
@@ -349,14 +342,14 @@ class AccountErasure(DueWork):
         def then(author_ids: list[int]) -> None:
             data = {"id": str(stage.account_id), "note": ""}
             for author_id in author_ids:
-                self._bus.publish(Event(EventName.USER_NOTE_UPDATE, data, ToAccounts((author_id,))))
+                self._core.bus.publish(Event(EventName.USER_NOTE_UPDATE, data, ToAccounts((author_id,))))
 
-        while account_erasure.authors_of_notes_about(self._database.reader, stage.account_id, 1):
+        while account_erasure.authors_of_notes_about(self._core.database.reader, stage.account_id, 1):
             await stage.step(unit, then)
 
     async def _leave_conversations(self, stage: _Stage) -> None:
         """The notes to oneself go, and conversations whose other side is gone too; the others are left to it."""
-        reader = self._database.reader
+        reader = self._core.database.reader
         if _is_private(reader, stage.account_id):
             await self._delete_conversation(stage, stage.account_id)
         while found := account_erasure.conversations(reader, stage.account_id, PEOPLE_AT_ONCE):
@@ -392,7 +385,7 @@ class AccountErasure(DueWork):
         """Take the words of the old name out of the index, unless an erasure that waits will do it for both."""
         is_first = True
         while not stage.run.job.state.get("is_clean") and not jobs.any_waits(
-            self._database.reader, JobType.ACCOUNT_ERASURE
+            self._core.database.reader, JobType.ACCOUNT_ERASURE
         ):
             await stage.run.step(partial(_clean_some, stage.progress, first=is_first))
             is_first = False

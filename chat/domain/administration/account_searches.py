@@ -9,10 +9,10 @@ from typing import Any, Final
 
 import attrs
 
-from chat.config import Settings
 from chat.domain.administration.admin_account_views import AdminAccountViews
 from chat.domain.administration.admin_audit_log import NO_TARGET, Acting, AdminAuditLog
 from chat.domain.administration.billing import Billing
+from chat.domain.core import Core
 from chat.errors import ApiError
 from chat.registries.acls import Acl
 from chat.registries.admin_actions import AdminAction
@@ -20,7 +20,6 @@ from chat.snowflake import MAXIMUM as SNOWFLAKE_MAXIMUM
 from chat.store.accounts import accounts
 from chat.store.accounts.accounts import Account
 from chat.store.administration import account_search, administration
-from chat.store.database import Database
 
 _DIGITS: Final = re.compile(r"[0-9]{1,20}", re.ASCII)
 _TAG: Final = re.compile(r"(.+)#([0-9]{1,4})", re.ASCII | re.DOTALL)
@@ -53,19 +52,12 @@ class _Found:
 class AccountSearches:
     """Searches accounts."""
 
-    def __init__(
-        self,
-        database: Database,
-        log: AdminAuditLog,
-        views: AdminAccountViews,
-        billing: Billing | None,
-        settings: Settings,
-    ) -> None:
-        self._database = database
+    def __init__(self, core: Core, log: AdminAuditLog, views: AdminAccountViews, billing: Billing | None) -> None:
+        self._core = core
         self._log = log
         self._views = views
         self._billing = billing
-        self._is_on = settings.search == "on"
+        self._is_on = core.settings.search == "on"
 
     async def search(self, acting: Acting, selection: Selection) -> dict[str, Any]:
         """The accounts that fit, as Admin user objects, and how many there are in all.
@@ -90,7 +82,7 @@ class AccountSearches:
         if wanted.email is not None:
             _require(acting, Acl.USER_VIEW_EMAIL)
             address = wanted.email.strip()
-            holders = accounts.of_address(self._database.reader, address)
+            holders = accounts.of_address(self._core.database.reader, address)
             return _few("email", [account for account in holders if account.email == address])
         window = {"limit": wanted.limit, "offset": wanted.offset}
         if wanted.last_active_ip is not None:
@@ -101,16 +93,16 @@ class AccountSearches:
                 ids, total = administration.ids_by_last_address(connection, address, wanted.limit, wanted.offset)
                 return accounts.by_ids(connection, ids), total
 
-            return _Found("last_active_ip", *await self._database.read(seen), window)
+            return _Found("last_active_ip", *await self._core.database.read(seen), window)
         if not self._is_on:
             raise ApiError("FEATURE_TEMPORARILY_DISABLED")
         text = wanted.text or ""
-        matching, total = await self._database.read(lambda connection: _matching(connection, text, wanted))
+        matching, total = await self._core.database.read(lambda connection: _matching(connection, text, wanted))
         return _Found("search", matching, total, {**window, "has_query": bool(text.strip())})
 
     async def _by_ids(self, user_ids: Sequence[int]) -> _Found:
         distinct = tuple(dict.fromkeys(user_ids))
-        known = await self._database.read(lambda connection: accounts.by_ids(connection, distinct))
+        known = await self._core.database.read(lambda connection: accounts.by_ids(connection, distinct))
         metadata: dict[str, Any] = {"user_id_count": len(user_ids)}
         if len(user_ids) == 1:
             metadata["user_id"] = user_ids[0]
@@ -122,7 +114,7 @@ class AccountSearches:
 
         :raises ApiError: STORE_BILLING_UNAVAILABLE where the processor cannot be asked.
         """
-        reader = self._database.reader
+        reader = self._core.database.reader
         tag = _TAG.fullmatch(text)
         if tag is not None:
             return _there(accounts.by_tag(reader, tag[1], int(tag[2])))

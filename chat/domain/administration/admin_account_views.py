@@ -6,24 +6,24 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from chat.clock import Clock
+import attrs
+
 from chat.domain.administration.admin_audit_log import Acting
 from chat.domain.administration.admin_user_object import admin_user
+from chat.domain.core import Core
 from chat.domain.signing_in.address_lookups import NOTHING_KNOWN, AddressFacts, AddressLookups
 from chat.domain.standing.factors import holder_of_factors
 from chat.registries.acls import Acl
 from chat.store.accounts import account_deletions, user_settings
 from chat.store.accounts.accounts import Account
-from chat.store.database import Database
 
 
+@attrs.define(kw_only=True, eq=False)
 class AdminAccountViews:
     """Makes Admin user objects."""
 
-    def __init__(self, database: Database, clock: Clock, lookups: AddressLookups) -> None:
-        self._database = database
-        self._clock = clock
-        self._lookups = lookups
+    _core: Core
+    _lookups: AddressLookups
 
     async def of(self, acting: Acting, account: Account) -> dict[str, Any]:
         """The object with what the administrator may not see taken out; no look-up is made for whom it would tell
@@ -60,12 +60,12 @@ class AdminAccountViews:
         return data
 
     def _whole(self, account: Account, facts: AddressFacts) -> dict[str, Any]:
-        reader = self._database.reader
+        reader = self._core.database.reader
         return admin_user(
             account,
             locale=user_settings.of_user(reader, account.id).get("locale"),
             deletion=account_deletions.of_user(reader, account.id),
             factors_of=holder_of_factors(reader, account),
             facts=facts,
-            now_ms=self._clock.now_ms(),
+            now_ms=self._core.clock.now_ms(),
         )

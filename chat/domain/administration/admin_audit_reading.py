@@ -7,6 +7,8 @@ import sqlite3
 from collections.abc import Iterable
 from typing import Any, Final
 
+import attrs
+
 from chat.domain.administration.administration_objects import user_summary
 from chat.errors import ApiError
 from chat.registries.admin_actions import AdminTarget
@@ -28,11 +30,11 @@ RELATED: Final = {"related_users": "user_id", "related_guilds": "guild_id", "rel
 """Which keys of the metadata name something: those that are this word or end in it."""
 
 
+@attrs.define(eq=False)
 class AdminAuditReading:
     """Lists and shows entries."""
 
-    def __init__(self, database: Database) -> None:
-        self._database = database
+    _database: Database
 
     async def search(self, wanted: EntriesWanted) -> dict[str, Any]:
         """The entries that fit, and how many there are in all."""

@@ -14,21 +14,19 @@ from typing import Any, Final
 import attrs
 import trio
 
-from chat.clock import Clock
-from chat.config import Settings
 from chat.domain.administration.admin_account_views import AdminAccountViews
 from chat.domain.administration.admin_audit_log import Acting, AdminAuditLog
+from chat.domain.core import Core
 from chat.domain.policy import account_rules
 from chat.domain.policy.account_history import note_changes
 from chat.domain.policy.limits import limits_of
 from chat.domain.policy.usernames import DISCRIMINATORS, Usernames
-from chat.domain.presence.account_events import AccountEvents
 from chat.errors import ApiError, InvalidFormBody, StorageUnavailable
 from chat.registries.acls import ACLS, Acl
 from chat.registries.admin_actions import AdminAction
 from chat.store.accounts import accounts
 from chat.store.accounts.accounts import Account
-from chat.store.database import Database, was_locked
+from chat.store.database import was_locked
 
 PROFILE_FIELDS: Final = ("avatar", "banner", "bio", "pronouns", "global_name")
 """What can be cleared (administration.md, Account fields)."""
@@ -48,26 +46,14 @@ Edit = Callable[[sqlite3.Connection, Account], tuple[Account, Mapping[str, Any]]
 """In a unit of writing: the account as it is to be, and the metadata of the entry."""
 
 
+@attrs.define(kw_only=True, eq=False)
 class AdministeredAccounts:
     """Changes accounts for administrators; each method returns the Admin user object."""
 
-    def __init__(
-        self,
-        database: Database,
-        clock: Clock,
-        usernames: Usernames,
-        events: AccountEvents,
-        log: AdminAuditLog,
-        views: AdminAccountViews,
-        settings: Settings,
-    ) -> None:
-        self._database = database
-        self._clock = clock
-        self._usernames = usernames
-        self._events = events
-        self._log = log
-        self._views = views
-        self._settings = settings
+    _core: Core
+    _usernames: Usernames
+    _log: AdminAuditLog
+    _views: AdminAccountViews
 
     async def change(
         self,
@@ -104,9 +90,9 @@ class AdministeredAccounts:
         def told(changed: tuple[Account, Account]) -> None:
             if then is not None:
                 then(*changed)
-            self._events.changed(*changed)
+            self._core.account_events.changed(*changed)
 
-        _, account = await self._database.write(unit, told)
+        _, account = await self._core.database.write(unit, told)
         return account
 
     async def change_username(
@@ -118,11 +104,11 @@ class AdministeredAccounts:
             `discriminator`, USERNAME_ALREADY_TAKEN at `username`.
         :raises ApiError: UNKNOWN_USER; TAG_ALREADY_TAKEN, also where others allocate for ALLOCATION_WAIT_SECONDS.
         """
-        name = account_rules.username(username.strip(), service_name=self._settings.service_name)
+        name = account_rules.username(username.strip(), service_name=self._core.settings.service_name)
 
         def edit(connection: sqlite3.Connection, before: Account) -> tuple[Account, Mapping[str, Any]]:
             after = self._renamed(connection, before, name, discriminator)
-            note_changes(connection, before, after, self._clock.now_ms(), actor_id=acting.user_id)
+            note_changes(connection, before, after, self._core.clock.now_ms(), actor_id=acting.user_id)
             return after, {
                 "old_username": before.username,
                 "new_username": after.username,
@@ -164,9 +150,9 @@ class AdministeredAccounts:
 
     def _may_choose(self, account: Account) -> bool:
         """Whether the account may have a discriminator of its choice (administration.md, Account fields)."""
-        if self._settings.self_hosted and self._settings.premium_mode == "everyone":
+        if self._core.settings.self_hosted and self._core.settings.premium_mode == "everyone":
             return True
-        return limits_of(self._settings, account, self._clock.now_ms()).feature_custom_discriminator > 0
+        return limits_of(self._core.settings, account, self._core.clock.now_ms()).feature_custom_discriminator > 0
 
     async def change_email(self, acting: Acting, user_id: int, email: str) -> dict[str, Any]:
         """Give the account another address, unverified; nobody is written to, and another account may have it too.
@@ -183,7 +169,7 @@ class AdministeredAccounts:
         def edit(connection: sqlite3.Connection, before: Account) -> tuple[Account, Mapping[str, Any]]:
             require_every_acl_of(acting, before)
             after = attrs.evolve(before, email=address, email_verified=False)
-            note_changes(connection, before, after, self._clock.now_ms(), actor_id=acting.user_id)
+            note_changes(connection, before, after, self._core.clock.now_ms(), actor_id=acting.user_id)
             return after, {"old_email": before.email, "new_email": address}
 
         return await self.change(acting, user_id, AdminAction.CHANGE_EMAIL, edit)
@@ -331,12 +317,12 @@ class AdministeredAccounts:
 
     def require_mail_instance(self) -> None:
         """Raise EMAIL_UNAVAILABLE_ON_INSTANCE where people sign in with a username (administration.md, Conventions)."""
-        if self._settings.sign_in == "username":
+        if self._core.settings.sign_in == "username":
             raise ApiError("EMAIL_UNAVAILABLE_ON_INSTANCE")
 
     def require_username_instance(self) -> None:
         """Raise USERNAME_SIGN_IN_ONLY where people sign in with an address (administration.md, Conventions)."""
-        if self._settings.sign_in != "username":
+        if self._core.settings.sign_in != "username":
             raise ApiError("USERNAME_SIGN_IN_ONLY")
 
 

@@ -8,35 +8,33 @@ from typing import Any
 import attrs
 import structlog
 
-from chat.config import Settings
 from chat.domain.administration.admin_audit_log import Acting, AdminAuditLog
 from chat.domain.administration.administration_objects import admin_application
-from chat.domain.presence.account_events import AccountEvents
+from chat.domain.core import Core
 from chat.errors import ApiError
 from chat.registries.admin_actions import AdminAction
 from chat.store.accounts import accounts
 from chat.store.applications import applications
 from chat.store.applications.applications import Application
-from chat.store.database import Database
 
 log = structlog.get_logger("chat.admin")
 
 
+@attrs.define(kw_only=True, eq=False)
 class AdministeredApplications:
     """Shows applications and gives them to other owners."""
 
-    def __init__(self, database: Database, audit_log: AdminAuditLog, events: AccountEvents, settings: Settings) -> None:
-        self._database = database
-        self._log = audit_log
-        self._events = events
-        self._settings = settings
+    _core: Core
+    _log: AdminAuditLog
 
     async def get(self, acting: Acting, application_id: int) -> dict[str, Any]:
         """One application: no secret, no token.
 
         :raises ApiError: UNKNOWN_APPLICATION.
         """
-        found = await self._database.read(lambda connection: _shown(connection, _found(connection, application_id)))
+        found = await self._core.database.read(
+            lambda connection: _shown(connection, _found(connection, application_id))
+        )
         await self._log.note(acting, AdminAction.GET_APPLICATION, application_id)
         return found
 
@@ -47,7 +45,7 @@ class AdministeredApplications:
         :raises ApiError: UNKNOWN_APPLICATION, UNKNOWN_USER, CANNOT_TRANSFER_OWNERSHIP_TO_BOT; MAX_APPLICATIONS for an
             account that owns as many as it may.
         """
-        most = self._settings.limits.max_applications_per_user
+        most = self._core.settings.limits.max_applications_per_user
 
         def unit(connection: sqlite3.Connection) -> tuple[Application, dict[str, Any]]:
             before = _found(connection, application_id)
@@ -64,7 +62,9 @@ class AdministeredApplications:
             self._log.record(connection, acting, AdminAction.TRANSFER_OWNERSHIP, application_id, metadata)
             return after, _shown(connection, after)
 
-        _, shown = await self._database.write(unit, lambda handed: self._events.bot_seen_by_itself(handed[0]))
+        _, shown = await self._core.database.write(
+            unit, lambda handed: self._core.account_events.bot_seen_by_itself(handed[0])
+        )
         log.info("application handed over", application_id=application_id, user_id=new_owner_id)
         return shown
 

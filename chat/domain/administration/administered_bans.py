@@ -9,12 +9,11 @@ from typing import Any, Final
 import attrs
 import structlog
 
-from chat.clock import Clock, iso_timestamp
-from chat.config import Settings
+from chat.clock import iso_timestamp
 from chat.domain.administration.admin_account_views import AdminAccountViews
 from chat.domain.administration.admin_audit_log import Acting, AdminAuditLog, text_of
 from chat.domain.administration.administered_accounts import found
-from chat.domain.presence.account_events import AccountEvents
+from chat.domain.core import Core
 from chat.errors import ApiError, InvalidFormBody
 from chat.mail import letters
 from chat.mail.mailer import Mailer
@@ -23,7 +22,6 @@ from chat.registries.user_flags import UserFlag
 from chat.store.accounts import account_deletions, accounts
 from chat.store.accounts.accounts import Account
 from chat.store.administration import admin_audit_log
-from chat.store.database import Database
 from chat.store.signing_in import auth_sessions, tickets
 
 log: Final = structlog.get_logger("chat.admin")
@@ -36,26 +34,14 @@ CLOSED: Final = UserFlag.DELETED | UserFlag.SELF_DELETED
 """Whoever has one of these is told nothing of a lifted ban."""
 
 
+@attrs.define(kw_only=True, eq=False)
 class AdministeredBans:
     """Bans accounts and lifts bans for administrators."""
 
-    def __init__(
-        self,
-        database: Database,
-        clock: Clock,
-        mailer: Mailer,
-        events: AccountEvents,
-        audit_log: AdminAuditLog,
-        views: AdminAccountViews,
-        settings: Settings,
-    ) -> None:
-        self._database = database
-        self._clock = clock
-        self._mailer = mailer
-        self._events = events
-        self._log = audit_log
-        self._views = views
-        self._settings = settings
+    _core: Core
+    _mailer: Mailer
+    _log: AdminAuditLog
+    _views: AdminAccountViews
 
     async def ban(
         self, acting: Acting, user_id: int, *, hours: int, reason: str | None, notify: bool
@@ -66,7 +52,7 @@ class AdministeredBans:
 
         :raises ApiError: UNKNOWN_USER.
         """
-        now = self._clock.now_ms()
+        now = self._core.clock.now_ms()
         until = now + hours * HOUR_MS if hours else _in_a_century(now)
 
         def unit(connection: sqlite3.Connection) -> tuple[Account, Account]:
@@ -88,10 +74,10 @@ class AdministeredBans:
 
         def then(changed: tuple[Account, Account]) -> None:
             before, after = changed
-            self._events.signed_out(user_id)
-            self._events.changed(before, after)
+            self._core.account_events.signed_out(user_id)
+            self._core.account_events.changed(before, after)
 
-        _, account = await self._database.write(unit, then)
+        _, account = await self._core.database.write(unit, then)
         log.info("account banned", user_id=user_id, hours=hours)
         return await self._views.of(acting, account)
 
@@ -100,7 +86,7 @@ class AdministeredBans:
 
         :raises ApiError: UNKNOWN_USER.
         """
-        now = self._clock.now_ms()
+        now = self._core.clock.now_ms()
 
         def unit(connection: sqlite3.Connection) -> tuple[Account, Account]:
             before = found(connection, user_id)
@@ -114,7 +100,7 @@ class AdministeredBans:
             self._log.record(connection, acting, AdminAction.UNBAN, user_id, metadata)
             return before, after
 
-        _, account = await self._database.write(unit, lambda changed: self._events.changed(*changed))
+        _, account = await self._core.database.write(unit, lambda changed: self._core.account_events.changed(*changed))
         log.info("ban lifted", user_id=user_id)
         return await self._views.of(acting, account)
 
@@ -124,7 +110,7 @@ class AdministeredBans:
         :raises InvalidFormBody: at `ban_audit_log_id` for an entry that is no ban of this account.
         :raises ApiError: UNKNOWN_USER; CONFLICT where that ban is not the current one.
         """
-        now = self._clock.now_ms()
+        now = self._core.clock.now_ms()
 
         def unit(connection: sqlite3.Connection) -> None:
             account = found(connection, user_id)
@@ -143,20 +129,20 @@ class AdministeredBans:
                 connection, acting, AdminAction.ANNOTATE_BAN, user_id, {"ban_audit_log_id": ban_entry_id}, reason=note
             )
 
-        await self._database.write(unit)
+        await self._core.database.write(unit)
 
     def _post_ban(self, connection: sqlite3.Connection, account: Account, until: int, reason: str | None) -> bool:
         if account.email is None:
             return False
         mail = letters.temporary_ban(
-            account.email, service_name=self._settings.service_name, until=iso_timestamp(until), reason=reason
+            account.email, service_name=self._core.settings.service_name, until=iso_timestamp(until), reason=reason
         )
         return self._mailer.notify(connection, mail)
 
     def _post_unban(self, connection: sqlite3.Connection, account: Account, reason: str | None) -> bool:
         if account.email is None:
             return False
-        service, url = self._settings.service_name, self._settings.public_url
+        service, url = self._core.settings.service_name, self._core.settings.public_url
         mail = letters.unban(account.email, service_name=service, public_url=url, reason=reason)
         return self._mailer.notify(connection, mail)
 

@@ -11,9 +11,9 @@ from typing import Any, Final
 
 import attrs
 
-from chat.auth.tokens import TokenMint, id_hash
+from chat.auth.tokens import id_hash
 from chat.auth.webauthn_options import credential_id_of
-from chat.clock import Clock, iso_timestamp
+from chat.clock import iso_timestamp
 from chat.domain.administration.admin_audit_log import Acting, AdminAuditLog
 from chat.domain.administration.administered_accounts import (
     AdministeredAccounts,
@@ -21,7 +21,7 @@ from chat.domain.administration.administered_accounts import (
     require_every_acl_of,
     require_person,
 )
-from chat.domain.presence.account_events import AccountEvents
+from chat.domain.core import Core
 from chat.domain.signing_in.email_verification import EmailVerification
 from chat.domain.signing_in.passkeys import Passkeys, Removal, listed, remove
 from chat.domain.signing_in.password_recovery import PasswordRecovery
@@ -30,36 +30,21 @@ from chat.mail.mailer import MailKind
 from chat.registries.admin_actions import AdminAction
 from chat.store.accounts import accounts
 from chat.store.accounts.accounts import Account
-from chat.store.database import Database
 from chat.store.signing_in import auth_sessions, backup_codes, email_tokens, recovery_kits, webauthn_credentials
 
 NO_ADDRESS: Final = "USER_DOES_NOT_HAVE_AN_EMAIL_ADDRESS"
 
 
+@attrs.define(kw_only=True, eq=False)
 class AdministeredCredentials:
     """Opens and closes the ways into accounts for administrators."""
 
-    def __init__(
-        self,
-        database: Database,
-        clock: Clock,
-        mint: TokenMint,
-        accounts_: AdministeredAccounts,
-        verification: EmailVerification,
-        recovery: PasswordRecovery,
-        passkeys: Passkeys,
-        events: AccountEvents,
-        log: AdminAuditLog,
-    ) -> None:
-        self._database = database
-        self._clock = clock
-        self._mint = mint
-        self._accounts = accounts_
-        self._verification = verification
-        self._recovery = recovery
-        self._passkeys = passkeys
-        self._events = events
-        self._log = log
+    _core: Core
+    _accounts: AdministeredAccounts
+    _verification: EmailVerification
+    _recovery: PasswordRecovery
+    _passkeys: Passkeys
+    _log: AdminAuditLog
 
     async def send_verification(self, acting: Acting, user_id: int) -> None:
         """Mail the account's address a link that verifies it.
@@ -69,7 +54,7 @@ class AdministeredCredentials:
         :raises RateLimited: when the address was sent three within fifteen minutes.
         """
         self._accounts.require_mail_instance()
-        token = self._mint.mail_token()
+        token = self._core.mint.mail_token()
 
         def unit(connection: sqlite3.Connection) -> None:
             account = found(connection, user_id)
@@ -80,7 +65,7 @@ class AdministeredCredentials:
                 connection, acting, AdminAction.RESEND_VERIFICATION_EMAIL, user_id, {"email": account.email}
             )
 
-        await self._database.write(unit)
+        await self._core.database.write(unit)
 
     async def send_password_reset(self, acting: Acting, user_id: int) -> None:
         """Mail the account's address a link with which its holder chooses a new password.
@@ -89,7 +74,7 @@ class AdministeredCredentials:
         :raises InvalidFormBody: USER_DOES_NOT_HAVE_AN_EMAIL_ADDRESS.
         """
         self._accounts.require_mail_instance()
-        token = self._mint.mail_token()
+        token = self._core.mint.mail_token()
 
         def unit(connection: sqlite3.Connection) -> None:
             account = found(connection, user_id)
@@ -97,7 +82,7 @@ class AdministeredCredentials:
             self._recovery.send(connection, account, token)
             self._log.record(connection, acting, AdminAction.SEND_PASSWORD_RESET, user_id, {"email": account.email})
 
-        await self._database.write(unit)
+        await self._core.database.write(unit)
 
     async def create_reset_link(self, acting: Acting, user_id: int, origin: str) -> dict[str, Any]:
         """A password reset link object for the administrator to hand over, to a page at this origin.
@@ -107,7 +92,7 @@ class AdministeredCredentials:
         :raises ApiError: USERNAME_SIGN_IN_ONLY, UNKNOWN_USER, MISSING_ACL, BOT_USER_AUTH_ENDPOINT_ACCESS_DENIED.
         """
         self._accounts.require_username_instance()
-        token = self._mint.mail_token()
+        token = self._core.mint.mail_token()
 
         def unit(connection: sqlite3.Connection) -> int:
             account = found(connection, user_id)
@@ -119,7 +104,7 @@ class AdministeredCredentials:
             self._log.record(connection, acting, AdminAction.CREATE_PASSWORD_RESET_LINK, user_id)
             return expires_at
 
-        expires_at = await self._database.write(unit)
+        expires_at = await self._core.database.write(unit)
         return {"url": f"{origin}/reset#token={token}", "expires_at": iso_timestamp(expires_at)}
 
     async def revoke_recovery_kit(self, acting: Acting, user_id: int) -> None:
@@ -134,7 +119,7 @@ class AdministeredCredentials:
             recovery_kits.delete(connection, user_id)
             self._log.record(connection, acting, AdminAction.REVOKE_RECOVERY_KIT, user_id)
 
-        await self._database.write(unit)
+        await self._core.database.write(unit)
 
     async def disable_mfa(self, acting: Acting, user_id: int) -> None:
         """Forget the account's TOTP secret, its choice of passkeys as a second factor, and its backup codes.
@@ -153,7 +138,7 @@ class AdministeredCredentials:
             self._log.record(connection, acting, AdminAction.DISABLE_MFA, user_id)
             return before, after
 
-        await self._database.write(unit, lambda changed: self._events.changed(*changed))
+        await self._core.database.write(unit, lambda changed: self._core.account_events.changed(*changed))
 
     async def passkeys(self, acting: Acting, user_id: int) -> list[dict[str, Any]]:
         """The account's passkeys, those that were replaced left out.
@@ -169,7 +154,7 @@ class AdministeredCredentials:
             )
             return own
 
-        return await self._database.write(unit)
+        return await self._core.database.write(unit)
 
     async def delete_passkey(self, acting: Acting, user_id: int, credential: str) -> None:
         """Take a passkey away, with those that it replaced.
@@ -194,7 +179,7 @@ class AdministeredCredentials:
             )
             return removal
 
-        await self._database.write(unit, self._passkeys.removed)
+        await self._core.database.write(unit, self._passkeys.removed)
 
     async def terminate_sessions(self, acting: Acting, user_id: int) -> int:
         """End every sign-in of the account; how many there were. Keys, bot tokens and access tokens stay.
@@ -205,15 +190,15 @@ class AdministeredCredentials:
         def unit(connection: sqlite3.Connection) -> list[str]:
             found(connection, user_id)
             ended = [id_hash(session.token_hash) for session in auth_sessions.of_user(connection, user_id)]
-            auth_sessions.end_of_user(connection, user_id, self._clock.now_ms())
+            auth_sessions.end_of_user(connection, user_id, self._core.clock.now_ms())
             self._log.record(connection, acting, AdminAction.TERMINATE_SESSIONS, user_id)
             return ended
 
         def then(ended: list[str]) -> None:
             if ended:
-                self._events.signed_out(user_id, *ended)
+                self._core.account_events.signed_out(user_id, *ended)
 
-        ended = await self._database.write(unit, then)
+        ended = await self._core.database.write(unit, then)
         return len(ended)
 
 

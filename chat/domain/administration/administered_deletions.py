@@ -15,17 +15,16 @@ from typing import Any, Final
 import attrs
 import structlog
 
-from chat.clock import Clock, iso_timestamp
-from chat.config import Settings
+from chat.clock import iso_timestamp
 from chat.domain.administration.admin_account_views import AdminAccountViews
 from chat.domain.administration.admin_audit_log import Acting, AdminAuditLog
 from chat.domain.administration.administered_accounts import found
 from chat.domain.administration.blocklists import Blocklists
 from chat.domain.administration.reports import Reports
 from chat.domain.administration.subscription_cancellations import SubscriptionCancellations
+from chat.domain.core import Core
 from chat.domain.messages.own_message_deletion import without_wish
-from chat.domain.policy.errands import Errand, Errands
-from chat.domain.presence.account_events import AccountEvents
+from chat.domain.policy.errands import Errand
 from chat.errors import ApiError, StorageUnavailable
 from chat.mail import letters
 from chat.mail.mailer import Mailer, MailKind
@@ -37,7 +36,6 @@ from chat.store.accounts import account_deletions, accounts
 from chat.store.accounts.account_deletions import AccountDeletion
 from chat.store.accounts.accounts import Account
 from chat.store.applications import oauth2_grants
-from chat.store.database import Database
 from chat.store.signing_in import auth_sessions, email_tokens, tickets
 
 log: Final = structlog.get_logger("chat.admin")
@@ -74,34 +72,17 @@ class _Scheduled:
     resolving: Errand | None
 
 
+@attrs.define(kw_only=True, eq=False)
 class AdministeredDeletions:
     """Schedules erasures and takes them back."""
 
-    def __init__(
-        self,
-        database: Database,
-        clock: Clock,
-        mailer: Mailer,
-        events: AccountEvents,
-        audit_log: AdminAuditLog,
-        views: AdminAccountViews,
-        blocklists: Blocklists,
-        reports: Reports,
-        cancellations: SubscriptionCancellations,
-        errands: Errands,
-        settings: Settings,
-    ) -> None:
-        self._database = database
-        self._clock = clock
-        self._mailer = mailer
-        self._events = events
-        self._log = audit_log
-        self._views = views
-        self._blocklists = blocklists
-        self._reports = reports
-        self._cancellations = cancellations
-        self._errands = errands
-        self._settings = settings
+    _core: Core
+    _mailer: Mailer
+    _log: AdminAuditLog
+    _views: AdminAccountViews
+    _blocklists: Blocklists
+    _reports: Reports
+    _cancellations: SubscriptionCancellations
 
     async def schedule(self, acting: Acting, user_id: int, wish: DeletionWish) -> dict[str, Any]:
         """As `put`; the account as it is then.
@@ -124,7 +105,7 @@ class AdministeredDeletions:
         :raises ApiError: UNKNOWN_USER; CONFLICT while another deletion is pending that `wish` does not name, and once
             the erasure has begun.
         """
-        now = self._clock.now_ms()
+        now = self._core.clock.now_ms()
         deletion = AccountDeletion(
             user_id,
             now + wish.effective_days * DAY_MS,
@@ -160,17 +141,17 @@ class AdministeredDeletions:
             return _Scheduled(account, blocked, resolving)
 
         def then(scheduled: _Scheduled) -> None:
-            self._events.signed_out(user_id)
-            self._events.changed(scheduled.account, scheduled.account)
+            self._core.account_events.signed_out(user_id)
+            self._core.account_events.changed(scheduled.account, scheduled.account)
             self._cancellations.ordered()
             if scheduled.blocked is not None:
                 self._blocklists.added(Blocklist.EMAIL, scheduled.blocked)
 
-        scheduled = await self._database.write(unit, then)
+        scheduled = await self._core.database.write(unit, then)
         log.info("account deletion scheduled", user_id=user_id, by=acting.user_id, reason=int(wish.reason))
         if scheduled.resolving is not None:
             with contextlib.suppress(StorageUnavailable):  # the runner does it later, and the schedule stands
-                await self._errands.finish(scheduled.resolving)
+                await self._core.errands.finish(scheduled.resolving)
         return scheduled.account
 
     def _metadata(
@@ -196,7 +177,7 @@ class AdministeredDeletions:
             mail = letters.account_deletion(
                 str(account.email),
                 kind=kind,
-                service_name=self._settings.service_name,
+                service_name=self._core.settings.service_name,
                 due=iso_timestamp(deletion.due_at),
                 reason=wish.public_reason,
             )
@@ -233,7 +214,7 @@ class AdministeredDeletions:
                 raise ApiError("CONFLICT")
             account_deletions.delete(connection, user_id)
             if notify and account.email is not None:
-                service, url = self._settings.service_name, self._settings.public_url
+                service, url = self._core.settings.service_name, self._core.settings.public_url
                 self._mailer.notify(
                     connection, letters.deletion_cancelled(account.email, service_name=service, public_url=url)
                 )
@@ -243,7 +224,9 @@ class AdministeredDeletions:
             )
             return account
 
-        account = await self._database.write(unit, lambda account: self._events.changed(account, account))
+        account = await self._core.database.write(
+            unit, lambda account: self._core.account_events.changed(account, account)
+        )
         log.info("account deletion cancelled", user_id=user_id, by=acting.user_id)
         return await self._views.of(acting, account)
 
@@ -262,7 +245,7 @@ class AdministeredDeletions:
             self._log.record(connection, acting, AdminAction.CANCEL_BULK_MESSAGE_DELETION, user_id)
             return after
 
-        return await self._views.of(acting, await self._database.write(unit))
+        return await self._views.of(acting, await self._core.database.write(unit))
 
 
 def _described(deletion: AccountDeletion) -> dict[str, Any]:

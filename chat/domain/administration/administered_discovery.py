@@ -7,41 +7,31 @@ from typing import Any
 
 import attrs
 
-from chat.clock import Clock
 from chat.domain.administration.admin_audit_log import NO_TARGET, Acting, AdminAuditLog
 from chat.domain.administration.administration_objects import admin_guild, user_summary
+from chat.domain.core import Core
 from chat.domain.guilds.discovery_applications import application_object, out_of_discovery, required_application
 from chat.domain.guilds.guild_changes import ChangedGuild, GuildChanges
 from chat.domain.standing.audit_log import Actor
-from chat.domain.standing.guild_states import GuildState, GuildStates
+from chat.domain.standing.guild_states import GuildState
 from chat.errors import ApiError
 from chat.registries.admin_actions import AdminAction
 from chat.registries.discovery import DiscoveryStatus
 from chat.registries.guild_features import GuildFeature
 from chat.registries.guild_values import VerificationLevel
 from chat.store.accounts import accounts
-from chat.store.database import Database
 from chat.store.guilds import discovery_applications, guilds
 from chat.store.guilds.discovery_applications import DiscoveryApplication
 from chat.store.guilds.guilds import Guild
 
 
+@attrs.define(kw_only=True, eq=False)
 class AdministeredDiscovery:
     """Lists applications and decides on them; takes guilds out of discovery."""
 
-    def __init__(
-        self,
-        database: Database,
-        guild_states: GuildStates,
-        clock: Clock,
-        log: AdminAuditLog,
-        changes: GuildChanges,
-    ) -> None:
-        self._database = database
-        self._guild_states = guild_states
-        self._clock = clock
-        self._log = log
-        self._changes = changes
+    _core: Core
+    _log: AdminAuditLog
+    _changes: GuildChanges
 
     async def listed(self, acting: Acting, status: DiscoveryStatus, limit: int, offset: int) -> dict[str, Any]:
         """A page of the applications that stand so, the oldest first, each with its guild, and how many there are."""
@@ -50,7 +40,7 @@ class AdministeredDiscovery:
             found, total = discovery_applications.with_status(connection, status, limit, offset)
             return [reviewed_object(connection, application) for application in found], total
 
-        page, total = await self._database.read(query)
+        page, total = await self._core.database.read(query)
         metadata = {"status": status, "limit": limit, "offset": offset, "result_count": len(page)}
         await self._log.note(acting, AdminAction.LIST_DISCOVERY_APPLICATIONS, NO_TARGET, metadata)
         return {"applications": page, "total": total}
@@ -84,7 +74,7 @@ class AdministeredDiscovery:
             self._log.record(connection, acting, AdminAction.REMOVE_FROM_DISCOVERY, guild_id, {"reason": reason})
             return self._changes.write(connection, guild_id, judged, Actor(acting.user_id), _removed)
 
-        await self._database.write(unit, self._changes.announce)
+        await self._core.database.write(unit, self._changes.announce)
 
     async def _decide(
         self, acting: Acting, guild_id: int, status: DiscoveryStatus, reason: str | None
@@ -108,7 +98,7 @@ class AdministeredDiscovery:
             if decided[1] is not None:
                 self._changes.announce(decided[1])
 
-        decided, _ = await self._database.write(unit, then)
+        decided, _ = await self._core.database.write(unit, then)
         return decided
 
     def _review(
@@ -119,7 +109,7 @@ class AdministeredDiscovery:
         status: DiscoveryStatus,
         reason: str | None,
     ) -> DiscoveryApplication:
-        now = self._clock.now_ms()
+        now = self._core.clock.now_ms()
         after = attrs.evolve(
             application, status=status, reviewed_by=acting.user_id, reviewed_at=now, review_reason=reason
         )
@@ -127,7 +117,7 @@ class AdministeredDiscovery:
         return after
 
     def _known(self, guild_id: int) -> GuildState:
-        state = self._guild_states.get(guild_id)
+        state = self._core.guild_states.get(guild_id)
         if state is None:
             raise ApiError("UNKNOWN_GUILD")
         return state

@@ -11,13 +11,13 @@ import attrs
 
 from chat.domain.administration.admin_audit_log import Acting, AdminAuditLog
 from chat.domain.administration.administration_objects import user_summary
+from chat.domain.core import Core
 from chat.domain.guilds.expressions import Expressions
-from chat.domain.standing.audit_log import Actor, AuditLog
+from chat.domain.standing.audit_log import Actor
 from chat.domain.standing.expression_objects import EMOJIS, STICKERS, expression_object
 from chat.errors import ApiError
 from chat.registries.admin_actions import AdminAction
 from chat.store.accounts import accounts
-from chat.store.database import Database
 from chat.store.guilds import expressions, guilds
 from chat.store.policy import assets
 from chat.store.standing.guild_audit_log import AuditLogPage
@@ -38,16 +38,13 @@ ACTIONS: Final[Mapping[str, _Actions]] = {
 }
 
 
+@attrs.define(kw_only=True, eq=False)
 class AdministeredGuildContents:
     """Reads and clears what guilds hold, for administrators."""
 
-    def __init__(
-        self, database: Database, audit_log: AuditLog, guild_expressions: Expressions, log: AdminAuditLog
-    ) -> None:
-        self._database = database
-        self._audit_log = audit_log
-        self._expressions = guild_expressions
-        self._log = log
+    _core: Core
+    _expressions: Expressions
+    _log: AdminAuditLog
 
     async def audit_log(self, acting: Acting, guild_id: int, page: AuditLogPage) -> dict[str, Any]:
         """A page of the guild's own audit log, the newest entries first, with the accounts that it names.
@@ -57,9 +54,9 @@ class AdministeredGuildContents:
 
         def query(connection: sqlite3.Connection) -> dict[str, Any]:
             _require_guild(connection, guild_id)
-            return self._audit_log.page(connection, guild_id, page)
+            return self._core.audit_log.page(connection, guild_id, page)
 
-        found = await self._database.read(query)
+        found = await self._core.database.read(query)
         named = {
             "before_entry_id": page.before,
             "after_entry_id": page.after,
@@ -93,7 +90,7 @@ class AdministeredGuildContents:
                 for entry in present
             ]
 
-        listed = await self._database.read(query)
+        listed = await self._core.database.read(query)
         await self._log.note(acting, ACTIONS[kind].listed, guild_id, {"result_count": len(listed)})
         return listed
 
@@ -102,7 +99,7 @@ class AdministeredGuildContents:
 
         :raises ApiError: UNKNOWN_GUILD, UNKNOWN_EMOJI, UNKNOWN_STICKER.
         """
-        _require_guild(self._database.reader, guild_id)
+        _require_guild(self._core.database.reader, guild_id)
 
         def first(connection: sqlite3.Connection) -> None:
             expression = expressions.by_id(connection, kind, expression_id)

@@ -10,12 +10,15 @@ import sqlite3
 from collections.abc import Callable
 from typing import Any
 
+import attrs
+
 from chat.domain.administration.admin_audit_log import Acting, AdminAuditLog
 from chat.domain.administration.administration_objects import admin_guild_member
+from chat.domain.core import Core
 from chat.domain.guilds.bans import Bans, NewBan, ban_object
 from chat.domain.guilds.memberships import Memberships, Preparation
 from chat.domain.standing.audit_log import Actor
-from chat.domain.standing.guild_states import GuildState, GuildStates
+from chat.domain.standing.guild_states import GuildState
 from chat.domain.standing.rosters import Rosters
 from chat.errors import ApiError
 from chat.registries.admin_actions import AdminAction
@@ -23,28 +26,18 @@ from chat.registries.join_sources import JoinSource
 from chat.registries.limits import MEMBERS_FULL_LIST_MAXIMUM
 from chat.snowflake import MAXIMUM
 from chat.store.accounts import accounts
-from chat.store.database import Database
 from chat.store.guilds import member_search
 
 
+@attrs.define(kw_only=True, eq=False)
 class AdministeredGuildMembers:
     """Lists, adds, removes and keeps out members for administrators."""
 
-    def __init__(
-        self,
-        database: Database,
-        guild_states: GuildStates,
-        memberships: Memberships,
-        guild_bans: Bans,
-        rosters: Rosters,
-        log: AdminAuditLog,
-    ) -> None:
-        self._database = database
-        self._guild_states = guild_states
-        self._memberships = memberships
-        self._bans = guild_bans
-        self._rosters = rosters
-        self._log = log
+    _core: Core
+    _memberships: Memberships
+    _bans: Bans
+    _rosters: Rosters
+    _log: AdminAuditLog
 
     async def search(self, acting: Acting, guild_id: int, text: str, limit: int, offset: int) -> dict[str, Any]:
         """A page of the members one of whose names begins with the text, all where it is blank, in order of the name
@@ -59,7 +52,9 @@ class AdministeredGuildMembers:
         if text.isascii() and text.isdecimal() and int(text) <= MAXIMUM and state.member(int(text)) is not None:
             found = [int(text), *(user_id for user_id in found if user_id != int(text))]
         page = found[offset : offset + limit]
-        rows = await self._database.read(lambda connection: member_search.with_accounts(connection, guild_id, page))
+        rows = await self._core.database.read(
+            lambda connection: member_search.with_accounts(connection, guild_id, page)
+        )
         members = [
             admin_guild_member(state.member_object(member, None), member, account, state.guild.owner_id)
             for member, account in rows
@@ -81,7 +76,7 @@ class AdministeredGuildMembers:
         """
         if not await self.put(acting, guild_id, user_id):
             await self._log.note(acting, AdminAction.FORCE_ADD_MEMBER, user_id, {"guild_id": guild_id})
-        account = accounts.by_id(self._database.reader, user_id)
+        account = accounts.by_id(self._core.database.reader, user_id)
         state = self._known(guild_id)
         member = state.member(user_id)
         if account is None or member is None:  # and left again
@@ -100,7 +95,7 @@ class AdministeredGuildMembers:
         :raises ApiError: as `add`.
         """
         self._known(guild_id)
-        account = accounts.by_id(self._database.reader, user_id)
+        account = accounts.by_id(self._core.database.reader, user_id)
         if account is None or account.is_deleted:
             raise ApiError("UNKNOWN_USER")
 
@@ -142,7 +137,7 @@ class AdministeredGuildMembers:
             self._record(connection, acting, AdminAction.BAN_MEMBER, guild_id, user_id, metadata)
 
         ban = await self._bans.put(Actor(acting.user_id, new.reason), guild_id, user_id, new, first)
-        return ban_object(ban, accounts.by_id(self._database.reader, user_id))
+        return ban_object(ban, accounts.by_id(self._core.database.reader, user_id))
 
     async def lift(self, acting: Acting, guild_id: int, user_id: int) -> None:
         """Lift a guild's ban of an account.
@@ -168,7 +163,7 @@ class AdministeredGuildMembers:
         self._log.record(connection, acting, action, user_id, {"guild_id": guild_id, **(metadata or {})})
 
     def _known(self, guild_id: int) -> GuildState:
-        state = self._guild_states.get(guild_id)
+        state = self._core.guild_states.get(guild_id)
         if state is None:
             raise ApiError("UNKNOWN_GUILD")
         return state

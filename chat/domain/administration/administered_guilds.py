@@ -13,15 +13,16 @@ from typing import Any
 
 import attrs
 
-from chat.bus.bus import Bus, GuildStateChanged
+from chat.bus.bus import GuildStateChanged
 from chat.domain.administration.admin_audit_log import NO_TARGET, Acting, AdminAuditLog
 from chat.domain.administration.administration_objects import admin_guild, admin_guild_details
+from chat.domain.core import Core
 from chat.domain.guilds.guild_changes import ChangedGuild, GuildChanges
 from chat.domain.guilds.guild_deletion import GuildDeletion, require_successor
 from chat.domain.guilds.vanity_urls import VanityUrls
 from chat.domain.standing.audit_log import Actor
 from chat.domain.standing.expression_objects import EMOJIS, STICKERS
-from chat.domain.standing.guild_states import GuildState, GuildStates
+from chat.domain.standing.guild_states import GuildState
 from chat.domain.standing.rosters import Rosters
 from chat.errors import ApiError, InvalidFormBody
 from chat.registries.acls import Acl
@@ -31,7 +32,6 @@ from chat.registries.guild_values import NsfwLevel, VerificationLevel
 from chat.snowflake import MAXIMUM
 from chat.store.accounts import accounts
 from chat.store.administration import guild_listing
-from chat.store.database import Database
 from chat.store.guilds import guilds
 from chat.store.guilds.guilds import Guild
 
@@ -117,30 +117,17 @@ def features_metadata(added: Collection[str], removed: Collection[str], after: G
     }
 
 
+@attrs.define(kw_only=True, eq=False)
 class AdministeredGuilds:
     """Lists, shows, changes and deletes guilds for administrators."""
 
-    def __init__(
-        self,
-        database: Database,
-        guild_states: GuildStates,
-        bus: Bus,
-        log: AdminAuditLog,
-        changes: GuildChanges,
-        deletion: GuildDeletion,
-        vanity_urls: VanityUrls,
-        rosters: Rosters,
-        online_count: Callable[[int], int],
-    ) -> None:
-        self._database = database
-        self._guild_states = guild_states
-        self._bus = bus
-        self._log = log
-        self._changes = changes
-        self._deletion = deletion
-        self._vanity_urls = vanity_urls
-        self._rosters = rosters
-        self._online_count = online_count
+    _core: Core
+    _log: AdminAuditLog
+    _changes: GuildChanges
+    _deletion: GuildDeletion
+    _vanity_urls: VanityUrls
+    _rosters: Rosters
+    _online_count: Callable[[int], int]
 
     async def search(self, acting: Acting, wanted: GuildSearch) -> dict[str, Any]:
         """A page of the guilds that fit, and how many there are in all.
@@ -162,7 +149,7 @@ class AdministeredGuilds:
                 if guild is not None
             ], len(ids)
 
-        listed, total = await self._database.read(query)
+        listed, total = await self._core.database.read(query)
         metadata = {
             "has_query": bool(wanted.text.strip()),
             "limit": wanted.limit,
@@ -212,7 +199,7 @@ class AdministeredGuilds:
                 also(connection)
             return changed
 
-        await self._database.write(unit, self._changes.announce)
+        await self._core.database.write(unit, self._changes.announce)
         return self._details(self._known(guild_id))
 
     def _further(self, connection: sqlite3.Connection, wishes: GuildWishes, before: Guild, after: Guild) -> Guild:
@@ -258,17 +245,17 @@ class AdministeredGuilds:
         """
         self._known(guild_id)
         await self._log.note(acting, AdminAction.SHUTDOWN_GUILD, guild_id)
-        if not self._guild_states.is_held(guild_id):
-            self._guild_states.forget(guild_id)
+        if not self._core.guild_states.is_held(guild_id):
+            self._core.guild_states.forget(guild_id)
         self._refresh(guild_id)
 
     def _refresh(self, guild_id: int) -> None:
-        self._guild_states.refresh(guild_id)
+        self._core.guild_states.refresh(guild_id)
         self._rosters.forget_one(guild_id)
-        self._bus.publish(GuildStateChanged(guild_id))
+        self._core.bus.publish(GuildStateChanged(guild_id))
 
     def _known(self, guild_id: int) -> GuildState:
-        state = self._guild_states.get(guild_id)
+        state = self._core.guild_states.get(guild_id)
         if state is None:
             raise ApiError("UNKNOWN_GUILD")
         return state

@@ -79,24 +79,16 @@ class Window:
         return {name: value for name, value in named.items() if value is not None}
 
 
+@attrs.define(kw_only=True, eq=False)
 class AdministeredLists:
     """Reads what is around accounts for administrators."""
 
-    def __init__(
-        self,
-        database: Database,
-        log: AdminAuditLog,
-        views: AdminAccountViews,
-        lookups: AddressLookups,
-        user_agents: UserAgents,
-        online_count: Callable[[int], int],
-    ) -> None:
-        self._database = database
-        self._log = log
-        self._views = views
-        self._lookups = lookups
-        self._user_agents = user_agents
-        self._online_count = online_count
+    _database: Database
+    _log: AdminAuditLog
+    _views: AdminAccountViews
+    _lookups: AddressLookups
+    _user_agents: UserAgents
+    _online_count: Callable[[int], int]
 
     async def account(self, acting: Acting, user_id: int) -> list[dict[str, Any]]:
         """The account as a list of one, or of none."""

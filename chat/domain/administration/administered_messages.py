@@ -9,18 +9,16 @@ from typing import Any, Final
 
 import attrs
 
-from chat.bus.bus import Bus
 from chat.domain.administration.admin_audit_log import NO_TARGET, Acting, AdminAuditLog
+from chat.domain.core import Core
 from chat.domain.messages.message_events import message_deleted
 from chat.domain.messages.message_parts import Viewer
 from chat.domain.messages.message_reading import Page, StoredMessages, one_message, page_of_messages, with_context
 from chat.domain.messages.message_removal import Removed, announce_lost_pins, remove_messages
-from chat.domain.policy.public_addresses import Addresses
 from chat.domain.standing.channel_witness import ChannelWitness
 from chat.errors import ApiError
 from chat.registries.admin_actions import AdminAction
 from chat.snowflake import MAXIMUM
-from chat.store.database import Database
 from chat.store.guilds import channels
 from chat.store.guilds.channels import Channel
 from chat.store.messages import attachments, messages
@@ -47,17 +45,13 @@ class MessageSelector:
         return "link" if self.attachment_id is None else "attachment_id"
 
 
+@attrs.define(kw_only=True, eq=False)
 class AdministeredMessages:
     """Reads messages and deletes single ones for administrators, who need not see the channel."""
 
-    def __init__(
-        self, database: Database, bus: Bus, witness: ChannelWitness, addresses: Addresses, log: AdminAuditLog
-    ) -> None:
-        self._database = database
-        self._bus = bus
-        self._witness = witness
-        self._addresses = addresses
-        self._log = log
+    _core: Core
+    _witness: ChannelWitness
+    _log: AdminAuditLog
 
     async def page(self, acting: Acting, channel_id: int, page: Page) -> dict[str, Any]:
         """A page of a channel's messages, the newest first, and which channel that is.
@@ -69,7 +63,7 @@ class AdministeredMessages:
             channel = _channel(connection, channel_id)
             return channel, page_of_messages(channel_id, page, 0, connection, viewer=Viewer(acting.user_id))
 
-        channel, found = await self._database.read(query)
+        channel, found = await self._core.database.read(query)
         cursors = {
             "around_message_id": page.around,
             "before_message_id": page.before,
@@ -78,7 +72,7 @@ class AdministeredMessages:
         metadata = {"channel_id": channel_id, "limit": page.limit, "message_count": len(found.messages)}
         metadata |= {name: cursor for name, cursor in cursors.items() if cursor is not None}
         await self._log.note(acting, AdminAction.LIST_CHANNEL_MESSAGES, NO_TARGET, metadata)
-        shown = [found.wire(message, self._addresses) for message in found.messages]
+        shown = [found.wire(message, self._core.media_addresses) for message in found.messages]
         return {"channel": _outline(channel), "messages": shown}
 
     async def get(self, acting: Acting, channel_id: int, message_id: int) -> dict[str, Any]:
@@ -94,9 +88,9 @@ class AdministeredMessages:
                 raise ApiError("UNKNOWN_MESSAGE")
             return channel, found
 
-        channel, found = await self._database.read(query)
+        channel, found = await self._core.database.read(query)
         await self._log.note(acting, AdminAction.GET_MESSAGE, message_id, {"channel_id": channel_id})
-        return {"channel": _outline(channel), "message": found.wire(found.messages[0], self._addresses)}
+        return {"channel": _outline(channel), "message": found.wire(found.messages[0], self._core.media_addresses)}
 
     async def find(self, acting: Acting, selector: MessageSelector) -> list[dict[str, Any]]:
         """The message with this id or this file, or behind this address, as `get` shows it; none for what is gone, and
@@ -110,7 +104,7 @@ class AdministeredMessages:
                 return None
             return channel, with_context(connection, found, viewer=Viewer(acting.user_id))
 
-        answer = await self._database.read(query)
+        answer = await self._core.database.read(query)
         metadata: dict[str, Any] = {"selector": selector.word, "found": answer is not None}
         if answer is None:
             await self._log.note(acting, AdminAction.LOOKUP_MESSAGE, NO_TARGET, metadata)
@@ -118,7 +112,7 @@ class AdministeredMessages:
         channel, found = answer
         [message] = found.messages
         await self._log.note(acting, AdminAction.LOOKUP_MESSAGE, message.id, {**metadata, "channel_id": channel.id})
-        return [{"channel": _outline(channel), "message": found.wire(message, self._addresses)}]
+        return [{"channel": _outline(channel), "message": found.wire(message, self._core.media_addresses)}]
 
     async def delete(self, acting: Acting, channel_id: int, message_id: int) -> None:
         """Delete a message. As with a shred, the guild's own audit log does not know of it.
@@ -139,10 +133,10 @@ class AdministeredMessages:
             message, removed = result
             access = self._witness.of(channel_id)
             if access is not None:
-                self._bus.publish(message_deleted(access, message))
-                announce_lost_pins(self._bus, access, removed)
+                self._core.bus.publish(message_deleted(access, message))
+                announce_lost_pins(self._core.bus, access, removed)
 
-        await self._database.write(unit, then)
+        await self._core.database.write(unit, then)
 
 
 def _named(connection: sqlite3.Connection, selector: MessageSelector) -> int | None:

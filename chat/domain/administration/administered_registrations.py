@@ -6,27 +6,28 @@ import sqlite3
 from collections.abc import Callable
 from typing import Any, Final
 
-from chat.clock import Clock, iso_timestamp
+import attrs
+
+from chat.clock import iso_timestamp
 from chat.domain.administration.admin_audit_log import NO_TARGET, Acting, AdminAuditLog
 from chat.domain.administration.administration_objects import user_summary
+from chat.domain.core import Core
 from chat.errors import ApiError
 from chat.registries.acls import Acl
 from chat.registries.admin_actions import AdminAction
 from chat.store.accounts import accounts
-from chat.store.database import Database
 from chat.store.signing_in import pending_registrations
 
 SHOWN: Final = 200
 """Registrations of one answer; whoever decides on them sees the next."""
 
 
+@attrs.define(kw_only=True, eq=False)
 class AdministeredRegistrations:
     """Lists them and decides on them, for administrators."""
 
-    def __init__(self, database: Database, clock: Clock, log: AdminAuditLog) -> None:
-        self._database = database
-        self._clock = clock
-        self._log = log
+    _core: Core
+    _log: AdminAuditLog
 
     async def waiting(self, acting: Acting) -> dict[str, Any]:
         """Whoever waits, the longest waiting first, at most SHOWN. Addresses are for those who may see them."""
@@ -47,7 +48,7 @@ class AdministeredRegistrations:
                 if account is not None
             ]
 
-        listed = await self._database.read(query)
+        listed = await self._core.database.read(query)
         await self._log.note(acting, AdminAction.LIST_REGISTRATIONS, NO_TARGET, {"result_count": len(listed)})
         return {"registrations": listed}
 
@@ -63,7 +64,7 @@ class AdministeredRegistrations:
 
         :raises ApiError: UNKNOWN_USER for an account that does not wait.
         """
-        now = self._clock.now_ms()
+        now = self._core.clock.now_ms()
         await self._decide(
             acting,
             AdminAction.REJECT_REGISTRATION,
@@ -79,4 +80,4 @@ class AdministeredRegistrations:
                 raise ApiError("UNKNOWN_USER")
             self._log.record(connection, acting, action, user_id)
 
-        await self._database.write(unit)
+        await self._core.database.write(unit)

@@ -10,12 +10,12 @@ import structlog
 from chat.domain.administration.admin_audit_log import Acting, AdminAuditLog, in_the_name_of
 from chat.domain.administration.administered_accounts import found
 from chat.domain.administration.administered_lists import CATEGORIES
-from chat.domain.policy.errands import Errand, Errands, State
+from chat.domain.core import Core
+from chat.domain.policy.errands import Errand, State
 from chat.domain.standing.relationships import Change, Relationships, neither_side
 from chat.errors import ApiError
 from chat.registries.admin_actions import AdminAction
 from chat.registries.errands import ErrandKind
-from chat.store.database import Database
 from chat.store.standing import relationships
 
 log: Final = structlog.get_logger("chat.admin")
@@ -24,12 +24,11 @@ log: Final = structlog.get_logger("chat.admin")
 class AdministeredRelationships:
     """Removes friendships and requests for both accounts, and blocks for the one that set them."""
 
-    def __init__(self, database: Database, all_: Relationships, log: AdminAuditLog, errands: Errands) -> None:
-        self._database = database
+    def __init__(self, core: Core, all_: Relationships, log: AdminAuditLog) -> None:
+        self._core = core
         self._relationships = all_
         self._log = log
-        self._errands = errands
-        errands.handle(ErrandKind.CLEAR_RELATIONSHIPS, self._clear)
+        core.errands.handle(ErrandKind.CLEAR_RELATIONSHIPS, self._clear)
 
     async def remove(self, acting: Acting, user_id: int, target_id: int, category: str) -> None:
         """Remove what the account has with another in this category.
@@ -47,7 +46,7 @@ class AdministeredRelationships:
             self._log.record(connection, acting, AdminAction.REMOVE_RELATIONSHIP, user_id, metadata)
             return changes
 
-        await self._database.write(unit, self._relationships.publish)
+        await self._core.database.write(unit, self._relationships.publish)
 
     async def clear(self, acting: Acting, user_id: int, category: str) -> int:
         """Remove all that the account has in a category, one after the other; how many there were.
@@ -57,7 +56,7 @@ class AdministeredRelationships:
 
         :raises ApiError: UNKNOWN_USER; INTERNAL_SERVER_ERROR where it could not be done to the end.
         """
-        await self._database.read(lambda connection: found(connection, user_id))
+        await self._core.database.read(lambda connection: found(connection, user_id))
         state = {
             "user_id": user_id,
             "category": category,
@@ -66,7 +65,7 @@ class AdministeredRelationships:
             "last_id": 0,
             "removed": 0,
         }
-        return (await self._errands.do(ErrandKind.CLEAR_RELATIONSHIPS, state)).count
+        return (await self._core.errands.do(ErrandKind.CLEAR_RELATIONSHIPS, state)).count
 
     async def _clear(self, errand: Errand) -> None:
         user_id: int = errand.state["user_id"]

@@ -20,27 +20,24 @@ import attrs
 import structlog
 import trio
 
-from chat.clock import Clock, iso_timestamp
-from chat.config import Settings
+from chat.clock import iso_timestamp
 from chat.domain.administration.admin_audit_log import Acting, AdminAuditLog
 from chat.domain.administration.archive_building import ArchiveBuild, BuildState, NoRoom, Wish
+from chat.domain.core import Core
 from chat.errors import ApiError, StorageUnavailable
 from chat.jobs.runner import Ending, JobFailed, JobRun, Jobs, Progress
 from chat.media.archive_files import ArchiveFiles
-from chat.media.signing import MediaAddresses
 from chat.media.storage import MediaStorage
 from chat.media.zip_writing import PositionLost, ZipWriter
 from chat.registries.acls import Acl
 from chat.registries.admin_actions import AdminAction
 from chat.registries.archives import ArchiveSubject
 from chat.registries.jobs import JobStatus, JobType
-from chat.snowflake import SnowflakeGenerator
 from chat.store.accounts import accounts
 from chat.store.administration import archives
 from chat.store.administration.archive_user_tables import PROTECTING
 from chat.store.administration.archives import Archive
 from chat.store.administration.jobs import Job
-from chat.store.database import Database
 from chat.store.guilds import guilds
 
 DAY_MS: Final = 24 * 3_600_000
@@ -77,26 +74,14 @@ class Archives:
     """Takes orders for archives, builds them, hands them out and clears them away."""
 
     def __init__(
-        self,
-        database: Database,
-        clock: Clock,
-        snowflakes: SnowflakeGenerator,
-        orders: Jobs,
-        log: AdminAuditLog,
-        storage: MediaStorage,
-        files: ArchiveFiles,
-        addresses: MediaAddresses,
-        settings: Settings,
+        self, core: Core, orders: Jobs, log: AdminAuditLog, storage: MediaStorage, files: ArchiveFiles
     ) -> None:
-        self._database = database
-        self._clock = clock
-        self._snowflakes = snowflakes
+        self._core = core
         self._orders = orders
         self._log = log
         self._storage = storage
         self._files = files
-        self._addresses = addresses
-        self._spare_bytes = settings.archives.spare_bytes
+        self._spare_bytes = core.settings.archives.spare_bytes
         self._wake = trio.Event()
         ending = Ending(self._note_end, self._after_end)
         for task_type in _JOBS.values():
@@ -115,9 +100,9 @@ class Archives:
 
         def unit(connection: sqlite3.Connection) -> Archive:
             _require_subject(connection, kind, subject_id)
-            now = self._clock.now_ms()
+            now = self._core.clock.now_ms()
             archive = Archive(
-                id=self._snowflakes(),
+                id=self._core.snowflakes(),
                 subject_type=kind,
                 subject_id=subject_id,
                 requested_by=acting.user_id,
@@ -146,7 +131,7 @@ class Archives:
             self._log.record(connection, acting, _ACTIONS[kind], subject_id, metadata)
             return archive
 
-        return archive_object(await self._database.write(unit, lambda _: self._orders.ordered()))
+        return archive_object(await self._core.database.write(unit, lambda _: self._orders.ordered()))
 
     async def page(
         self,
@@ -169,10 +154,10 @@ class Archives:
             subject_type=kind,
             subject_id=subject_id,
             requested_by=requested_by,
-            not_expired_at=None if include_expired else self._clock.now_ms(),
+            not_expired_at=None if include_expired else self._core.clock.now_ms(),
             limit=limit,
         )
-        return [archive_object(archive) for archive in await self._database.read(query)]
+        return [archive_object(archive) for archive in await self._core.database.read(query)]
 
     def find(self, acting: Acting, kind: ArchiveSubject, subject_id: int, archive_id: int) -> dict[str, Any] | None:
         """One archive; None where there is none, or none that the administrator may see."""
@@ -180,7 +165,7 @@ class Archives:
         return None if archive is None else archive_object(archive)
 
     def _visible(self, acting: Acting, kind: ArchiveSubject, subject_id: int, archive_id: int) -> Archive | None:
-        archive = archives.by_id(self._database.reader, archive_id)
+        archive = archives.by_id(self._core.database.reader, archive_id)
         if archive is None or (archive.subject_type, archive.subject_id) != (kind, subject_id):
             return None
         if archive.requested_by != acting.user_id and not acting.holds(Acl.ARCHIVE_VIEW_ALL):
@@ -198,7 +183,7 @@ class Archives:
             raise ApiError("UNKNOWN_HARVEST")
 
         def unit(connection: sqlite3.Connection) -> Archive:
-            archive, now = archives.by_id(connection, archive_id), self._clock.now_ms()
+            archive, now = archives.by_id(connection, archive_id), self._core.clock.now_ms()
             if archive is None:
                 raise ApiError("UNKNOWN_HARVEST")
             _require_file(archive, now)
@@ -208,10 +193,10 @@ class Archives:
             archives.put(connection, changed)
             return changed
 
-        archive = await self._database.write(unit)
+        archive = await self._core.database.write(unit)
         until = archive.download_url_expires_at or 0
         return {
-            "downloadUrl": self._addresses.archive(archive.id, file_name_of(archive), until),
+            "downloadUrl": self._core.media_addresses.archive(archive.id, file_name_of(archive), until),
             "expiresAt": iso_timestamp(until),
         }
 
@@ -220,11 +205,11 @@ class Archives:
 
         :raises ApiError: NOT_FOUND, the same for a wrong signature, an expired one and a file that is gone.
         """
-        is_signed = self._addresses.is_of_archive(archive_id, ex, hm)
-        archive = archives.by_id(self._database.reader, archive_id) if is_signed else None
+        is_signed = self._core.media_addresses.is_of_archive(archive_id, ex, hm)
+        archive = archives.by_id(self._core.database.reader, archive_id) if is_signed else None
         if archive is None or archive.file_size is None:
             raise ApiError("NOT_FOUND")
-        if archive.expires_at <= self._clock.now_ms() or name != file_name_of(archive):
+        if archive.expires_at <= self._core.clock.now_ms() or name != file_name_of(archive):
             raise ApiError("NOT_FOUND")
         return archive
 
@@ -239,7 +224,7 @@ class Archives:
 
         :raises JobFailed: when what is to be archived is gone, and when the disk is full.
         """
-        archive = archives.by_id(self._database.reader, run.job.payload["archive_id"])
+        archive = archives.by_id(self._core.database.reader, run.job.payload["archive_id"])
         if archive is None or archive.is_over:
             raise JobFailed("The archive is not wanted any more.")
         try:
@@ -268,15 +253,15 @@ class Archives:
         )
         build = ArchiveBuild(wish, self._storage.path_of)
         writer, state = await self._opened(run, build, archive_id)
-        began_at = archive.started_at or self._clock.now_ms()
+        began_at = archive.started_at or self._core.clock.now_ms()
         try:
             await self._note(run, build, state)
             while not build.is_done(state):
-                page = await self._database.read(partial(self._read, build, state))
+                page = await self._core.database.read(partial(self._read, build, state))
                 write = partial(build.write, writer, state, page, spare_bytes=self._spare_bytes)
-                state = await at_work(partial(write, folder=self._files.directory, now_ms=self._clock.now_ms()))
+                state = await at_work(partial(write, folder=self._files.directory, now_ms=self._core.clock.now_ms()))
                 await self._note(run, build, state)
-            finish = partial(build.finish, writer, state, began_at=began_at, now_ms=self._clock.now_ms())
+            finish = partial(build.finish, writer, state, began_at=began_at, now_ms=self._core.clock.now_ms())
             size = await at_work(finish)
         finally:
             writer.close()
@@ -292,7 +277,7 @@ class Archives:
                 return await at_work(ZipWriter, path, state.position), state
             except PositionLost:  # as after the restoring of a backup: what was begun is not there
                 log.info("an archive is begun anew", archive_id=archive_id)
-        return await at_work(ZipWriter, path), await self._database.read(build.begun)
+        return await at_work(ZipWriter, path), await self._core.database.read(build.begun)
 
     @staticmethod
     def _read(build: ArchiveBuild, state: BuildState, connection: sqlite3.Connection) -> Any:
@@ -316,7 +301,7 @@ class Archives:
                 run,
                 progress_percent=WHOLE,
                 progress_step=COMPLETED,
-                completed_at=self._clock.now_ms(),
+                completed_at=self._core.clock.now_ms(),
                 file_size=size,
             )
             return Progress(state={}, current=WHOLE, message=COMPLETED, result={"file_size": size})
@@ -356,10 +341,10 @@ class Archives:
 
     async def sweep(self) -> None:
         """Delete the files of archives that expired, files that belong to no archive, and rows of long ago."""
-        now, reader = self._clock.now_ms(), self._database.reader
+        now, reader = self._core.clock.now_ms(), self._core.database.reader
         while expired := archives.expired(reader, now):
             await self._delete_files(expired)
-            await self._database.write(partial(archives.forget_files, archive_ids=expired))
+            await self._core.database.write(partial(archives.forget_files, archive_ids=expired))
         found = await self._storage.computed(lambda: list(self._files.found()))
         whole = {file.archive_id for file in found if file.is_whole}
         partial_ = {file.archive_id for file in found if not file.is_whole}
@@ -367,7 +352,7 @@ class Archives:
         wanted = archives.with_file(reader, whole) | archives.unfinished(reader, partial_)
         await self._delete_files((whole | partial_) - wanted)
         while archives.any_before(reader, now - KEPT_MS):
-            if not await self._database.write(partial(archives.delete_before, before_ms=now - KEPT_MS)):
+            if not await self._core.database.write(partial(archives.delete_before, before_ms=now - KEPT_MS)):
                 return
 
     async def _delete_files(self, archive_ids: Any) -> None:

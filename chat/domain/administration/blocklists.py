@@ -13,10 +13,10 @@ from collections.abc import Callable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Any, Final
 
-from chat.clock import Clock, iso_timestamp
+from chat.clock import iso_timestamp
 from chat.domain.administration.admin_audit_log import NO_TARGET, Acting, AdminAuditLog
+from chat.domain.core import Core
 from chat.domain.policy.blocked_links import comparable_domain, comparable_page, domain_and_above
-from chat.domain.policy.blocked_values import BlockedValues
 from chat.domain.policy.images import ANIMATED_PREFIX
 from chat.domain.policy.phrase_matcher import comparable_text
 from chat.errors import ApiError, InvalidFormBody
@@ -25,7 +25,6 @@ from chat.store.accounts import accounts
 from chat.store.accounts.accounts import email_key
 from chat.store.administration import blocklists
 from chat.store.administration.blocklists import BlockedValue
-from chat.store.database import Database
 
 ENTRIES_MAXIMUM: Final = 100_000
 """Entries of one list; more are refused."""
@@ -46,11 +45,9 @@ TEXTS: Final = frozenset({Blocklist.PHRASE, Blocklist.PROFILE_SUBSTRING})
 class Blocklists:
     """Keeps the lists; `blocked` holds them in memory."""
 
-    def __init__(self, database: Database, clock: Clock, log: AdminAuditLog, blocked: BlockedValues) -> None:
-        self._database = database
-        self._clock = clock
+    def __init__(self, core: Core, log: AdminAuditLog) -> None:
+        self._core = core
         self._log = log
-        self._blocked = blocked
         self._changes = 0
         """How often what is in memory was changed."""
 
@@ -62,16 +59,16 @@ class Blocklists:
 
         while True:
             begun = self._changes
-            read = await self._database.read(query)
+            read = await self._core.database.read(query)
             if begun == self._changes:  # else what was changed while it was read may be missing in it
                 break
         for name, values in read.items():
-            self._blocked.replace(name, values)
+            self._core.blocked.replace(name, values)
 
     def forget_all(self) -> None:
         """Nothing is blocked any more but what the settings block (`/v1/_dev/reset`)."""
         for name in Blocklist:
-            self._blocked.replace(name, ())
+            self._core.blocked.replace(name, ())
 
     async def add(self, acting: Acting, name: Blocklist, value: str, reason: str | None) -> dict[str, Any]:
         """Put a value on a list; one that is there already stays as it is.
@@ -82,7 +79,7 @@ class Blocklists:
         def unit(connection: sqlite3.Connection) -> BlockedValue:
             return self.take_in(connection, acting, name, value, reason)
 
-        entry = await self._database.write(unit, lambda entry: self.added(name, entry.value))
+        entry = await self._core.database.write(unit, lambda entry: self.added(name, entry.value))
         return entry_object(entry)
 
     def take_in(
@@ -101,7 +98,7 @@ class Blocklists:
         self, connection: sqlite3.Connection, acting: Acting, name: Blocklist, wanted: str, reason: str | None
     ) -> BlockedValue:
         """In a unit of writing: put a value on a list, in the form under which it is compared; `added` is to follow."""
-        entry = BlockedValue(name, wanted, reason, acting.user_id, self._clock.now_ms())
+        entry = BlockedValue(name, wanted, reason, acting.user_id, self._core.clock.now_ms())
         if not blocklists.add(connection, entry):
             entry = blocklists.find(connection, name, wanted) or entry
         self._log.record(connection, acting, BLOCKLISTS[name].added, wanted, {"reason": reason})
@@ -110,12 +107,12 @@ class Blocklists:
     def added(self, name: Blocklist, value: str) -> None:
         """After the commit: the value counts from now on."""
         self._changes += 1
-        self._blocked.add(name, value)
+        self._core.blocked.add(name, value)
 
     def removed(self, name: Blocklist, value: str) -> None:
         """After the commit: the value counts no more."""
         self._changes += 1
-        self._blocked.discard(name, value)
+        self._core.blocked.discard(name, value)
 
     async def remove(self, acting: Acting, name: Blocklist, value: str) -> None:
         """Take a value off a list.
@@ -129,7 +126,7 @@ class Blocklists:
                 raise ApiError("NOT_FOUND")
             self._log.record(connection, acting, BLOCKLISTS[name].removed, wanted)
 
-        await self._database.write(unit, lambda _: self.removed(name, wanted))
+        await self._core.database.write(unit, lambda _: self.removed(name, wanted))
 
     async def check(self, acting: Acting, name: Blocklist, value: str) -> dict[str, Any]:
         """Whether a value is blocked, with the entry that blocks it: its own, or that of a network or domain that it
@@ -139,7 +136,7 @@ class Blocklists:
             (
                 found
                 for covering in _covering(name, wanted)
-                if (found := blocklists.find(self._database.reader, name, covering)) is not None
+                if (found := blocklists.find(self._core.database.reader, name, covering)) is not None
             ),
             None,
         )
@@ -153,7 +150,7 @@ class Blocklists:
         def query(connection: sqlite3.Connection) -> tuple[list[BlockedValue], int]:
             return blocklists.of_list(connection, name, after, limit + 1), blocklists.count(connection, name)
 
-        found, total = await self._database.read(query)
+        found, total = await self._core.database.read(query)
         page = found[:limit]
         await self._log.note(acting, BLOCKLISTS[name].listed, NO_TARGET, {"limit": limit, "result_count": len(page)})
         return {
@@ -168,7 +165,7 @@ class Blocklists:
         :raises ApiError: UNKNOWN_USER.
         :raises InvalidFormBody: at `user_id`, for an account without an avatar, or when the list is full.
         """
-        account = accounts.by_id(self._database.reader, user_id)
+        account = accounts.by_id(self._core.database.reader, user_id)
         if account is None:
             raise ApiError("UNKNOWN_USER")
         if account.avatar is None:

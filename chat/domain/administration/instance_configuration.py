@@ -7,6 +7,7 @@ import sqlite3
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Final
 
+import attrs
 import structlog
 
 from chat.config.declare import UnexpectedValueError
@@ -14,12 +15,11 @@ from chat.config.overrides import LIMITS, POLICY, SECTION, Overrides, checked, e
 from chat.config.settings import Settings
 from chat.domain.administration.admin_audit_log import NO_TARGET, Acting, AdminAuditLog
 from chat.domain.administration.instance_setup import InstanceSetup
-from chat.domain.presence.account_events import AccountEvents
+from chat.domain.core import Core
 from chat.errors import FieldError, InvalidFormBody
 from chat.registries.admin_actions import AdminAction
 from chat.store.accounts.accounts import Account
 from chat.store.administration import chosen_settings
-from chat.store.database import Database
 from chat.store.guilds import guilds
 
 log: Final = structlog.get_logger("chat.admin")
@@ -32,22 +32,14 @@ ORDERED: Final = (
 """Limits of which the first may not be above the second."""
 
 
+@attrs.define(kw_only=True, eq=False)
 class InstanceConfiguration:
     """Shows and changes what is in force; kept in the store, so it outlives a restart."""
 
-    def __init__(
-        self,
-        database: Database,
-        overrides: Overrides,
-        setup: InstanceSetup,
-        events: AccountEvents,
-        audit_log: AdminAuditLog,
-    ) -> None:
-        self._database = database
-        self._overrides = overrides
-        self._setup = setup
-        self._events = events
-        self._log = audit_log
+    _core: Core
+    _overrides: Overrides
+    _setup: InstanceSetup
+    _log: AdminAuditLog
 
     async def policy(self, acting: Acting) -> dict[str, Any]:
         """The policy that is in force."""
@@ -87,9 +79,9 @@ class InstanceConfiguration:
         def then(values: dict[str, Any]) -> None:
             self._overrides.put(values)
             for before, after in given:
-                self._events.changed(before, after)
+                self._core.account_events.changed(before, after)
 
-        values = await self._database.write(unit, then)
+        values = await self._core.database.write(unit, then)
         log.info("instance configured", chosen=sorted(values), user_id=acting.user_id, setup_completed=completes_setup)
         return self._policy()
 
@@ -120,7 +112,7 @@ class InstanceConfiguration:
             self._log.record(connection, acting, AdminAction.UPDATE_LIMIT_CONFIG, NO_TARGET, metadata)
             return values
 
-        values = await self._database.write(unit, self._overrides.put)
+        values = await self._core.database.write(unit, self._overrides.put)
         log.info("limits configured", chosen=sorted(values), user_id=acting.user_id)
         return self._limits()
 

@@ -9,19 +9,18 @@ import attrs
 import trio
 
 from chat import __version__
-from chat.bus.bus import Bus, GuildStateChanged
-from chat.clock import Clock, iso_timestamp
+from chat.bus.bus import GuildStateChanged
+from chat.clock import iso_timestamp
 from chat.domain.administration.admin_audit_log import NO_TARGET, Acting, AdminAuditLog
+from chat.domain.core import Core
 from chat.domain.presence.presences import Presences
 from chat.domain.presence.voice_states import VoiceStates
-from chat.domain.standing.guild_states import GuildStates
 from chat.domain.standing.rosters import Rosters
 from chat.process_memory import resident_bytes
 from chat.registries.admin_actions import AdminAction
 from chat.registries.user_flags import UserFlag
 from chat.store.administration import figures
 from chat.store.administration.figures import StoredFigures
-from chat.store.database import Database
 
 COUNTED_MS: Final = 15_000
 """How long what was counted in the store is answered again: counting a million messages takes a moment."""
@@ -52,10 +51,7 @@ class InstanceFigures:
 
     def __init__(
         self,
-        database: Database,
-        clock: Clock,
-        bus: Bus,
-        guild_states: GuildStates,
+        core: Core,
         presences: Presences,
         voice_states: VoiceStates,
         rosters: Rosters,
@@ -63,23 +59,20 @@ class InstanceFigures:
         gateway: Callable[[], GatewayFigures],
         sessions_in: Callable[[int], int],
     ) -> None:
-        self._database = database
-        self._clock = clock
-        self._bus = bus
-        self._guild_states = guild_states
+        self._core = core
         self._presences = presences
         self._voice_states = voice_states
         self._rosters = rosters
         self._log = log
         self._gateway = gateway
         self._sessions_in = sessions_in
-        self._started_at: Final = clock.now_ms()
+        self._started_at: Final = core.clock.now_ms()
         self._counted: _Counted | None = None
         self._counting = trio.Lock()
 
     async def instance(self) -> dict[str, Any]:
         """What there is of everything; what the store is asked for is up to COUNTED_MS old."""
-        stored, now = await self._stored(), self._clock.now_ms()
+        stored, now = await self._stored(), self._core.clock.now_ms()
         gateway = self._gateway()
         return {
             "version": __version__,
@@ -98,10 +91,10 @@ class InstanceFigures:
 
     async def _stored(self) -> StoredFigures:
         async with self._counting:  # who asks meanwhile waits for the same count
-            now = self._clock.now_ms()
+            now = self._core.clock.now_ms()
             if self._counted is None or now - self._counted.at >= COUNTED_MS:
                 deleted = int(UserFlag.DELETED)
-                stored = await self._database.read(lambda connection: figures.stored(connection, deleted))
+                stored = await self._core.database.read(lambda connection: figures.stored(connection, deleted))
                 self._counted = _Counted(now, stored)
             return self._counted.stored
 
@@ -116,18 +109,18 @@ class InstanceFigures:
                 "retained": gateway.sessions - gateway.attached_sessions,
                 "bots": gateway.bot_sessions,
             },
-            "guilds_in_memory": len(self._guild_states),
+            "guilds_in_memory": len(self._core.guild_states),
             "presences": self._presences.online_total,
             "voice_connections": len(self._voice_states.every()),
             "backlog": gateway.backlog,
             "memory_bytes": resident_bytes(),
             "started_at": iso_timestamp(self._started_at),
-            "uptime_seconds": max(self._clock.now_ms() - self._started_at, 0) // 1_000,
+            "uptime_seconds": max(self._core.clock.now_ms() - self._started_at, 0) // 1_000,
         }
 
     def guilds(self, limit: int) -> list[dict[str, Any]]:
         """The guilds whose state takes the most memory, as far as that can be told, the largest first."""
-        states = sorted(self._guild_states.every(), key=lambda state: (-state.memory_bytes(), state.id))
+        states = sorted(self._core.guild_states.every(), key=lambda state: (-state.memory_bytes(), state.id))
         return [
             {
                 "guild_id": str(state.id),
@@ -145,12 +138,12 @@ class InstanceFigures:
         """Read these guilds, or all that are in memory, from the store again; how many of them were in memory. Their
         sessions stay, and hear of channels that they see now or no longer."""
         wanted = None if guild_ids is None else frozenset(guild_ids)
-        chosen = [state.id for state in self._guild_states.every() if wanted is None or state.id in wanted]
+        chosen = [state.id for state in self._core.guild_states.every() if wanted is None or state.id in wanted]
         metadata = {"guild_count": len(chosen), "all": wanted is None}
         await self._log.note(acting, AdminAction.RELOAD_GUILDS, NO_TARGET, metadata)
         for guild_id in chosen:
-            self._guild_states.refresh(guild_id)
+            self._core.guild_states.refresh(guild_id)
             self._rosters.forget_one(guild_id)
-            self._bus.publish(GuildStateChanged(guild_id))
+            self._core.bus.publish(GuildStateChanged(guild_id))
             await trio.lowlevel.checkpoint()
         return len(chosen)

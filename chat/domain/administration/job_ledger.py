@@ -5,6 +5,8 @@ from __future__ import annotations
 import sqlite3
 from typing import Any, Final
 
+import attrs
+
 from chat.clock import iso_timestamp
 from chat.domain.administration.admin_audit_log import Acting
 from chat.errors import ApiError
@@ -18,12 +20,12 @@ SHOWN_ENTRIES: Final = 20
 """Entries of a list in a payload that the ledger shows; a shred may name a thousand."""
 
 
+@attrs.define(kw_only=True, eq=False)
 class JobLedger:
     """Reads and cancels jobs."""
 
-    def __init__(self, database: Database, orders: Jobs) -> None:
-        self._database = database
-        self._orders = orders
+    _database: Database
+    _orders: Jobs
 
     async def page(
         self, *, status: JobStatus | None, task_type: JobType | None, before: int | None, limit: int

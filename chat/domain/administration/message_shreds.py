@@ -13,9 +13,9 @@ from typing import Any, Final
 
 import attrs
 
-from chat.bus.bus import Bus
-from chat.clock import Clock, iso_timestamp
+from chat.clock import iso_timestamp
 from chat.domain.administration.admin_audit_log import Acting, AdminAuditLog
+from chat.domain.core import Core
 from chat.domain.messages.message_removal import Removed, announce_removed, remove_messages
 from chat.domain.standing.channel_witness import ChannelWitness
 from chat.jobs.runner import JobRun, Jobs, Progress
@@ -23,7 +23,6 @@ from chat.registries.admin_actions import AdminAction
 from chat.registries.jobs import JobStatus, JobType
 from chat.store.administration import jobs
 from chat.store.administration.jobs import Job
-from chat.store.database import Database
 from chat.store.messages import messages
 
 BATCH_MESSAGES: Final = 100
@@ -67,12 +66,8 @@ class Count:
 class MessageShreds:
     """Orders shreds, does them, and tells how far they are."""
 
-    def __init__(
-        self, database: Database, clock: Clock, bus: Bus, witness: ChannelWitness, orders: Jobs, log: AdminAuditLog
-    ) -> None:
-        self._database = database
-        self._clock = clock
-        self._bus = bus
+    def __init__(self, core: Core, witness: ChannelWitness, orders: Jobs, log: AdminAuditLog) -> None:
+        self._core = core
         self._witness = witness
         self._orders = orders
         self._log = log
@@ -85,12 +80,12 @@ class MessageShreds:
         def unit(connection: sqlite3.Connection) -> Job:
             return self._order(connection, acting, user_id, payload, len(entries))
 
-        job = await self._database.write(unit, lambda _: self._orders.ordered())
+        job = await self._core.database.write(unit, lambda _: self._orders.ordered())
         return {"success": True, "job_id": str(job.id), "requested": len(entries)}
 
     async def delete_all(self, acting: Acting, user_id: int, *, dry_run: bool) -> dict[str, Any]:
         """Count what the account wrote and, unless `dry_run`, order the deletion of it all."""
-        count = await self._database.read(lambda connection: _count(connection, user_id))
+        count = await self._core.database.read(lambda connection: _count(connection, user_id))
         answer = {
             "success": True,
             "dry_run": dry_run,
@@ -112,7 +107,7 @@ class MessageShreds:
             payload = {"user_id": user_id, "last_id": count.last_id}
             return self._order(connection, acting, user_id, payload, count.messages)
 
-        job = await self._database.write(unit, lambda _: self._orders.ordered())
+        job = await self._core.database.write(unit, lambda _: self._orders.ordered())
         return answer if job is None else {**answer, "job_id": str(job.id)}
 
     def _order(
@@ -138,10 +133,10 @@ class MessageShreds:
 
     def status(self, job_id: int) -> Mapping[str, Any]:
         """How far a shred is; `not_found` for one that there is not, or that ended long ago."""
-        job = jobs.by_id(self._database.reader, job_id)
+        job = jobs.by_id(self._core.database.reader, job_id)
         if job is None or job.task_type is not JobType.MESSAGE_SHRED:
             return NOT_FOUND
-        if job.changed_at + STATUS_KEPT_MS <= self._clock.now_ms():
+        if job.changed_at + STATUS_KEPT_MS <= self._core.clock.now_ms():
             return NOT_FOUND
         word = WORDS[job.status]
         shown: dict[str, Any] = {
@@ -220,7 +215,7 @@ class MessageShreds:
             (removed,) = told
             access = None if removed is None else self._witness.of(removed.channel_id)
             if removed is not None and access is not None:
-                announce_removed(self._bus, access, removed)
+                announce_removed(self._core.bus, access, removed)
 
         await run.step(whole, then)
         return told[0] is not None

@@ -16,23 +16,21 @@ import attrs
 import orjson
 import structlog
 
-from chat.auth.tokens import TokenMint, token_hash
+from chat.auth.tokens import token_hash
 from chat.auth.typed_codes import TypedCodes
-from chat.clock import Clock
-from chat.config import Settings
 from chat.domain.administration.reports import NewReport
+from chat.domain.core import Core
 from chat.domain.messages.messages import Messages
 from chat.domain.signing_in.mailed_codes import MOST_WRONG, refused_ticket, wrong_code
 from chat.errors import ApiError
 from chat.mail import letters
 from chat.mail.mailer import Mailer
 from chat.registries.reports import ReportKind, ReportStatus
-from chat.snowflake import MAXIMUM, SnowflakeGenerator
+from chat.snowflake import MAXIMUM
 from chat.store.accounts import accounts
 from chat.store.accounts.accounts import email_key
 from chat.store.administration import reports
 from chat.store.administration.reports import Report
-from chat.store.database import Database
 from chat.store.guilds import channels, guilds, invites
 from chat.store.signing_in import tickets
 from chat.store.signing_in.tickets import Ticket
@@ -74,25 +72,12 @@ class ReportedThing:
 class OutsideReports:
     """Takes reports of people without an account."""
 
-    def __init__(
-        self,
-        database: Database,
-        clock: Clock,
-        snowflakes: SnowflakeGenerator,
-        mint: TokenMint,
-        codes: TypedCodes,
-        messages: Messages,
-        mailer: Mailer,
-        settings: Settings,
-    ) -> None:
-        self._database = database
-        self._clock = clock
-        self._snowflakes = snowflakes
-        self._mint = mint
+    def __init__(self, core: Core, codes: TypedCodes, messages: Messages, mailer: Mailer) -> None:
+        self._core = core
         self._codes = codes
         self._messages = messages
         self._mailer = mailer
-        self._service_name = settings.service_name
+        self._service_name = core.settings.service_name
 
     async def send_code(self, email: str) -> None:
         """Mail a code to an address, in place of the one that it has been sent before."""
@@ -101,12 +86,12 @@ class OutsideReports:
         body = {"code": self._codes.digest(code, key).hex()}
 
         def unit(connection: sqlite3.Connection) -> None:
-            now = self._clock.now_ms()
+            now = self._core.clock.now_ms()
             tickets.delete(connection, key)
             tickets.insert(connection, Ticket(key, CODE_KIND, None, body, now, now + CODE_LIFETIME_MS))
             self._mailer.post(connection, letters.report_code(email, service_name=self._service_name, code=code))
 
-        await self._database.write(unit)
+        await self._core.database.write(unit)
 
     async def verify(self, email: str, code: str) -> str:
         """Take the code that went to an address; the ticket for one report.
@@ -114,10 +99,10 @@ class OutsideReports:
         :raises InvalidFormBody: INVALID_CODE at `code`, the same for a wrong one, one that is over, and an address
             that no code went to.
         """
-        key, secret = _code_key(email), self._mint.secret()
+        key, secret = _code_key(email), self._core.mint.secret()
 
         def unit(connection: sqlite3.Connection) -> bool:
-            now = self._clock.now_ms()
+            now = self._core.clock.now_ms()
             waiting = tickets.find(connection, CODE_KIND, key, now)
             if waiting is None:
                 return False
@@ -129,7 +114,7 @@ class OutsideReports:
             tickets.insert(connection, ticket)
             return True
 
-        if not await self._database.write(unit):
+        if not await self._core.database.write(unit):
             raise wrong_code()
         return secret
 
@@ -140,16 +125,16 @@ class OutsideReports:
         :raises ApiError: UNKNOWN_USER, UNKNOWN_GUILD, UNKNOWN_MESSAGE; the ticket stays good.
         """
         key = token_hash(secret)
-        if tickets.find(self._database.reader, TICKET_KIND, key, self._clock.now_ms()) is None:
+        if tickets.find(self._core.database.reader, TICKET_KIND, key, self._core.clock.now_ms()) is None:
             raise refused_ticket()
         about = await self._about(thing)
 
         def unit(connection: sqlite3.Connection) -> Report:
-            ticket = tickets.take(connection, TICKET_KIND, key, self._clock.now_ms())
+            ticket = tickets.take(connection, TICKET_KIND, key, self._core.clock.now_ms())
             if ticket is None:
                 raise refused_ticket()
             report = Report(
-                id=self._snowflakes(),
+                id=self._core.snowflakes(),
                 kind=thing.kind,
                 reporter_id=None,
                 reporter_email=ticket.body["email"],
@@ -163,7 +148,7 @@ class OutsideReports:
             reports.insert(connection, report)
             return report
 
-        report = await self._database.write(unit)
+        report = await self._core.database.write(unit)
         log.info("report from outside", report_id=report.id, kind=report.kind, category=report.category)
         return {"report_id": str(report.id), "status": report.status}
 
@@ -175,7 +160,7 @@ class OutsideReports:
         return await self._about_message(thing)
 
     def _about_user(self, thing: ReportedThing) -> dict[str, Any]:
-        reader = self._database.reader
+        reader = self._core.database.reader
         account = None
         if thing.user_id is not None:
             account = accounts.by_id(reader, thing.user_id)
@@ -186,11 +171,11 @@ class OutsideReports:
         return {"reported_user_id": account.id}
 
     def _about_guild(self, thing: ReportedThing) -> dict[str, Any]:
-        reader = self._database.reader
+        reader = self._core.database.reader
         guild_id = thing.guild_id
         if guild_id is None and thing.invite_code is not None:
             code = thing.invite_code.rpartition("/")[2]
-            invite = invites.named(reader, code, self._clock.now_ms())
+            invite = invites.named(reader, code, self._core.clock.now_ms())
             guild_id = guilds.by_vanity_url_code(reader, code.lower()) if invite is None else invite.guild_id
         guild = None if guild_id is None else guilds.by_id(reader, guild_id)
         if guild is None:
@@ -207,7 +192,7 @@ class OutsideReports:
         message = await self._messages.as_anybody(channel_id, message_id)
         return {
             "reported_user_id": None if "webhook_id" in message else int(message["author"]["id"]),
-            "guild_id": channels.guild_of(self._database.reader, channel_id),
+            "guild_id": channels.guild_of(self._core.database.reader, channel_id),
             "channel_id": channel_id,
             "message_id": message_id,
             "snapshot": orjson.dumps(message).decode(),

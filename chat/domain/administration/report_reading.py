@@ -9,9 +9,9 @@ import attrs
 import orjson
 
 from chat.clock import iso_timestamp
-from chat.config import Settings
 from chat.domain.administration.admin_audit_log import NO_TARGET, Acting, AdminAuditLog
 from chat.domain.administration.administration_objects import user_summary
+from chat.domain.core import Core
 from chat.errors import ApiError
 from chat.registries.acls import Acl
 from chat.registries.admin_actions import AdminAction
@@ -19,17 +19,16 @@ from chat.snowflake import snowflake_time_ms
 from chat.store.accounts import accounts
 from chat.store.administration import reports
 from chat.store.administration.reports import Report, ReportsWanted
-from chat.store.database import Database
 from chat.store.guilds import guilds
 
 
 class ReportReading:
     """Lists and shows reports. Who made one is for holders of report:view:reporter_pii."""
 
-    def __init__(self, database: Database, log: AdminAuditLog, settings: Settings) -> None:
-        self._database = database
+    def __init__(self, core: Core, log: AdminAuditLog) -> None:
+        self._core = core
         self._log = log
-        self._has_search = settings.search == "on"
+        self._has_search = core.settings.search == "on"
 
     async def search(self, acting: Acting, wanted: ReportsWanted) -> dict[str, Any]:
         """The reports that fit, the newest first, and how many there are in all.
@@ -47,7 +46,7 @@ class ReportReading:
             found, total = reports.search(connection, wanted)
             return [report_object(connection, report, with_reporter=sees_reporter) for report in found], total
 
-        page, total = await self._database.read(query)
+        page, total = await self._core.database.read(query)
         metadata = {"status": wanted.status, "limit": wanted.limit, "result_count": len(page)}
         await self._log.note(acting, AdminAction.LIST_REPORTS, NO_TARGET, metadata)
         return {"reports": page, "total": total}
@@ -63,7 +62,7 @@ class ReportReading:
             report = reports.by_id(connection, report_id)
             return None if report is None else report_object(connection, report, with_reporter=sees_reporter)
 
-        found = await self._database.read(query)
+        found = await self._core.database.read(query)
         if found is None:
             raise ApiError("UNKNOWN_REPORT")
         await self._log.note(acting, AdminAction.GET_REPORT, report_id, {"found": True})

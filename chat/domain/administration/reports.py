@@ -10,13 +10,10 @@ import orjson
 import structlog
 
 from chat.auth.principal import Principal
-from chat.clock import Clock
-from chat.config import Settings
 from chat.domain.administration.admin_audit_log import Acting, AdminAuditLog, in_the_name_of
+from chat.domain.core import Core
 from chat.domain.messages.messages import Messages
-from chat.domain.policy.errands import Errand, Errands, State
-from chat.domain.standing.access import Access
-from chat.domain.standing.guild_states import GuildStates
+from chat.domain.policy.errands import Errand, State
 from chat.domain.standing.verification import has_verified_address
 from chat.errors import ApiError, StorageUnavailable
 from chat.mail import letters
@@ -25,11 +22,9 @@ from chat.registries.admin_actions import AdminAction
 from chat.registries.errands import ErrandKind
 from chat.registries.reports import KEPT_PENDING, ReportCategory, ReportKind, ReportStatus
 from chat.registries.user_flags import UserFlag
-from chat.snowflake import SnowflakeGenerator
 from chat.store.accounts import accounts
 from chat.store.administration import reports
 from chat.store.administration.reports import Report
-from chat.store.database import Database
 
 log: Final = structlog.get_logger("chat.reports")
 
@@ -49,30 +44,12 @@ class NewReport:
 class Reports:
     """Takes reports and resolves them."""
 
-    def __init__(
-        self,
-        database: Database,
-        clock: Clock,
-        snowflakes: SnowflakeGenerator,
-        access: Access,
-        guild_states: GuildStates,
-        messages: Messages,
-        mailer: Mailer,
-        audit_log: AdminAuditLog,
-        errands: Errands,
-        settings: Settings,
-    ) -> None:
-        self._database = database
-        self._clock = clock
-        self._snowflakes = snowflakes
-        self._access = access
-        self._guild_states = guild_states
+    def __init__(self, core: Core, messages: Messages, mailer: Mailer, audit_log: AdminAuditLog) -> None:
+        self._core = core
         self._messages = messages
         self._mailer = mailer
         self._log = audit_log
-        self._errands = errands
-        self._settings = settings
-        errands.handle(ErrandKind.RESOLVE_REPORTS, self._resolve_all)
+        core.errands.handle(ErrandKind.RESOLVE_REPORTS, self._resolve_all)
 
     async def report_user(
         self, principal: Principal, user_id: int, guild_id: int | None, new: NewReport
@@ -84,7 +61,7 @@ class Reports:
         self._require_may_report(principal)
         if user_id == principal.user_id:
             raise ApiError("CANNOT_REPORT_YOURSELF")
-        account = accounts.by_id(self._database.reader, user_id)
+        account = accounts.by_id(self._core.database.reader, user_id)
         if account is None or account.is_deleted:
             raise ApiError("UNKNOWN_USER")
         return await self._add(principal, new, ReportKind.USER, reported_user_id=user_id, guild_id=guild_id)
@@ -102,7 +79,7 @@ class Reports:
         author_id = int(message["author"]["id"])
         if author_id == principal.user_id:
             raise ApiError("CANNOT_REPORT_OWN_MESSAGE")
-        guild_id = self._access.channel(principal, channel_id).channel.guild_id
+        guild_id = self._core.access.channel(principal, channel_id).channel.guild_id
         return await self._add(
             principal,
             new,
@@ -120,7 +97,7 @@ class Reports:
         :raises ApiError: REPORT_BANNED, REPORT_EMAIL_VERIFICATION_REQUIRED, CANNOT_REPORT_OWN_GUILD, UNKNOWN_GUILD.
         """
         self._require_may_report(principal)
-        state = self._guild_states.get(guild_id)
+        state = self._core.guild_states.get(guild_id)
         if state is None:
             raise ApiError("UNKNOWN_GUILD")
         if state.guild.owner_id == principal.user_id:
@@ -139,7 +116,7 @@ class Reports:
     async def _add(self, principal: Principal, new: NewReport, kind: ReportKind, **about: Any) -> dict[str, Any]:
         empty: dict[str, Any] = {"guild_id": None, "channel_id": None, "message_id": None, "snapshot": None}
         report = Report(
-            id=self._snowflakes(),
+            id=self._core.snowflakes(),
             kind=kind,
             reporter_id=principal.user_id,
             reporter_email=None,
@@ -150,7 +127,7 @@ class Reports:
             status=ReportStatus.PENDING,
             **{**empty, **about},
         )
-        await self._database.write(lambda connection: reports.insert(connection, report))
+        await self._core.database.write(lambda connection: reports.insert(connection, report))
         log.info("report", report_id=report.id, kind=report.kind, category=report.category)
         return {"report_id": str(report.id), "status": report.status}
 
@@ -170,7 +147,7 @@ class Reports:
             metadata = {"public_comment": comment, "notified": notified}
             self._log.record(connection, acting, AdminAction.RESOLVE_REPORT, report_id, metadata)
 
-        await self._database.write(unit)
+        await self._core.database.write(unit)
         return {"report_id": str(report_id), "status": str(ReportStatus.RESOLVED)}
 
     def begin_resolving_in(self, connection: sqlite3.Connection, acting: Acting, user_id: int) -> Errand:
@@ -182,10 +159,10 @@ class Reports:
             "admin_id": acting.user_id,
             "reason": acting.reason,
             "last_id": 0,
-            "outcome": "completed" if self._settings.search == "on" else "search_unavailable",
+            "outcome": "completed" if self._core.settings.search == "on" else "search_unavailable",
             "counts": {"found_count": 0, "resolved_count": 0, "failed_count": 0, "notified_count": 0},
         }
-        return self._errands.begin_in(connection, ErrandKind.RESOLVE_REPORTS, state)
+        return self._core.errands.begin_in(connection, ErrandKind.RESOLVE_REPORTS, state)
 
     async def _resolve_all(self, errand: Errand) -> None:
         user_id, last_id = errand.state["user_id"], errand.state["last_id"]
@@ -212,7 +189,7 @@ class Reports:
         await errand.step(end)
 
     async def _page_against(self, user_id: int, after: int) -> list[Report]:
-        return await self._database.read(
+        return await self._core.database.read(
             lambda connection: reports.against(connection, user_id, ReportStatus.PENDING, after, READ_AT_ONCE)
         )
 
@@ -237,7 +214,7 @@ class Reports:
 
     def _resolve_in(self, connection: sqlite3.Connection, acting: Acting, report: Report, comment: str | None) -> bool:
         """In a unit of writing: resolve a pending report; whether its reporter is written to."""
-        now = self._clock.now_ms()
+        now = self._core.clock.now_ms()
         is_new = reports.resolve(
             connection,
             report.id,
@@ -250,7 +227,7 @@ class Reports:
         recipient = _address_of_reporter(connection, report)
         if not is_new or recipient is None:
             return False
-        mail = letters.report_resolved(recipient, service_name=self._settings.service_name, comment=comment)
+        mail = letters.report_resolved(recipient, service_name=self._core.settings.service_name, comment=comment)
         return self._mailer.notify(connection, mail)
 
 

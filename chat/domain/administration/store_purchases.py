@@ -15,22 +15,19 @@ import attrs
 import structlog
 import trio
 
-from chat.clock import Clock
 from chat.domain.administration.admin_audit_log import Acting, AdminAuditLog
 from chat.domain.administration.administered_accounts import found
 from chat.domain.administration.billing import Billing, BillingUnavailable, PurchaseLink, PurchaseReading
 from chat.domain.administration.billing_answers import LINKS_MAXIMUM
 from chat.domain.administration.store_premium import with_premium_of
 from chat.domain.administration.store_purchase_objects import store_purchase
-from chat.domain.presence.account_events import AccountEvents
+from chat.domain.core import Core
 from chat.registries.admin_actions import AdminAction
 from chat.registries.store_purchases import PurchaseEnvironment, PurchaseKind, PurchaseState, StoreProvider
-from chat.snowflake import SnowflakeGenerator
 from chat.store.accounts import accounts
 from chat.store.accounts.accounts import Account
 from chat.store.administration import store_purchases
 from chat.store.administration.store_purchases import StorePurchase
-from chat.store.database import Database
 
 log: Final = structlog.get_logger("chat.billing")
 
@@ -53,24 +50,13 @@ class _Refreshed:
     purchases: Sequence[StorePurchase]
 
 
+@attrs.define(kw_only=True, eq=False)
 class StorePurchases:
     """Lists and refreshes purchases; without `billing` there is no store to be reached."""
 
-    def __init__(
-        self,
-        database: Database,
-        clock: Clock,
-        snowflakes: SnowflakeGenerator,
-        billing: Billing | None,
-        events: AccountEvents,
-        audit_log: AdminAuditLog,
-    ) -> None:
-        self._database = database
-        self._clock = clock
-        self._snowflakes = snowflakes
-        self._billing = billing
-        self._events = events
-        self._log = audit_log
+    _core: Core
+    _billing: Billing | None
+    _log: AdminAuditLog
 
     async def of(self, acting: Acting, user_id: int) -> list[dict[str, Any]]:
         """The account's purchases, the newest first.
@@ -88,7 +74,7 @@ class StorePurchases:
         :raises ApiError: UNKNOWN_USER; STORE_BILLING_UNAVAILABLE when a store could not be read, and nothing changed.
         """
         stored = await self._stored(user_id)
-        read_at = self._clock.now_ms()
+        read_at = self._core.clock.now_ms()
         links: Mapping[Key, PurchaseLink] = {}
         readings: Mapping[Key, PurchaseReading | None] = {}
         if self._billing is not None:
@@ -108,7 +94,7 @@ class StorePurchases:
                     room -= known is None
                     store_purchases.put(connection, changed)
             has = _of_user(connection, user_id)
-            after = with_premium_of(before, had, has, self._clock.now_ms())
+            after = with_premium_of(before, had, has, self._core.clock.now_ms())
             if after != before:
                 accounts.replace(connection, after)
             metadata = {"purchase_count": len(has)}
@@ -117,9 +103,9 @@ class StorePurchases:
 
         def then(refreshed: _Refreshed) -> None:
             if refreshed.after != refreshed.before:
-                self._events.changed(refreshed.before, refreshed.after)
+                self._core.account_events.changed(refreshed.before, refreshed.after)
 
-        refreshed = await self._database.write(unit, then)
+        refreshed = await self._core.database.write(unit, then)
         return self._objects(refreshed.purchases)
 
     async def _stored(self, user_id: int) -> list[StorePurchase]:
@@ -127,7 +113,7 @@ class StorePurchases:
             found(connection, user_id)
             return _of_user(connection, user_id)
 
-        return await self._database.read(query)
+        return await self._core.database.read(query)
 
     def _applied(
         self,
@@ -142,7 +128,7 @@ class StorePurchases:
         A purchase that is somebody else's stays theirs; a purchase that is new here and that its store does not know
         is none; what was read later, by another refresh, counts more.
         """
-        now = self._clock.now_ms()
+        now = self._core.clock.now_ms()
         if known is None:
             if reading is None:
                 return None
@@ -160,7 +146,7 @@ class StorePurchases:
 
     def _new(self, user_id: int, link: PurchaseLink, reading: PurchaseReading, now: int) -> StorePurchase:
         return StorePurchase(
-            id=self._snowflakes(),
+            id=self._core.snowflakes(),
             user_id=user_id,
             provider=link.provider,
             kind=link.kind,
@@ -178,7 +164,7 @@ class StorePurchases:
         )
 
     def _objects(self, purchases: Sequence[StorePurchase]) -> list[dict[str, Any]]:
-        now = self._clock.now_ms()
+        now = self._core.clock.now_ms()
         return [store_purchase(purchase, now) for purchase in purchases]
 
 

@@ -13,10 +13,8 @@ from typing import Any, Final
 
 import attrs
 
-from chat.bus.bus import Bus
-from chat.clock import Clock
-from chat.config import Settings
 from chat.domain.administration.admin_audit_log import Acting, AdminAuditLog
+from chat.domain.core import Core
 from chat.domain.messages.message_drafts import require_content
 from chat.domain.messages.system_messages import SystemMessages, WrittenMessage
 from chat.domain.policy.usernames import Usernames
@@ -25,12 +23,10 @@ from chat.jobs.runner import JobRun, Jobs, Progress
 from chat.registries.admin_actions import AdminAction
 from chat.registries.jobs import JobType
 from chat.registries.message_types import MessageType
-from chat.snowflake import SnowflakeGenerator
 from chat.store.accounts import accounts
 from chat.store.accounts.accounts import Account
 from chat.store.administration import instance
 from chat.store.administration.jobs import Job
-from chat.store.database import Database
 from chat.store.messages.messages import Message
 from chat.store.standing import private_channels
 from chat.store.standing.private_channels import PrivateChannel
@@ -60,27 +56,19 @@ class SystemDms:
 
     def __init__(
         self,
-        database: Database,
-        clock: Clock,
-        bus: Bus,
-        snowflakes: SnowflakeGenerator,
+        core: Core,
         usernames: Usernames,
         conversations: PrivateChannels,
         system_messages: SystemMessages,
         orders: Jobs,
         log: AdminAuditLog,
-        settings: Settings,
     ) -> None:
-        self._database = database
-        self._clock = clock
-        self._bus = bus
-        self._snowflakes = snowflakes
+        self._core = core
         self._usernames = usernames
         self._conversations = conversations
         self._system_messages = system_messages
         self._orders = orders
         self._log = log
-        self._settings = settings
         orders.handle(JobType.SYSTEM_DM, self.run)
 
     async def order(self, acting: Acting, content: str, user_ids: Sequence[int] | None) -> dict[str, Any]:
@@ -92,7 +80,7 @@ class SystemDms:
         require_content(content, CONTENT_CHARACTERS)
         listed = None if user_ids is None else list(dict.fromkeys(user_ids))
         if listed is None:
-            last_id, requested = await self._database.read(
+            last_id, requested = await self._core.database.read(
                 lambda connection: (accounts.newest_person(connection), accounts.count_people(connection))
             )
             payload: dict[str, Any] = {"content": content, "last_id": last_id}
@@ -114,14 +102,14 @@ class SystemDms:
             self._log.record(connection, acting, AdminAction.SEND_SYSTEM_DM, job.id, metadata)
             return job
 
-        job = await self._database.write(unit, lambda _: self._orders.ordered())
+        job = await self._core.database.write(unit, lambda _: self._orders.ordered())
         return {"job_id": str(job.id), "requested": requested}
 
     async def run(self, run: JobRun) -> None:
         """Deliver one order, some accounts at a step."""
         left = run.job.result is None  # or a server ended between the last step and the end of the job
         while left:
-            await self._bus.wait_for_room()
+            await self._core.bus.wait_for_room()
             left = await self._step(run)
 
     async def _step(self, run: JobRun) -> bool:
@@ -168,9 +156,9 @@ class SystemDms:
             return None
         private = private_channels.between(connection, sender.id, user_id)
         if private is None:
-            private = private_channels.insert_direct(connection, self._snowflakes(), sender.id, user_id)
+            private = private_channels.insert_direct(connection, self._core.snowflakes(), sender.id, user_id)
         message = Message(
-            id=self._snowflakes(),
+            id=self._core.snowflakes(),
             channel_id=private.channel.id,
             author_id=sender.id,
             type=MessageType.DEFAULT.value,
@@ -187,14 +175,14 @@ class SystemDms:
             return account
         username, number = self._usernames.allocate_like(connection, USERNAME, bot=True)
         made = Account(
-            id=self._snowflakes(),
+            id=self._core.snowflakes(),
             username=username,
             discriminator=number,
-            global_name=self._settings.service_name[:32],
+            global_name=self._core.settings.service_name[:32],
             email_verified=True,
             bot=True,
             system=True,
-            created_at=self._clock.now_ms(),
+            created_at=self._core.clock.now_ms(),
         )
         accounts.insert(connection, made)
         instance.set_value(connection, ACCOUNT, str(made.id))

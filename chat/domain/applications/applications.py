@@ -10,9 +10,6 @@ import attrs
 import structlog
 
 from chat.auth.principal import Principal
-from chat.auth.tokens import TokenMint
-from chat.clock import Clock
-from chat.config import Settings
 from chat.domain.accounts.account_images import ACCOUNT_IMAGES, AccountImages
 from chat.domain.applications.application_objects import application_object, bot_object, own_application
 from chat.domain.applications.application_rows import (
@@ -25,25 +22,23 @@ from chat.domain.applications.application_rows import (
     secret_columns,
     token_columns,
 )
+from chat.domain.core import Core
 from chat.domain.guilds.memberships import Departure, Memberships
 from chat.domain.policy.account_history import note_changes
-from chat.domain.policy.errands import Errand, Errands, State
+from chat.domain.policy.errands import Errand, State
 from chat.domain.policy.profiles import KEEP_TAG, ProfileRules, TagChange
 from chat.domain.policy.redirects import is_redirect
 from chat.domain.policy.repeated_values import without_repeated
 from chat.domain.policy.usernames import Usernames
-from chat.domain.presence.account_events import AccountEvents
 from chat.domain.signing_in.sudo import SudoMode, SudoProof
 from chat.domain.standing.verification import is_unclaimed
 from chat.errors import ApiError, FieldError, InvalidFormBody
 from chat.registries.errands import ErrandKind
 from chat.registries.user_flags import UserFlag
-from chat.snowflake import SnowflakeGenerator
 from chat.store.accounts import accounts
 from chat.store.accounts.accounts import Account
 from chat.store.applications import applications
 from chat.store.applications.applications import Application
-from chat.store.database import Database
 from chat.store.guilds import guilds
 
 log: Final = structlog.get_logger("chat.accounts")
@@ -83,32 +78,20 @@ class Applications:
 
     def __init__(
         self,
-        database: Database,
-        clock: Clock,
-        snowflakes: SnowflakeGenerator,
-        mint: TokenMint,
+        core: Core,
         usernames: Usernames,
         sudo: SudoMode,
         rules: ProfileRules,
         memberships: Memberships,
-        events: AccountEvents,
         images: AccountImages,
-        errands: Errands,
-        settings: Settings,
     ) -> None:
-        self._database = database
-        self._clock = clock
-        self._snowflakes = snowflakes
-        self._mint = mint
+        self._core = core
         self._usernames = usernames
         self._sudo = sudo
         self._rules = rules
         self._memberships = memberships
-        self._events = events
         self._images = images
-        self._errands = errands
-        errands.handle(ErrandKind.DELETE_APPLICATION, self._delete)
-        self._settings = settings
+        core.errands.handle(ErrandKind.DELETE_APPLICATION, self._delete)
 
     async def create(self, principal: Principal, new: NewApplication) -> dict[str, Any]:
         """Create an application with its bot account; the only answer that tells client secret and bot token together.
@@ -119,9 +102,9 @@ class Applications:
             raise ApiError("UNCLAIMED_ACCOUNT_CANNOT_CREATE_APPLICATIONS")
         self._require_redirects(new.redirect_uris)
         self._rules.require_name(new.name)
-        application_id = self._snowflakes()
-        client_secret, bot_token = self._mint.secret(), self._mint.bot_token(application_id)
-        now = self._clock.now_ms()
+        application_id = self._core.snowflakes()
+        client_secret, bot_token = self._core.mint.secret(), self._core.mint.bot_token(application_id)
+        now = self._core.clock.now_ms()
         application = Application(
             id=application_id,
             owner_id=principal.user_id,
@@ -130,13 +113,13 @@ class Applications:
             bot_public=new.bot_public,
             bot_require_code_grant=new.bot_require_code_grant,
             redirect_uris=new.redirect_uris,
-            verify_key=self._mint.verify_key(),
+            verify_key=self._core.mint.verify_key(),
             created_at=now,
             **secret_columns(client_secret, now),
             **token_columns(bot_token, now),
         )
-        bot = new_bot(application, service_name=self._settings.service_name)
-        most = self._settings.limits.max_applications_per_user
+        bot = new_bot(application, service_name=self._core.settings.service_name)
+        most = self._core.settings.limits.max_applications_per_user
 
         def unit(connection: sqlite3.Connection) -> Account:
             if applications.count_of_owner(connection, principal.user_id) >= most:
@@ -147,7 +130,7 @@ class Applications:
             applications.insert(connection, application)
             return made
 
-        made = await self._database.write(unit)
+        made = await self._core.database.write(unit)
         log.info("application created", application_id=application_id, user_id=principal.user_id)
         data = application_object(application, made)
         data["client_secret"] = client_secret
@@ -161,14 +144,14 @@ class Applications:
             own = applications.of_owner(connection, principal.user_id)
             return [application_object(application, bot_of(connection, application)) for application in own]
 
-        return await self._database.read(query)
+        return await self._core.database.read(query)
 
     def get(self, principal: Principal, application_id: int) -> dict[str, Any]:
         """One of the caller's applications.
 
         :raises ApiError: UNKNOWN_APPLICATION, ACCESS_DENIED.
         """
-        reader = self._database.reader
+        reader = self._core.database.reader
         application = owned(reader, principal, application_id)
         return application_object(application, bot_of(reader, application))
 
@@ -177,7 +160,7 @@ class Applications:
 
         :raises ApiError: UNKNOWN_APPLICATION.
         """
-        reader = self._database.reader
+        reader = self._core.database.reader
         application = applications.by_bot(reader, principal.user_id)
         owner = None if application is None else accounts.by_id(reader, application.owner_id)
         if application is None or owner is None:
@@ -198,7 +181,7 @@ class Applications:
             applications.replace(connection, application)
             return application_object(application, bot_of(connection, application))
 
-        return await self._database.write(unit)
+        return await self._core.database.write(unit)
 
     async def delete(self, principal: Principal, application_id: int, proof: SudoProof) -> None:
         """Delete an application. Its bot leaves its guilds and lives on as the deleted author of what it wrote.
@@ -206,10 +189,10 @@ class Applications:
         :raises ApiError: UNKNOWN_APPLICATION, ACCESS_DENIED, SUDO_MODE_REQUIRED.
         :raises InvalidFormBody: INVALID_PASSWORD at `password`.
         """
-        owned(self._database.reader, principal, application_id)
+        owned(self._core.database.reader, principal, application_id)
         await self._sudo.require(principal.account, proof)
         state = {"application_id": application_id, "owner_id": principal.user_id, "last_guild_id": 0}
-        await self._errands.do(ErrandKind.DELETE_APPLICATION, state)
+        await self._core.errands.do(ErrandKind.DELETE_APPLICATION, state)
         log.info("application deleted", application_id=application_id, user_id=principal.user_id)
 
     async def _delete(self, errand: Errand) -> None:
@@ -235,7 +218,7 @@ class Applications:
             if isinstance(gone, Departure):
                 self._memberships.announce_departure(gone)
             elif gone is not None:
-                self._events.signed_out(gone.id)
+                self._core.account_events.signed_out(gone.id)
 
         while not errand.is_over:
             await errand.step(portion, then)
@@ -249,7 +232,7 @@ class Applications:
         """
         if change.flags is not None and change.flags & ~BOT_FLAGS:
             raise ApiError("INVALID_BOT_FLAG")
-        reader = self._database.reader
+        reader = self._core.database.reader
         known = required_bot_of(reader, owned(reader, principal, application_id))
         sent = {name: change.profile[name] for name in ACCOUNT_IMAGES.keys() & change.profile.keys()}
         written = {name: value for name, value in change.profile.items() if name not in sent}
@@ -265,7 +248,7 @@ class Applications:
                 after = attrs.evolve(after, flags=(after.flags & ~BOT_FLAGS) | change.flags)
             if tag != KEEP_TAG:
                 after = self._usernames.claimed(connection, after, tag.username, tag.discriminator)
-                note_changes(connection, before, after, self._clock.now_ms())
+                note_changes(connection, before, after, self._core.clock.now_ms())
             if after != before:
                 accounts.replace(connection, after)
             return before, after
@@ -273,10 +256,10 @@ class Applications:
         def then(changed: tuple[Account, Account]) -> None:
             before, after = changed
             if after != before:
-                self._events.changed(before, after)
+                self._core.account_events.changed(before, after)
 
         async with self._images.media.kept(*pictures.prepared):
-            _, bot = await self._database.write(unit, then)
+            _, bot = await self._core.database.write(unit, then)
         return bot_object(bot)
 
     async def reset_bot_token(self, principal: Principal, application_id: int, proof: SudoProof) -> dict[str, Any]:
@@ -285,17 +268,19 @@ class Applications:
         :raises ApiError: UNKNOWN_APPLICATION, ACCESS_DENIED, BOT_USER_NOT_FOUND, SUDO_MODE_REQUIRED.
         :raises InvalidFormBody: INVALID_PASSWORD at `password`.
         """
-        owned(self._database.reader, principal, application_id)
+        owned(self._core.database.reader, principal, application_id)
         await self._sudo.require(principal.account, proof)
-        token = self._mint.bot_token(application_id)
+        token = self._core.mint.bot_token(application_id)
 
         def unit(connection: sqlite3.Connection) -> Account:
             application = owned(connection, principal, application_id)
             bot = required_bot_of(connection, application)
-            applications.replace(connection, attrs.evolve(application, **token_columns(token, self._clock.now_ms())))
+            applications.replace(
+                connection, attrs.evolve(application, **token_columns(token, self._core.clock.now_ms()))
+            )
             return bot
 
-        bot = await self._database.write(unit, lambda bot: self._events.signed_out(bot.id))
+        bot = await self._core.database.write(unit, lambda bot: self._core.account_events.signed_out(bot.id))
         log.info("bot token reset", application_id=application_id, user_id=principal.user_id)
         return {"token": token, "bot": bot_object(bot)}
 
@@ -305,21 +290,23 @@ class Applications:
         :raises ApiError: UNKNOWN_APPLICATION, ACCESS_DENIED, SUDO_MODE_REQUIRED.
         :raises InvalidFormBody: INVALID_PASSWORD at `password`.
         """
-        owned(self._database.reader, principal, application_id)
+        owned(self._core.database.reader, principal, application_id)
         await self._sudo.require(principal.account, proof)
-        secret = self._mint.secret()
+        secret = self._core.mint.secret()
 
         def unit(connection: sqlite3.Connection) -> None:
             application = owned(connection, principal, application_id)
-            applications.replace(connection, attrs.evolve(application, **secret_columns(secret, self._clock.now_ms())))
+            applications.replace(
+                connection, attrs.evolve(application, **secret_columns(secret, self._core.clock.now_ms()))
+            )
 
-        await self._database.write(unit)
+        await self._core.database.write(unit)
         log.info("client secret reset", application_id=application_id, user_id=principal.user_id)
         return {"client_secret": secret}
 
     def _require_redirects(self, addresses: Sequence[str]) -> None:
         """Raise InvalidFormBody unless each is an address to be sent back to, and there are not too many."""
-        if len(addresses) > self._settings.limits.max_redirect_uris_per_application:
+        if len(addresses) > self._core.settings.limits.max_redirect_uris_per_application:
             raise InvalidFormBody.at("redirect_uris", "INVALID_FORMAT")
         wrong = [position for position, address in enumerate(addresses) if not is_redirect(address)]
         if wrong:

@@ -10,19 +10,17 @@ import attrs
 
 from chat.auth.principal import Principal
 from chat.domain.applications.application_rows import bot_of
+from chat.domain.core import Core
 from chat.domain.guilds.memberships import Memberships, Preparation
 from chat.domain.guilds.roles import Roles
-from chat.domain.standing.access import Access
-from chat.domain.standing.audit_log import Actor, AuditLog
+from chat.domain.standing.audit_log import Actor
 from chat.domain.standing.guild_states import Role
 from chat.domain.standing.permissions import ADMINISTRATOR
 from chat.errors import ApiError
 from chat.registries.audit_actions import AuditAction
 from chat.registries.join_sources import JoinSource
 from chat.registries.permissions import ALL_DEFINED, FULL_MASK, Permission
-from chat.snowflake import SnowflakeGenerator
 from chat.store.applications.applications import Application
-from chat.store.database import Database
 from chat.store.guilds import guilds, members, roles
 
 MANAGE_GUILD: Final = Permission.MANAGE_GUILD.value
@@ -31,24 +29,13 @@ NEW_ROLE_POSITION: Final = 1
 """New roles go to the bottom, above everyone's (applications.md, Installing a bot)."""
 
 
+@attrs.define(kw_only=True, eq=False)
 class BotInstallation:
     """Puts bots into guilds."""
 
-    def __init__(
-        self,
-        database: Database,
-        access: Access,
-        memberships: Memberships,
-        roles: Roles,
-        audit_log: AuditLog,
-        snowflakes: SnowflakeGenerator,
-    ) -> None:
-        self._database = database
-        self._access = access
-        self._memberships = memberships
-        self._roles = roles
-        self._audit_log = audit_log
-        self._snowflakes = snowflakes
+    _core: Core
+    _memberships: Memberships
+    _roles: Roles
 
     def require_installable(self, principal: Principal, application: Application) -> None:
         """Return if the caller may add the application's bot to guilds at all.
@@ -79,11 +66,13 @@ class BotInstallation:
             USER_BANNED_FROM_GUILD, MAX_GUILD_ROLES, MAX_GUILD_MEMBERS, and what `first` raises.
         """
         self.require_installable(principal, application)
-        self._access.guild(principal, guild_id, MANAGE_GUILD)
-        bot = bot_of(self._database.reader, application)
+        self._core.access.guild(principal, guild_id, MANAGE_GUILD)
+        bot = bot_of(self._core.database.reader, application)
         if bot is None:
             raise ApiError("NOT_A_BOT_APPLICATION")
-        role = Role(self._snowflakes(), guild_id, bot.username, position=NEW_ROLE_POSITION, permissions=permissions)
+        role = Role(
+            self._core.snowflakes(), guild_id, bot.username, position=NEW_ROLE_POSITION, permissions=permissions
+        )
         actor = Actor(principal.user_id, reason)
 
         def prepare(connection: sqlite3.Connection) -> Preparation:
@@ -93,14 +82,14 @@ class BotInstallation:
             first(connection)
             wanted = attrs.evolve(role, permissions=permissions & held & ALL_DEFINED)
             written = self._roles.write_new(connection, wanted, actor) if permissions else None
-            entry = self._audit_log.record(
+            entry = self._core.audit_log.record(
                 connection, guild_id, AuditAction.BOT_ADD, actor, target_id=bot.id, options={"temporary": False}
             )
 
             def announce() -> None:
                 if written is not None:
                     self._roles.announce_new(guild_id, written)
-                self._audit_log.publish(entry)
+                self._core.audit_log.publish(entry)
 
             return Preparation(frozenset() if written is None else frozenset({role.id}), announce)
 

@@ -14,20 +14,18 @@ import attrs
 import structlog
 
 from chat.auth.principal import Principal
-from chat.auth.tokens import TokenMint, token_hash
-from chat.clock import Clock
+from chat.auth.tokens import token_hash
 from chat.domain.applications.bot_installation import BotInstallation
 from chat.domain.applications.oauth2_clients import OAuth2Clients
 from chat.domain.applications.oauth2_errors import OAuth2Error, OAuth2ErrorCode, invalid_request, unknown_client
 from chat.domain.applications.oauth2_pkce import Challenge, challenge_of
 from chat.domain.applications.oauth2_scopes import requested_scopes
-from chat.domain.policy.origins import Origins
+from chat.domain.core import Core
 from chat.domain.policy.redirects import is_redirect, with_parameters
 from chat.errors import StorageUnavailable
 from chat.registries.built_in_applications import ADMIN_APPLICATION_ID
 from chat.registries.scopes import Scope
 from chat.store.applications.applications import Application
-from chat.store.database import Database
 from chat.store.signing_in import tickets
 from chat.store.signing_in.tickets import Ticket
 
@@ -71,21 +69,11 @@ def code_kind(application_id: int) -> str:
 class OAuth2Authorization:
     """Judges authorisation requests and carries out consent."""
 
-    def __init__(
-        self,
-        database: Database,
-        clock: Clock,
-        mint: TokenMint,
-        clients: OAuth2Clients,
-        bots: BotInstallation,
-        origins: Origins,
-    ) -> None:
-        self._database = database
-        self._clock = clock
-        self._mint = mint
+    def __init__(self, core: Core, clients: OAuth2Clients, bots: BotInstallation) -> None:
+        self._core = core
         self._clients = clients
         self._bots = bots
-        self._consent_page = origins.fixed + CONSENT_PAGE
+        self._consent_page = core.origins.fixed + CONSENT_PAGE
 
     def destination(self, asked: AuthorizationRequest, query_string: str) -> str:
         """Where a browser that brings an authorisation request is sent: with the same query to the page that asks for
@@ -93,9 +81,9 @@ class OAuth2Authorization:
 
         :raises OAuth2Error: where it must not be sent anywhere.
         """
-        if self._database.failing:
+        if self._core.database.failing:
             raise StorageUnavailable
-        application = self._application(self._database.reader, asked)
+        application = self._application(self._core.database.reader, asked)
         redirect_uri = _registered_redirect(application, asked)
         try:
             _terms(application, redirect_uri, asked)
@@ -122,8 +110,8 @@ class OAuth2Authorization:
         :raises OAuth2Error: for a request that cannot be granted; nothing is done then.
         :raises ApiError: as `BotInstallation.install`.
         """
-        terms = self._granted(self._database.reader, asked)
-        code = None if terms.redirect_uri is None else self._mint.secret()
+        terms = self._granted(self._core.database.reader, asked)
+        code = None if terms.redirect_uri is None else self._core.mint.secret()
         ticket = None if code is None else self._ticket(principal, terms, code)
 
         def write_ticket(connection: sqlite3.Connection) -> None:
@@ -133,10 +121,10 @@ class OAuth2Authorization:
                 tickets.insert(connection, ticket)
 
         if Scope.BOT not in terms.scopes:
-            await self._database.write(write_ticket)
+            await self._core.database.write(write_ticket)
         elif guild_id is None:
             self._bots.require_installable(principal, terms.application)
-            await self._database.write(write_ticket)
+            await self._core.database.write(write_ticket)
         else:
             await self._bots.install(
                 principal, terms.application, guild_id, permissions, reason=reason, first=write_ticket
@@ -149,7 +137,7 @@ class OAuth2Authorization:
         return with_parameters(terms.redirect_uri, {"code": code, "state": asked.state})
 
     def _ticket(self, principal: Principal, terms: _Terms, code: str) -> Ticket:
-        now = self._clock.now_ms()
+        now = self._core.clock.now_ms()
         return Ticket(
             secret_hash=token_hash(code),
             kind=code_kind(terms.application.id),

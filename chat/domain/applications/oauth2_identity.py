@@ -7,13 +7,16 @@ import sqlite3
 from collections.abc import Sequence
 from typing import Any
 
+import attrs
+
 from chat.auth.principal import Principal
-from chat.clock import Clock, iso_timestamp
+from chat.clock import iso_timestamp
 from chat.domain.applications.application_objects import authorized_application, public_application
 from chat.domain.applications.application_rows import bot_of
 from chat.domain.applications.oauth2_authorization import code_kind
 from chat.domain.applications.oauth2_clients import OAuth2Clients
 from chat.domain.applications.oauth2_scopes import scopes_of
+from chat.domain.core import Core
 from chat.domain.standing.user_objects import partial_user, public_flags
 from chat.errors import ApiError, StorageUnavailable
 from chat.registries.scopes import Scope
@@ -21,27 +24,25 @@ from chat.store.accounts.accounts import Account
 from chat.store.applications import oauth2_grants
 from chat.store.applications.applications import Application
 from chat.store.applications.oauth2_grants import Grant
-from chat.store.database import Database
 from chat.store.signing_in import tickets
 
 
+@attrs.define(kw_only=True, eq=False)
 class OAuth2Identity:
     """Reads what access tokens tell, and lists and ends authorisations."""
 
-    def __init__(self, database: Database, clock: Clock, clients: OAuth2Clients) -> None:
-        self._database = database
-        self._clock = clock
-        self._clients = clients
+    _core: Core
+    _clients: OAuth2Clients
 
     def public(self, application_id: int, account: Account | None) -> dict[str, Any]:
         """An application as anybody sees it, with who is looking.
 
         :raises ApiError: UNKNOWN_APPLICATION.
         """
-        if self._database.failing:
+        if self._core.database.failing:
             raise StorageUnavailable
         application = self._application(application_id)
-        bot = bot_of(self._database.reader, application)
+        bot = bot_of(self._core.database.reader, application)
         data = public_application(application, bot, scopes_of(application_id))
         if account is not None:
             data["current_user"] = partial_user(account)
@@ -83,7 +84,7 @@ class OAuth2Identity:
 
     async def authorizations(self, principal: Principal) -> list[dict[str, Any]]:
         """The applications that can act for the account, the longest authorised first; their grants taken together."""
-        user_id, now = principal.user_id, self._clock.now_ms()
+        user_id, now = principal.user_id, self._core.clock.now_ms()
 
         def query(connection: sqlite3.Connection) -> list[dict[str, Any]]:
             grants: dict[int, list[Grant]] = {}
@@ -94,7 +95,7 @@ class OAuth2Identity:
             )
             return [_authorization(application, given) for application, given in found if application is not None]
 
-        return await self._database.read(query)
+        return await self._core.database.read(query)
 
     async def end(self, principal: Principal, application_id: int) -> None:
         """Take an authorisation back: the application's tokens and codes for the account are worth nothing.
@@ -107,7 +108,7 @@ class OAuth2Identity:
     async def end_all(self, principal: Principal, application_ids: Sequence[int]) -> int:
         """As `end`, for several; those that the account has not authorised are passed over. Returns how many there
         were."""
-        user_id, now = principal.user_id, self._clock.now_ms()
+        user_id, now = principal.user_id, self._core.clock.now_ms()
 
         def unit(connection: sqlite3.Connection) -> int:
             living = {grant.application_id for grant in oauth2_grants.living_of_user(connection, user_id, now)}
@@ -116,10 +117,10 @@ class OAuth2Identity:
                 oauth2_grants.delete_of_application(connection, user_id, application_id)
             return len(living.intersection(application_ids))
 
-        return await self._database.write(unit)
+        return await self._core.database.write(unit)
 
     def _application(self, application_id: int) -> Application:
-        application = self._clients.find(self._database.reader, application_id)
+        application = self._clients.find(self._core.database.reader, application_id)
         if application is None:
             raise ApiError("UNKNOWN_APPLICATION")
         return application

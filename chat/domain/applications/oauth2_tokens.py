@@ -14,19 +14,17 @@ from typing import Any, Final
 import attrs
 import structlog
 
-from chat.auth.tokens import TokenMint, token_hash
-from chat.clock import Clock
+from chat.auth.tokens import token_hash
 from chat.domain.applications.oauth2_authorization import code_kind
 from chat.domain.applications.oauth2_clients import Client, ClientCredentials, OAuth2Clients
 from chat.domain.applications.oauth2_errors import invalid_grant, invalid_scope, unauthenticated_client
 from chat.domain.applications.oauth2_pkce import Challenge
 from chat.domain.applications.oauth2_scopes import requested_scopes
+from chat.domain.core import Core
 from chat.errors import StorageUnavailable
-from chat.snowflake import SnowflakeGenerator
 from chat.store.applications import oauth2_grants, oauth2_tokens
 from chat.store.applications.oauth2_grants import Grant
 from chat.store.applications.oauth2_tokens import ACCESS, REFRESH, Token
-from chat.store.database import Database
 from chat.store.signing_in import tickets
 from chat.store.signing_in.tickets import Ticket
 
@@ -58,29 +56,19 @@ class _Pair:
     refresh: str = attrs.field(repr=False)
 
 
+@attrs.define(kw_only=True, eq=False)
 class OAuth2Tokens:
     """The operations of clients on tokens."""
 
-    def __init__(
-        self,
-        database: Database,
-        clock: Clock,
-        snowflakes: SnowflakeGenerator,
-        mint: TokenMint,
-        clients: OAuth2Clients,
-    ) -> None:
-        self._database = database
-        self._clock = clock
-        self._snowflakes = snowflakes
-        self._mint = mint
-        self._clients = clients
+    _core: Core
+    _clients: OAuth2Clients
 
     async def exchange(self, shown: ClientCredentials, presented: CodeExchange) -> dict[str, Any]:
         """Exchange an authorisation code. Only success uses it up; used before, it ends what came of it.
 
         :raises OAuth2Error: invalid_client, invalid_grant.
         """
-        now, grant_id, pair = self._clock.now_ms(), self._snowflakes(), self._pair()
+        now, grant_id, pair = self._core.clock.now_ms(), self._core.snowflakes(), self._pair()
         code_hash = token_hash(presented.code)
 
         def unit(connection: sqlite3.Connection) -> Grant | None:
@@ -117,7 +105,7 @@ class OAuth2Tokens:
 
         :raises OAuth2Error: invalid_client, invalid_grant, invalid_scope.
         """
-        now, pair = self._clock.now_ms(), self._pair()
+        now, pair = self._core.clock.now_ms(), self._pair()
         presented = token_hash(refresh_token)
 
         def unit(connection: sqlite3.Connection) -> Grant | None:
@@ -146,7 +134,7 @@ class OAuth2Tokens:
 
         :raises OAuth2Error: invalid_client, also without a secret where the token was got with one.
         """
-        now, presented = self._clock.now_ms(), token_hash(token)
+        now, presented = self._core.clock.now_ms(), token_hash(token)
 
         def unit(connection: sqlite3.Connection) -> None:
             client = self._clients.authenticate(connection, shown)
@@ -161,20 +149,20 @@ class OAuth2Tokens:
             else:
                 oauth2_tokens.delete(connection, presented)
 
-        self._clients.authenticate(self._database.reader, shown)
-        await self._database.write(unit)
+        self._clients.authenticate(self._core.database.reader, shown)
+        await self._core.database.write(unit)
 
     def introspect(self, shown: ClientCredentials, token: str) -> dict[str, Any]:
         """What a token of the client's own is worth (RFC 7662); of any other only that it is not active.
 
         :raises OAuth2Error: invalid_client, also for a client that shows no secret.
         """
-        if self._database.failing:
+        if self._core.database.failing:
             raise StorageUnavailable
-        client = self._clients.authenticate(self._database.reader, shown)
+        client = self._clients.authenticate(self._core.database.reader, shown)
         if not client.is_authenticated:
             raise unauthenticated_client()
-        found = _token_of(self._database.reader, client, token_hash(token), self._clock.now_ms())
+        found = _token_of(self._core.database.reader, client, token_hash(token), self._core.clock.now_ms())
         if found is None or found[0].used_at is not None:
             return {"active": False}
         known, grant = found
@@ -192,14 +180,14 @@ class OAuth2Tokens:
 
     async def _write(self, shown: ClientCredentials, unit: Callable[[sqlite3.Connection], Grant | None]) -> Grant:
         """Carry out an exchange; what it ended without granting anything stays ended."""
-        self._clients.authenticate(self._database.reader, shown)  # strangers do not get as far as the writer
-        grant = await self._database.write(unit)
+        self._clients.authenticate(self._core.database.reader, shown)  # strangers do not get as far as the writer
+        grant = await self._core.database.write(unit)
         if grant is None:
             raise invalid_grant()
         return grant
 
     def _pair(self) -> _Pair:
-        return _Pair(self._mint.secret(), self._mint.secret())
+        return _Pair(self._core.mint.secret(), self._core.mint.secret())
 
     @staticmethod
     def _answer(grant: Grant, pair: _Pair) -> dict[str, Any]:

@@ -14,14 +14,15 @@ import attrs
 from chat.auth.client_address import network_of
 from chat.auth.principal import Principal
 from chat.bus.audience import ToGuild
-from chat.bus.bus import Bus, Event
-from chat.clock import Clock, iso_timestamp
+from chat.bus.bus import Event
+from chat.clock import iso_timestamp
+from chat.domain.core import Core
 from chat.domain.guilds.memberships import Departure, Memberships
 from chat.domain.guilds.own_messages import AuthorsMessages
 from chat.domain.messages.message_objects import author_object
 from chat.domain.policy.errands import Errand
-from chat.domain.standing.access import Access, GuildAccess
-from chat.domain.standing.audit_log import Actor, AuditLog
+from chat.domain.standing.access import GuildAccess
+from chat.domain.standing.audit_log import Actor
 from chat.domain.standing.role_hierarchy import Rank, rank_of_member
 from chat.errors import ApiError, InvalidFormBody
 from chat.registries.audit_actions import AuditAction
@@ -30,7 +31,6 @@ from chat.registries.permissions import Permission
 from chat.snowflake import snowflake_at
 from chat.store.accounts import accounts
 from chat.store.accounts.accounts import Account
-from chat.store.database import Database
 from chat.store.guilds import bans, guilds, members
 from chat.store.guilds.bans import Ban
 from chat.store.standing.guild_audit_log import AuditLogEntry
@@ -69,40 +69,27 @@ class _Banned(_Removed):
     """What is left to do where messages go along."""
 
 
+@attrs.define(kw_only=True, eq=False)
 class Bans:
     """The operations on bans, and the removal of members."""
 
-    def __init__(
-        self,
-        database: Database,
-        access: Access,
-        memberships: Memberships,
-        authors_messages: AuthorsMessages,
-        bus: Bus,
-        audit_log: AuditLog,
-        clock: Clock,
-    ) -> None:
-        self._database = database
-        self._access = access
-        self._memberships = memberships
-        self._authors_messages = authors_messages
-        self._bus = bus
-        self._audit_log = audit_log
-        self._clock = clock
+    _core: Core
+    _memberships: Memberships
+    _authors_messages: AuthorsMessages
 
     async def of_guild(self, principal: Principal, guild_id: int, *, after: int, limit: int) -> list[dict[str, Any]]:
         """A page of the guild's bans, in order of the accounts' ids.
 
         :raises ApiError: as `Access.guild` with BAN_MEMBERS.
         """
-        self._access.guild(principal, guild_id, BAN_MEMBERS)
-        now = self._clock.now_ms()
+        self._core.access.guild(principal, guild_id, BAN_MEMBERS)
+        now = self._core.clock.now_ms()
 
         def query(connection: sqlite3.Connection) -> list[dict[str, Any]]:
             found = bans.of_guild(connection, guild_id, now, after=after, limit=limit)
             return [ban_object(ban, accounts.by_id(connection, ban.user_id)) for ban in found]
 
-        return await self._database.read(query)
+        return await self._core.database.read(query)
 
     async def ban(self, principal: Principal, guild_id: int, user_id: int, new: NewBan, reason: str | None) -> None:
         """Ban an account, member or not; a member is removed. A ban that it has is replaced.
@@ -112,7 +99,7 @@ class Bans:
         :raises ApiError: as `Access.guild` with BAN_MEMBERS; UNKNOWN_USER; MISSING_PERMISSIONS for the owner, oneself
             and a member who does not stand below the caller.
         """
-        access = self._access.guild(principal, guild_id, BAN_MEMBERS)
+        access = self._core.access.guild(principal, guild_id, BAN_MEMBERS)
         self._require_below(access, user_id)
         given = new.reason if reason is None else reason
         await self.put(Actor(principal.user_id, given), guild_id, user_id, new)
@@ -130,7 +117,7 @@ class Bans:
 
         :raises ApiError: UNKNOWN_GUILD, UNKNOWN_USER; MISSING_PERMISSIONS for the owner.
         """
-        now = self._clock.now_ms()
+        now = self._core.clock.now_ms()
         expires_at = None if new.duration_seconds is None else now + new.duration_seconds * 1_000
 
         def unit(connection: sqlite3.Connection) -> _Banned:
@@ -159,7 +146,7 @@ class Bans:
             )
             return _Banned(
                 departure,
-                self._audit_log.record(
+                self._core.audit_log.record(
                     connection, guild_id, AuditAction.MEMBER_BAN_ADD, actor, target_id=user_id, options=options
                 ),
                 ban,
@@ -168,12 +155,12 @@ class Bans:
 
         def then(removed: _Banned) -> None:
             data = {"guild_id": str(guild_id), "user": {"id": str(user_id)}}
-            self._bus.publish(Event(EventName.GUILD_BAN_ADD, data, ToGuild(guild_id)))
+            self._core.bus.publish(Event(EventName.GUILD_BAN_ADD, data, ToGuild(guild_id)))
             if removed.departure is not None:
                 self._memberships.announce_departure(removed.departure)
-            self._audit_log.publish(removed.entry)
+            self._core.audit_log.publish(removed.entry)
 
-        banned = await self._database.write(unit, then)
+        banned = await self._core.database.write(unit, then)
         if banned.messages is not None:
             await self._authors_messages.finish(banned.messages)
         return banned.ban
@@ -184,7 +171,7 @@ class Bans:
         :raises ApiError: as `Access.guild` with BAN_MEMBERS.
         :raises InvalidFormBody: USER_IS_NOT_BANNED at `user_id`.
         """
-        self._access.guild(principal, guild_id, BAN_MEMBERS)
+        self._core.access.guild(principal, guild_id, BAN_MEMBERS)
         await self.take_back(Actor(principal.user_id, reason), guild_id, user_id)
 
     async def take_back(
@@ -195,7 +182,7 @@ class Bans:
         :raises ApiError: UNKNOWN_GUILD.
         :raises InvalidFormBody: USER_IS_NOT_BANNED at `user_id`.
         """
-        now = self._clock.now_ms()
+        now = self._core.clock.now_ms()
 
         def unit(connection: sqlite3.Connection) -> AuditLogEntry:
             if guilds.by_id(connection, guild_id) is None:
@@ -205,21 +192,23 @@ class Bans:
             if not stands:
                 raise InvalidFormBody.at("user_id", "USER_IS_NOT_BANNED")
             first(connection)
-            return self._audit_log.record(connection, guild_id, AuditAction.MEMBER_BAN_REMOVE, actor, target_id=user_id)
+            return self._core.audit_log.record(
+                connection, guild_id, AuditAction.MEMBER_BAN_REMOVE, actor, target_id=user_id
+            )
 
         def then(entry: AuditLogEntry) -> None:
             data = {"guild_id": str(guild_id), "user": {"id": str(user_id)}}
-            self._bus.publish(Event(EventName.GUILD_BAN_REMOVE, data, ToGuild(guild_id)))
-            self._audit_log.publish(entry)
+            self._core.bus.publish(Event(EventName.GUILD_BAN_REMOVE, data, ToGuild(guild_id)))
+            self._core.audit_log.publish(entry)
 
-        await self._database.write(unit, then)
+        await self._core.database.write(unit, then)
 
     async def kick(self, principal: Principal, guild_id: int, user_id: int, reason: str | None) -> None:
         """Remove a member, who may come back.
 
         :raises ApiError: as `Access.guild` with KICK_MEMBERS; UNKNOWN_MEMBER; MISSING_PERMISSIONS as in `ban`.
         """
-        access = self._access.guild(principal, guild_id, KICK_MEMBERS)
+        access = self._core.access.guild(principal, guild_id, KICK_MEMBERS)
         if access.state.member(user_id) is None:
             raise ApiError("UNKNOWN_MEMBER")
         self._require_below(access, user_id)
@@ -246,15 +235,15 @@ class Bans:
             departure = self._memberships.depart(connection, guild_id, target)
             return _Removed(
                 departure,
-                self._audit_log.record(connection, guild_id, AuditAction.MEMBER_KICK, actor, target_id=user_id),
+                self._core.audit_log.record(connection, guild_id, AuditAction.MEMBER_KICK, actor, target_id=user_id),
             )
 
         def then(removed: _Removed) -> None:
             if removed.departure is not None:
                 self._memberships.announce_departure(removed.departure)
-            self._audit_log.publish(removed.entry)
+            self._core.audit_log.publish(removed.entry)
 
-        await self._database.write(unit, then)
+        await self._core.database.write(unit, then)
 
     def _require_below(self, access: GuildAccess, user_id: int) -> None:
         """Raise MISSING_PERMISSIONS unless the account stands below the caller; one that is no member does."""

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
+import attrs
+
 from chat.auth.principal import Principal
 from chat.domain.standing.access import Access, ChannelAccess
 
 
+@attrs.define(eq=False)
 class Channels:
     """The operations on channels."""
 
-    def __init__(self, access: Access) -> None:
-        self._access = access
+    _access: Access
 
     async def get(self, principal: Principal, channel_id: int) -> dict[str, Any]:
         """One channel.

@@ -12,16 +12,13 @@ from typing import Any
 import attrs
 
 from chat.auth.principal import Principal
-from chat.clock import Clock, iso_timestamp
-from chat.config import Settings
+from chat.clock import iso_timestamp
+from chat.domain.core import Core
 from chat.domain.guilds.guild_changes import MANAGE_GUILD, ChangedGuild, GuildChanges
-from chat.domain.policy.instance_policy import InstancePolicy
-from chat.domain.standing.access import Access
 from chat.domain.standing.audit_log import Actor
 from chat.errors import ApiError
 from chat.registries.discovery import DiscoveryCategory, DiscoveryStatus
 from chat.registries.guild_features import GuildFeature
-from chat.store.database import Database
 from chat.store.guilds import discovery_applications, guilds
 from chat.store.guilds.discovery_applications import DiscoveryApplication
 from chat.store.guilds.guilds import Guild
@@ -38,29 +35,18 @@ class Wish:
 class DiscoveryApplications:
     """The operations on the application of one guild, by those who manage it."""
 
-    def __init__(
-        self,
-        database: Database,
-        access: Access,
-        clock: Clock,
-        policy: InstancePolicy,
-        changes: GuildChanges,
-        settings: Settings,
-    ) -> None:
-        self._database = database
-        self._access = access
-        self._clock = clock
-        self._policy = policy
+    def __init__(self, core: Core, changes: GuildChanges) -> None:
+        self._core = core
         self._changes = changes
-        self._settings = settings.discovery
+        self._settings = core.settings.discovery
 
     def status(self, principal: Principal, guild_id: int) -> dict[str, Any]:
         """How the guild stands: its application if it has one, and whether it has the members to make one.
 
         :raises ApiError: as `Access.guild` with MANAGE_GUILD.
         """
-        state = self._access.guild(principal, guild_id, MANAGE_GUILD).state
-        application = discovery_applications.find(self._database.reader, guild_id)
+        state = self._core.access.guild(principal, guild_id, MANAGE_GUILD).state
+        application = discovery_applications.find(self._core.database.reader, guild_id)
         minimum = self._settings.minimum_members
         return {
             "application": None if application is None else application_object(application),
@@ -76,12 +62,12 @@ class DiscoveryApplications:
         :raises ApiError: as `Access.guild` with MANAGE_GUILD; DISCOVERY_DISABLED, CONTENT_BLOCKED,
             DISCOVERY_ALREADY_APPLIED, DISCOVERY_INSUFFICIENT_MEMBERS.
         """
-        self._access.guild(principal, guild_id, MANAGE_GUILD)
+        self._core.access.guild(principal, guild_id, MANAGE_GUILD)
         if not self._settings.enabled:
             raise ApiError("DISCOVERY_DISABLED")
-        self._policy.require_unblocked(description)
+        self._core.policy.require_unblocked(description)
         new = DiscoveryApplication(
-            guild_id, category, description, DiscoveryStatus.PENDING, principal.user_id, self._clock.now_ms()
+            guild_id, category, description, DiscoveryStatus.PENDING, principal.user_id, self._core.clock.now_ms()
         )
 
         def unit(connection: sqlite3.Connection) -> None:
@@ -96,7 +82,7 @@ class DiscoveryApplications:
                 raise ApiError("DISCOVERY_INSUFFICIENT_MEMBERS")
             discovery_applications.put(connection, new)
 
-        await self._database.write(unit)
+        await self._core.database.write(unit)
         return application_object(new)
 
     async def change(self, principal: Principal, guild_id: int, wish: Wish) -> dict[str, Any]:
@@ -105,9 +91,9 @@ class DiscoveryApplications:
         :raises ApiError: as `Access.guild` with MANAGE_GUILD; CONTENT_BLOCKED, DISCOVERY_APPLICATION_NOT_FOUND;
             DISCOVERY_APPLICATION_ALREADY_REVIEWED for one that was turned down or taken out.
         """
-        self._access.guild(principal, guild_id, MANAGE_GUILD)
+        self._core.access.guild(principal, guild_id, MANAGE_GUILD)
         if wish.description is not None:
-            self._policy.require_unblocked(wish.description)
+            self._core.policy.require_unblocked(wish.description)
 
         def unit(connection: sqlite3.Connection) -> DiscoveryApplication:
             before = required_application(connection, guild_id)
@@ -121,14 +107,14 @@ class DiscoveryApplications:
             discovery_applications.put(connection, after)
             return after
 
-        return application_object(await self._database.write(unit))
+        return application_object(await self._core.database.write(unit))
 
     async def withdraw(self, principal: Principal, guild_id: int, reason: str | None) -> None:
         """Take the application back; a guild that is in discovery leaves it.
 
         :raises ApiError: as `Access.guild` with MANAGE_GUILD; DISCOVERY_APPLICATION_NOT_FOUND.
         """
-        access = self._access.guild(principal, guild_id, MANAGE_GUILD)
+        access = self._core.access.guild(principal, guild_id, MANAGE_GUILD)
         judged = await self._changes.judged(access.state, {})
 
         def unit(connection: sqlite3.Connection) -> ChangedGuild:
@@ -141,7 +127,7 @@ class DiscoveryApplications:
             if changed.before != changed.after:
                 self._changes.announce(changed)
 
-        await self._database.write(unit, then)
+        await self._core.database.write(unit, then)
 
 
 def required_application(connection: sqlite3.Connection, guild_id: int) -> DiscoveryApplication:

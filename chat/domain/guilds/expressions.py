@@ -14,15 +14,14 @@ import attrs
 
 from chat.auth.principal import Principal
 from chat.bus.audience import ToGuild
-from chat.bus.bus import Bus, Event
-from chat.config import Settings
+from chat.bus.bus import Event
+from chat.domain.core import Core
 from chat.domain.messages.message_objects import author_object
 from chat.domain.policy import images
 from chat.domain.policy.images import PreparedImage
-from chat.domain.policy.instance_policy import InstancePolicy
 from chat.domain.policy.media_library import MediaLibrary
-from chat.domain.standing.access import Access, GuildAccess
-from chat.domain.standing.audit_log import Actor, AuditLog, changes_between
+from chat.domain.standing.access import GuildAccess
+from chat.domain.standing.audit_log import Actor, changes_between
 from chat.domain.standing.expression_objects import (
     CLONING,
     EMOJIS,
@@ -30,15 +29,13 @@ from chat.domain.standing.expression_objects import (
     expression_metadata_object,
     expression_object,
 )
-from chat.domain.standing.guild_states import GuildState, GuildStates
+from chat.domain.standing.guild_states import GuildState
 from chat.errors import ApiError, InvalidFormBody
 from chat.registries.audit_actions import AuditAction
 from chat.registries.events import EventName
 from chat.registries.guild_features import GuildFeature
 from chat.registries.permissions import Permission
-from chat.snowflake import SnowflakeGenerator
 from chat.store.accounts import accounts
-from chat.store.database import Database
 from chat.store.guilds import expressions, guilds
 from chat.store.guilds.expressions import Expression
 from chat.store.policy import assets
@@ -115,30 +112,12 @@ class _Written:
     refused: int = 0
 
 
+@attrs.define(kw_only=True, eq=False)
 class Expressions:
     """The operations on emojis and stickers; `kind` is EMOJIS or STICKERS."""
 
-    def __init__(
-        self,
-        database: Database,
-        guild_states: GuildStates,
-        access: Access,
-        bus: Bus,
-        audit_log: AuditLog,
-        snowflakes: SnowflakeGenerator,
-        media: MediaLibrary,
-        settings: Settings,
-        policy: InstancePolicy,
-    ) -> None:
-        self._database = database
-        self._guild_states = guild_states
-        self._access = access
-        self._bus = bus
-        self._audit_log = audit_log
-        self._snowflakes = snowflakes
-        self._media = media
-        self._settings = settings
-        self._policy = policy
+    _core: Core
+    _media: MediaLibrary
 
     # Reading
 
@@ -147,7 +126,7 @@ class Expressions:
 
         :raises ApiError: as `Access.guild`.
         """
-        present = self._access.guild(principal, guild_id).state.expressions(kind)
+        present = self._core.access.guild(principal, guild_id).state.expressions(kind)
 
         def query(connection: sqlite3.Connection) -> list[dict[str, Any]]:
             makers = accounts.by_ids(connection, tuple({expression.user_id for expression in present}))
@@ -160,15 +139,15 @@ class Expressions:
                 for expression in present
             ]
 
-        return await self._database.read(query)
+        return await self._core.database.read(query)
 
     def metadata(self, kind: str, expression_id: int) -> dict[str, Any]:
         """Where an expression comes from, and whether everybody may copy it; for whoever has seen it.
 
         :raises ApiError: UNKNOWN_EMOJI, UNKNOWN_STICKER.
         """
-        expression = expressions.by_id(self._database.reader, kind, expression_id)
-        state = None if expression is None else self._guild_states.get(expression.guild_id)
+        expression = expressions.by_id(self._core.database.reader, kind, expression_id)
+        state = None if expression is None else self._core.guild_states.get(expression.guild_id)
         if expression is None or state is None:
             raise ApiError(KINDS[kind].unknown)
         return expression_metadata_object(expression, state.guild)
@@ -183,7 +162,7 @@ class Expressions:
         :raises ApiError: as `Access.guild` with CREATE_EXPRESSIONS; CONTENT_BLOCKED; MAX_EMOJIS, MAX_STICKERS.
         :raises InvalidFormBody: at `image`, as `MediaLibrary.prepare`.
         """
-        self._access.guild(principal, guild_id, CREATE_EXPRESSIONS)
+        self._core.access.guild(principal, guild_id, CREATE_EXPRESSIONS)
         made = await self._made(principal, kind, guild_id, new)
         await self._add(kind, guild_id, [made], Actor(principal.user_id, reason), some=False)
         return expression_object(made.expression)
@@ -200,7 +179,7 @@ class Expressions:
 
         :raises ApiError: as `Access.guild` with CREATE_EXPRESSIONS.
         """
-        self._access.guild(principal, guild_id, CREATE_EXPRESSIONS)
+        self._core.access.guild(principal, guild_id, CREATE_EXPRESSIONS)
         made: list[_Made] = []
         failed: list[dict[str, str]] = []
         for new in wanted:
@@ -225,17 +204,17 @@ class Expressions:
 
         :raises ApiError: as `create`; UNKNOWN_EMOJI, UNKNOWN_STICKER; MISSING_ACCESS where copying is not allowed.
         """
-        self._access.guild(principal, guild_id, CREATE_EXPRESSIONS)
-        source = expressions.by_id(self._database.reader, kind, source_id)
-        state = None if source is None else self._guild_states.get(source.guild_id)
-        image = assets.only_of(self._database.reader, kind, source_id)
+        self._core.access.guild(principal, guild_id, CREATE_EXPRESSIONS)
+        source = expressions.by_id(self._core.database.reader, kind, source_id)
+        state = None if source is None else self._core.guild_states.get(source.guild_id)
+        image = assets.only_of(self._core.database.reader, kind, source_id)
         if source is None or state is None or image is None:
             raise ApiError(KINDS[kind].unknown)
-        self._access.require_open(principal, state)
+        self._core.access.require_open(principal, state)
         if CLONING[kind] not in state.guild.features and state.member(principal.user_id) is None:
             raise ApiError("MISSING_ACCESS")
-        expression = attrs.evolve(source, id=self._snowflakes(), guild_id=guild_id, user_id=principal.user_id)
-        asset = attrs.evolve(image, owner_id=expression.id, id=self._snowflakes())
+        expression = attrs.evolve(source, id=self._core.snowflakes(), guild_id=guild_id, user_id=principal.user_id)
+        asset = attrs.evolve(image, owner_id=expression.id, id=self._core.snowflakes())
         storage = self._media.storage
         try:
             content = await storage.content_of(storage.path_of(image.key))
@@ -269,7 +248,7 @@ class Expressions:
             entry = self._record(connection, KINDS[kind].updated, actor, before, after)
             return after, _Written(guild_id, expressions.of_guild(connection, guild_id), [entry])
 
-        after, _ = await self._database.write(unit, lambda result: self._announce(kind, result[1]))
+        after, _ = await self._core.database.write(unit, lambda result: self._announce(kind, result[1]))
         return expression_object(after)
 
     async def delete(
@@ -315,25 +294,25 @@ class Expressions:
             entry = self._record(connection, KINDS[kind].deleted, actor, before, None)
             return _Written(guild_id, expressions.of_guild(connection, guild_id), [entry])
 
-        await self._database.write(unit, lambda written: self._announce(kind, written))
+        await self._core.database.write(unit, lambda written: self._announce(kind, written))
 
     # Inside
 
     def _changeable(
         self, principal: Principal, kind: str, guild_id: int, expression_id: int, *, purge: bool = False
     ) -> GuildAccess:
-        access = self._access.guild(principal, guild_id)
+        access = self._core.access.guild(principal, guild_id)
         if purge and GuildFeature.EXPRESSION_PURGE_ALLOWED not in access.state.guild.features:
             raise ApiError("MISSING_ACCESS")
         known = next((entry for entry in access.state.expressions(kind) if entry.id == expression_id), None)
         if known is None:
             raise ApiError(KINDS[kind].unknown)
         is_own = known.user_id == principal.user_id and access.permissions & CREATE_EXPRESSIONS
-        return access if is_own else self._access.guild(principal, guild_id, MANAGE_EXPRESSIONS)
+        return access if is_own else self._core.access.guild(principal, guild_id, MANAGE_EXPRESSIONS)
 
     async def _made(self, principal: Principal, kind: str, guild_id: int, new: NewExpression) -> _Made:
         self._require_unblocked(new.name, new.description, *new.tags)
-        expression_id = self._snowflakes()
+        expression_id = self._core.snowflakes()
         image = await self._media.prepare(kind, expression_id, new.image, path="image")
         expression = Expression(
             expression_id,
@@ -364,7 +343,7 @@ class Expressions:
             )
 
         async with self._media.kept(*(entry.image for entry in made)):
-            written = await self._database.write(unit, lambda written: self._announce(kind, written))
+            written = await self._core.database.write(unit, lambda written: self._announce(kind, written))
         return written.refused
 
     def _room(self, connection: sqlite3.Connection, kind: str, guild_id: int) -> int:
@@ -372,7 +351,7 @@ class Expressions:
         guild = guilds.by_id(connection, guild_id)
         if guild is None:
             raise ApiError("UNKNOWN_GUILD")
-        limits = self._settings.limits
+        limits = self._core.settings.limits
         slots = limits.max_guild_emojis if kind == EMOJIS else limits.max_guild_stickers
         if KINDS[kind].unlimited in guild.features:
             slots = UNLIMITED_SLOTS
@@ -381,7 +360,7 @@ class Expressions:
 
     def _require_unblocked(self, *texts: str) -> None:
         for text in texts:
-            self._policy.require_unblocked(text)
+            self._core.policy.require_unblocked(text)
 
     def _record(
         self,
@@ -395,18 +374,18 @@ class Expressions:
         changes = changes_between(_logged(before), _logged(after))
         if expression is None or not changes:
             return None
-        return self._audit_log.record(
+        return self._core.audit_log.record(
             connection, expression.guild_id, action, actor, target_id=expression.id, changes=changes
         )
 
     def _announce(self, kind: str, written: _Written) -> None:
-        state: GuildState | None = self._guild_states.get(written.guild_id)
+        state: GuildState | None = self._core.guild_states.get(written.guild_id)
         if state is None:
             return
         state.put_expressions(written.present)
         data = {"guild_id": str(written.guild_id), kind: state.expression_objects(kind)}
-        self._bus.publish(Event(KINDS[kind].event, data, ToGuild(written.guild_id)))
-        self._audit_log.publish(*written.entries)
+        self._core.bus.publish(Event(KINDS[kind].event, data, ToGuild(written.guild_id)))
+        self._core.audit_log.publish(*written.entries)
 
 
 def _stored(connection: sqlite3.Connection, kind: str, guild_id: int, expression_id: int) -> Expression:

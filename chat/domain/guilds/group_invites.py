@@ -12,9 +12,8 @@ import attrs
 
 from chat.auth.principal import Principal
 from chat.bus.audience import ToAccounts
-from chat.bus.bus import Bus, Event
-from chat.clock import Clock
-from chat.config import Settings
+from chat.bus.bus import Event
+from chat.domain.core import Core
 from chat.domain.guilds.invite_objects import InviteType, group_invite_object, group_invite_with_metadata, stranger_view
 from chat.domain.people.groups import Groups
 from chat.domain.standing.private_channels import PrivateChannelAccess
@@ -24,7 +23,6 @@ from chat.registries.channel_types import ChannelType
 from chat.registries.events import EventName
 from chat.store.accounts import accounts
 from chat.store.accounts.accounts import Account
-from chat.store.database import Database
 from chat.store.guilds import invites
 from chat.store.guilds.invites import Invite
 from chat.store.standing import private_channels
@@ -39,24 +37,13 @@ class _Made:
     is_new: bool
 
 
+@attrs.define(kw_only=True, eq=False)
 class GroupInvites:
     """The operations on invites that lead into groups. `is_online` tells whether others see an account as online."""
 
-    def __init__(
-        self,
-        database: Database,
-        groups: Groups,
-        bus: Bus,
-        clock: Clock,
-        settings: Settings,
-        is_online: Callable[[int], bool],
-    ) -> None:
-        self._database = database
-        self._groups = groups
-        self._bus = bus
-        self._clock = clock
-        self._is_online = is_online
-        self._settings = settings
+    _core: Core
+    _groups: Groups
+    _is_online: Callable[[int], bool]
 
     async def create(
         self, access: PrivateChannelAccess, wanted: Invite, *, unique: bool, new_code: Callable[[], str]
@@ -74,19 +61,19 @@ class GroupInvites:
             if similar is not None:
                 return _Made(similar, is_new=False)
             invites.delete_dead_of_channel(connection, wanted.channel_id, wanted.created_at)
-            if invites.count_of_channel(connection, wanted.channel_id) >= self._settings.limits.max_guild_invites:
+            if invites.count_of_channel(connection, wanted.channel_id) >= self._core.settings.limits.max_guild_invites:
                 raise ApiError("MAX_INVITES")
             return _Made(wanted, is_new=True) if invites.insert(connection, wanted) else None
 
         def then(made: _Made | None) -> None:
             if made is not None and made.is_new:
                 data = self._with_metadata(made.invite, access.private)
-                self._bus.publish(Event(EventName.INVITE_CREATE, data, ToAccounts(access.recipients)))
+                self._core.bus.publish(Event(EventName.INVITE_CREATE, data, ToAccounts(access.recipients)))
 
-        made = await self._database.write(unit, then)
+        made = await self._core.database.write(unit, then)
         while made is None:  # the code was taken
             wanted = attrs.evolve(wanted, code=new_code())
-            made = await self._database.write(unit, then)
+            made = await self._core.database.write(unit, then)
         return self._with_metadata(made.invite, access.private)
 
     def get(self, invite: Invite) -> dict[str, Any]:
@@ -104,7 +91,7 @@ class GroupInvites:
         code = invite.code
 
         def spend(connection: sqlite3.Connection) -> None:
-            if invites.by_code(connection, code, self._clock.now_ms()) is None:
+            if invites.by_code(connection, code, self._core.clock.now_ms()) is None:
                 raise ApiError("UNKNOWN_INVITE")
             invites.add_use(connection, code)
 
@@ -130,17 +117,17 @@ class GroupInvites:
 
         def then(private: PrivateChannel) -> None:
             data = {"code": invite.code, "channel_id": str(invite.channel_id)}
-            self._bus.publish(Event(EventName.INVITE_DELETE, data, ToAccounts(private.recipient_ids)))
+            self._core.bus.publish(Event(EventName.INVITE_DELETE, data, ToAccounts(private.recipient_ids)))
 
-        await self._database.write(unit, then)
+        await self._core.database.write(unit, then)
 
     def of_channel(self, access: PrivateChannelAccess) -> list[dict[str, Any]]:
         """The invites into a group of the caller's, newest first."""
-        found = invites.of_channel(self._database.reader, access.channel.id, self._clock.now_ms())
+        found = invites.of_channel(self._core.database.reader, access.channel.id, self._core.clock.now_ms())
         return [self._with_metadata(invite, access.private) for invite in found]
 
     def _group(self, invite: Invite) -> PrivateChannel:
-        private = private_channels.by_id(self._database.reader, invite.channel_id)
+        private = private_channels.by_id(self._core.database.reader, invite.channel_id)
         if private is None or private.channel.type != ChannelType.GROUP_DM:
             raise ApiError("UNKNOWN_INVITE")
         return private
@@ -156,10 +143,10 @@ class GroupInvites:
         )
 
     def _users(self, private: PrivateChannel) -> list[Account]:
-        return accounts.by_ids(self._database.reader, private.recipient_ids)
+        return accounts.by_ids(self._core.database.reader, private.recipient_ids)
 
     def _inviter(self, invite: Invite) -> Account | None:
-        return None if invite.inviter_id is None else accounts.by_id(self._database.reader, invite.inviter_id)
+        return None if invite.inviter_id is None else accounts.by_id(self._core.database.reader, invite.inviter_id)
 
     def _online(self, private: PrivateChannel) -> int:
         return sum(self._is_online(user_id) for user_id in private.recipient_ids)

@@ -11,21 +11,21 @@ import attrs
 
 from chat.auth.principal import Principal
 from chat.bus.audience import ToGuild
-from chat.bus.bus import Bus, Event, GuildAvailabilityChanged, GuildChannelsChanged, GuildStateChanged
-from chat.clock import Clock, iso_timestamp
+from chat.bus.bus import Event, GuildAvailabilityChanged, GuildChannelsChanged, GuildStateChanged
+from chat.clock import iso_timestamp
+from chat.domain.core import Core
 from chat.domain.guilds import guild_images
 from chat.domain.guilds.guild_images import GUILD_IMAGES, GuildImageChanges
 from chat.domain.guilds.guilds import normalised_name
-from chat.domain.policy.instance_policy import InstancePolicy
 from chat.domain.policy.media_library import MediaLibrary
 from chat.domain.policy.repeated_values import without_repeated
 from chat.domain.signing_in.second_factors import SecondFactors
 from chat.domain.signing_in.sudo import SudoMode, SudoProof
-from chat.domain.standing.access import Access, GuildAccess, require_seen
-from chat.domain.standing.audit_log import Actor, AuditLog, changes_between
+from chat.domain.standing.access import GuildAccess, require_seen
+from chat.domain.standing.audit_log import Actor, changes_between
 from chat.domain.standing.channel_names import RENAMED_TYPES, plain_name
 from chat.domain.standing.guild_objects import guild_object
-from chat.domain.standing.guild_states import Channel, GuildState, GuildStates
+from chat.domain.standing.guild_states import Channel, GuildState
 from chat.errors import ApiError, FieldError, InvalidFormBody
 from chat.registries.audit_actions import AuditAction
 from chat.registries.channel_types import ChannelType
@@ -37,7 +37,6 @@ from chat.registries.guild_features import (
 )
 from chat.registries.guild_values import SystemChannelFlag, VerificationLevel
 from chat.registries.permissions import Permission
-from chat.store.database import Database
 from chat.store.guilds import channels, guilds
 from chat.store.guilds.guilds import Guild
 from chat.store.standing.guild_audit_log import AuditLogEntry
@@ -85,32 +84,14 @@ class ChangedGuild:
     entry: AuditLogEntry | None
 
 
+@attrs.define(kw_only=True, eq=False)
 class GuildChanges:
     """The operation Modify guild."""
 
-    def __init__(
-        self,
-        database: Database,
-        guild_states: GuildStates,
-        access: Access,
-        bus: Bus,
-        audit_log: AuditLog,
-        clock: Clock,
-        policy: InstancePolicy,
-        factors: SecondFactors,
-        sudo: SudoMode,
-        media: MediaLibrary,
-    ) -> None:
-        self._database = database
-        self._guild_states = guild_states
-        self._access = access
-        self._bus = bus
-        self._audit_log = audit_log
-        self._clock = clock
-        self._policy = policy
-        self._factors = factors
-        self._sudo = sudo
-        self._media = media
+    _core: Core
+    _factors: SecondFactors
+    _sudo: SudoMode
+    _media: MediaLibrary
 
     async def modify(
         self,
@@ -129,7 +110,7 @@ class GuildChanges:
         :raises InvalidFormBody: with every field that cannot be taken.
         :raises StorageUnavailable: when an image cannot be written.
         """
-        access = self._access.guild(principal, guild_id, MANAGE_GUILD)
+        access = self._core.access.guild(principal, guild_id, MANAGE_GUILD)
         for name in CHANNEL_MEMBERS:
             if fields.get(name) != getattr(access.state.guild, name):
                 require_seen(access.state, principal.user_id, fields.get(name))
@@ -144,7 +125,7 @@ class GuildChanges:
             return changed
 
         async with self._media.kept(*judged.pictures.prepared):
-            changed = await self._database.write(unit, self.announce)
+            changed = await self._core.database.write(unit, self.announce)
         return guild_object(changed.after)
 
     async def judged(self, state: GuildState, fields: Mapping[str, Any]) -> JudgedFields:
@@ -232,7 +213,7 @@ class GuildChanges:
             raise InvalidFormBody(errors)
         for name in ("name", "content_warning_text"):
             if changes.get(name) is not None:
-                self._policy.require_unblocked(changes[name])
+                self._core.policy.require_unblocked(changes[name])
         return changes
 
     # One field each: what is stored of what was asked for
@@ -255,7 +236,7 @@ class GuildChanges:
         if value is not None:
             if value < guild.created_at:
                 raise InvalidFormBody.at("message_history_cutoff", "MESSAGE_HISTORY_CUTOFF_BEFORE_GUILD_CREATION")
-            if value > self._clock.now_ms():
+            if value > self._core.clock.now_ms():
                 raise InvalidFormBody.at("message_history_cutoff", "MESSAGE_HISTORY_CUTOFF_IN_FUTURE")
         return value
 
@@ -274,7 +255,7 @@ class GuildChanges:
         changes = changes_between(logged(before), logged(after))
         if not any(change["key"] not in UNLOGGED for change in changes):
             return None
-        return self._audit_log.record(
+        return self._core.audit_log.record(
             connection, after.id, AuditAction.GUILD_UPDATE, actor, target_id=after.id, changes=changes
         )
 
@@ -282,21 +263,21 @@ class GuildChanges:
         """After the commit: Guild Update, and what follows from the change."""
         before, after = changed.before, changed.after
         guild_id = after.id
-        state = self._guild_states.get(guild_id)
+        state = self._core.guild_states.get(guild_id)
         if state is None:
             return
         state.put_guild(changed.after)
         for channel in changed.renamed:
             state.put_channel(channel)
         data = {**state.guild_object(), "guild_id": str(guild_id)}
-        self._bus.publish(Event(EventName.GUILD_UPDATE, data, ToGuild(guild_id)))
+        self._core.bus.publish(Event(EventName.GUILD_UPDATE, data, ToGuild(guild_id)))
         if (before.message_history_cutoff, before.owner_id) != (after.message_history_cutoff, after.owner_id):
-            self._bus.publish(GuildStateChanged(guild_id))
+            self._core.bus.publish(GuildStateChanged(guild_id))
         if changed.renamed:
-            self._bus.publish(GuildChannelsChanged(guild_id))
+            self._core.bus.publish(GuildChannelsChanged(guild_id))
         if changes_availability(before, after):
-            self._bus.publish(GuildAvailabilityChanged(guild_id))
-        self._audit_log.publish(changed.entry)
+            self._core.bus.publish(GuildAvailabilityChanged(guild_id))
+        self._core.audit_log.publish(changed.entry)
 
 
 def changes_availability(before: Guild, after: Guild) -> bool:

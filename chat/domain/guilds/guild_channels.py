@@ -14,27 +14,24 @@ import attrs
 
 from chat.auth.principal import Principal
 from chat.bus.audience import ToGuild
-from chat.bus.bus import Bus, Event, GuildChannelsChanged, GuildStateChanged
-from chat.config import Settings
+from chat.bus.bus import Event, GuildChannelsChanged, GuildStateChanged
+from chat.domain.core import Core
 from chat.domain.guilds.channel_fields import CONVERTIBLE_TYPES, stored_fields, voice_defaults
 from chat.domain.guilds.permission_overwrites import overwrites_of_body
 from chat.domain.guilds.vanity_urls import lead_elsewhere
-from chat.domain.policy.instance_policy import InstancePolicy
 from chat.domain.presence.voice_regions import VoiceRegions
-from chat.domain.standing.access import Access, require_seen
-from chat.domain.standing.audit_log import Actor, AuditLog, changes_between
+from chat.domain.standing.access import require_seen
+from chat.domain.standing.audit_log import Actor, changes_between
 from chat.domain.standing.channel_events import channel_updated
 from chat.domain.standing.expression_objects import EMOJIS
 from chat.domain.standing.forum_fields import FORUM_FIELDS, forum_errors, forum_object, with_forum
-from chat.domain.standing.guild_states import Channel, GuildState, GuildStates, Overwrite
+from chat.domain.standing.guild_states import Channel, GuildState, Overwrite
 from chat.domain.standing.thread_events import KnownThread, known_thread, thread_deleted
 from chat.errors import ApiError, FieldError, InvalidFormBody
 from chat.registries.audit_actions import AuditAction
 from chat.registries.channel_types import THREAD_ONLY_CHANNEL_TYPES, ChannelType
 from chat.registries.events import EventName
 from chat.registries.permissions import Permission
-from chat.snowflake import SnowflakeGenerator
-from chat.store.database import Database
 from chat.store.guilds import channels, guilds, loose_channels
 from chat.store.guilds.guilds import Guild
 from chat.store.standing.guild_audit_log import AuditLogEntry
@@ -69,30 +66,12 @@ class _Written:
     """Threads that went with a channel; of archived ones nobody knows."""
 
 
+@attrs.define(kw_only=True, eq=False)
 class GuildChannels:
     """The operations on channels of guilds."""
 
-    def __init__(
-        self,
-        database: Database,
-        guild_states: GuildStates,
-        access: Access,
-        bus: Bus,
-        audit_log: AuditLog,
-        snowflakes: SnowflakeGenerator,
-        settings: Settings,
-        policy: InstancePolicy,
-        regions: VoiceRegions,
-    ) -> None:
-        self._database = database
-        self._guild_states = guild_states
-        self._access = access
-        self._bus = bus
-        self._audit_log = audit_log
-        self._snowflakes = snowflakes
-        self._settings = settings
-        self._policy = policy
-        self._regions = regions
+    _core: Core
+    _regions: VoiceRegions
 
     async def create(
         self,
@@ -110,9 +89,9 @@ class GuildChannels:
             MAX_GUILD_CHANNELS, MAX_CATEGORY_CHANNELS.
         :raises InvalidFormBody: with every field that cannot be taken.
         """
-        access = self._access.guild(principal, guild_id, MANAGE_CHANNELS)
+        access = self._core.access.guild(principal, guild_id, MANAGE_CHANNELS)
         state = access.state
-        columns, errors = stored_fields(kind, fields, state.guild.features, self._settings.limits)
+        columns, errors = stored_fields(kind, fields, state.guild.features, self._core.settings.limits)
         if kind in THREAD_ONLY_CHANNEL_TYPES and fields.keys() & FORUM_FIELDS:
             errors += forum_errors(fields, {emoji.id for emoji in state.expressions(EMOJIS)})
         if errors:
@@ -122,12 +101,12 @@ class GuildChannels:
         own = overwrites_of_body(principal, access.permissions, state, (), overwrites)
         require_seen(state, principal.user_id, columns.get("parent_id"))
         if kind is ChannelType.GUILD_VOICE:
-            columns = {**voice_defaults(self._settings.limits), **columns}
-        channel_id = self._snowflakes()
+            columns = {**voice_defaults(self._core.settings.limits), **columns}
+        channel_id = self._core.snowflakes()
 
         def unit(connection: sqlite3.Connection) -> _Written:
             present = _channels(connection, guild_id)
-            if len(present) >= self._settings.limits.max_guild_channels:
+            if len(present) >= self._core.settings.limits.max_guild_channels:
                 raise ApiError("MAX_GUILD_CHANNELS")
             parent = self._parent(present, kind, columns.get("parent_id"))
             siblings = [channel for channel in present.values() if channel.parent_id == columns.get("parent_id")]
@@ -140,20 +119,20 @@ class GuildChannels:
                 **columns,
             )
             if kind in THREAD_ONLY_CHANNEL_TYPES:
-                made = with_forum(made, fields, self._snowflakes)
+                made = with_forum(made, fields, self._core.snowflakes)
             channels.insert(connection, [made])
             actor = Actor(principal.user_id, reason)
             return _Written((made,), (self._record(connection, AuditAction.CHANNEL_CREATE, actor, None, made),))
 
         def then(written: _Written) -> None:
-            state = self._guild_states.get(guild_id)
+            state = self._core.guild_states.get(guild_id)
             if state is not None:
                 self._put(state, written)
-                self._bus.publish(GuildStateChanged(guild_id))
-                self._audit_log.publish(*written.entries)
+                self._core.bus.publish(GuildStateChanged(guild_id))
+                self._core.audit_log.publish(*written.entries)
 
-        await self._database.write(unit, then)
-        current = self._guild_states.get(guild_id)
+        await self._core.database.write(unit, then)
+        current = self._core.guild_states.get(guild_id)
         if current is None or channel_id not in current.channels:
             raise ApiError("UNKNOWN_CHANNEL")
         return current.channel_object(channel_id)
@@ -175,7 +154,7 @@ class GuildChannels:
         :raises InvalidFormBody: as `create`.
         """
         region_alone = overwrites is None and fields.keys() == {"rtc_region"}
-        access = self._access.guild_channel(principal, channel_id, 0 if region_alone else MANAGE_CHANNELS)
+        access = self._core.access.guild_channel(principal, channel_id, 0 if region_alone else MANAGE_CHANNELS)
         if region_alone and not access.may(UPDATE_RTC_REGION):
             access.require(MANAGE_CHANNELS)
         if overwrites is not None:
@@ -183,7 +162,7 @@ class GuildChannels:
         state, known = access.state, access.channel
         guild_id = state.id
         kind = _converted(known, fields)
-        columns, errors = stored_fields(kind, fields, state.guild.features, self._settings.limits)
+        columns, errors = stored_fields(kind, fields, state.guild.features, self._core.settings.limits)
         if kind in THREAD_ONLY_CHANNEL_TYPES and fields.keys() & FORUM_FIELDS:
             errors += forum_errors(fields, {emoji.id for emoji in state.expressions(EMOJIS)})
         if errors:
@@ -203,7 +182,7 @@ class GuildChannels:
                 raise ApiError("CHANNEL_HAS_THREADS")
             after = attrs.evolve(before, type=kind, **columns)
             if kind in THREAD_ONLY_CHANNEL_TYPES:
-                after = with_forum(after, fields, self._snowflakes)
+                after = with_forum(after, fields, self._core.snowflakes)
             if overwrites is not None:
                 kept = overwrites_of_body(principal, access.permissions, state, before.overwrites, overwrites)
                 after = attrs.evolve(after, overwrites=kept)
@@ -213,15 +192,15 @@ class GuildChannels:
             return _Written((after,), (self._record(connection, AuditAction.CHANNEL_UPDATE, actor, before, after),))
 
         def then(written: _Written) -> None:
-            state = self._guild_states.get(guild_id)
+            state = self._core.guild_states.get(guild_id)
             if state is None:
                 return
             self._put(state, written)
-            self._bus.publish(GuildStateChanged(guild_id), channel_updated(state, channel_id))
-            self._audit_log.publish(*written.entries)
+            self._core.bus.publish(GuildStateChanged(guild_id), channel_updated(state, channel_id))
+            self._core.audit_log.publish(*written.entries)
 
-        await self._database.write(unit, then)
-        return self._access.guild_channel(principal, channel_id).channel_object()
+        await self._core.database.write(unit, then)
+        return self._core.access.guild_channel(principal, channel_id).channel_object()
 
     async def reorder(
         self, principal: Principal, guild_id: int, moves: Mapping[int, Move], reason: str | None = None
@@ -233,12 +212,12 @@ class GuildChannels:
             a category or a sibling to stand behind; MAX_CATEGORY_CHANNELS.
         :raises InvalidFormBody: CHANNEL_NOT_FOUND for a channel that the guild does not have; as `create` for parents.
         """
-        state = self._access.guild(principal, guild_id, MANAGE_CHANNELS).state
+        state = self._core.access.guild(principal, guild_id, MANAGE_CHANNELS).state
         _require_present(state.channels, moves)
         held: dict[int, int] = {}
         for channel_id, move in moves.items():
             needed = MANAGE_CHANNELS | MANAGE_ROLES if move.lock_permissions else MANAGE_CHANNELS
-            held[channel_id] = self._access.guild_channel(principal, channel_id, needed).permissions
+            held[channel_id] = self._core.access.guild_channel(principal, channel_id, needed).permissions
             require_seen(state, principal.user_id, move.parent_id, move.after_id)
 
         def unit(connection: sqlite3.Connection) -> _Written:
@@ -261,22 +240,22 @@ class GuildChannels:
             return _Written(changed, tuple(entries))
 
         def then(written: _Written) -> None:
-            state = self._guild_states.get(guild_id)
+            state = self._core.guild_states.get(guild_id)
             if state is None or not written.channels:
                 return
             self._put(state, written)
             moved = frozenset(channel.id for channel in written.channels)
-            self._bus.publish(GuildStateChanged(guild_id), GuildChannelsChanged(guild_id, moved))
-            self._audit_log.publish(*written.entries)
+            self._core.bus.publish(GuildStateChanged(guild_id), GuildChannelsChanged(guild_id, moved))
+            self._core.audit_log.publish(*written.entries)
 
-        await self._database.write(unit, then)
+        await self._core.database.write(unit, then)
 
     async def delete(self, principal: Principal, channel_id: int, reason: str | None = None) -> dict[str, Any]:
         """Delete a channel; what a category held comes to the root. Returns the channel object as it was.
 
         :raises ApiError: as `Access.guild_channel` with MANAGE_CHANNELS.
         """
-        access = self._access.guild_channel(principal, channel_id, MANAGE_CHANNELS)
+        access = self._core.access.guild_channel(principal, channel_id, MANAGE_CHANNELS)
         guild_id, shown = access.state.id, dict(access.channel_object())
 
         def unit(connection: sqlite3.Connection) -> _Written:
@@ -302,21 +281,21 @@ class GuildChannels:
             return _Written(orphans, (entry,), changed, below)
 
         def then(written: _Written) -> None:
-            state = self._guild_states.get(guild_id)
+            state = self._core.guild_states.get(guild_id)
             if state is None:
                 return
-            self._bus.publish(*(thread_deleted(known) for known in written.gone))
+            self._core.bus.publish(*(thread_deleted(known) for known in written.gone))
             state.drop_channel(channel_id)
             self._put(state, written)
-            self._bus.publish(GuildStateChanged(guild_id, deleted={channel_id: shown}))
-            self._bus.publish(*(channel_updated(state, channel.id) for channel in written.channels))
+            self._core.bus.publish(GuildStateChanged(guild_id, deleted={channel_id: shown}))
+            self._core.bus.publish(*(channel_updated(state, channel.id) for channel in written.channels))
             if written.guild is not None:
                 state.put_guild(written.guild)
                 data = {**state.guild_object(), "guild_id": str(guild_id)}
-                self._bus.publish(Event(EventName.GUILD_UPDATE, data, ToGuild(guild_id)))
-            self._audit_log.publish(*written.entries)
+                self._core.bus.publish(Event(EventName.GUILD_UPDATE, data, ToGuild(guild_id)))
+            self._core.audit_log.publish(*written.entries)
 
-        await self._database.write(unit, then)
+        await self._core.database.write(unit, then)
         return shown
 
     # Inside
@@ -324,7 +303,7 @@ class GuildChannels:
     def _require_unblocked(self, columns: Mapping[str, Any]) -> None:
         for name in ("name", "topic", "content_warning_text"):
             if columns.get(name) is not None:
-                self._policy.require_unblocked(columns[name])
+                self._core.policy.require_unblocked(columns[name])
 
     def _parent(self, present: Mapping[int, Channel], kind: ChannelType, parent_id: int | None) -> Channel | None:
         """The category to go into.
@@ -343,7 +322,7 @@ class GuildChannels:
         if parent.type != ChannelType.GUILD_CATEGORY:
             raise InvalidFormBody.at("parent_id", "PARENT_MUST_BE_CATEGORY")
         held = sum(channel.parent_id == parent_id for channel in present.values())
-        if held >= self._settings.limits.max_channels_per_category:
+        if held >= self._core.settings.limits.max_channels_per_category:
             raise ApiError("MAX_CATEGORY_CHANNELS")
         return parent
 
@@ -378,7 +357,7 @@ class GuildChannels:
         changes = changes_between(_logged(before), _logged(after))
         if action is AuditAction.CHANNEL_UPDATE and not changes:
             return None
-        return self._audit_log.record(
+        return self._core.audit_log.record(
             connection, known.guild_id or 0, action, actor, target_id=known.id, changes=changes
         )
 

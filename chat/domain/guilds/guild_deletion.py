@@ -17,23 +17,20 @@ import trio
 
 from chat.auth.principal import Principal
 from chat.bus.audience import ToGuild
-from chat.bus.bus import Bus, Event, GuildDeleted, GuildStateChanged
+from chat.bus.bus import Event, GuildDeleted, GuildStateChanged
 from chat.domain.accounts import guild_folders
+from chat.domain.core import Core
 from chat.domain.guilds.guild_changes import logged
 from chat.domain.policy.errands import Errand, Errands, State
-from chat.domain.policy.instance_policy import InstancePolicy
 from chat.domain.signing_in.sudo import SudoMode, SudoProof
-from chat.domain.standing.access import Access
-from chat.domain.standing.audit_log import Actor, AuditLog, changes_between
+from chat.domain.standing.audit_log import Actor, changes_between
 from chat.domain.standing.guild_objects import guild_object
-from chat.domain.standing.guild_states import GuildStates
 from chat.errors import ApiError, StorageUnavailable
 from chat.registries.audit_actions import AuditAction
 from chat.registries.errands import ErrandKind
 from chat.registries.events import EventName
 from chat.store import errands
 from chat.store.accounts import accounts, user_guild_settings
-from chat.store.database import Database
 from chat.store.guilds import guilds, loose_channels, members
 from chat.store.guilds.guilds import Guild
 from chat.store.standing.guild_audit_log import AuditLogEntry
@@ -62,33 +59,16 @@ class _Transferred:
 class GuildDeletion:
     """Deletes guilds, and hands them over. Hears the bus."""
 
-    def __init__(
-        self,
-        database: Database,
-        guild_states: GuildStates,
-        access: Access,
-        bus: Bus,
-        audit_log: AuditLog,
-        policy: InstancePolicy,
-        sudo: SudoMode,
-        errands_: Errands,
-        messages_gone: Callable[[], None],
-    ) -> None:
+    def __init__(self, core: Core, sudo: SudoMode, messages_gone: Callable[[], None]) -> None:
+        self._core = core
         """`messages_gone` is told when messages went that no event names."""
         self._messages_gone = messages_gone
-        self._database = database
-        self._guild_states = guild_states
-        self._access = access
-        self._bus = bus
-        self._audit_log = audit_log
-        self._policy = policy
         self._sudo = sudo
-        self._errands = errands_
-        errands_.handle(ErrandKind.FORGET_GUILD, self._forget_in_settings)
+        core.errands.handle(ErrandKind.FORGET_GUILD, self._forget_in_settings)
         self._wake = trio.Event()
-        bus.subscribe(GuildDeleted, self._place_gone)
-        bus.subscribe(GuildStateChanged, self._place_gone)
-        bus.subscribe_events(LEAVING_MESSAGES, self._place_gone)
+        core.bus.subscribe(GuildDeleted, self._place_gone)
+        core.bus.subscribe(GuildStateChanged, self._place_gone)
+        core.bus.subscribe_events(LEAVING_MESSAGES, self._place_gone)
 
     def _place_gone(self, signal: GuildDeleted | GuildStateChanged | Event) -> None:
         """Look again where a guild, a channel, a thread or a group has gone: its messages may have been left behind."""
@@ -102,8 +82,8 @@ class GuildDeletion:
             (not the owner, in this order).
         :raises InvalidFormBody: for a wrong proof.
         """
-        access = self._access.guild(principal, guild_id)
-        if self._policy.protects(guild_id):
+        access = self._core.access.guild(principal, guild_id)
+        if self._core.policy.protects(guild_id):
             raise ApiError("SINGLE_COMMUNITY_CANNOT_DELETE")
         await self._sudo.require(principal.account, proof)
         if access.state.guild.owner_id != principal.user_id:
@@ -120,7 +100,7 @@ class GuildDeletion:
 
         :raises ApiError: SINGLE_COMMUNITY_CANNOT_DELETE, UNKNOWN_GUILD, and what `first` raises.
         """
-        if self._policy.protects(guild_id):
+        if self._core.policy.protects(guild_id):
             raise ApiError("SINGLE_COMMUNITY_CANNOT_DELETE")
 
         def unit(connection: sqlite3.Connection) -> Errand:
@@ -128,15 +108,15 @@ class GuildDeletion:
             if guild is None:
                 raise ApiError("UNKNOWN_GUILD")
             first(connection, guild)
-            return delete_in(connection, self._errands, guild_id)
+            return delete_in(connection, self._core.errands, guild_id)
 
         def then(_: Errand) -> None:
-            self._bus.publish(GuildDeleted(guild_id))
-            self._guild_states.forget(guild_id)
+            self._core.bus.publish(GuildDeleted(guild_id))
+            self._core.guild_states.forget(guild_id)
 
-        errand = await self._database.write(unit, then)
+        errand = await self._core.database.write(unit, then)
         log.info("guild deleted", guild_id=guild_id)
-        await self._errands.finish(errand)
+        await self._core.errands.finish(errand)
 
     async def _forget_in_settings(self, errand: Errand) -> None:
         guild_id: int = errand.state["guild_id"]
@@ -155,7 +135,7 @@ class GuildDeletion:
 
         def then(changed: dict[int, dict[str, Any]]) -> None:
             for user_id, settings in changed.items():
-                self._bus.publish(guild_folders.settings_changed(user_id, settings))
+                self._core.bus.publish(guild_folders.settings_changed(user_id, settings))
 
         while not errand.is_over:
             await errand.step(portion, then)
@@ -168,7 +148,7 @@ class GuildDeletion:
         :raises ApiError: as `Access.guild`; SUDO_MODE_REQUIRED, MISSING_PERMISSIONS, UNKNOWN_MEMBER,
             CANNOT_TRANSFER_OWNERSHIP_TO_BOT.
         """
-        access = self._access.guild(principal, guild_id)
+        access = self._core.access.guild(principal, guild_id)
         await self._sudo.require(principal.account, proof)
         if access.state.guild.owner_id != principal.user_id:
             raise ApiError("MISSING_PERMISSIONS")
@@ -182,7 +162,7 @@ class GuildDeletion:
             require_successor(connection, guild_id, new_owner_id)
             after = attrs.evolve(before, owner_id=new_owner_id)
             guilds.replace(connection, after)
-            entry = self._audit_log.record(
+            entry = self._core.audit_log.record(
                 connection,
                 guild_id,
                 AuditAction.GUILD_UPDATE,
@@ -193,14 +173,16 @@ class GuildDeletion:
             return _Transferred(after, entry)
 
         def then(transferred: _Transferred) -> None:
-            state = self._guild_states.get(guild_id)
+            state = self._core.guild_states.get(guild_id)
             if state is not None:
                 state.put_guild(transferred.guild)
                 data = {**state.guild_object(), "guild_id": str(guild_id)}
-                self._bus.publish(Event(EventName.GUILD_UPDATE, data, ToGuild(guild_id)), GuildStateChanged(guild_id))
-            self._audit_log.publish(transferred.entry)
+                self._core.bus.publish(
+                    Event(EventName.GUILD_UPDATE, data, ToGuild(guild_id)), GuildStateChanged(guild_id)
+                )
+            self._core.audit_log.publish(transferred.entry)
 
-        transferred = await self._database.write(unit, then)
+        transferred = await self._core.database.write(unit, then)
         return guild_object(transferred.guild)
 
     async def run(self) -> None:
@@ -208,7 +190,9 @@ class GuildDeletion:
         while True:
             self._wake = trio.Event()
             try:
-                while await self._database.write(lambda connection: loose_channels.sweep(connection, MESSAGES_AT_ONCE)):
+                while await self._core.database.write(
+                    lambda connection: loose_channels.sweep(connection, MESSAGES_AT_ONCE)
+                ):
                     self._messages_gone()
                     await trio.lowlevel.checkpoint()
             except StorageUnavailable:

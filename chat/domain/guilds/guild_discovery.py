@@ -9,17 +9,15 @@ from typing import Any
 import attrs
 
 from chat.auth.principal import Principal
+from chat.domain.core import Core
 from chat.domain.guilds.invites import CLOSING_FEATURES
 from chat.domain.guilds.memberships import Memberships
 from chat.domain.policy.phrase_matcher import comparable_text
-from chat.domain.standing.access import Access
 from chat.domain.standing.guild_objects import partial_guild_object
-from chat.domain.standing.guild_states import GuildStates
 from chat.errors import ApiError
 from chat.registries.discovery import CATEGORY_NAMES, DiscoveryCategory
 from chat.registries.guild_features import UNAVAILABLE_GUILD_FEATURES, GuildFeature
 from chat.registries.join_sources import JoinSource
-from chat.store.database import Database
 from chat.store.guilds import discovery_applications, guilds
 from chat.store.guilds.discovery_applications import DiscoveryApplication
 from chat.store.guilds.guilds import Guild
@@ -38,22 +36,13 @@ def categories() -> list[dict[str, Any]]:
     return [{"id": int(category), "name": name} for category, name in CATEGORY_NAMES.items()]
 
 
+@attrs.define(kw_only=True, eq=False)
 class GuildDiscovery:
     """The operations on public discovery. `online_count` says how many members of a guild are online."""
 
-    def __init__(
-        self,
-        database: Database,
-        guild_states: GuildStates,
-        access: Access,
-        memberships: Memberships,
-        online_count: Callable[[int], int],
-    ) -> None:
-        self._database = database
-        self._guild_states = guild_states
-        self._access = access
-        self._memberships = memberships
-        self._online_count = online_count
+    _core: Core
+    _memberships: Memberships
+    _online_count: Callable[[int], int]
 
     async def listed(
         self, *, limit: int, offset: int, category: DiscoveryCategory | None = None, text: str | None = None
@@ -76,7 +65,7 @@ class GuildDiscovery:
             fitting = [found for found in said if fits(found)]
             return fitting[offset : offset + limit], len(fitting)
 
-        page, total = await self._database.read(query)
+        page, total = await self._core.database.read(query)
         return {"guilds": [self._object(found) for found in page], "total": total}
 
     async def join(self, principal: Principal, guild_id: int, address: str | None) -> None:
@@ -85,10 +74,10 @@ class GuildDiscovery:
         :raises ApiError: UNKNOWN_GUILD, ACCESS_DENIED, MISSING_ACCESS, DISCOVERY_NOT_DISCOVERABLE; INVITES_DISABLED
             while the guild takes nobody in; as `Memberships.join`.
         """
-        state = self._guild_states.get(guild_id)
+        state = self._core.guild_states.get(guild_id)
         if state is None:
             raise ApiError("UNKNOWN_GUILD")
-        self._access.require_open(principal, state)
+        self._core.access.require_open(principal, state)
         if GuildFeature.DISCOVERABLE not in state.guild.features:
             raise ApiError("DISCOVERY_NOT_DISCOVERABLE")
         if CLOSING_FEATURES & state.guild.features and state.member(principal.user_id) is None:

@@ -10,16 +10,14 @@ from typing import Final
 import attrs
 
 from chat.bus.audience import ToGuild
-from chat.bus.bus import Bus, Event, GuildDeleted, GuildStateChanged
+from chat.bus.bus import Event, GuildDeleted, GuildStateChanged
+from chat.domain.core import Core
 from chat.domain.guilds import guild_deletion
 from chat.domain.guilds.guild_changes import logged
-from chat.domain.policy.errands import Errands
-from chat.domain.standing.audit_log import Actor, AuditLog, changes_between
-from chat.domain.standing.guild_states import GuildStates
+from chat.domain.standing.audit_log import Actor, changes_between
 from chat.domain.standing.role_hierarchy import rank_of
 from chat.registries.audit_actions import AuditAction
 from chat.registries.events import EventName
-from chat.store.database import Database
 from chat.store.guilds import guild_succession, guilds, roles
 from chat.store.guilds.guilds import Guild
 from chat.store.standing.guild_audit_log import AuditLogEntry
@@ -37,17 +35,11 @@ class Succession:
     entry: AuditLogEntry | None = None
 
 
+@attrs.define(kw_only=True, eq=False)
 class GuildSuccession:
     """Finds new owners for guilds."""
 
-    def __init__(
-        self, database: Database, guild_states: GuildStates, bus: Bus, audit_log: AuditLog, errands: Errands
-    ) -> None:
-        self._database = database
-        self._guild_states = guild_states
-        self._bus = bus
-        self._audit_log = audit_log
-        self._errands = errands
+    _core: Core
 
     async def successor(self, guild_id: int, owner_id: int) -> int | None:
         """Who is next after the owner; None where nobody is left."""
@@ -56,7 +48,7 @@ class GuildSuccession:
             ranked = sorted(roles.of_guild(connection, guild_id), key=rank_of, reverse=True)
             return guild_succession.successor(connection, guild_id, owner_id, [role.id for role in ranked])
 
-        return await self._database.read(query)
+        return await self._core.database.read(query)
 
     def pass_on(
         self, connection: sqlite3.Connection, guild_id: int, owner_id: int, successor_id: int | None
@@ -69,13 +61,13 @@ class GuildSuccession:
         if successor_id is None:
             if guild_succession.anybody_beside(connection, guild_id, owner_id):
                 return None
-            guild_deletion.delete_in(connection, self._errands, guild_id)
+            guild_deletion.delete_in(connection, self._core.errands, guild_id)
             return Succession(guild_id, None)
         if not guild_succession.is_person_in(connection, guild_id, successor_id):
             return None
         after = attrs.evolve(guild, owner_id=successor_id)
         guilds.replace(connection, after)
-        entry = self._audit_log.record(
+        entry = self._core.audit_log.record(
             connection,
             guild_id,
             AuditAction.GUILD_UPDATE,
@@ -89,14 +81,14 @@ class GuildSuccession:
         """After the commit: tell the members who owns the guild, or that it is gone."""
         guild_id = succession.guild_id
         if succession.after is None:
-            self._bus.publish(GuildDeleted(guild_id))
-            self._guild_states.forget(guild_id)
-            self._errands.look_again()
+            self._core.bus.publish(GuildDeleted(guild_id))
+            self._core.guild_states.forget(guild_id)
+            self._core.errands.look_again()
             return
-        state = self._guild_states.loaded(guild_id)
+        state = self._core.guild_states.loaded(guild_id)
         if state is not None:
             state.put_guild(succession.after)
             data = {**state.guild_object(), "guild_id": str(guild_id)}
-            self._bus.publish(Event(EventName.GUILD_UPDATE, data, ToGuild(guild_id)), GuildStateChanged(guild_id))
+            self._core.bus.publish(Event(EventName.GUILD_UPDATE, data, ToGuild(guild_id)), GuildStateChanged(guild_id))
         if succession.entry is not None:
-            self._audit_log.publish(succession.entry)
+            self._core.audit_log.publish(succession.entry)

@@ -10,29 +10,24 @@ from typing import Any, Final
 import attrs
 
 from chat.auth.principal import Principal
-from chat.bus.bus import Bus, GuildJoined
-from chat.clock import Clock
-from chat.config import Settings
+from chat.bus.bus import GuildJoined
 from chat.domain.accounts import guild_folders
+from chat.domain.core import Core
 from chat.domain.guilds.guild_plan import default_plan, founded
 from chat.domain.guilds.guild_template import plan_of, read_template
 from chat.domain.policy import images
 from chat.domain.policy.images import ICONS
-from chat.domain.policy.instance_policy import InstancePolicy
 from chat.domain.policy.limits import limits_of
 from chat.domain.policy.media_library import MediaLibrary
-from chat.domain.standing.access import Access, sees_threads
+from chat.domain.standing.access import sees_threads
 from chat.domain.standing.expression_objects import EMOJIS, STICKERS
 from chat.domain.standing.guild_objects import guild_object
-from chat.domain.standing.guild_states import GuildStates
 from chat.domain.standing.permissions import ADMINISTRATOR, without_thread_bits
 from chat.domain.standing.verification import has_verified_address, is_unclaimed
 from chat.errors import ApiError, InvalidFormBody
 from chat.protocol.visible_text import tidy
 from chat.registries.guild_features import NEW_GUILD_FEATURES
 from chat.registries.permissions import FULL_MASK
-from chat.snowflake import SnowflakeGenerator
-from chat.store.database import Database
 from chat.store.guilds import channels, guilds, members, roles
 from chat.store.guilds.guilds import Guild
 
@@ -71,32 +66,13 @@ class _Listed:
     granted: dict[int, int]
 
 
+@attrs.define(kw_only=True, eq=False)
 class Guilds:
     """The operations on guilds. `online_count` says how many members of a guild are online."""
 
-    def __init__(
-        self,
-        database: Database,
-        guild_states: GuildStates,
-        access: Access,
-        bus: Bus,
-        clock: Clock,
-        snowflakes: SnowflakeGenerator,
-        settings: Settings,
-        policy: InstancePolicy,
-        media: MediaLibrary,
-        online_count: Callable[[int], int],
-    ) -> None:
-        self._database = database
-        self._guild_states = guild_states
-        self._access = access
-        self._bus = bus
-        self._clock = clock
-        self._snowflakes = snowflakes
-        self._settings = settings
-        self._policy = policy
-        self._media = media
-        self._online_count = online_count
+    _core: Core
+    _media: MediaLibrary
+    _online_count: Callable[[int], int]
 
     def require_may_create(self, principal: Principal) -> None:
         """What Create guild asks of the account before it looks at the body (guilds.md, Create guild).
@@ -111,7 +87,7 @@ class Guilds:
             raise ApiError("UNCLAIMED_ACCOUNT_CANNOT_CREATE_GUILDS")
         if not has_verified_address(account):
             raise ApiError("GUILD_CREATION_EMAIL_VERIFICATION_REQUIRED")
-        if self._policy.single_community:
+        if self._core.policy.single_community:
             raise ApiError("SINGLE_COMMUNITY_CANNOT_CREATE_GUILDS")
 
     async def create(self, principal: Principal, wish: GuildWish) -> dict[str, Any]:
@@ -124,22 +100,22 @@ class Guilds:
             as `read_template`.
         """
         self.require_may_create(principal)
-        account, limits = principal.account, self._settings.limits
+        account, limits = principal.account, self._core.settings.limits
         name = normalised_name(wish.name)
         template = None
         if wish.template is not None:
             template = await self._media.storage.computed(read_template, wish.template, limits)
-        guild_id = self._snowflakes()
+        guild_id = self._core.snowflakes()
         icon = None if wish.icon is None else await self._media.prepare(ICONS, guild_id, wish.icon, path="icon")
         for text in (name, *_texts(wish.template)):
-            self._policy.require_unblocked(text)
-        max_guilds = limits_of(self._settings, account, self._clock.now_ms()).max_guilds
+            self._core.policy.require_unblocked(text)
+        max_guilds = limits_of(self._core.settings, account, self._core.clock.now_ms()).max_guilds
 
         def require_room(connection: sqlite3.Connection) -> None:
             if guilds.count_of_user(connection, account.id) >= max_guilds:
                 raise ApiError("MAX_GUILDS")
 
-        await self._database.read(require_room)
+        await self._core.database.read(require_room)
         new = founded(
             default_plan(limits) if template is None else plan_of(template),
             guild_id=guild_id,
@@ -147,7 +123,7 @@ class Guilds:
             icon=None if icon is None else icon.hash,
             owner_id=account.id,
             features=frozenset() if wish.empty_features else frozenset(NEW_GUILD_FEATURES),
-            snowflakes=self._snowflakes,
+            snowflakes=self._core.snowflakes,
         )
 
         def unit(connection: sqlite3.Connection) -> dict[str, Any] | None:
@@ -160,17 +136,17 @@ class Guilds:
             return guild_folders.enter_guild(connection, account, guild_id)
 
         def then(settings: dict[str, Any] | None) -> None:
-            self._bus.publish(GuildJoined(guild_id, account.id))
+            self._core.bus.publish(GuildJoined(guild_id, account.id))
             if settings is not None:
-                self._bus.publish(guild_folders.settings_changed(account.id, settings))
+                self._core.bus.publish(guild_folders.settings_changed(account.id, settings))
 
         async with self._media.kept(icon):
-            await self._database.write(unit, then)
+            await self._core.database.write(unit, then)
         return guild_object(new.guild)
 
     async def of_account(self, principal: Principal, page: GuildPage) -> list[dict[str, Any]]:
         """List current user guilds: ascending by id; guilds that are unavailable are listed too."""
-        listed = await self._database.read(functools.partial(_list, principal.user_id, page))
+        listed = await self._core.database.read(functools.partial(_list, principal.user_id, page))
         threads = sees_threads(principal)
         return [self._listed_object(guild, listed, page, principal.user_id, threads) for guild in listed.guilds]
 
@@ -179,7 +155,7 @@ class Guilds:
 
         :raises ApiError: as `Access.guild`.
         """
-        state = self._access.guild(principal, guild_id).state
+        state = self._core.access.guild(principal, guild_id).state
         return {
             **state.guild_object(),
             "roles": state.role_objects(threads=sees_threads(principal)),
@@ -195,13 +171,13 @@ class Guilds:
 
         :raises ApiError: as `Access.guild`.
         """
-        return self._access.guild(principal, guild_id).state.role_objects(threads=sees_threads(principal))
+        return self._core.access.guild(principal, guild_id).state.role_objects(threads=sees_threads(principal))
 
     def _listed_object(
         self, guild: Guild, listed: _Listed, page: GuildPage, user_id: int, threads: bool
     ) -> dict[str, Any]:
         data = guild_object(guild)
-        is_known = guild.id not in self._guild_states.missing_guild_ids
+        is_known = guild.id not in self._core.guild_states.missing_guild_ids
         if is_known:
             mask = listed.granted[guild.id]
             if guild.owner_id == user_id or mask & ADMINISTRATOR:
@@ -209,7 +185,7 @@ class Guilds:
             data["permissions"] = str(mask if threads else without_thread_bits(mask))
         if threads:
             data["threads_active"] = True
-        if page.with_counts and not self._guild_states.counts_failing:
+        if page.with_counts and not self._core.guild_states.counts_failing:
             data["approximate_member_count"] = guild.member_count if is_known else 0
             data["approximate_presence_count"] = self._online_count(guild.id) if is_known else 0
         return data

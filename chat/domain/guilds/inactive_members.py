@@ -11,11 +11,10 @@ from typing import Final
 
 import trio
 
-from chat.bus.bus import Bus, Event
-from chat.clock import Clock
+from chat.bus.bus import Event
+from chat.domain.core import Core
 from chat.domain.presence.presences import Presences
 from chat.domain.presence.voice_states import VoiceStates
-from chat.domain.standing.guild_states import GuildStates
 from chat.registries.channel_types import ChannelType
 from chat.registries.events import EventName
 
@@ -26,17 +25,14 @@ LOOK_SECONDS: Final = 5.0
 class InactiveMembers:
     """Moves inactive members. Hears the bus."""
 
-    def __init__(
-        self, bus: Bus, guild_states: GuildStates, presences: Presences, voice_states: VoiceStates, clock: Clock
-    ) -> None:
-        self._guild_states = guild_states
+    def __init__(self, core: Core, presences: Presences, voice_states: VoiceStates) -> None:
+        self._core = core
         self._presences = presences
         self._voice_states = voice_states
-        self._clock = clock
         self._since: dict[int, int] = {}
         """Since when (Unix milliseconds) accounts in voice are seen inactive."""
         self._somebody_came = trio.Event()
-        bus.subscribe_events((EventName.VOICE_STATE_UPDATE,), self._voice_changed)
+        core.bus.subscribe_events((EventName.VOICE_STATE_UPDATE,), self._voice_changed)
 
     def _voice_changed(self, event: Event) -> None:
         """Note that somebody is in voice; `run` does the rest."""
@@ -53,11 +49,11 @@ class InactiveMembers:
     def _look(self) -> bool:
         """Move whoever is inactive for long enough; whether anybody is in voice."""
         connections = self._voice_states.every()
-        now_ms = self._clock.now_ms()
+        now_ms = self._core.clock.now_ms()
         away = {state.user_id for state in connections if self._presences.is_away(state.user_id)}
         self._since = {user_id: self._since.get(user_id, now_ms) for user_id in away}
         for state in connections:
-            guild = None if state.guild_id is None else self._guild_states.loaded(state.guild_id)
+            guild = None if state.guild_id is None else self._core.guild_states.loaded(state.guild_id)
             if guild is None or state.user_id not in away:
                 continue
             afk_channel = guild.channels.get(guild.guild.afk_channel_id or 0)

@@ -14,15 +14,13 @@ import attrs
 
 from chat.auth.principal import Principal
 from chat.bus.audience import ToChannel
-from chat.bus.bus import Bus, Event
-from chat.clock import Clock
-from chat.config import Settings
+from chat.bus.bus import Event
+from chat.domain.core import Core
 from chat.domain.guilds.group_invites import GroupInvites
 from chat.domain.guilds.invite_objects import InviteType, invite_object, invite_with_metadata
 from chat.domain.guilds.memberships import Memberships
-from chat.domain.standing.access import Access
-from chat.domain.standing.audit_log import Actor, AuditLog
-from chat.domain.standing.guild_states import GuildState, GuildStates
+from chat.domain.standing.audit_log import Actor
+from chat.domain.standing.guild_states import GuildState
 from chat.domain.standing.private_channels import PrivateChannelAccess
 from chat.errors import ApiError, StorageUnavailable
 from chat.registries.audit_actions import AuditAction
@@ -34,7 +32,6 @@ from chat.registries.join_sources import JoinSource
 from chat.registries.permissions import Permission
 from chat.store.accounts import accounts
 from chat.store.accounts.accounts import Account
-from chat.store.database import Database
 from chat.store.guilds import channels, guilds, invites
 from chat.store.guilds.guilds import Guild
 from chat.store.guilds.invites import Invite
@@ -93,37 +90,17 @@ class InviteTerms:
     temporary: bool = False
 
 
+@attrs.define(kw_only=True, eq=False)
 class Invites:
     """The operations on invites. `online_count` says how many members of a guild are online, `is_connected` whether an
     account has a gateway session."""
 
-    def __init__(
-        self,
-        database: Database,
-        guild_states: GuildStates,
-        access: Access,
-        memberships: Memberships,
-        bus: Bus,
-        clock: Clock,
-        randomness: Randomness,
-        settings: Settings,
-        online_count: Callable[[int], int],
-        is_connected: Callable[[int], bool],
-        audit_log: AuditLog,
-        group_invites: GroupInvites,
-    ) -> None:
-        self._database = database
-        self._group_invites = group_invites
-        self._guild_states = guild_states
-        self._access = access
-        self._memberships = memberships
-        self._bus = bus
-        self._clock = clock
-        self._randomness = randomness
-        self._settings = settings
-        self._online_count = online_count
-        self._is_connected = is_connected
-        self._audit_log = audit_log
+    _core: Core
+    _memberships: Memberships
+    _randomness: Randomness
+    _online_count: Callable[[int], int]
+    _is_connected: Callable[[int], bool]
+    _group_invites: GroupInvites
 
     async def create(
         self, principal: Principal, channel_id: int, terms: InviteTerms, reason: str | None = None
@@ -137,7 +114,7 @@ class Invites:
         if group is not None:
             wanted = self._new_invite(0, channel_id, principal.user_id, terms)
             return await self._group_invites.create(group, wanted, unique=terms.unique, new_code=self._code)
-        access = self._access.guild_channel(principal, channel_id, CREATE_INSTANT_INVITE)
+        access = self._core.access.guild_channel(principal, channel_id, CREATE_INSTANT_INVITE)
         if access.channel.type not in INVITABLE_CHANNEL_TYPES:
             raise ApiError("INVALID_CHANNEL_TYPE")
         if access.state.guild.disabled_operations & INSTANT_INVITES:
@@ -155,7 +132,7 @@ class Invites:
             invites.delete_dead(connection, guild.id, wanted.created_at)
             if (
                 invites.count_of_guild(connection, guild.id, except_code=guild.vanity_url_code)
-                >= self._settings.limits.max_guild_invites
+                >= self._core.settings.limits.max_guild_invites
             ):
                 raise ApiError("MAX_INVITES")
             if not invites.insert(connection, wanted):
@@ -165,13 +142,13 @@ class Invites:
         def then(made: _Made | None) -> None:
             if made is not None and made.entry is not None:
                 data = self._metadata(access.state, wanted, principal.account)
-                self._bus.publish(Event(EventName.INVITE_CREATE, data, _managers(wanted)))
-                self._audit_log.publish(made.entry)
+                self._core.bus.publish(Event(EventName.INVITE_CREATE, data, _managers(wanted)))
+                self._core.audit_log.publish(made.entry)
 
-        made = await self._database.write(unit, then)
+        made = await self._core.database.write(unit, then)
         while made is None:  # the code was taken
             wanted = attrs.evolve(wanted, code=self._code())
-            made = await self._database.write(unit, then)
+            made = await self._core.database.write(unit, then)
         return self._metadata(access.state, made.invite, principal.account)
 
     async def get(self, code: str) -> dict[str, Any]:
@@ -180,7 +157,7 @@ class Invites:
         :raises ApiError: UNKNOWN_INVITE, also for one whose time is over or whose uses are spent.
         :raises StorageUnavailable: also where nothing else was read before, as without a credential.
         """
-        if self._database.failing:
+        if self._core.database.failing:
             raise StorageUnavailable
         invite = self._known(code)
         if invite.type == InviteType.GROUP_DM:
@@ -199,13 +176,13 @@ class Invites:
         if invite.type == InviteType.GROUP_DM:
             return await self._group_invites.accept(principal.account, invite)
         invite, state = self._live(invite)
-        self._access.require_open(principal, state)
+        self._core.access.require_open(principal, state)
         if state.member(principal.user_id) is not None:
             return self._object(invite, state)
         _require_open_to_invites(state.guild)
         if invite.temporary and not self._is_connected(principal.user_id):
             raise ApiError("TEMPORARY_INVITE_REQUIRES_PRESENCE")
-        now = self._clock.now_ms()
+        now = self._core.clock.now_ms()
 
         def spend(connection: sqlite3.Connection) -> None:
             guild = guilds.by_id(connection, state.id)
@@ -236,12 +213,12 @@ class Invites:
             await self._group_invites.delete(principal, invite)
             return
         invite, _ = self._live(invite)
-        access = self._access.guild(principal, invite.guild_id or 0)
+        access = self._core.access.guild(principal, invite.guild_id or 0)
         if invite.inviter_id != principal.user_id:
             if access.permissions & MANAGE_GUILD:
-                self._access.guild(principal, access.state.id, MANAGE_GUILD)
+                self._core.access.guild(principal, access.state.id, MANAGE_GUILD)
             else:
-                self._access.guild_channel(principal, invite.channel_id, MANAGE_CHANNELS)
+                self._core.access.guild_channel(principal, invite.channel_id, MANAGE_CHANNELS)
 
         def unit(connection: sqlite3.Connection) -> AuditLogEntry:
             guild = guilds.by_id(connection, access.state.id)
@@ -253,10 +230,10 @@ class Invites:
 
         def then(entry: AuditLogEntry) -> None:
             data = {"code": invite.code, "channel_id": str(invite.channel_id), "guild_id": str(access.state.id)}
-            self._bus.publish(Event(EventName.INVITE_DELETE, data, _managers(invite)))
-            self._audit_log.publish(entry)
+            self._core.bus.publish(Event(EventName.INVITE_DELETE, data, _managers(invite)))
+            self._core.audit_log.publish(entry)
 
-        await self._database.write(unit, then)
+        await self._core.database.write(unit, then)
 
     async def of_channel(self, principal: Principal, channel_id: int) -> list[dict[str, Any]]:
         """The invites that lead to a channel, newest first, without a custom invite code.
@@ -266,47 +243,47 @@ class Invites:
         group = self._group(principal, channel_id)
         if group is not None:
             return self._group_invites.of_channel(group)
-        access = self._access.guild_channel(principal, channel_id, MANAGE_CHANNELS)
-        return await self._listed(access.state, functools.partial(_of_channel, channel_id, self._clock.now_ms()))
+        access = self._core.access.guild_channel(principal, channel_id, MANAGE_CHANNELS)
+        return await self._listed(access.state, functools.partial(_of_channel, channel_id, self._core.clock.now_ms()))
 
     async def of_guild(self, principal: Principal, guild_id: int) -> list[dict[str, Any]]:
         """The invites of a guild, newest first, without its custom invite code.
 
         :raises ApiError: as `Access.guild`, with MANAGE_GUILD.
         """
-        access = self._access.guild(principal, guild_id, MANAGE_GUILD)
-        return await self._listed(access.state, functools.partial(_of_guild, guild_id, self._clock.now_ms()))
+        access = self._core.access.guild(principal, guild_id, MANAGE_GUILD)
+        return await self._listed(access.state, functools.partial(_of_guild, guild_id, self._core.clock.now_ms()))
 
     def take_up(self, code: str, entry_id: int) -> None:
         """Tell of an invite that was made beside this server, and of its entry in the guild's audit log.
 
         A guild that is not in memory has no session connected to it, so there is nobody to tell.
         """
-        reader = self._database.reader
-        invite = invites.by_code(reader, code, self._clock.now_ms())
-        state = None if invite is None else self._guild_states.loaded(invite.guild_id or 0)
+        reader = self._core.database.reader
+        invite = invites.by_code(reader, code, self._core.clock.now_ms())
+        state = None if invite is None else self._core.guild_states.loaded(invite.guild_id or 0)
         if invite is not None and state is not None and invite.channel_id in state.channels:
             data = self._metadata(state, invite, None)
-            self._bus.publish(Event(EventName.INVITE_CREATE, data, _managers(invite)))
+            self._core.bus.publish(Event(EventName.INVITE_CREATE, data, _managers(invite)))
             self._publish_entry(entry_id)
 
     def take_up_deleted(self, code: str, guild_id: int, channel_id: int, entry_id: int) -> None:
         """As `take_up`, for an invite that was deleted."""
-        if self._guild_states.loaded(guild_id) is not None:
+        if self._core.guild_states.loaded(guild_id) is not None:
             data = {"code": code, "channel_id": str(channel_id), "guild_id": str(guild_id)}
             audience = ToChannel(guild_id, channel_id, permission=MANAGE_CHANNELS)
-            self._bus.publish(Event(EventName.INVITE_DELETE, data, audience))
+            self._core.bus.publish(Event(EventName.INVITE_DELETE, data, audience))
             self._publish_entry(entry_id)
 
     def _publish_entry(self, entry_id: int) -> None:
-        entry = guild_audit_log.by_id(self._database.reader, entry_id)
+        entry = guild_audit_log.by_id(self._core.database.reader, entry_id)
         if entry is not None:
-            self._audit_log.publish(entry)
+            self._core.audit_log.publish(entry)
 
     async def _listed(
         self, state: GuildState, query: Callable[[sqlite3.Connection], list[tuple[Invite, Account | None]]]
     ) -> list[dict[str, Any]]:
-        found = await self._database.read(query)
+        found = await self._core.database.read(query)
         return [
             self._metadata(state, invite, inviter)
             for invite, inviter in found
@@ -332,7 +309,7 @@ class Invites:
         }
         if invite.inviter_id is not None:
             options["inviter_id"] = str(invite.inviter_id)
-        return self._audit_log.record(
+        return self._core.audit_log.record(
             connection,
             invite.guild_id or 0,
             action,
@@ -342,7 +319,7 @@ class Invites:
         )
 
     def _new_invite(self, guild_id: int, channel_id: int, inviter_id: int, terms: InviteTerms) -> Invite:
-        now = self._clock.now_ms()
+        now = self._core.clock.now_ms()
         return Invite(
             code=self._code(),
             type=InviteType.GUILD.value,
@@ -361,13 +338,13 @@ class Invites:
 
     def _group(self, principal: Principal, channel_id: int) -> PrivateChannelAccess | None:
         """The caller's access to a group with this id, if it is one."""
-        if self._guild_states.guild_of_channel(channel_id) is not None:
+        if self._core.guild_states.guild_of_channel(channel_id) is not None:
             return None
-        access = self._access.channel(principal, channel_id)
+        access = self._core.access.channel(principal, channel_id)
         return access if isinstance(access, PrivateChannelAccess) and access.is_group else None
 
     def _known(self, code: str) -> Invite:
-        invite = invites.named(self._database.reader, code, self._clock.now_ms())
+        invite = invites.named(self._core.database.reader, code, self._core.clock.now_ms())
         if invite is None:
             raise ApiError("UNKNOWN_INVITE")
         return invite
@@ -375,7 +352,7 @@ class Invites:
     def _live(self, invite: Invite) -> tuple[Invite, GuildState]:
         if invite.guild_id is None:
             raise ApiError("UNKNOWN_INVITE")
-        state = self._guild_states.get(invite.guild_id)
+        state = self._core.guild_states.get(invite.guild_id)
         if state is None or invite.channel_id not in state.channels:
             raise ApiError("UNKNOWN_INVITE")
         return invite, state
@@ -383,7 +360,7 @@ class Invites:
     def _object(self, invite: Invite, state: GuildState) -> dict[str, Any]:
         inviter = None
         if invite.inviter_id is not None:
-            inviter = accounts.by_id(self._database.reader, invite.inviter_id)
+            inviter = accounts.by_id(self._core.database.reader, invite.inviter_id)
         return invite_object(invite, state, inviter, presence_count=self._online_count(state.id))
 
     def _metadata(self, state: GuildState, invite: Invite, inviter: Account | None) -> dict[str, Any]:

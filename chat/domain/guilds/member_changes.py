@@ -13,23 +13,21 @@ from typing import Any, Final
 import attrs
 
 from chat.auth.principal import Principal
-from chat.clock import Clock, iso_timestamp
-from chat.config import Settings
+from chat.clock import iso_timestamp
 from chat.domain.accounts.account_images import ACCOUNT_IMAGES, AccountImageChanges, AccountImages, member_images
+from chat.domain.core import Core
 from chat.domain.guilds.roles import Roles
 from chat.domain.messages.message_objects import author_object
-from chat.domain.policy.instance_policy import InstancePolicy
 from chat.domain.policy.repeated_values import without_repeated
 from chat.domain.presence.voice_states import VoiceState, VoiceStates
-from chat.domain.standing.access import Access, GuildAccess
-from chat.domain.standing.audit_log import Actor, AuditLog, changes_between
-from chat.domain.standing.guild_states import GuildStates, Member
+from chat.domain.standing.access import GuildAccess
+from chat.domain.standing.audit_log import Actor, changes_between
+from chat.domain.standing.guild_states import Member
 from chat.domain.standing.role_hierarchy import rank_of_member
 from chat.errors import ApiError, InvalidFormBody
 from chat.registries.audit_actions import AuditAction
 from chat.registries.channel_types import ChannelType
 from chat.registries.permissions import Permission
-from chat.store.database import Database
 from chat.store.guilds import guilds, members, roles
 from chat.store.standing.guild_audit_log import AuditLogEntry
 
@@ -86,32 +84,14 @@ class _Move:
     channel_id: int | None
 
 
+@attrs.define(kw_only=True, eq=False)
 class MemberChanges:
     """The operations that change members."""
 
-    def __init__(
-        self,
-        database: Database,
-        guild_states: GuildStates,
-        access: Access,
-        clock: Clock,
-        roles: Roles,
-        voice_states: VoiceStates,
-        audit_log: AuditLog,
-        policy: InstancePolicy,
-        images: AccountImages,
-        settings: Settings,
-    ) -> None:
-        self._database = database
-        self._guild_states = guild_states
-        self._access = access
-        self._clock = clock
-        self._roles = roles
-        self._voice_states = voice_states
-        self._audit_log = audit_log
-        self._policy = policy
-        self._images = images
-        self._settings = settings
+    _core: Core
+    _roles: Roles
+    _voice_states: VoiceStates
+    _images: AccountImages
 
     async def change(
         self,
@@ -160,7 +140,7 @@ class MemberChanges:
         sent = {name: fields[name] for name in ACCOUNT_IMAGES.keys() & fields.keys()}
         columns = self._columns({name: value for name, value in fields.items() if name not in sent})
         bio = columns.get("bio")
-        if bio is not None and len(bio) > self._settings.limits.max_bio_length:
+        if bio is not None and len(bio) > self._core.settings.limits.max_bio_length:
             raise InvalidFormBody.at("bio", "CONTENT_EXCEEDS_MAX_LENGTH")
         columns = without_repeated(access.member, columns)
         pictures = await self._images.judged(principal.account, sent, member_images(guild_id))
@@ -178,7 +158,7 @@ class MemberChanges:
         needed = 0
         for bits in asked.values():
             needed |= bits
-        access = self._access.guild(principal, guild_id, needed)
+        access = self._core.access.guild(principal, guild_id, needed)
         if own_nick and not access.permissions & (CHANGE_NICKNAME | MANAGE_NICKNAMES):
             raise ApiError("MISSING_PERMISSIONS")
         return access
@@ -210,10 +190,10 @@ class MemberChanges:
         nick = columns.get("nick")
         if nick is not None:
             columns["nick"] = nick.strip() or None
-            self._policy.require_unblocked_profile(nick)
+            self._core.policy.require_unblocked_profile(nick)
         for name in ("bio", "pronouns"):
-            self._policy.require_unblocked_profile(columns.get(name) or "")
-        until, now = columns.get("communication_disabled_until"), self._clock.now_ms()
+            self._core.policy.require_unblocked_profile(columns.get(name) or "")
+        until, now = columns.get("communication_disabled_until"), self._core.clock.now_ms()
         if until is not None and until > now + TIMEOUT_MAXIMUM_MS:
             raise InvalidFormBody.at("communication_disabled_until", "TIMEOUT_CANNOT_EXCEED_365_DAYS")
         if until is not None and until <= now:
@@ -228,7 +208,7 @@ class MemberChanges:
         channel_id, connection_id = fields["channel_id"], fields.get("connection_id")
         if channel_id is not None:
             # The member need not see the channel: being in it is seeing it (gateway.md, Voice State Update).
-            access = self._access.guild_channel(principal, channel_id, MOVE_MEMBERS | CONNECT)
+            access = self._core.access.guild_channel(principal, channel_id, MOVE_MEMBERS | CONNECT)
             if access.state.id != guild_id:
                 raise ApiError("UNKNOWN_CHANNEL")
             if access.channel.type != ChannelType.GUILD_VOICE:
@@ -278,9 +258,9 @@ class MemberChanges:
                 self._voice_states.member_changed(guild_id, user_id)
             if move is not None:
                 self._carry_out(move)
-            self._audit_log.publish(*written.entries)
+            self._core.audit_log.publish(*written.entries)
 
-        return await self._database.write(unit, then)
+        return await self._core.database.write(unit, then)
 
     def _write_columns(
         self, connection: sqlite3.Connection, before: Member, after: Member, actor: Actor
@@ -290,7 +270,7 @@ class MemberChanges:
         changes = changes_between(_logged(before), _logged(after))
         if not changes:
             return None
-        return self._audit_log.record(
+        return self._core.audit_log.record(
             connection,
             after.guild_id,
             AuditAction.MEMBER_UPDATE,
@@ -318,7 +298,7 @@ class MemberChanges:
         if move.channel_id is not None:
             options["channel_id"] = str(move.channel_id)
         action = AuditAction.MEMBER_DISCONNECT if move.channel_id is None else AuditAction.MEMBER_MOVE
-        return self._audit_log.record(
+        return self._core.audit_log.record(
             connection, member.guild_id, action, actor, target_id=member.user_id, options=options
         )
 
@@ -327,7 +307,7 @@ class MemberChanges:
             self._voice_states.move(state.connection_id, move.channel_id)
 
     def _object(self, member: Member) -> dict[str, Any]:
-        state = self._guild_states.get(member.guild_id)
+        state = self._core.guild_states.get(member.guild_id)
         if state is None:
             raise ApiError("UNKNOWN_GUILD")
         return state.member_object(member, author_object(member.user_id, state.account(member.user_id)))

@@ -4,27 +4,27 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+import attrs
+
 from chat.auth.principal import Principal
-from chat.domain.standing.access import Access
+from chat.domain.core import Core
 from chat.domain.standing.rosters import Rosters
 from chat.domain.standing.user_objects import partial_user
 from chat.registries.limits import MEMBERS_FULL_LIST_MAXIMUM
 from chat.registries.permissions import Permission
 from chat.store.accounts.accounts import Account
-from chat.store.database import Database
 from chat.store.guilds import member_search
 from chat.store.guilds.members import Member
 
 MANAGE_GUILD: Final = Permission.MANAGE_GUILD.value
 
 
+@attrs.define(kw_only=True, eq=False)
 class MemberSearches:
     """Searches members of one guild."""
 
-    def __init__(self, database: Database, access: Access, rosters: Rosters) -> None:
-        self._database = database
-        self._access = access
-        self._rosters = rosters
+    _core: Core
+    _rosters: Rosters
 
     async def search(
         self, principal: Principal, guild_id: int, query: str, *, limit: int, offset: int = 0
@@ -35,11 +35,13 @@ class MemberSearches:
 
         :raises ApiError: as `Access.guild`.
         """
-        access = self._access.guild(principal, guild_id)
+        access = self._core.access.guild(principal, guild_id)
         roster = await self._rosters.get(guild_id)
         found = await roster.search(query, MEMBERS_FULL_LIST_MAXIMUM)
         page = found[offset : offset + limit]
-        rows = await self._database.read(lambda connection: member_search.with_accounts(connection, guild_id, page))
+        rows = await self._core.database.read(
+            lambda connection: member_search.with_accounts(connection, guild_id, page)
+        )
         tells_origin = bool(access.permissions & MANAGE_GUILD)
 
         def shown(member: Member, account: Account) -> dict[str, Any]:

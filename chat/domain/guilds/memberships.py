@@ -13,28 +13,24 @@ import attrs
 from chat.auth.client_address import network_of
 from chat.auth.principal import Principal
 from chat.bus.audience import ToGuild, ToThread
-from chat.bus.bus import Bus, Event, GuildJoined, GuildLeft
-from chat.clock import Clock
-from chat.config import Settings
+from chat.bus.bus import Event, GuildJoined, GuildLeft
 from chat.domain.accounts import guild_folders
+from chat.domain.core import Core
 from chat.domain.guilds import kept_timeouts
 from chat.domain.messages.message_events import message_created
 from chat.domain.messages.message_objects import author_object, message_object
 from chat.domain.messages.system_messages import WrittenMessage, write_join_message
-from chat.domain.policy.instance_policy import InstancePolicy
 from chat.domain.policy.limits import limits_of, max_guild_members
-from chat.domain.standing.access import Access, GuildChannelAccess
-from chat.domain.standing.guild_states import GuildState, GuildStates, Member
+from chat.domain.standing.access import GuildChannelAccess
+from chat.domain.standing.guild_states import GuildState, Member
 from chat.domain.standing.user_objects import partial_user
 from chat.errors import ApiError, InvalidFormBody
 from chat.registries.channel_types import ChannelType
 from chat.registries.events import EventName
 from chat.registries.join_sources import JoinSource
 from chat.registries.limits import THREAD_MEMBER_COUNT_MAXIMUM
-from chat.snowflake import SnowflakeGenerator
 from chat.store.accounts import accounts
 from chat.store.accounts.accounts import Account
-from chat.store.database import Database
 from chat.store.guilds import bans, guilds, members, temporary_members
 from chat.store.guilds.guilds import Guild
 from chat.store.messages.messages import Message
@@ -73,33 +69,16 @@ class Departure:
     """Threads that the member was in."""
 
 
+@attrs.define(kw_only=True, eq=False)
 class Memberships:
     """The operations on members."""
 
-    def __init__(
-        self,
-        database: Database,
-        guild_states: GuildStates,
-        access: Access,
-        bus: Bus,
-        clock: Clock,
-        snowflakes: SnowflakeGenerator,
-        settings: Settings,
-        policy: InstancePolicy,
-    ) -> None:
-        self._database = database
-        self._guild_states = guild_states
-        self._access = access
-        self._bus = bus
-        self._clock = clock
-        self._snowflakes = snowflakes
-        self._settings = settings
-        self._policy = policy
+    _core: Core
 
     async def of_guild(self, principal: Principal, guild_id: int, *, after: int, limit: int) -> list[dict[str, Any]]:
         """Members with a user id above `after`, in order of user id."""
-        state = self._access.guild(principal, guild_id).state
-        found = await self._database.read(functools.partial(_members_with_accounts, guild_id, after, limit))
+        state = self._core.access.guild(principal, guild_id).state
+        found = await self._core.database.read(functools.partial(_members_with_accounts, guild_id, after, limit))
         return [state.member_object(member, author_object(member.user_id, account)) for member, account in found]
 
     async def get(self, principal: Principal, guild_id: int, user_id: int) -> dict[str, Any]:
@@ -107,7 +86,7 @@ class Memberships:
 
         :raises ApiError: as `Access.guild`; UNKNOWN_MEMBER.
         """
-        state = self._access.guild(principal, guild_id).state
+        state = self._core.access.guild(principal, guild_id).state
         member = state.member(user_id)
         if member is None:
             raise ApiError("UNKNOWN_MEMBER")
@@ -136,7 +115,7 @@ class Memberships:
         :raises ApiError: UNKNOWN_GUILD, USER_BANNED_FROM_GUILD, USER_IP_BANNED_FROM_GUILD, MAX_GUILDS,
             MAX_GUILD_MEMBERS, and what `first` raises.
         """
-        now = self._clock.now_ms()
+        now = self._core.clock.now_ms()
         member = Member(
             guild_id=guild_id,
             user_id=account.id,
@@ -145,8 +124,8 @@ class Memberships:
             inviter_id=inviter_id,
         )
         # How many guilds a bot is in is bounded by its shards (gateway.md, Shards).
-        max_guilds = sys.maxsize if account.bot else limits_of(self._settings, account, now).max_guilds
-        message_id = self._snowflakes()
+        max_guilds = sys.maxsize if account.bot else limits_of(self._core.settings, account, now).max_guilds
+        message_id = self._core.snowflakes()
 
         def unit(connection: sqlite3.Connection) -> _Joined | None:
             if members.exists(connection, guild_id, account.id):
@@ -161,7 +140,7 @@ class Memberships:
             prepared = None if first is None else first(connection)
             if guilds.count_of_user(connection, account.id) >= max_guilds:
                 raise ApiError("MAX_GUILDS")
-            if guild.member_count >= max_guild_members(self._settings, guild):
+            if guild.member_count >= max_guild_members(self._core.settings, guild):
                 raise ApiError("MAX_GUILD_MEMBERS")
             joined = attrs.evolve(
                 member,
@@ -183,7 +162,7 @@ class Memberships:
             if joined is not None:
                 self._announce_join(account, joined)
 
-        return await self._database.write(unit, then) is not None
+        return await self._core.database.write(unit, then) is not None
 
     async def leave(self, principal: Principal, guild_id: int) -> None:
         """Leave guild. Works on a guild that is unavailable too.
@@ -200,7 +179,7 @@ class Memberships:
             self._require_may_leave(guild, account.id)
             return self.depart(connection, guild_id, account)
 
-        await self._database.write(unit, self.announce_departure)
+        await self._core.database.write(unit, self.announce_departure)
 
     def require_may_leave(self, principal: Principal, guild_id: int, *, as_owner: bool = False) -> None:
         """Raise what refuses Leave guild with `delete_messages`; `as_owner` not yet for an owner.
@@ -208,12 +187,12 @@ class Memberships:
         :raises ApiError: UNKNOWN_GUILD, MISSING_PERMISSIONS (not a member), SINGLE_COMMUNITY_CANNOT_LEAVE.
         :raises InvalidFormBody: CANNOT_LEAVE_GUILD_AS_OWNER at `guild_id`.
         """
-        guild = guilds.by_id(self._database.reader, guild_id)
+        guild = guilds.by_id(self._core.database.reader, guild_id)
         if guild is None:
             raise ApiError("UNKNOWN_GUILD")
-        if not members.exists(self._database.reader, guild_id, principal.user_id):
+        if not members.exists(self._core.database.reader, guild_id, principal.user_id):
             raise ApiError("MISSING_PERMISSIONS")
-        if not as_owner or self._policy.protects(guild_id):
+        if not as_owner or self._core.policy.protects(guild_id):
             self._require_may_leave(guild, principal.user_id)
 
     def depart_if_possible(self, connection: sqlite3.Connection, guild_id: int, user_id: int) -> Departure | None:
@@ -221,12 +200,12 @@ class Memberships:
         guild, account = guilds.by_id(connection, guild_id), accounts.by_id(connection, user_id)
         if guild is None or account is None or not members.exists(connection, guild_id, user_id):
             return None
-        if self._policy.protects(guild_id) or guild.owner_id == user_id:
+        if self._core.policy.protects(guild_id) or guild.owner_id == user_id:
             return None
         return self.depart(connection, guild_id, account)
 
     def _require_may_leave(self, guild: Guild, user_id: int) -> None:
-        if self._policy.protects(guild.id):
+        if self._core.policy.protects(guild.id):
             raise ApiError("SINGLE_COMMUNITY_CANNOT_LEAVE")
         if guild.owner_id == user_id:
             raise InvalidFormBody.at("guild_id", "CANNOT_LEAVE_GUILD_AS_OWNER")
@@ -236,7 +215,7 @@ class Memberships:
         `announce_departure` after the commit."""
         member = members.by_id(connection, guild_id, account.id)
         if member is not None:
-            kept_timeouts.keep(connection, member, self._clock.now_ms())
+            kept_timeouts.keep(connection, member, self._core.clock.now_ms())
         left_threads = threads.joined(connection, guild_id, account.id, archived_too=True)
         for left in left_threads:
             threads.remove_member(connection, left.thread.id, account.id)
@@ -251,7 +230,7 @@ class Memberships:
 
     def _announce_join(self, account: Account, joined: _Joined) -> None:
         guild_id = joined.member.guild_id
-        state = self._guild_states.get(guild_id)
+        state = self._core.guild_states.get(guild_id)
         if state is None:
             return
         if joined.prepared is not None:
@@ -260,11 +239,11 @@ class Memberships:
         state.member_count = joined.member_count
         member = {**state.member_object(joined.member, partial_user(account)), "guild_id": str(guild_id)}
         # Those who were there hear of the newcomer; the newcomer's own sessions get the guild whole.
-        self._bus.publish(
+        self._core.bus.publish(
             Event(EventName.GUILD_MEMBER_ADD, member, ToGuild(guild_id)), GuildJoined(guild_id, account.id)
         )
         if joined.settings is not None:
-            self._bus.publish(guild_folders.settings_changed(account.id, joined.settings))
+            self._core.bus.publish(guild_folders.settings_changed(account.id, joined.settings))
         if joined.message is not None:
             self._announce_message(state, account, joined.member, joined.message.message)
 
@@ -275,28 +254,28 @@ class Memberships:
         access = GuildChannelAccess(account.id, channel, 0, state, member)
         access.note_message(message.id)
         wire = message_object(message, author=partial_user(account), mentions=[])
-        self._bus.publish(message_created(access, message, wire))
+        self._core.bus.publish(message_created(access, message, wire))
 
     def announce_departure(self, left: Departure) -> None:
         """After the commit: the leaver's sessions leave the guild, and those who stay are told."""
         guild_id, user_id = left.guild_id, left.user_id
-        state = self._guild_states.loaded(guild_id)
+        state = self._core.guild_states.loaded(guild_id)
         if state is not None:
             state.drop_member(user_id)
             state.member_count = left.member_count
         removed = {"guild_id": str(guild_id), "user": {"id": str(user_id)}}
         # The leaver's sessions go first, so that Guild Member Remove reaches those that remain and no others.
-        self._bus.publish(
+        self._core.bus.publish(
             GuildLeft(guild_id, user_id), Event(EventName.GUILD_MEMBER_REMOVE, removed, ToGuild(guild_id))
         )
         if state is not None:
             self._announce_left_threads(state, left)
         if left.settings is not None:
-            self._bus.publish(guild_folders.settings_changed(user_id, left.settings))
+            self._core.bus.publish(guild_folders.settings_changed(user_id, left.settings))
 
     def _announce_left_threads(self, state: GuildState, left: Departure) -> None:
         for thread_id in left.thread_ids:
-            thread = threads.by_id(self._database.reader, thread_id)
+            thread = threads.by_id(self._core.database.reader, thread_id)
             if thread is None:
                 continue
             data = {
@@ -306,9 +285,9 @@ class Memberships:
                 "removed_member_ids": [str(left.user_id)],
             }
             is_private = thread.channel.type == ChannelType.PRIVATE_THREAD
-            readers = threads.member_ids(self._database.reader, thread_id) if is_private else None
+            readers = threads.member_ids(self._core.database.reader, thread_id) if is_private else None
             audience = ToThread(state.id, thread.channel.parent_id or 0, readers)
-            self._bus.publish(Event(EventName.THREAD_MEMBERS_UPDATE, data, audience))
+            self._core.bus.publish(Event(EventName.THREAD_MEMBERS_UPDATE, data, audience))
 
 
 def _members_with_accounts(

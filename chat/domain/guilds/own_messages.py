@@ -12,16 +12,17 @@ import functools
 import sqlite3
 from typing import Final
 
+import attrs
+
 from chat.auth.principal import Principal
-from chat.bus.bus import Bus
+from chat.domain.core import Core
 from chat.domain.guilds.memberships import Departure, Memberships
 from chat.domain.messages.message_removal import Removed, announce_removed, remove_messages
-from chat.domain.policy.errands import Errand, Errands, State
+from chat.domain.policy.errands import Errand, State
 from chat.domain.signing_in.sudo import SudoMode, SudoProof
 from chat.domain.standing.access import Access, ChannelAccess
 from chat.domain.standing.channel_witness import ChannelWitness
 from chat.registries.errands import ErrandKind
-from chat.store.database import Database
 from chat.store.messages import messages
 
 BATCH_MESSAGES: Final = 100
@@ -31,41 +32,30 @@ BATCH_MESSAGES: Final = 100
 class AuthorsMessages:
     """Deletes messages by their author."""
 
-    def __init__(
-        self,
-        database: Database,
-        access: Access,
-        witness: ChannelWitness,
-        bus: Bus,
-        memberships: Memberships,
-        errands: Errands,
-    ) -> None:
-        self._database = database
-        self._access = access
+    def __init__(self, core: Core, witness: ChannelWitness, memberships: Memberships) -> None:
+        self._core = core
         self._witness = witness
-        self._bus = bus
         self._memberships = memberships
-        self._errands = errands
-        errands.handle(ErrandKind.DELETE_GUILD_MESSAGES, self._delete_in_guild)
-        errands.handle(ErrandKind.DELETE_CHANNEL_MESSAGES, self._delete_in_channel)
+        core.errands.handle(ErrandKind.DELETE_GUILD_MESSAGES, self._delete_in_guild)
+        core.errands.handle(ErrandKind.DELETE_CHANNEL_MESSAGES, self._delete_in_channel)
 
     async def delete_all(self, guild_id: int, author_id: int, *, leaves: bool = False) -> None:
         """Delete every message of the author in the guild's channels and threads; returns once all of them are gone.
         Later ones stay. `leaves`: then the author leaves the guild, where that is still possible."""
-        last_id = await self._database.read(lambda connection: messages.last_of_author(connection, author_id))
+        last_id = await self._core.database.read(lambda connection: messages.last_of_author(connection, author_id))
         state = {"guild_id": guild_id, "author_id": author_id, "since_id": 0, "last_id": last_id, "leaves": leaves}
-        await self._errands.do(ErrandKind.DELETE_GUILD_MESSAGES, state)
+        await self._core.errands.do(ErrandKind.DELETE_GUILD_MESSAGES, state)
 
     def begin_in(self, connection: sqlite3.Connection, guild_id: int, author_id: int, since_id: int) -> Errand:
         """In a unit of writing: have every message of the author go that has an id of at least `since_id`; `finish` is
         to follow its commit."""
         last_id = messages.last_of_author(connection, author_id)
         state = {"guild_id": guild_id, "author_id": author_id, "since_id": since_id, "last_id": last_id}
-        return self._errands.begin_in(connection, ErrandKind.DELETE_GUILD_MESSAGES, state)
+        return self._core.errands.begin_in(connection, ErrandKind.DELETE_GUILD_MESSAGES, state)
 
     async def finish(self, errand: Errand) -> None:
         """After the commit of `begin_in`: returns once all of them are gone."""
-        await self._errands.finish(errand)
+        await self._core.errands.finish(errand)
 
     async def _delete_in_guild(self, errand: Errand) -> None:
         guild_id: int = errand.state["guild_id"]
@@ -86,7 +76,7 @@ class AuthorsMessages:
             # Whoever the author is and may see does not matter: the events go to those who see the channel.
             access = None if done is None else self._witness.of(done.channel_id)
             if done is not None and access is not None:
-                announce_removed(self._bus, access, done)
+                announce_removed(self._core.bus, access, done)
 
         while not errand.is_over:
             await errand.step(portion, then)
@@ -95,9 +85,9 @@ class AuthorsMessages:
         """Delete every message that the access's account wrote in the channel; returns once all of them are gone.
         Later ones stay."""
         author_id = access.user_id
-        last_id = await self._database.read(lambda connection: messages.last_of_author(connection, author_id))
+        last_id = await self._core.database.read(lambda connection: messages.last_of_author(connection, author_id))
         state = {"channel_id": access.channel.id, "author_id": author_id, "since_id": 0, "last_id": last_id}
-        await self._errands.do(ErrandKind.DELETE_CHANNEL_MESSAGES, state)
+        await self._core.errands.do(ErrandKind.DELETE_CHANNEL_MESSAGES, state)
 
     async def _delete_in_channel(self, errand: Errand) -> None:
         channel_id: int = errand.state["channel_id"]
@@ -105,11 +95,11 @@ class AuthorsMessages:
         def then(removed: Removed) -> None:
             access = self._witness.of(channel_id)
             if access is not None:
-                announce_removed(self._bus, access, removed)
+                announce_removed(self._core.bus, access, removed)
 
         while not errand.is_over:
             # What the account wrote elsewhere is passed over by a reader, once, so that no writer waits for that.
-            message_ids = await self._database.read(
+            message_ids = await self._core.database.read(
                 functools.partial(
                     messages.of_author_in_channel,
                     author_id=errand.state["author_id"],
@@ -129,17 +119,15 @@ class AuthorsMessages:
             await errand.step(portion, then)
 
 
+@attrs.define(kw_only=True, eq=False)
 class OwnMessages:
     """The operations bulk-delete-mine, where the membership stays, and Leave guild with `delete_messages`, where it
     does not (guilds.md, Deletion of own messages)."""
 
-    def __init__(
-        self, access: Access, authors_messages: AuthorsMessages, sudo: SudoMode, memberships: Memberships
-    ) -> None:
-        self._access = access
-        self._authors_messages = authors_messages
-        self._sudo = sudo
-        self._memberships = memberships
+    _access: Access
+    _authors_messages: AuthorsMessages
+    _sudo: SudoMode
+    _memberships: Memberships
 
     async def leave(self, principal: Principal, guild_id: int, proof: SudoProof) -> None:
         """Leave guild with `delete_messages`: what the caller wrote there goes first, all of it, then the membership.

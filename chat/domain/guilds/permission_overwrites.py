@@ -12,17 +12,16 @@ from typing import Any, Final
 import attrs
 
 from chat.auth.principal import Principal
-from chat.bus.bus import Bus, GuildStateChanged
-from chat.domain.standing.access import Access
-from chat.domain.standing.audit_log import Actor, AuditLog, changes_between
+from chat.bus.bus import GuildStateChanged
+from chat.domain.core import Core
+from chat.domain.standing.audit_log import Actor, changes_between
 from chat.domain.standing.channel_events import channel_updated
-from chat.domain.standing.guild_states import Channel, GuildState, GuildStates, Overwrite
+from chat.domain.standing.guild_states import Channel, GuildState, Overwrite
 from chat.domain.standing.role_permissions import writable_bits, written_mask
 from chat.errors import ApiError, FieldError, InvalidFormBody
 from chat.registries.audit_actions import AuditAction
 from chat.registries.channel_types import OverwriteType
 from chat.registries.permissions import FULL_MASK, Permission
-from chat.store.database import Database
 from chat.store.guilds import channels, members, roles
 from chat.store.standing.guild_audit_log import AuditLogEntry
 
@@ -38,17 +37,11 @@ class _Written:
     entry: AuditLogEntry | None
 
 
+@attrs.define(kw_only=True, eq=False)
 class PermissionOverwrites:
     """The operations on single overwrites."""
 
-    def __init__(
-        self, database: Database, guild_states: GuildStates, access: Access, bus: Bus, audit_log: AuditLog
-    ) -> None:
-        self._database = database
-        self._guild_states = guild_states
-        self._access = access
-        self._bus = bus
-        self._audit_log = audit_log
+    _core: Core
 
     async def put(self, principal: Principal, channel_id: int, wanted: Overwrite, reason: str | None = None) -> None:
         """Set what a channel allows and denies a role or a member, in place of what it did.
@@ -56,7 +49,7 @@ class PermissionOverwrites:
         :raises ApiError: as `Access.guild_channel` with MANAGE_ROLES; UNKNOWN_ROLE, UNKNOWN_MEMBER;
             MISSING_PERMISSIONS for a bit that changes and that the caller lacks.
         """
-        access = self._access.guild_channel(principal, channel_id, MANAGE_ROLES)
+        access = self._core.access.guild_channel(principal, channel_id, MANAGE_ROLES)
         guild_id = access.state.id
 
         def unit(connection: sqlite3.Connection) -> _Written:
@@ -74,14 +67,14 @@ class PermissionOverwrites:
             entry = self._record(connection, channel, action, actor, before, after)
             return _Written(attrs.evolve(channel, overwrites=channels.overwrites_of(connection, channel_id)), entry)
 
-        await self._database.write(unit, self._announce)
+        await self._core.database.write(unit, self._announce)
 
     async def delete(self, principal: Principal, channel_id: int, target_id: int, reason: str | None = None) -> None:
         """Take an overwrite away; where there is none, nothing happens.
 
         :raises ApiError: as `put`.
         """
-        access = self._access.guild_channel(principal, channel_id, MANAGE_ROLES)
+        access = self._core.access.guild_channel(principal, channel_id, MANAGE_ROLES)
         guild_id = access.state.id
 
         def unit(connection: sqlite3.Connection) -> _Written:
@@ -96,7 +89,7 @@ class PermissionOverwrites:
             entry = self._record(connection, channel, AuditAction.CHANNEL_OVERWRITE_DELETE, actor, before, None)
             return _Written(attrs.evolve(channel, overwrites=channels.overwrites_of(connection, channel_id)), entry)
 
-        await self._database.write(unit, self._announce)
+        await self._core.database.write(unit, self._announce)
 
     def _record(
         self,
@@ -113,7 +106,7 @@ class PermissionOverwrites:
         if known.type == OverwriteType.ROLE:
             role = roles.by_id(connection, channel.guild_id or 0, known.target_id)
             options["role_name"] = "" if role is None else role.name
-        return self._audit_log.record(
+        return self._core.audit_log.record(
             connection,
             channel.guild_id or 0,
             action,
@@ -125,13 +118,13 @@ class PermissionOverwrites:
 
     def _announce(self, written: _Written) -> None:
         channel = written.channel
-        state = self._guild_states.get(channel.guild_id or 0)
+        state = self._core.guild_states.get(channel.guild_id or 0)
         if written.entry is None or state is None:
             return
         state.put_channel(channel)
         # Who sees the channel only now gets it whole first; who no longer sees it does not hear of the change.
-        self._bus.publish(GuildStateChanged(state.id), channel_updated(state, channel.id))
-        self._audit_log.publish(written.entry)
+        self._core.bus.publish(GuildStateChanged(state.id), channel_updated(state, channel.id))
+        self._core.audit_log.publish(written.entry)
 
 
 def _channel(connection: sqlite3.Connection, guild_id: int, channel_id: int) -> Channel:

@@ -15,12 +15,11 @@ import attrs
 
 from chat.auth.principal import Principal
 from chat.bus.audience import ToGuild
-from chat.bus.bus import Bus, Event, GuildStateChanged
-from chat.config import Settings
-from chat.domain.policy.instance_policy import InstancePolicy
-from chat.domain.standing.access import Access, GuildAccess, sees_threads
-from chat.domain.standing.audit_log import Actor, AuditLog, changes_between
-from chat.domain.standing.guild_states import GuildState, GuildStates, Member, Role
+from chat.bus.bus import Event, GuildStateChanged
+from chat.domain.core import Core
+from chat.domain.standing.access import GuildAccess, sees_threads
+from chat.domain.standing.audit_log import Actor, changes_between
+from chat.domain.standing.guild_states import GuildState, Member, Role
 from chat.domain.standing.role_hierarchy import Rank, rank_of, rank_of_member, renumbered
 from chat.domain.standing.role_objects import role_object
 from chat.domain.standing.role_permissions import require_may_grant, written_mask
@@ -29,9 +28,7 @@ from chat.errors import ApiError, InvalidFormBody
 from chat.registries.audit_actions import AuditAction
 from chat.registries.events import EventName
 from chat.registries.permissions import Permission
-from chat.snowflake import SnowflakeGenerator
 from chat.store.accounts import accounts
-from chat.store.database import Database
 from chat.store.guilds import guilds, members, roles
 from chat.store.standing.guild_audit_log import AuditLogEntry
 
@@ -58,28 +55,11 @@ class WrittenRoles:
     entries: Sequence[AuditLogEntry | None]
 
 
+@attrs.define(kw_only=True, eq=False)
 class Roles:
     """The operations on roles."""
 
-    def __init__(
-        self,
-        database: Database,
-        guild_states: GuildStates,
-        access: Access,
-        bus: Bus,
-        audit_log: AuditLog,
-        snowflakes: SnowflakeGenerator,
-        settings: Settings,
-        policy: InstancePolicy,
-    ) -> None:
-        self._database = database
-        self._guild_states = guild_states
-        self._access = access
-        self._bus = bus
-        self._audit_log = audit_log
-        self._snowflakes = snowflakes
-        self._settings = settings
-        self._policy = policy
+    _core: Core
 
     async def create(
         self, principal: Principal, guild_id: int, new: NewRole, reason: str | None = None
@@ -89,12 +69,12 @@ class Roles:
         :raises ApiError: as `Access.guild` with MANAGE_ROLES; MISSING_PERMISSIONS for a bit that the caller lacks,
             CONTENT_BLOCKED, MAX_GUILD_ROLES.
         """
-        access = self._access.guild(principal, guild_id, MANAGE_ROLES)
+        access = self._core.access.guild(principal, guild_id, MANAGE_ROLES)
         mask = written_mask(principal, new.permissions, 0)
         require_may_grant(access.permissions, 0, mask)
-        self._policy.require_unblocked(new.name)
+        self._core.policy.require_unblocked(new.name)
         role = Role(
-            id=self._snowflakes(),
+            id=self._core.snowflakes(),
             guild_id=guild_id,
             name=new.name,
             position=1,
@@ -107,7 +87,7 @@ class Roles:
         def unit(connection: sqlite3.Connection) -> WrittenRoles:
             return self.write_new(connection, role, Actor(principal.user_id, reason))
 
-        written = await self._database.write(unit, lambda written: self.announce_new(guild_id, written))
+        written = await self._core.database.write(unit, lambda written: self.announce_new(guild_id, written))
         assert written.role is not None, "it was made"  # noqa: S101
         return role_object(written.role, threads=sees_threads(principal))
 
@@ -118,7 +98,7 @@ class Roles:
         :raises ApiError: MAX_GUILD_ROLES.
         """
         present = _roles(connection, role.guild_id)
-        if len(present) > self._settings.limits.max_guild_roles:  # everyone's role does not count
+        if len(present) > self._core.settings.limits.max_guild_roles:  # everyone's role does not count
             raise ApiError("MAX_GUILD_ROLES")
         ordered = renumbered([*present, role], role.guild_id)
         made = next(entry for entry in ordered if entry.id == role.id)
@@ -142,7 +122,7 @@ class Roles:
         :raises ApiError: as `create`; UNKNOWN_ROLE.
         :raises InvalidFormBody: INVALID_FORMAT at the first member that everyone's role does not take.
         """
-        access = self._access.guild(principal, guild_id, MANAGE_ROLES)
+        access = self._core.access.guild(principal, guild_id, MANAGE_ROLES)
         known = access.state.roles.get(role_id)
         if known is None:
             raise ApiError("UNKNOWN_ROLE")
@@ -152,7 +132,7 @@ class Roles:
             if refused:
                 raise InvalidFormBody.at(refused[0], "INVALID_FORMAT")
         if "name" in changes:
-            self._policy.require_unblocked(changes["name"])
+            self._core.policy.require_unblocked(changes["name"])
 
         def unit(connection: sqlite3.Connection) -> WrittenRoles:
             before = roles.by_id(connection, guild_id, role_id)
@@ -168,15 +148,15 @@ class Roles:
             return WrittenRoles(after, (), [entry])
 
         def then(written: WrittenRoles) -> None:
-            state = self._guild_states.get(guild_id)
+            state = self._core.guild_states.get(guild_id)
             if state is None or written.role is None:
                 return
             state.put_role(written.role)
             self._publish_role(EventName.GUILD_ROLE_UPDATE, written.role)
-            self._bus.publish(GuildStateChanged(guild_id))
-            self._audit_log.publish(*written.entries)
+            self._core.bus.publish(GuildStateChanged(guild_id))
+            self._core.audit_log.publish(*written.entries)
 
-        written = await self._database.write(unit, then)
+        written = await self._core.database.write(unit, then)
         assert written.role is not None, "it was changed"  # noqa: S101
         return role_object(written.role, threads=sees_threads(principal))
 
@@ -189,7 +169,7 @@ class Roles:
             stand, not below the caller.
         :raises InvalidFormBody: INVALID_ROLE_ID for a role that the guild does not have, and for everyone's.
         """
-        access = self._access.guild(principal, guild_id, MANAGE_ROLES)
+        access = self._core.access.guild(principal, guild_id, MANAGE_ROLES)
 
         def unit(connection: sqlite3.Connection) -> WrittenRoles:
             present = {role.id: role for role in _roles(connection, guild_id)}
@@ -209,7 +189,7 @@ class Roles:
             ]
             return WrittenRoles(None, moved, entries)
 
-        await self._database.write(unit, lambda written: self._announce_moved(guild_id, written))
+        await self._core.database.write(unit, lambda written: self._announce_moved(guild_id, written))
 
     async def place_hoisted(
         self, principal: Principal, guild_id: int, places: Mapping[int, int | None], reason: str | None = None
@@ -220,7 +200,7 @@ class Roles:
         :raises ApiError: as `reorder`.
         :raises InvalidFormBody: INVALID_ROLE_ID as in `reorder`.
         """
-        access = self._access.guild(principal, guild_id, MANAGE_ROLES)
+        access = self._core.access.guild(principal, guild_id, MANAGE_ROLES)
 
         def unit(connection: sqlite3.Connection) -> WrittenRoles:
             present = {role.id: role for role in _roles(connection, guild_id)}
@@ -238,14 +218,14 @@ class Roles:
             ]
             return WrittenRoles(None, moved, entries)
 
-        await self._database.write(unit, lambda written: self._announce_moved(guild_id, written))
+        await self._core.database.write(unit, lambda written: self._announce_moved(guild_id, written))
 
     async def delete(self, principal: Principal, guild_id: int, role_id: int, reason: str | None = None) -> None:
         """Delete a role; its members and the overwrites for it lose it.
 
         :raises ApiError: as `change`; MISSING_PERMISSIONS for everyone's role, which cannot be deleted.
         """
-        access = self._access.guild(principal, guild_id, MANAGE_ROLES)
+        access = self._core.access.guild(principal, guild_id, MANAGE_ROLES)
         known = access.state.roles.get(role_id)
         if known is None:
             raise ApiError("UNKNOWN_ROLE")
@@ -265,19 +245,19 @@ class Roles:
             return WrittenRoles(gone, moved, [entry])
 
         def then(written: WrittenRoles) -> None:
-            state = self._guild_states.get(guild_id)
+            state = self._core.guild_states.get(guild_id)
             if state is None:
                 return
             state.drop_role(role_id)
             for role in written.moved:
                 state.put_role(role)
             data = {"guild_id": str(guild_id), "role_id": str(role_id)}
-            self._bus.publish(Event(EventName.GUILD_ROLE_DELETE, data, ToGuild(guild_id)))
+            self._core.bus.publish(Event(EventName.GUILD_ROLE_DELETE, data, ToGuild(guild_id)))
             self._publish_moved(guild_id, written.moved)
-            self._bus.publish(GuildStateChanged(guild_id))
-            self._audit_log.publish(*written.entries)
+            self._core.bus.publish(GuildStateChanged(guild_id))
+            self._core.audit_log.publish(*written.entries)
 
-        await self._database.write(unit, then)
+        await self._core.database.write(unit, then)
 
     async def give(
         self,
@@ -293,7 +273,7 @@ class Roles:
 
         :raises ApiError: as `change`; UNKNOWN_MEMBER, MISSING_PERMISSIONS also for everyone's role.
         """
-        access = self._access.guild(principal, guild_id, MANAGE_ROLES)
+        access = self._core.access.guild(principal, guild_id, MANAGE_ROLES)
         state = access.state
         if state.member(user_id) is None:
             raise ApiError("UNKNOWN_MEMBER")
@@ -323,9 +303,9 @@ class Roles:
             after, entry = result
             if entry is not None:
                 self.announce_member(after)
-                self._audit_log.publish(entry)
+                self._core.audit_log.publish(entry)
 
-        await self._database.write(unit, then)
+        await self._core.database.write(unit, then)
 
     def record_roles(
         self, connection: sqlite3.Connection, actor: Actor, before: Member, after: Member
@@ -343,7 +323,7 @@ class Roles:
             )
             if role_ids
         ]
-        return self._audit_log.record(
+        return self._core.audit_log.record(
             connection,
             after.guild_id,
             AuditAction.MEMBER_ROLE_UPDATE,
@@ -355,13 +335,13 @@ class Roles:
     def announce_member(self, member: Member) -> None:
         """After the commit: a member is different. GUILD_MEMBER_UPDATE, then the channels that it sees now or no
         longer."""
-        state = self._guild_states.get(member.guild_id)
-        account = accounts.by_id(self._database.reader, member.user_id)
+        state = self._core.guild_states.get(member.guild_id)
+        account = accounts.by_id(self._core.database.reader, member.user_id)
         if state is None or account is None:
             return
         state.put_member(member)
         data = {**state.member_object(member, partial_user(account)), "guild_id": str(member.guild_id)}
-        self._bus.publish(
+        self._core.bus.publish(
             Event(EventName.GUILD_MEMBER_UPDATE, data, ToGuild(member.guild_id)),
             GuildStateChanged(member.guild_id, user_id=member.user_id),
         )
@@ -409,7 +389,7 @@ class Roles:
         changes = changes_between(_logged(before), _logged(after))
         if action is AuditAction.ROLE_UPDATE and not changes:
             return None
-        return self._audit_log.record(
+        return self._core.audit_log.record(
             connection,
             role.guild_id,
             action,
@@ -421,22 +401,22 @@ class Roles:
 
     def announce_new(self, guild_id: int, written: WrittenRoles) -> None:
         """After the commit: tell of a role that is new, and of those that moved for it."""
-        state = self._guild_states.get(guild_id)
+        state = self._core.guild_states.get(guild_id)
         if state is None or written.role is None:
             return
         self._put_all(state, [written.role, *written.moved])
         self._publish_role(EventName.GUILD_ROLE_CREATE, written.role)
         self._publish_moved(guild_id, written.moved)
-        self._audit_log.publish(*written.entries)
+        self._core.audit_log.publish(*written.entries)
 
     def _announce_moved(self, guild_id: int, written: WrittenRoles) -> None:
-        state = self._guild_states.get(guild_id)
+        state = self._core.guild_states.get(guild_id)
         if state is None:
             return
         self._put_all(state, written.moved)
         self._publish_moved(guild_id, written.moved)
-        self._bus.publish(GuildStateChanged(guild_id))  # member lists are grouped by what is hoisted, in its order
-        self._audit_log.publish(*written.entries)
+        self._core.bus.publish(GuildStateChanged(guild_id))  # member lists are grouped by what is hoisted, in its order
+        self._core.audit_log.publish(*written.entries)
 
     def _put_all(self, state: GuildState, changed: Iterable[Role]) -> None:
         for role in changed:
@@ -444,7 +424,7 @@ class Roles:
 
     def _publish_role(self, name: EventName, role: Role) -> None:
         guild_id = str(role.guild_id)
-        self._bus.publish(
+        self._core.bus.publish(
             Event(
                 name,
                 {"guild_id": guild_id, "role": role_object(role, threads=False)},
@@ -455,7 +435,7 @@ class Roles:
 
     def _publish_moved(self, guild_id: int, moved: Sequence[Role]) -> None:
         if moved:
-            self._bus.publish(
+            self._core.bus.publish(
                 Event(
                     EventName.GUILD_ROLE_UPDATE_BULK,
                     {"guild_id": str(guild_id), "roles": [role_object(role, threads=False) for role in moved]},

@@ -8,12 +8,12 @@ from typing import Final
 import structlog
 import trio
 
-from chat.bus.bus import AccountDisconnected, Bus
+from chat.bus.bus import AccountDisconnected
+from chat.domain.core import Core
 from chat.domain.guilds.memberships import Departure, Memberships
 from chat.domain.presence.presences import Presences
 from chat.errors import StorageUnavailable
 from chat.store.accounts import accounts
-from chat.store.database import Database
 from chat.store.guilds import guilds, members, temporary_members
 
 RETURN_SECONDS: Final = 60.0
@@ -25,17 +25,17 @@ log: Final = structlog.get_logger("chat.members")
 class TemporaryMembers:
     """Ends memberships when their accounts go. Hears the bus."""
 
-    def __init__(self, database: Database, memberships: Memberships, presences: Presences, bus: Bus) -> None:
-        self._database = database
+    def __init__(self, core: Core, memberships: Memberships, presences: Presences) -> None:
+        self._core = core
         self._memberships = memberships
         self._presences = presences
         self._gone: set[int] = set()
         self._somebody_went = trio.Event()
-        bus.subscribe(AccountDisconnected, self._account_disconnected)
+        core.bus.subscribe(AccountDisconnected, self._account_disconnected)
 
     def _account_disconnected(self, signal: AccountDisconnected) -> None:
         """Note whose last session is over; `run` does the rest."""
-        if temporary_members.guilds_of(self._database.reader, signal.user_id):
+        if temporary_members.guilds_of(self._core.database.reader, signal.user_id):
             self._gone.add(signal.user_id)
             self._somebody_went.set()
 
@@ -43,7 +43,7 @@ class TemporaryMembers:
         """End memberships until cancelled; first of those whose accounts did not come back after a restart."""
         with trio.move_on_after(RETURN_SECONDS):
             await self._end_memberships_of_the_gone()
-        self._gone.update(temporary_members.user_ids(self._database.reader))
+        self._gone.update(temporary_members.user_ids(self._core.database.reader))
         self._somebody_went.set()
         await self._end_memberships_of_the_gone()
 
@@ -55,7 +55,7 @@ class TemporaryMembers:
                 await self._end(self._gone.pop())
 
     async def _end(self, user_id: int) -> None:
-        for guild_id in temporary_members.guilds_of(self._database.reader, user_id):
+        for guild_id in temporary_members.guilds_of(self._core.database.reader, user_id):
             if self._presences.is_connected(user_id):
                 return
             try:
@@ -80,4 +80,4 @@ class TemporaryMembers:
             if left is not None:
                 self._memberships.announce_departure(left)
 
-        await self._database.write(unit, then)
+        await self._core.database.write(unit, then)

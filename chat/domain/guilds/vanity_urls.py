@@ -16,15 +16,12 @@ import attrs
 
 from chat.auth.principal import Principal
 from chat.bus.audience import ToGuild
-from chat.bus.bus import Bus, Event
-from chat.clock import Clock
-from chat.config import Settings
+from chat.bus.bus import Event
+from chat.domain.core import Core
 from chat.domain.guilds.guild_changes import logged
 from chat.domain.guilds.invite_objects import InviteType
-from chat.domain.policy.instance_policy import InstancePolicy
-from chat.domain.standing.access import Access
-from chat.domain.standing.audit_log import Actor, AuditLog, changes_between
-from chat.domain.standing.guild_states import Channel, GuildStates
+from chat.domain.standing.audit_log import Actor, changes_between
+from chat.domain.standing.guild_states import Channel
 from chat.domain.standing.permissions import VIEW_CHANNEL, channel_permissions, guild_permissions
 from chat.errors import ApiError, InvalidFormBody
 from chat.registries.audit_actions import AuditAction
@@ -32,7 +29,6 @@ from chat.registries.channel_types import ChannelType
 from chat.registries.events import EventName
 from chat.registries.guild_features import GuildFeature
 from chat.registries.permissions import Permission
-from chat.store.database import Database
 from chat.store.guilds import channels, guilds, invites, roles
 from chat.store.guilds.guilds import Guild
 from chat.store.guilds.invites import Invite
@@ -57,35 +53,19 @@ class _Changed:
 class VanityUrls:
     """The operations on custom invite codes."""
 
-    def __init__(
-        self,
-        database: Database,
-        guild_states: GuildStates,
-        access: Access,
-        bus: Bus,
-        audit_log: AuditLog,
-        clock: Clock,
-        settings: Settings,
-        policy: InstancePolicy,
-    ) -> None:
-        self._database = database
-        self._guild_states = guild_states
-        self._access = access
-        self._bus = bus
-        self._audit_log = audit_log
-        self._clock = clock
-        self._reserved = tuple(normalised_code(word) for word in settings.reserved_invite_words if word.strip())
-        self._policy = policy
+    def __init__(self, core: Core) -> None:
+        self._core = core
+        self._reserved = tuple(normalised_code(word) for word in core.settings.reserved_invite_words if word.strip())
 
     async def get(self, principal: Principal, guild_id: int) -> dict[str, Any]:
         """The custom invite URL object.
 
         :raises ApiError: as `Access.guild` with MANAGE_GUILD.
         """
-        code = self._access.guild(principal, guild_id, MANAGE_GUILD).state.guild.vanity_url_code
+        code = self._core.access.guild(principal, guild_id, MANAGE_GUILD).state.guild.vanity_url_code
         invite = None
         if code is not None:
-            invite = invites.by_code(self._database.reader, code, self._clock.now_ms())
+            invite = invites.by_code(self._core.database.reader, code, self._core.clock.now_ms())
         uses = 0 if invite is None or invite.guild_id != guild_id else invite.uses
         return {"code": code, "uses": uses}
 
@@ -99,7 +79,7 @@ class VanityUrls:
             VANITY_URL_CODE_LENGTH_INVALID, VANITY_URL_CODE_CANNOT_CONTAIN_SERVICE, VANITY_URL_CODE_ALREADY_TAKEN, all
             at `code`.
         """
-        state = self._access.guild(principal, guild_id, MANAGE_GUILD).state
+        state = self._core.access.guild(principal, guild_id, MANAGE_GUILD).state
         wanted = None if code is None else self.judged(state.guild, code)
 
         def unit(connection: sqlite3.Connection) -> _Changed | None:
@@ -110,7 +90,7 @@ class VanityUrls:
             if after == before:
                 return None
             guilds.replace(connection, after)
-            entry = self._audit_log.record(
+            entry = self._core.audit_log.record(
                 connection,
                 guild_id,
                 AuditAction.GUILD_UPDATE,
@@ -121,15 +101,15 @@ class VanityUrls:
             return _Changed(after, entry)
 
         def then(changed: _Changed | None) -> None:
-            state = self._guild_states.get(guild_id)
+            state = self._core.guild_states.get(guild_id)
             if changed is None or state is None:
                 return
             state.put_guild(changed.guild)
             data = {**state.guild_object(), "guild_id": str(guild_id)}
-            self._bus.publish(Event(EventName.GUILD_UPDATE, data, ToGuild(guild_id)))
-            self._audit_log.publish(changed.entry)
+            self._core.bus.publish(Event(EventName.GUILD_UPDATE, data, ToGuild(guild_id)))
+            self._core.audit_log.publish(changed.entry)
 
-        await self._database.write(unit, then)
+        await self._core.database.write(unit, then)
         return {"code": wanted}
 
     def put(self, connection: sqlite3.Connection, guild: Guild, wanted: str | None, *, path: str = "code") -> Guild:
@@ -156,12 +136,12 @@ class VanityUrls:
             raise InvalidFormBody.at(path, "VANITY_URL_INVALID_CHARACTERS")
         if wanted != guild.vanity_url_code and any(word in wanted for word in self._reserved):
             raise InvalidFormBody.at(path, "VANITY_URL_CODE_CANNOT_CONTAIN_SERVICE")
-        self._policy.require_unblocked(wanted)
+        self._core.policy.require_unblocked(wanted)
         return wanted
 
     def _claim(self, connection: sqlite3.Connection, guild: Guild, code: str) -> bool:
         """See to the invite behind a code; False where the code is somebody else's. One that is dead does not count."""
-        now = self._clock.now_ms()
+        now = self._core.clock.now_ms()
         owner_id, known = guilds.by_vanity_url_code(connection, code), invites.by_code(connection, code, now)
         if known is not None and owner_id == known.guild_id == guild.id:
             return True

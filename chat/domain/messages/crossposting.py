@@ -16,12 +16,11 @@ import structlog
 import trio
 
 from chat.bus.audience import ToChannel
-from chat.bus.bus import Bus, Event
-from chat.clock import Clock
+from chat.bus.bus import Event
+from chat.domain.core import Core
 from chat.domain.messages.message_events import message_created, message_updated
 from chat.domain.messages.message_reading import StoredMessages, with_context
 from chat.domain.policy.due_work import RETRY_SECONDS, DueWork
-from chat.domain.policy.public_addresses import Addresses
 from chat.domain.standing.channel_witness import ChannelWitness
 from chat.errors import StorageUnavailable
 from chat.registries.channel_types import ChannelType
@@ -29,8 +28,6 @@ from chat.registries.events import EventName
 from chat.registries.guild_features import GuildFeature
 from chat.registries.guild_values import DisabledOperation
 from chat.registries.message_types import MessageFlag, MessageReferenceType, MessageType
-from chat.snowflake import SnowflakeGenerator
-from chat.store.database import Database
 from chat.store.guilds import channels, guilds
 from chat.store.messages import attachments, messages
 from chat.store.messages.attachments import Attachment
@@ -85,22 +82,11 @@ class Crossposting(DueWork):
     NAME = "published messages"
     LOOK_SECONDS = 900.0
 
-    def __init__(
-        self,
-        database: Database,
-        witness: ChannelWitness,
-        bus: Bus,
-        clock: Clock,
-        snowflakes: SnowflakeGenerator,
-        addresses: Addresses,
-    ) -> None:
-        super().__init__(clock)
-        self._database = database
+    def __init__(self, core: Core, witness: ChannelWitness) -> None:
+        self._core = core
+        super().__init__(core.clock)
         self._witness = witness
-        self._bus = bus
-        self._snowflakes = snowflakes
-        self._addresses = addresses
-        bus.subscribe_events(CHANGES, self._message_changed)
+        core.bus.subscribe_events(CHANGES, self._message_changed)
 
     def _message_changed(self, event: Event) -> None:
         """Look again where a published message may have changed or gone."""
@@ -115,10 +101,10 @@ class Crossposting(DueWork):
             await trio.lowlevel.checkpoint()
 
     def _next_due(self) -> int | None:
-        return crossposts.next_due(self._database.reader)
+        return crossposts.next_due(self._core.database.reader)
 
     async def _deliver_some(self) -> int:
-        due = crossposts.due(self._database.reader, self._clock.now_ms(), AT_ONCE)
+        due = crossposts.due(self._core.database.reader, self._clock.now_ms(), AT_ONCE)
         async with trio.open_nursery() as nursery:  # each in a unit of its own, all in one commit
             for delivery in due:
                 nursery.start_soon(self._try, delivery)
@@ -149,7 +135,7 @@ class Crossposting(DueWork):
             else:
                 crossposts.postpone(connection, delivery, due_at)
 
-        await self._database.write(unit)
+        await self._core.database.write(unit)
 
     async def _deliver(self, delivery: Delivery) -> None:
         def unit(connection: sqlite3.Connection) -> _Copied | None:
@@ -174,7 +160,7 @@ class Crossposting(DueWork):
             if copied is not None:
                 self._tell(copied)
 
-        await self._database.write(unit, then)
+        await self._core.database.write(unit, then)
 
     @staticmethod
     def _copy(connection: sqlite3.Connection, delivery: Delivery) -> Message | None:
@@ -187,7 +173,7 @@ class Crossposting(DueWork):
         if channels.type_of(connection, webhook.channel_id) not in FOLLOWING_TYPES:
             return None
         blank = Message(
-            id=self._snowflakes(),
+            id=self._core.snowflakes(),
             channel_id=webhook.channel_id,
             author_id=webhook.id,
             webhook_id=webhook.id,
@@ -237,7 +223,7 @@ class Crossposting(DueWork):
         return tuple(
             attrs.evolve(
                 file,
-                id=self._snowflakes(),
+                id=self._core.snowflakes(),
                 channel_id=copy.channel_id,
                 message_id=copy.id,
                 user_id=webhook.user_id,
@@ -258,12 +244,12 @@ class Crossposting(DueWork):
         access = self._witness.of(message.channel_id)
         if access is None:
             return
-        wire = copied.stored.wire(message, self._addresses)
+        wire = copied.stored.wire(message, self._core.media_addresses)
         if copied.is_new:
             access.note_message(message.id)
-            self._bus.publish(message_created(access, message, wire))
+            self._core.bus.publish(message_created(access, message, wire))
         else:
-            self._bus.publish(message_updated(access, message, wire))
+            self._core.bus.publish(message_updated(access, message, wire))
 
 
 def _is_prevented(connection: sqlite3.Connection, webhook: Webhook) -> bool:

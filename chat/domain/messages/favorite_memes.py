@@ -17,16 +17,14 @@ import attrs
 
 from chat.auth.principal import Principal
 from chat.bus.audience import ToAccounts
-from chat.bus.bus import Bus, Event
-from chat.clock import Clock
-from chat.config import Settings
+from chat.bus.bus import Event
+from chat.domain.core import Core
 from chat.domain.messages.message_drafts import AttachmentDraft
 from chat.domain.messages.uploads import Uploads
 from chat.domain.policy.limits import limits_of
 from chat.domain.policy.media_library import MediaLibrary
 from chat.domain.policy.public_addresses import Addresses
 from chat.domain.policy.storage_room import require_room
-from chat.domain.standing.access import Access
 from chat.errors import ApiError, InvalidFormBody
 from chat.media.content_types import IMAGE_TYPES, MOVING_TYPES
 from chat.media.file_names import file_name
@@ -35,8 +33,6 @@ from chat.media.storage import Incoming
 from chat.registries.events import EventName
 from chat.registries.message_types import AttachmentFlag
 from chat.registries.permissions import Permission
-from chat.snowflake import SnowflakeGenerator
-from chat.store.database import Database
 from chat.store.messages import attachments, favorite_memes, messages
 from chat.store.messages.attachments import Attachment
 from chat.store.messages.favorite_memes import FavoriteMeme
@@ -71,39 +67,24 @@ class Source:
     embed_index: int | None = None
 
 
+@attrs.define(kw_only=True, eq=False)
 class FavoriteMemes:
     """The operations on favourite memes."""
 
-    def __init__(
-        self,
-        database: Database,
-        access: Access,
-        bus: Bus,
-        clock: Clock,
-        snowflakes: SnowflakeGenerator,
-        settings: Settings,
-        media: MediaLibrary,
-        uploads: Uploads,
-    ) -> None:
-        self._database = database
-        self._access = access
-        self._bus = bus
-        self._clock = clock
-        self._snowflakes = snowflakes
-        self._settings = settings
-        self._media = media
-        self._uploads = uploads
+    _core: Core
+    _media: MediaLibrary
+    _uploads: Uploads
 
     def of_user(self, user_id: int) -> list[dict[str, Any]]:
         """The account's memes, the oldest first."""
-        return meme_objects(favorite_memes.of_user(self._database.reader, user_id), self._media.addresses)
+        return meme_objects(favorite_memes.of_user(self._core.database.reader, user_id), self._media.addresses)
 
     def get(self, user_id: int, meme_id: int) -> dict[str, Any]:
         """One of the account's memes.
 
         :raises ApiError: UNKNOWN_FAVORITE_MEME.
         """
-        return meme_object(_known(self._database.reader, user_id, meme_id), self._media.addresses)
+        return meme_object(_known(self._core.database.reader, user_id, meme_id), self._media.addresses)
 
     async def keep(self, principal: Principal, source: Source, words: Words) -> dict[str, Any]:
         """Keep a picture, a film or a sound out of a message. FAVORITE_MEME_CREATE goes to the caller's sessions.
@@ -112,8 +93,8 @@ class FavoriteMemes:
             embed shows as `fetch`.
         :raises InvalidFormBody: INVALID_FORMAT at `attachment_id` or `embed_index` where there is nothing to keep.
         """
-        access = self._access.channel(principal, source.channel_id)
-        message = messages.by_id(self._database.reader, source.channel_id, source.message_id)
+        access = self._core.access.channel(principal, source.channel_id)
+        message = messages.by_id(self._core.database.reader, source.channel_id, source.message_id)
         if message is None or not access.reads(message.id):
             raise ApiError("UNKNOWN_MESSAGE")
         found = _chosen(message, source)
@@ -123,7 +104,7 @@ class FavoriteMemes:
         meme = FavoriteMeme(
             attrs.evolve(
                 origin,
-                id=self._snowflakes(),
+                id=self._core.snowflakes(),
                 channel_id=user_id,
                 user_id=user_id,
                 message_id=None,
@@ -145,7 +126,7 @@ class FavoriteMemes:
                 raise ApiError("UNKNOWN_MESSAGE")
             return self._inserted(connection, principal, meme)
 
-        await self._database.write(unit, lambda kept: self._tell(EventName.FAVORITE_MEME_CREATE, kept))
+        await self._core.database.write(unit, lambda kept: self._tell(EventName.FAVORITE_MEME_CREATE, kept))
         return meme_object(meme, self._media.addresses)
 
     async def fetch(self, principal: Principal, url: str, words: Words) -> dict[str, Any]:
@@ -178,7 +159,7 @@ class FavoriteMemes:
             favorite_memes.describe(connection, changed)
             return changed
 
-        changed = await self._database.write(unit, lambda meme: self._tell(EventName.FAVORITE_MEME_UPDATE, meme))
+        changed = await self._core.database.write(unit, lambda meme: self._tell(EventName.FAVORITE_MEME_UPDATE, meme))
         return meme_object(changed, self._media.addresses)
 
     async def delete(self, user_id: int, meme_id: int) -> None:
@@ -193,9 +174,9 @@ class FavoriteMemes:
 
         def then(_: None) -> None:
             data = {"meme_id": str(meme_id)}
-            self._bus.publish(Event(EventName.FAVORITE_MEME_DELETE, data, ToAccounts((user_id,))))
+            self._core.bus.publish(Event(EventName.FAVORITE_MEME_DELETE, data, ToAccounts((user_id,))))
 
-        await self._database.write(unit, then)
+        await self._core.database.write(unit, then)
 
     def as_attachment(self, principal: Principal, channel_id: int, meme_id: int, position: int) -> AttachmentDraft:
         """A meme as a file of a message that the caller is about to send to the channel.
@@ -204,12 +185,12 @@ class FavoriteMemes:
         :raises InvalidFormBody: TOO_MANY_FILES at `favorite_meme_id` where there is no room for it.
         """
         self._uploads.owner(principal, channel_id)
-        if position >= self._settings.limits.max_attachments_per_message:
+        if position >= self._core.settings.limits.max_attachments_per_message:
             raise InvalidFormBody.at("favorite_meme_id", "TOO_MANY_FILES")
-        meme = _known(self._database.reader, principal.user_id, meme_id)
+        meme = _known(self._core.database.reader, principal.user_id, meme_id)
         file = attrs.evolve(
             meme.file,
-            id=self._snowflakes(),
+            id=self._core.snowflakes(),
             channel_id=channel_id,
             position=position,
             description=meme.alt_text,
@@ -218,17 +199,20 @@ class FavoriteMemes:
         return AttachmentDraft(file, is_promised=False, origin_id=meme.id)
 
     async def _fetched(self, principal: Principal, url: str, words: Words) -> dict[str, Any]:
-        user_id, limits = principal.user_id, limits_of(self._settings, principal.account, self._clock.now_ms())
-        if favorite_memes.count(self._database.reader, user_id) >= limits.max_favorite_memes:
+        user_id, limits = (
+            principal.user_id,
+            limits_of(self._core.settings, principal.account, self._core.clock.now_ms()),
+        )
+        if favorite_memes.count(self._core.database.reader, user_id) >= limits.max_favorite_memes:
             raise ApiError("MAX_FAVORITE_MEMES")  # before anybody else is bothered
         name = file_name(PurePosixPath(unquote(urlsplit(url).path)).name)
-        file = Attachment(self._snowflakes(), user_id, user_id, name, "", 0)
+        file = Attachment(self._core.snowflakes(), user_id, user_id, name, "", 0)
         async with self._media.storage.receiving() as incoming, self._media.settled(file.key):
             await self._download(url, incoming, limits.attachment_max_size)
             await incoming.keep(file.key)
             described = await self._uploads.described(file, incoming)
             meme = FavoriteMeme(described, words.name or _name_of(name), words.alt_text or None, words.tags or ())
-            await self._database.write(
+            await self._core.database.write(
                 lambda connection: self._inserted(connection, principal, meme),
                 lambda kept: self._tell(EventName.FAVORITE_MEME_CREATE, kept),
             )
@@ -251,16 +235,16 @@ class FavoriteMemes:
             await outside.aclose()
 
     def _inserted(self, connection: sqlite3.Connection, principal: Principal, meme: FavoriteMeme) -> FavoriteMeme:
-        limits = limits_of(self._settings, principal.account, self._clock.now_ms())
+        limits = limits_of(self._core.settings, principal.account, self._core.clock.now_ms())
         if favorite_memes.count(connection, meme.user_id) >= limits.max_favorite_memes:
             raise ApiError("MAX_FAVORITE_MEMES")
         if not favorite_memes.insert(connection, meme):
             raise ApiError("UNKNOWN_USER")
-        require_room(attachments.usage(connection, meme.user_id), self._settings)
+        require_room(attachments.usage(connection, meme.user_id), self._core.settings)
         return meme
 
     def _tell(self, name: EventName, meme: FavoriteMeme) -> None:
-        self._bus.publish(Event(name, meme_object(meme, self._media.addresses), ToAccounts((meme.user_id,))))
+        self._core.bus.publish(Event(name, meme_object(meme, self._media.addresses), ToAccounts((meme.user_id,))))
 
 
 def meme_objects(memes: Sequence[FavoriteMeme], addresses: Addresses) -> list[dict[str, Any]]:

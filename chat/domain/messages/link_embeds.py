@@ -16,18 +16,16 @@ import structlog
 import trio
 
 from chat.bus.audience import Audience, ToChannel, ToThread
-from chat.bus.bus import Bus, Event
+from chat.bus.bus import Event
+from chat.domain.core import Core
 from chat.domain.messages.message_events import message_changed
 from chat.domain.messages.message_links import links_in
 from chat.domain.messages.message_reading import StoredMessages, with_context
 from chat.domain.messages.unfurling import Unfurling
-from chat.domain.policy.public_addresses import Addresses
-from chat.domain.standing.guild_states import GuildStates
 from chat.errors import ApiError, StorageUnavailable
 from chat.registries.events import EventName
 from chat.registries.message_types import MessageFlag
 from chat.registries.permissions import Permission
-from chat.store.database import Database
 from chat.store.messages import messages
 from chat.store.messages.messages import Message, MessageExtra
 
@@ -59,25 +57,13 @@ class _Seen:
 class LinkEmbeds:
     """Sees messages go by on the bus, and adds to them."""
 
-    def __init__(
-        self,
-        database: Database,
-        guild_states: GuildStates,
-        bus: Bus,
-        addresses: Addresses,
-        unfurling: Unfurling,
-        *,
-        enabled: bool,
-    ) -> None:
-        self._database = database
-        self._guild_states = guild_states
-        self._bus = bus
-        self._addresses = addresses
+    def __init__(self, core: Core, unfurling: Unfurling, *, enabled: bool) -> None:
+        self._core = core
         self._unfurling = unfurling
         self._publishing = False
         self._seen, self._to_look_at = trio.open_memory_channel[_Seen](WAITING_MAXIMUM)
         if enabled:
-            bus.subscribe_events(MESSAGE_EVENTS, self._message_changed)
+            core.bus.subscribe_events(MESSAGE_EVENTS, self._message_changed)
 
     def _message_changed(self, signal: Event) -> None:
         """Take note of a message with links, or with what links showed before it was edited."""
@@ -123,13 +109,13 @@ class LinkEmbeds:
         """Whether the author may show what links lead to; a webhook and who is in a conversation may."""
         if "webhook_id" in data or not isinstance(audience, ToChannel | ToThread):
             return True
-        state = self._guild_states.get(audience.guild_id)
+        state = self._core.guild_states.get(audience.guild_id)
         channel_id = audience.channel_id if isinstance(audience, ToChannel) else audience.parent_id
         return state is not None and bool(state.permissions(int(data["author"]["id"]), channel_id) & EMBED_LINKS)
 
     async def _look_at(self, seen: _Seen) -> None:
         links = links_in(seen.content)
-        stored = messages.by_id(self._database.reader, seen.channel_id, seen.message_id)
+        stored = messages.by_id(self._core.database.reader, seen.channel_id, seen.message_id)
         before = () if stored is None or stored.extra is None else stored.extra.link_embeds
         if stored is None or not (links or before):
             return
@@ -156,11 +142,11 @@ class LinkEmbeds:
             if result is None:
                 return
             message, stored = result
-            wire = stored.wire(message, self._addresses)
+            wire = stored.wire(message, self._core.media_addresses)
             self._publishing = True  # what is published here is no news here
             try:
-                self._bus.publish(message_changed(message, wire, seen.place, seen.audience))
+                self._core.bus.publish(message_changed(message, wire, seen.place, seen.audience))
             finally:
                 self._publishing = False
 
-        await self._database.write(unit, then)
+        await self._core.database.write(unit, then)

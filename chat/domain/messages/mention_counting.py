@@ -64,11 +64,11 @@ class Notified:
 NOBODY: Final = Notified()
 
 
+@attrs.define(eq=False)
 class MentionCounting:
     """Judges whom messages notify. `online_in` gives the members of a guild whom others see online."""
 
-    def __init__(self, online_in: Callable[[int], Iterable[int]]) -> None:
-        self._online_in = online_in
+    _online_in: Callable[[int], Iterable[int]]
 
     def of(self, access: ChannelAccess, counted: CountedMentions) -> Notified:
         """Whom a message notifies: those it names, and in a conversation everybody else in it."""

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 import attrs
 
+from chat.domain.core import Core
 from chat.domain.messages.mention_parsing import ParsedMentions, parse_mentions
 from chat.domain.messages.message_drafts import MessageDraft, ReplyTo
 from chat.domain.messages.message_forwarding import Carried, ForwardSource, carry, read_source
@@ -22,9 +23,7 @@ from chat.errors import ApiError, InvalidFormBody
 from chat.registries.guild_features import UNAVAILABLE_GUILD_FEATURES
 from chat.registries.message_types import THREAD_MESSAGE_TYPES
 from chat.registries.permissions import Permission
-from chat.snowflake import SnowflakeGenerator
 from chat.store.accounts.accounts import Account
-from chat.store.database import Database
 from chat.store.guilds import expressions, guilds, members
 from chat.store.guilds.expressions import ExpressionPlace
 from chat.store.messages import messages
@@ -69,12 +68,11 @@ class _Found:
     shown: Mapping[int, Account]
 
 
+@attrs.define(kw_only=True, eq=False)
 class MessageContexts:
     """Looks up what drafts refer to."""
 
-    def __init__(self, database: Database, snowflakes: SnowflakeGenerator) -> None:
-        self._database = database
-        self._snowflakes = snowflakes
+    _core: Core
 
     async def of(
         self, sender: Sender, access: ChannelAccess, draft: MessageDraft, source: ForwardSource | None
@@ -90,14 +88,16 @@ class MessageContexts:
         if not (looks_up or parsed.user_ids or parsed.emoji_ids):
             counted = count_mentions(access, parsed, draft.allowed_mentions, {})
             return MessageContext(judge_text(access, content, parsed, {}), counted)
-        found = await self._database.read(lambda connection: _find(connection, sender, access, draft, parsed, source))
+        found = await self._core.database.read(
+            lambda connection: _find(connection, sender, access, draft, parsed, source)
+        )
         stored = found.stored
         answered = stored.messages[0] if stored.messages else None
         if answered is None and draft.reply_to is not None and draft.reply_to.required:
             raise ApiError("UNKNOWN_MESSAGE")
         carried = None
         if found.forwarded is not None and source is not None:
-            carried = carry(found.forwarded, source, access, sender.id, self._snowflakes)
+            carried = carry(found.forwarded, source, access, sender.id, self._core.snowflakes)
         replied_to = None if answered is None else stored.accounts.get(answered.author_id)
         return MessageContext(
             judge_text(access, content, parsed, found.emojis),

@@ -9,12 +9,12 @@ from typing import Final
 import attrs
 
 from chat.auth.principal import Principal
-from chat.bus.bus import Bus
+from chat.domain.core import Core
 from chat.domain.messages.message_events import message_deleted
 from chat.domain.messages.message_removal import Removed, announce_lost_pins, announce_removed, remove_messages
-from chat.domain.policy.errands import Errand, Errands, State
-from chat.domain.standing.access import Access, ChannelAccess
-from chat.domain.standing.audit_log import Actor, AuditLog
+from chat.domain.policy.errands import Errand, State
+from chat.domain.standing.access import ChannelAccess
+from chat.domain.standing.audit_log import Actor
 from chat.domain.standing.channel_witness import ChannelWitness
 from chat.domain.standing.private_channels import PrivateChannelAccess
 from chat.errors import ApiError
@@ -24,7 +24,6 @@ from chat.registries.errands import ErrandKind
 from chat.registries.permissions import Permission
 from chat.snowflake import MAXIMUM
 from chat.store.accounts import accounts
-from chat.store.database import Database
 from chat.store.messages import messages
 from chat.store.messages.messages import Message
 from chat.store.standing.guild_audit_log import AuditLogEntry
@@ -93,22 +92,10 @@ HAS: Final[dict[str, Callable[[Message], bool]]] = {
 class MessageDeletion:
     """The operations that delete messages."""
 
-    def __init__(
-        self,
-        database: Database,
-        access: Access,
-        bus: Bus,
-        audit_log: AuditLog,
-        witness: ChannelWitness,
-        errands: Errands,
-    ) -> None:
-        self._database = database
-        self._access = access
-        self._bus = bus
-        self._audit_log = audit_log
+    def __init__(self, core: Core, witness: ChannelWitness) -> None:
+        self._core = core
         self._witness = witness
-        self._errands = errands
-        errands.handle(ErrandKind.PURGE, self._purge)
+        core.errands.handle(ErrandKind.PURGE, self._purge)
 
     async def delete(self, principal: Principal, channel_id: int, message_id: int, reason: str | None = None) -> None:
         """Delete one's own message, or with MANAGE_MESSAGES anyone's that the caller may read, which the guild's audit
@@ -116,8 +103,8 @@ class MessageDeletion:
 
         :raises ApiError: as `Access.channel`; UNKNOWN_MESSAGE, MISSING_PERMISSIONS.
         """
-        access = self._access.channel(principal, channel_id)
-        message = messages.by_id(self._database.reader, channel_id, message_id)
+        access = self._core.access.channel(principal, channel_id)
+        message = messages.by_id(self._core.database.reader, channel_id, message_id)
         if message is None or not may_name(access, message):
             raise ApiError("UNKNOWN_MESSAGE")
         actor = None
@@ -132,7 +119,7 @@ class MessageDeletion:
         :raises ApiError: UNKNOWN_MESSAGE when it went meanwhile.
         """
 
-        await self._database.write(
+        await self._core.database.write(
             lambda connection: self.remove(connection, access, message, actor),
             lambda deleted: self.announce(access, deleted),
         )
@@ -149,18 +136,18 @@ class MessageDeletion:
             raise ApiError("UNKNOWN_MESSAGE")
         if actor is not None and access.guild_id is not None:
             options = {"channel_id": str(message.channel_id)}
-            entry = self._audit_log.count(
+            entry = self._core.audit_log.count(
                 connection, access.guild_id, AuditAction.MESSAGE_DELETE, actor, message.author_id, options
             )
         return Deleted(message, removed, entry)
 
     def announce(self, access: ChannelAccess, deleted: Deleted) -> None:
         """After the commit: tell of a message that `remove` deleted."""
-        renewed = self._access.renewed(access)
+        renewed = self._core.access.renewed(access)
         if renewed is not None:
-            self._audit_log.publish(deleted.entry)
-            self._bus.publish(message_deleted(renewed, deleted.message))
-            announce_lost_pins(self._bus, renewed, deleted.removed)
+            self._core.audit_log.publish(deleted.entry)
+            self._core.bus.publish(message_deleted(renewed, deleted.message))
+            announce_lost_pins(self._core.bus, renewed, deleted.removed)
 
     async def delete_many(
         self, principal: Principal, channel_id: int, message_ids: Sequence[int], reason: str | None = None
@@ -173,7 +160,7 @@ class MessageDeletion:
         access = self._moderated(principal, channel_id)
         batch = [message_id for message_id in message_ids[:BATCH_MESSAGES] if access.reads(message_id)]
         actor = Actor(principal.user_id, reason)
-        await self._database.write(
+        await self._core.database.write(
             lambda connection: self._remove_in(connection, channel_id, access.guild_id, batch, actor), self._announce
         )
 
@@ -185,7 +172,7 @@ class MessageDeletion:
 
         :raises ApiError: as `delete_many`.
         """
-        access = self._access.channel(principal, channel_id)
+        access = self._core.access.channel(principal, channel_id)
         if access.channel.type == ChannelType.DM_PERSONAL_NOTES:
             return await self._emptied(access)
         self._require_moderator(access)
@@ -193,13 +180,13 @@ class MessageDeletion:
         if floor is None:
             return 0
         least = floor if purge.after is None else max(floor, min(purge.after + 1, MAXIMUM))
-        chosen = await self._database.read(lambda connection: _choose(connection, channel_id, purge, least))
+        chosen = await self._core.database.read(lambda connection: _choose(connection, channel_id, purge, least))
         return await self._purged(access, {"message_ids": chosen, "reason": reason})
 
     async def _emptied(self, access: ChannelAccess) -> int:
         """Delete everything in the caller's personal notes."""
         channel_id = access.channel.id
-        last_id = await self._database.read(lambda connection: messages.last_of_channel(connection, channel_id))
+        last_id = await self._core.database.read(lambda connection: messages.last_of_channel(connection, channel_id))
         return await self._purged(access, {"last_id": last_id, "reason": None})
 
     async def _purged(self, access: ChannelAccess, what: State) -> int:
@@ -209,7 +196,7 @@ class MessageDeletion:
             "guild_id": access.guild_id,
             "actor_id": access.user_id,
         }
-        return (await self._errands.do(ErrandKind.PURGE, state)).count
+        return (await self._core.errands.do(ErrandKind.PURGE, state)).count
 
     async def _purge(self, errand: Errand) -> None:
         channel_id: int = errand.state["channel_id"]
@@ -234,7 +221,7 @@ class MessageDeletion:
             await errand.step(portion, then)
 
     def _moderated(self, principal: Principal, channel_id: int) -> ChannelAccess:
-        access = self._access.channel(principal, channel_id)
+        access = self._core.access.channel(principal, channel_id)
         self._require_moderator(access)
         return access
 
@@ -254,7 +241,7 @@ class MessageDeletion:
         removed = remove_messages(connection, channel_id, message_ids)
         if not removed.message_ids or guild_id is None:
             return _BulkDeletion(removed)
-        entry = self._audit_log.record(
+        entry = self._core.audit_log.record(
             connection,
             guild_id,
             AuditAction.MESSAGE_BULK_DELETE,
@@ -267,8 +254,8 @@ class MessageDeletion:
     def _announce(self, done: _BulkDeletion) -> None:
         access = self._witness.of(done.removed.channel_id)
         if access is not None:
-            self._audit_log.publish(done.entry)
-            announce_removed(self._bus, access, done.removed)
+            self._core.audit_log.publish(done.entry)
+            announce_removed(self._core.bus, access, done.removed)
 
 
 def is_own(access: ChannelAccess, message: Message) -> bool:

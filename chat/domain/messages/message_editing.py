@@ -14,9 +14,8 @@ from typing import Any, Final
 import attrs
 
 from chat.auth.principal import Principal
-from chat.bus.bus import Bus
-from chat.clock import Clock
-from chat.config import Limits, Settings
+from chat.config import Limits
+from chat.domain.core import Core
 from chat.domain.messages.mention_parsing import ParsedMentions, parse_mentions
 from chat.domain.messages.message_deletion import Deleted, MessageDeletion, is_own, may_name
 from chat.domain.messages.message_drafts import AttachmentDraft, MessageEdit, require_content
@@ -27,10 +26,8 @@ from chat.domain.messages.message_parts import Viewer, has_parts, viewer_of
 from chat.domain.messages.message_reading import StoredMessages, accounts_by_id, with_context
 from chat.domain.messages.message_texts import JudgedText, judge_text
 from chat.domain.policy.embeds import require_embeds, require_own_files
-from chat.domain.policy.instance_policy import InstancePolicy
 from chat.domain.policy.limits import limits_of
-from chat.domain.policy.public_addresses import Addresses
-from chat.domain.standing.access import Access, ChannelAccess, GuildChannelAccess
+from chat.domain.standing.access import ChannelAccess, GuildChannelAccess
 from chat.domain.standing.audit_log import Actor
 from chat.domain.standing.expression_objects import EMOJIS
 from chat.domain.standing.private_channels import require_unblocked
@@ -40,7 +37,6 @@ from chat.registries.permissions import Permission
 from chat.snowflake import MAXIMUM
 from chat.store.accounts import accounts
 from chat.store.accounts.accounts import Account
-from chat.store.database import Database
 from chat.store.guilds import expressions
 from chat.store.guilds.expressions import ExpressionPlace
 from chat.store.messages import attachments, messages
@@ -73,28 +69,12 @@ class _Edited:
     for_author: StoredMessages
 
 
+@attrs.define(kw_only=True, eq=False)
 class MessageEditing:
     """The operation that edits a message."""
 
-    def __init__(
-        self,
-        database: Database,
-        access: Access,
-        bus: Bus,
-        clock: Clock,
-        settings: Settings,
-        policy: InstancePolicy,
-        addresses: Addresses,
-        deletion: MessageDeletion,
-    ) -> None:
-        self._database = database
-        self._access = access
-        self._bus = bus
-        self._clock = clock
-        self._settings = settings
-        self._policy = policy
-        self._addresses = addresses
-        self._deletion = deletion
+    _core: Core
+    _deletion: MessageDeletion
 
     async def edit(self, principal: Principal, channel_id: int, message_id: int, edit: MessageEdit) -> dict[str, Any]:
         """Change a message; mentions are judged afresh, and nobody is notified again.
@@ -108,11 +88,11 @@ class MessageEditing:
         :raises InvalidFormBody: CONTENT_EXCEEDS_MAX_LENGTH at `content`; as `require_embeds`; TOO_MANY_FILES and
             INVALID_FORMAT at `attachments`.
         """
-        access = self._access.channel(principal, channel_id)
-        message = messages.by_id(self._database.reader, channel_id, message_id)
+        access = self._core.access.channel(principal, channel_id)
+        message = messages.by_id(self._core.database.reader, channel_id, message_id)
         if message is None or not may_name(access, message):
             raise ApiError("UNKNOWN_MESSAGE")
-        now_ms = self._clock.now_ms()
+        now_ms = self._core.clock.now_ms()
         if not is_own(access, message):
             if not edit.changes_flags_alone or message.type not in EDITABLE_MESSAGE_TYPES:
                 raise ApiError("CANNOT_EDIT_OTHER_USER_MESSAGE")
@@ -124,7 +104,7 @@ class MessageEditing:
         needed = (ATTACH_FILES if edit.attachments else 0) | (EMBED_LINKS if edit.embeds else 0)
         if needed:
             access.require(needed)
-        limits = limits_of(self._settings, principal.account, now_ms)
+        limits = limits_of(self._core.settings, principal.account, now_ms)
         return await self._edited(access, message, edit, limits, viewer_of(principal))
 
     async def remove_attachment(
@@ -135,19 +115,19 @@ class MessageEditing:
 
         :raises ApiError: as `edit`; NOT_FOUND for a file that the message does not have.
         """
-        access = self._access.channel(principal, channel_id)
-        message = messages.by_id(self._database.reader, channel_id, message_id)
+        access = self._core.access.channel(principal, channel_id)
+        message = messages.by_id(self._core.database.reader, channel_id, message_id)
         if message is None or not may_name(access, message):
             raise ApiError("UNKNOWN_MESSAGE")
         actor = None
         if not is_own(access, message):
             access.require(MANAGE_MESSAGES)
             actor = Actor(principal.user_id, reason)
-        now_ms = self._clock.now_ms()
+        now_ms = self._core.clock.now_ms()
         access.require_voice(now_ms)
         access.require_open(now_ms)
         edit, viewer = MessageEdit(removed_attachment=attachment_id), viewer_of(principal)
-        limits = limits_of(self._settings, principal.account, now_ms)
+        limits = limits_of(self._core.settings, principal.account, now_ms)
 
         def unit(connection: sqlite3.Connection) -> _Edited | Deleted:
             before = _present(connection, message)
@@ -161,7 +141,7 @@ class MessageEditing:
             else:
                 self._announce(access, done)
 
-        await self._database.write(unit, then)
+        await self._core.database.write(unit, then)
 
     async def edit_of_webhook(self, access: GuildChannelAccess, message: Message, edit: MessageEdit) -> dict[str, Any]:
         """Change a message that the webhook wrote.
@@ -170,16 +150,16 @@ class MessageEditing:
             FILE_SIZE_TOO_LARGE.
         :raises InvalidFormBody: as `edit`.
         """
-        access.require_open(self._clock.now_ms())
+        access.require_open(self._core.clock.now_ms())
         viewer = Viewer(message.author_id)
-        return await self._edited(access, message, edit, self._settings.limits_for(premium=False), viewer)
+        return await self._edited(access, message, edit, self._core.settings.limits_for(premium=False), viewer)
 
     async def _edited(
         self, access: ChannelAccess, message: Message, edit: MessageEdit, limits: Limits, viewer: Viewer
     ) -> dict[str, Any]:
         self._require_good(message, edit, limits)
         new_text = None if edit.content is None else await self._judged(access, message, edit.content, edit)
-        now_ms = self._clock.now_ms()
+        now_ms = self._core.clock.now_ms()
 
         def unit(connection: sqlite3.Connection) -> _Edited:
             before = _present(connection, message)
@@ -187,9 +167,9 @@ class MessageEditing:
                 require_unblocked(connection, access)
             return self._write(connection, before, edit, _applied(before, edit, new_text, limits, now_ms), viewer)
 
-        done = await self._database.write(unit, lambda done: self._announce(access, done))
+        done = await self._core.database.write(unit, lambda done: self._announce(access, done))
         floor = access.history_floor()
-        return done.for_author.wire(done.message, self._addresses, MAXIMUM if floor is None else floor)
+        return done.for_author.wire(done.message, self._core.media_addresses, MAXIMUM if floor is None else floor)
 
     def _write(
         self, connection: sqlite3.Connection, before: Message, edit: MessageEdit, edited: Message, viewer: Viewer
@@ -199,30 +179,30 @@ class MessageEditing:
         _write_files(connection, before, edited)
         if edit.attachments:
             drafts = _placed(edit.attachments, edited)
-            put_into_message(connection, edited, drafts, self._settings, self._clock.now_ms())
+            put_into_message(connection, edited, drafts, self._core.settings, self._core.clock.now_ms())
         stored = with_context(connection, [edited])
         shown_alike = not any(has_parts(shown) for shown in (edited, *stored.referenced.values()))
         for_author = stored if shown_alike else with_context(connection, [edited], viewer=viewer)
         return _Edited(edited, stored, for_author)
 
     def _announce(self, access: ChannelAccess, done: _Edited) -> None:
-        renewed = self._access.renewed(access)
+        renewed = self._core.access.renewed(access)
         if renewed is not None:
-            wire = done.stored.wire(done.message, self._addresses)
-            self._bus.publish(message_updated(renewed, done.message, wire))
+            wire = done.stored.wire(done.message, self._core.media_addresses)
+            self._core.bus.publish(message_updated(renewed, done.message, wire))
 
     def _require_good(self, message: Message, edit: MessageEdit, limits: Limits) -> None:
         """What can be said of an edit by itself."""
         if edit.content is not None:
             require_content(edit.content, limits.max_message_length, needed=False)
-            self._policy.require_unblocked(edit.content)
+            self._core.policy.require_unblocked(edit.content)
         if edit.embeds:
             require_embeds(edit.embeds, limits.max_embeds_per_message)
-            self._policy.require_unblocked_embeds(edit.embeds)
+            self._core.policy.require_unblocked_embeds(edit.embeds)
         for kept in (edit.kept_attachments or {}).values():
-            self._policy.require_unblocked("\n".join((kept.title or "", kept.description or "")))
+            self._core.policy.require_unblocked("\n".join((kept.title or "", kept.description or "")))
         if edit.attachments:
-            self._policy.require_unblocked_files(file.attachment for file in edit.attachments)
+            self._core.policy.require_unblocked_files(file.attachment for file in edit.attachments)
         if message.extra is not None and message.extra.snapshots and not edit.changes_flags_alone:
             raise ApiError("CANNOT_EDIT_OTHER_USER_MESSAGE")
 
@@ -232,7 +212,7 @@ class MessageEditing:
         if message.reference is None and not parsed.user_ids and not parsed.emoji_ids:
             counted = count_mentions(access, parsed, edit.allowed_mentions, {})
             return _NewText(judge_text(access, content, parsed, {}), counted)
-        named, replied_to, emojis = await self._database.read(
+        named, replied_to, emojis = await self._core.database.read(
             lambda connection: _find_named(connection, message, parsed)
         )
         counted = count_mentions(access, parsed, edit.allowed_mentions, named, replied_to)

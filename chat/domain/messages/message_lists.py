@@ -6,23 +6,21 @@ import sqlite3
 from collections.abc import Sequence
 from typing import Any
 
+import attrs
+
 from chat.auth.principal import Principal
+from chat.domain.core import Core
 from chat.domain.messages.message_parts import viewer_of
 from chat.domain.messages.message_reading import Page, StoredMessages, page_of_messages, with_context
-from chat.domain.policy.public_addresses import Addresses
-from chat.domain.standing.access import Access
 from chat.errors import ApiError
-from chat.store.database import Database
 from chat.store.messages import messages
 
 
+@attrs.define(kw_only=True, eq=False)
 class MessageLists:
     """Reads from several channels. A channel that the caller does not see, or may not read, is left out."""
 
-    def __init__(self, database: Database, access: Access, addresses: Addresses) -> None:
-        self._database = database
-        self._access = access
-        self._addresses = addresses
+    _core: Core
 
     async def newest(self, principal: Principal, channel_ids: Sequence[int]) -> dict[str, dict[str, Any] | None]:
         """The newest message of each of these channels, by the channel's id; None where there is none to read."""
@@ -33,11 +31,11 @@ class MessageLists:
             newest = messages.newest_of_channels(connection, floors, threads=viewer.sees_threads)
             return with_context(connection, newest, viewer=viewer)
 
-        found = await self._database.read(query)
+        found = await self._core.database.read(query)
         by_channel: dict[str, dict[str, Any] | None] = {str(channel_id): None for channel_id in floors}
         for message in found.messages:
             floor = floors[message.channel_id]
-            by_channel[str(message.channel_id)] = found.wire(message, self._addresses, floor)
+            by_channel[str(message.channel_id)] = found.wire(message, self._core.media_addresses, floor)
         return by_channel
 
     async def pages(
@@ -54,9 +52,12 @@ class MessageLists:
                 for channel_id, page in readable
             ]
 
-        found = await self._database.read(query)
+        found = await self._core.database.read(query)
         return [
-            (channel_id, [stored.wire(message, self._addresses, floors[channel_id]) for message in stored.messages])
+            (
+                channel_id,
+                [stored.wire(message, self._core.media_addresses, floors[channel_id]) for message in stored.messages],
+            )
             for channel_id, stored in found
         ]
 
@@ -65,7 +66,7 @@ class MessageLists:
         floors = {}
         for channel_id in channel_ids:
             try:
-                floor = self._access.channel(principal, channel_id).history_floor()
+                floor = self._core.access.channel(principal, channel_id).history_floor()
             except ApiError:
                 continue  # whatever the refusal: of this channel there is nothing to read
             if floor is not None:

@@ -13,10 +13,10 @@ from typing import Final
 import structlog
 import trio
 
-from chat.bus.bus import Bus, Event
+from chat.bus.bus import Event
+from chat.domain.core import Core
 from chat.errors import StorageUnavailable
 from chat.registries.events import EventName
-from chat.store.database import Database
 from chat.store.messages import message_search_entries
 
 log: Final = structlog.get_logger("chat.search")
@@ -47,13 +47,13 @@ CHANGES: Final = frozenset(
 class MessageSearchIndex:
     """The index as something that follows. Hears the bus; without `enabled` it stays as it is."""
 
-    def __init__(self, database: Database, bus: Bus, *, enabled: bool) -> None:
-        self._database = database
+    def __init__(self, core: Core, *, enabled: bool) -> None:
+        self._core = core
         self._changed = trio.Event()
         self._turn = trio.Lock()
         self.enabled: Final = enabled
         if enabled:
-            bus.subscribe_events(CHANGES, self._message_changed)
+            core.bus.subscribe_events(CHANGES, self._message_changed)
 
     def _message_changed(self, event: Event) -> None:
         """Note that messages changed; `run` does the rest."""
@@ -61,7 +61,7 @@ class MessageSearchIndex:
 
     async def is_ready(self) -> bool:
         """Bring the index up to date; False, and nothing done, when there is too much to do for that."""
-        pending = await self._database.read(
+        pending = await self._core.database.read(
             lambda connection: message_search_entries.pending(connection, PENDING_MAXIMUM + 1)
         )
         if pending > PENDING_MAXIMUM:
@@ -92,8 +92,8 @@ class MessageSearchIndex:
 
     async def _follow(self) -> int:
         # Looks first, because a write costs a commit even where it changes nothing.
-        if not await self._database.read(lambda connection: message_search_entries.pending(connection, 1)):
+        if not await self._core.database.read(lambda connection: message_search_entries.pending(connection, 1)):
             return 0
-        return await self._database.write(
+        return await self._core.database.write(
             lambda connection: message_search_entries.bring_up_to_date(connection, SLICE_MESSAGES)
         )

@@ -18,16 +18,15 @@ import attrs
 import trio
 
 from chat.auth.principal import Principal
-from chat.clock import Clock
-from chat.domain.standing.access import Access, GuildChannelAccess, sees_threads
-from chat.domain.standing.guild_states import Channel, GuildState, GuildStates, Member
+from chat.domain.core import Core
+from chat.domain.standing.access import GuildChannelAccess, sees_threads
+from chat.domain.standing.guild_states import Channel, GuildState, Member
 from chat.domain.standing.private_channels import PrivateChannelAccess
 from chat.domain.standing.thread_access import ThreadAccess
 from chat.domain.standing.user_objects import is_adult
 from chat.errors import ApiError, InvalidFormBody
 from chat.registries.channel_types import THREAD_ONLY_CHANNEL_TYPES, ChannelType
 from chat.registries.permissions import Permission
-from chat.store.database import Database
 from chat.store.guilds import guilds
 from chat.store.messages import searched_places
 from chat.store.messages.message_search import Place, Scope
@@ -95,14 +94,11 @@ class _Range:
     is_private_too: bool = False
 
 
+@attrs.define(kw_only=True, eq=False)
 class MessageSearchScopes:
     """Finds out where a search may look."""
 
-    def __init__(self, database: Database, guild_states: GuildStates, access: Access, clock: Clock) -> None:
-        self._database = database
-        self._guild_states = guild_states
-        self._access = access
-        self._clock = clock
+    _core: Core
 
     async def of(self, principal: Principal, asked: Whereabouts) -> Scope:
         """The places to look in.
@@ -122,7 +118,7 @@ class MessageSearchScopes:
             places = [self._named(principal, found, channel_id) for channel_id in sorted(named)]
         else:
             account = principal.account
-            nsfw_too = asked.include_nsfw and (account.bot or is_adult(account, self._clock.now_ms()))
+            nsfw_too = asked.include_nsfw and (account.bot or is_adult(account, self._core.clock.now_ms()))
             places = [opened for opened in found.places.values() if nsfw_too or not opened.is_nsfw]
         excluded = [
             _alone(found.places.get(channel_id)) or Place(channel_id)
@@ -137,7 +133,7 @@ class MessageSearchScopes:
     async def _current(self, principal: Principal, asked: Whereabouts) -> _Range:
         found = _Range()
         if asked.guild_id is not None:
-            access = self._access.guild(principal, asked.guild_id)
+            access = self._core.access.guild(principal, asked.guild_id)
             self._add_guild(found, principal, access.state, access.member)
             await self._add_private_threads(found, principal)
         elif asked.channel_id is not None:
@@ -157,15 +153,15 @@ class MessageSearchScopes:
         found = _Range(is_private_too=scope in WITH_DMS)
         user_id = principal.user_id
         if scope in WITH_DMS:
-            ids = await self._database.read(
+            ids = await self._core.database.read(
                 lambda connection: searched_places.conversations(connection, user_id, shown_only=scope in OPEN_ONLY)
             )
             found.places.update((channel_id, _Open(Place(channel_id))) for channel_id in ids)
         if scope in WITH_GUILDS:
-            for guild_id in await self._database.read(lambda connection: guilds.ids_of_user(connection, user_id)):
+            for guild_id in await self._core.database.read(lambda connection: guilds.ids_of_user(connection, user_id)):
                 await trio.lowlevel.checkpoint()
                 try:
-                    access = self._access.guild(principal, guild_id)
+                    access = self._core.access.guild(principal, guild_id)
                 except ApiError:
                     continue  # unavailable at present
                 self._add_guild(found, principal, access.state, access.member)
@@ -194,7 +190,7 @@ class MessageSearchScopes:
         """The private threads that the caller is in, below channels that are there already."""
         if not sees_threads(principal):
             return
-        rows = await self._database.read(
+        rows = await self._core.database.read(
             lambda connection: searched_places.private_threads(connection, principal.user_id)
         )
         for thread_id, parent_id, guild_id in rows:
@@ -207,7 +203,7 @@ class MessageSearchScopes:
 
         :raises ApiError: as `Access.channel`.
         """
-        access = self._access.channel(principal, channel_id)
+        access = self._core.access.channel(principal, channel_id)
         if isinstance(access, ThreadAccess) and not sees_threads(principal):
             raise ApiError("UNKNOWN_CHANNEL")
         floor = access.history_floor()
@@ -232,7 +228,7 @@ class MessageSearchScopes:
         if not sees_threads(principal):
             return None
         try:
-            access = self._access.channel(principal, channel_id)
+            access = self._core.access.channel(principal, channel_id)
         except ApiError:
             return None
         parent = found.places.get(access.channel.parent_id or 0)

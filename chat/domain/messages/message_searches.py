@@ -17,15 +17,14 @@ import structlog
 import trio
 
 from chat.auth.principal import Principal
+from chat.domain.core import Core
 from chat.domain.messages.message_parts import Viewer, viewer_of
 from chat.domain.messages.message_reading import StoredMessages, with_context
 from chat.domain.messages.message_search_index import MessageSearchIndex
 from chat.domain.messages.message_search_scopes import MessageSearchScopes, Whereabouts
-from chat.domain.policy.public_addresses import Addresses
-from chat.domain.standing.access import Access, ChannelAccess
+from chat.domain.standing.access import ChannelAccess
 from chat.errors import ApiError, InvalidFormBody
 from chat.snowflake import MAXIMUM
-from chat.store.database import Database
 from chat.store.messages import message_search, messages
 from chat.store.messages.message_search import FINDS_MAXIMUM, Criteria, Scope
 from chat.store.messages.message_search_entries import pending_among
@@ -69,20 +68,11 @@ class MessageSearches:
     """The operation that searches messages. Without `enabled` there is no index to search."""
 
     def __init__(
-        self,
-        database: Database,
-        access: Access,
-        scopes: MessageSearchScopes,
-        index: MessageSearchIndex,
-        addresses: Addresses,
-        *,
-        seconds: float = SEARCH_SECONDS,
+        self, core: Core, scopes: MessageSearchScopes, index: MessageSearchIndex, *, seconds: float = SEARCH_SECONDS
     ) -> None:
-        self._database = database
-        self._access = access
+        self._core = core
         self._scopes = scopes
         self._index = index
-        self._addresses = addresses
         self._seconds = seconds
         self._turn = trio.CapacityLimiter(1)
 
@@ -120,7 +110,7 @@ class MessageSearches:
             place = places[message.channel_id]
             if place is not None and message.id >= place[1]:
                 access, floor = place
-                shown.append(stored.wire(message, self._addresses, floor))
+                shown.append(stored.wire(message, self._core.media_addresses, floor))
                 if message.channel_id not in channels:
                     channels[message.channel_id] = access.channel_object()
         return {"messages": shown, "channels": list(channels.values())}
@@ -130,7 +120,7 @@ class MessageSearches:
             raise ApiError("SERVICE_UNAVAILABLE", headers={"Retry-After": "1"})
         async with self._turn:
             try:
-                return await self._database.read(
+                return await self._core.database.read(
                     lambda connection: _query(connection, search, scope, viewer, self._seconds)
                 )
             except QueryTooSlow:
@@ -141,7 +131,7 @@ class MessageSearches:
     def _place(self, principal: Principal, channel_id: int) -> tuple[ChannelAccess, int] | None:
         """A channel as the caller finds it now, and from which message on its history may be read, if it may."""
         try:
-            access = self._access.channel(principal, channel_id)
+            access = self._core.access.channel(principal, channel_id)
         except ApiError:
             return None
         floor = access.history_floor()

@@ -14,9 +14,9 @@ from typing import Any, Final
 import attrs
 
 from chat.auth.principal import Principal
-from chat.bus.bus import Bus
-from chat.clock import Clock, iso_timestamp
-from chat.config import Limits, Settings
+from chat.clock import iso_timestamp
+from chat.config import Limits
+from chat.domain.core import Core
 from chat.domain.messages.mention_counting import NOBODY, MentionCounting, Notified
 from chat.domain.messages.message_context import MessageContext, MessageContexts
 from chat.domain.messages.message_drafts import (
@@ -36,10 +36,8 @@ from chat.domain.messages.nonces import NonceKey, Nonces
 from chat.domain.messages.slowmode import Slowmode
 from chat.domain.messages.thread_writing import InThread, Opening, ThreadWriting
 from chat.domain.policy.embeds import require_embeds, require_own_files
-from chat.domain.policy.instance_policy import InstancePolicy
 from chat.domain.policy.limits import limits_of
-from chat.domain.policy.public_addresses import Addresses
-from chat.domain.standing.access import Access, ChannelAccess, GuildChannelAccess
+from chat.domain.standing.access import ChannelAccess, GuildChannelAccess
 from chat.domain.standing.private_channels import PrivateChannelAccess, PrivateChannels
 from chat.domain.standing.thread_access import ThreadAccess
 from chat.domain.standing.user_objects import partial_user
@@ -49,8 +47,6 @@ from chat.registries.channel_types import THREAD_ONLY_CHANNEL_TYPES
 from chat.registries.guild_values import DisabledOperation
 from chat.registries.message_types import SENDABLE_MESSAGE_FLAGS, MessageReferenceType, MessageType
 from chat.registries.permissions import Permission
-from chat.snowflake import SnowflakeGenerator
-from chat.store.database import Database
 from chat.store.guilds import channels
 from chat.store.messages import messages, read_states
 from chat.store.messages.messages import Message, MessageExtra, MessageReference
@@ -67,33 +63,14 @@ SENDABLE_FLAGS: Final = SENDABLE_MESSAGE_FLAGS.value
 class MessageSending:
     """The operation that sends a message, with what it remembers of those sent before."""
 
-    def __init__(
-        self,
-        database: Database,
-        access: Access,
-        private_channels: PrivateChannels,
-        bus: Bus,
-        clock: Clock,
-        snowflakes: SnowflakeGenerator,
-        settings: Settings,
-        policy: InstancePolicy,
-        addresses: Addresses,
-        mentions: MentionCounting,
-    ) -> None:
-        self._database = database
-        self._access = access
+    def __init__(self, core: Core, private_channels: PrivateChannels, mentions: MentionCounting) -> None:
+        self._core = core
         self._private_channels = private_channels
-        self._bus = bus
-        self._clock = clock
-        self._snowflakes = snowflakes
-        self._settings = settings
-        self._policy = policy
-        self._addresses = addresses
         self._mentions = mentions
-        self._contexts = MessageContexts(database, snowflakes)
+        self._contexts = MessageContexts(core=core)
         self._slowmode = Slowmode()
-        self._nonces = Nonces(clock)
-        self._thread_writing = ThreadWriting(database, clock)
+        self._nonces = Nonces(core.clock)
+        self._thread_writing = ThreadWriting(core=core)
 
     async def create(self, principal: Principal, channel_id: int, draft: MessageDraft) -> dict[str, Any]:
         """Send a message; the same author's nonce in the same channel within five minutes gives the same message.
@@ -104,10 +81,10 @@ class MessageSending:
         :raises InvalidFormBody: CONTENT_EXCEEDS_MAX_LENGTH at `content`; as `require_embeds`, `require_whole` and
             `MessageContexts.of`.
         """
-        access = self._access.channel(principal, channel_id)
+        access = self._core.access.channel(principal, channel_id)
         self._require_may_send(principal, access, draft)
         sender = account_sender(principal)
-        source = None if draft.forward is None else forward_source(principal, self._access, access, draft.forward)
+        source = None if draft.forward is None else forward_source(principal, self._core.access, access, draft.forward)
         if draft.nonce is None:
             return await self._send(sender, access, draft, None, source)
         return await self._send_once(sender, access, draft, draft.nonce, source)
@@ -131,10 +108,10 @@ class MessageSending:
 
         :raises ApiError: as `create`, as far as the content has no part in it.
         """
-        access = self._access.channel(principal, channel_id)
+        access = self._core.access.channel(principal, channel_id)
         if access.channel.type in THREAD_ONLY_CHANNEL_TYPES:
             access.require(SEND_MESSAGES | ATTACH_FILES)  # the files of a post
-            access.require_voice(self._clock.now_ms())
+            access.require_voice(self._core.clock.now_ms())
         else:
             self._require_may_write(principal, access, SEND_MESSAGES | ATTACH_FILES)
         return access
@@ -153,9 +130,9 @@ class MessageSending:
             async with self._nonces.sending(key) as sending:
                 if sending.message_id is None:
                     return await self._send(sender, access, draft, key, source)
-                stored = await self._database.read(functools.partial(one_message, channel_id, sending.message_id))
+                stored = await self._core.database.read(functools.partial(one_message, channel_id, sending.message_id))
             if stored is not None:
-                return stored.wire(stored.messages[0], self._addresses)
+                return stored.wire(stored.messages[0], self._core.media_addresses)
             self._nonces.forget(key)
 
     def forget_recent(self) -> None:
@@ -169,8 +146,8 @@ class MessageSending:
 
         :raises ApiError: as `Access.channel`.
         """
-        access = self._access.channel(principal, channel_id)
-        seconds, now_ms = access.channel.rate_limit_per_user, self._clock.now_ms()
+        access = self._core.access.channel(principal, channel_id)
+        seconds, now_ms = access.channel.rate_limit_per_user, self._core.clock.now_ms()
         bypasses, left = access.may(BYPASS_SLOWMODE), 0
         if seconds and not bypasses:
             left = self._slowmode.remaining_ms(principal.user_id, channel_id, seconds, now_ms)
@@ -188,40 +165,40 @@ class MessageSending:
         if draft.embeds:
             needed |= EMBED_LINKS
         self._require_may_write(principal, access, needed)
-        self._require_good(draft, limits_of(self._settings, principal.account, self._clock.now_ms()))
+        self._require_good(draft, limits_of(self._core.settings, principal.account, self._core.clock.now_ms()))
 
     def _require_good(self, draft: MessageDraft, limits: Limits) -> None:
         """What can be said of a draft by itself."""
         require_whole(draft)
         require_content(draft.content, limits.max_message_length, needed=not draft.is_wordless)
-        self._policy.require_unblocked(draft.content)
+        self._core.policy.require_unblocked(draft.content)
         if draft.embeds:
             require_embeds(draft.embeds, limits.max_embeds_per_message)
             require_own_files(draft.embeds, [file.attachment.filename for file in draft.attachments])
-            self._policy.require_unblocked_embeds(draft.embeds)
+            self._core.policy.require_unblocked_embeds(draft.embeds)
         if draft.attachments:
-            self._policy.require_unblocked_files(file.attachment for file in draft.attachments)
+            self._core.policy.require_unblocked_files(file.attachment for file in draft.attachments)
 
     def _require_unblocked_forward(self, carried: Carried) -> None:
         """What was said before it was blocked is not said again."""
-        self._policy.require_unblocked(carried.snapshot.get("content") or "")
-        self._policy.require_unblocked_embeds(carried.snapshot.get("embeds") or ())
-        self._policy.require_unblocked_files(file.attachment for file in carried.files)
+        self._core.policy.require_unblocked(carried.snapshot.get("content") or "")
+        self._core.policy.require_unblocked_embeds(carried.snapshot.get("embeds") or ())
+        self._core.policy.require_unblocked_files(file.attachment for file in carried.files)
 
     def _require_webhook_may_send(self, access: GuildChannelAccess, draft: MessageDraft) -> None:
         require_message_channel(access.channel)
         if access.disables(SEND_MESSAGE_DISABLED):
             raise ApiError("FEATURE_TEMPORARILY_DISABLED")
         if isinstance(access, ThreadAccess):
-            access.require_unlocked(self._clock.now_ms())
-        self._require_good(draft, self._settings.limits_for(premium=False))
+            access.require_unlocked(self._core.clock.now_ms())
+        self._require_good(draft, self._core.settings.limits_for(premium=False))
 
     def _require_may_write(self, principal: Principal, access: ChannelAccess, permissions: int) -> None:
         require_message_channel(access.channel)
         access.require(permissions)
         if access.disables(SEND_MESSAGE_DISABLED):
             raise ApiError("FEATURE_TEMPORARILY_DISABLED")
-        now_ms = self._clock.now_ms()
+        now_ms = self._core.clock.now_ms()
         access.require_voice(now_ms)
         if isinstance(access, ThreadAccess):
             access.require_unlocked(now_ms)
@@ -239,7 +216,7 @@ class MessageSending:
         :raises InvalidFormBody: as `create`.
         """
         self._require_may_send(principal, access, draft)
-        source = None if draft.forward is None else forward_source(principal, self._access, access, draft.forward)
+        source = None if draft.forward is None else forward_source(principal, self._core.access, access, draft.forward)
         return await self._send(account_sender(principal), access, draft, None, source, opening=opening)
 
     async def post_of_webhook(
@@ -269,7 +246,7 @@ class MessageSending:
         user_id, channel = sender.id, access.channel if opening is None else opening.slowmode_channel
         slow = channel.rate_limit_per_user > 0 and not access.may(BYPASS_SLOWMODE)
         if slow:
-            self._slowmode.take_turn(user_id, channel.id, channel.rate_limit_per_user, self._clock.now_ms())
+            self._slowmode.take_turn(user_id, channel.id, channel.rate_limit_per_user, self._core.clock.now_ms())
         message = self._message(sender, access, draft, context)
         in_thread: InThread | None = None
         if isinstance(access, ThreadAccess):
@@ -283,19 +260,19 @@ class MessageSending:
             committed = True
             if nonce is not None:
                 self._nonces.sent(nonce, message.id)
-            renewed = self._access.renewed(access)
+            renewed = self._core.access.renewed(access)
             if renewed is not None:
                 if in_thread is not None and isinstance(renewed, ThreadAccess):
-                    renewed = in_thread.tell(renewed, self._bus)
+                    renewed = in_thread.tell(renewed, self._core.bus)
                 renewed.note_message(message.id)
                 if isinstance(renewed, PrivateChannelAccess):
                     self._private_channels.shown(renewed, shown)
-                self._bus.publish(message_created(renewed, message, wire, here=context.counted.here))
+                self._core.bus.publish(message_created(renewed, message, wire, here=context.counted.here))
 
         files, notified = _files(draft, context), self._mentions.of(access, context.counted)
         insertion = self._insertion(access, message, sender, files, notified, context.carried, in_thread)
         try:
-            await self._database.write(insertion, then)
+            await self._core.database.write(insertion, then)
         finally:
             if slow and not committed:
                 self._slowmode.give_back(user_id, channel.id)
@@ -329,7 +306,7 @@ class MessageSending:
                 raise ApiError("UNKNOWN_CHANNEL")
             channels.set_last_message(connection, message.channel_id, message.id)
             if files:
-                put_into_message(connection, message, files, self._settings, self._clock.now_ms())
+                put_into_message(connection, message, files, self._core.settings, self._core.clock.now_ms())
             if sender.keeps_read_state:
                 read_states.acknowledge(connection, sender.id, message.channel_id, message.id, 0)
             if notified is not NOBODY:
@@ -345,7 +322,7 @@ class MessageSending:
     def _message(self, sender: Sender, access: ChannelAccess, draft: MessageDraft, context: MessageContext) -> Message:
         counted, files = context.counted, _files(draft, context)
         return Message(
-            id=self._snowflakes(),
+            id=self._core.snowflakes(),
             channel_id=access.channel.id,
             author_id=sender.id,
             webhook_id=sender.webhook_id,
@@ -368,11 +345,17 @@ class MessageSending:
             wire = message_object(message, author=sender.wire, mentions=mentions)
         else:
             wire = whole_message_object(
-                message, author=sender.wire, mentions=mentions, accounts=context.accounts, addresses=self._addresses
+                message,
+                author=sender.wire,
+                mentions=mentions,
+                accounts=context.accounts,
+                addresses=self._core.media_addresses,
             )
         if context.stored is not None and context.answered is not None:
             stored = context.stored
-            answered = referenced_message_object(context.answered, stored.accounts, self._addresses, stored.parts)
+            answered = referenced_message_object(
+                context.answered, stored.accounts, self._core.media_addresses, stored.parts
+            )
             wire["referenced_message"] = answered
         return wire
 

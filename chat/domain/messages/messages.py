@@ -7,9 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from chat.auth.principal import Principal
-from chat.bus.bus import Bus
-from chat.clock import Clock
-from chat.config import Settings
+from chat.domain.core import Core
 from chat.domain.messages.mention_counting import MentionCounting
 from chat.domain.messages.message_deletion import MessageDeletion, Purge
 from chat.domain.messages.message_drafts import MessageDraft, MessageEdit
@@ -19,17 +17,11 @@ from chat.domain.messages.message_reading import Page, one_message, page_of_mess
 from chat.domain.messages.message_senders import Sender
 from chat.domain.messages.message_sending import MessageSending
 from chat.domain.messages.thread_writing import Opening
-from chat.domain.policy.errands import Errands
-from chat.domain.policy.instance_policy import InstancePolicy
-from chat.domain.policy.public_addresses import Addresses
-from chat.domain.standing.access import Access, ChannelAccess, GuildChannelAccess
-from chat.domain.standing.audit_log import AuditLog
+from chat.domain.standing.access import ChannelAccess, GuildChannelAccess
 from chat.domain.standing.channel_witness import ChannelWitness
 from chat.domain.standing.private_channels import PrivateChannels
 from chat.domain.standing.thread_access import ThreadAccess
 from chat.errors import ApiError
-from chat.snowflake import SnowflakeGenerator
-from chat.store.database import Database
 from chat.store.messages import messages
 from chat.store.messages.messages import Message
 
@@ -38,30 +30,12 @@ class Messages:
     """The operations on messages."""
 
     def __init__(
-        self,
-        database: Database,
-        access: Access,
-        private_channels: PrivateChannels,
-        bus: Bus,
-        clock: Clock,
-        snowflakes: SnowflakeGenerator,
-        settings: Settings,
-        policy: InstancePolicy,
-        addresses: Addresses,
-        mentions: MentionCounting,
-        audit_log: AuditLog,
-        witness: ChannelWitness,
-        errands: Errands,
+        self, core: Core, private_channels: PrivateChannels, mentions: MentionCounting, witness: ChannelWitness
     ) -> None:
-        self._database = database
-        self._access = access
-        self._bus = bus
-        self._addresses = addresses
-        self._sending = MessageSending(
-            database, access, private_channels, bus, clock, snowflakes, settings, policy, addresses, mentions
-        )
-        self._deletion = MessageDeletion(database, access, bus, audit_log, witness, errands)
-        self._editing = MessageEditing(database, access, bus, clock, settings, policy, addresses, self._deletion)
+        self._core = core
+        self._sending = MessageSending(core, private_channels=private_channels, mentions=mentions)
+        self._deletion = MessageDeletion(core, witness=witness)
+        self._editing = MessageEditing(core=core, deletion=self._deletion)
 
     async def create(self, principal: Principal, channel_id: int, draft: MessageDraft) -> dict[str, Any]:
         """Send a message: `MessageSending.create`."""
@@ -113,10 +87,12 @@ class Messages:
         """
         self._of_webhook(webhook_id, access, message_id)
         viewer = Viewer(webhook_id)
-        stored = await self._database.read(functools.partial(one_message, access.channel.id, message_id, viewer=viewer))
+        stored = await self._core.database.read(
+            functools.partial(one_message, access.channel.id, message_id, viewer=viewer)
+        )
         if stored is None:
             raise ApiError("UNKNOWN_MESSAGE")
-        return stored.wire(stored.messages[0], self._addresses)
+        return stored.wire(stored.messages[0], self._core.media_addresses)
 
     async def delete_of_webhook(self, webhook_id: int, access: GuildChannelAccess, message_id: int) -> None:
         """Delete a message that the webhook wrote.
@@ -126,7 +102,7 @@ class Messages:
         await self._deletion.delete_stored(access, self._of_webhook(webhook_id, access, message_id))
 
     def _of_webhook(self, webhook_id: int, access: GuildChannelAccess, message_id: int) -> Message:
-        message = messages.by_id(self._database.reader, access.channel.id, message_id)
+        message = messages.by_id(self._core.database.reader, access.channel.id, message_id)
         if message is None or message.webhook_id != webhook_id:
             raise ApiError("UNKNOWN_MESSAGE")
         return message
@@ -136,38 +112,40 @@ class Messages:
 
         :raises ApiError: as `Access.channel`.
         """
-        access = self._access.channel(principal, channel_id)
+        access = self._core.access.channel(principal, channel_id)
         floor = access.history_floor()
         if floor is None:
             return []
         viewer = viewer_of(principal)
-        stored = await self._database.read(functools.partial(page_of_messages, channel_id, page, floor, viewer=viewer))
-        return [stored.wire(message, self._addresses, floor) for message in stored.messages]
+        stored = await self._core.database.read(
+            functools.partial(page_of_messages, channel_id, page, floor, viewer=viewer)
+        )
+        return [stored.wire(message, self._core.media_addresses, floor) for message in stored.messages]
 
     async def get(self, principal: Principal, channel_id: int, message_id: int) -> dict[str, Any]:
         """One message.
 
         :raises ApiError: as `Access.channel`; UNKNOWN_MESSAGE, also for one that the caller may not read.
         """
-        access = self._access.channel(principal, channel_id)
+        access = self._core.access.channel(principal, channel_id)
         floor = access.history_floor()
         if floor is None or message_id < floor:
             raise ApiError("UNKNOWN_MESSAGE")
         viewer = viewer_of(principal)
-        stored = await self._database.read(functools.partial(one_message, channel_id, message_id, viewer=viewer))
+        stored = await self._core.database.read(functools.partial(one_message, channel_id, message_id, viewer=viewer))
         if stored is None:
             raise ApiError("UNKNOWN_MESSAGE")
-        return stored.wire(stored.messages[0], self._addresses, floor)
+        return stored.wire(stored.messages[0], self._core.media_addresses, floor)
 
     async def as_anybody(self, channel_id: int, message_id: int) -> dict[str, Any]:
         """One message as nobody in particular would see it, whoever may.
 
         :raises ApiError: UNKNOWN_MESSAGE.
         """
-        stored = await self._database.read(functools.partial(one_message, channel_id, message_id))
+        stored = await self._core.database.read(functools.partial(one_message, channel_id, message_id))
         if stored is None:
             raise ApiError("UNKNOWN_MESSAGE")
-        return stored.wire(stored.messages[0], self._addresses)
+        return stored.wire(stored.messages[0], self._core.media_addresses)
 
     async def delete(self, principal: Principal, channel_id: int, message_id: int, reason: str | None = None) -> None:
         """Delete a message: `MessageDeletion.delete`."""

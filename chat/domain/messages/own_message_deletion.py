@@ -17,12 +17,10 @@ import structlog
 import trio
 
 from chat.auth.principal import Principal
-from chat.bus.bus import Bus
-from chat.clock import Clock
+from chat.domain.core import Core
 from chat.domain.messages.message_removal import Removed, announce_removed, remove_messages
 from chat.domain.policy.due_work import DueWork
-from chat.domain.policy.errands import Errand, Errands, State
-from chat.domain.presence.account_events import AccountEvents
+from chat.domain.policy.errands import Errand, State
 from chat.domain.signing_in.sudo import SudoMode, SudoProof
 from chat.domain.standing.channel_witness import ChannelWitness
 from chat.domain.standing.user_objects import pending_deletion
@@ -31,7 +29,6 @@ from chat.registries.errands import ErrandKind
 from chat.snowflake import snowflake_at
 from chat.store.accounts import accounts
 from chat.store.accounts.accounts import Account
-from chat.store.database import Database
 from chat.store.messages import messages
 
 DELAY_MS: Final = 24 * 3_600_000
@@ -58,24 +55,12 @@ class OwnMessageDeletion(DueWork):
     NAME = "messages to be deleted"
     LOOK_SECONDS = 3_600.0
 
-    def __init__(
-        self,
-        database: Database,
-        clock: Clock,
-        bus: Bus,
-        witness: ChannelWitness,
-        sudo: SudoMode,
-        account_events: AccountEvents,
-        errands: Errands,
-    ) -> None:
-        super().__init__(clock)
-        self._database = database
-        self._bus = bus
+    def __init__(self, core: Core, witness: ChannelWitness, sudo: SudoMode) -> None:
+        self._core = core
+        super().__init__(core.clock)
         self._witness = witness
         self._sudo = sudo
-        self._account_events = account_events
-        self._errands = errands
-        errands.handle(ErrandKind.DELETE_OWN_MESSAGES, self._delete_now)
+        core.errands.handle(ErrandKind.DELETE_OWN_MESSAGES, self._delete_now)
 
     async def schedule(self, principal: Principal, proof: SudoProof) -> dict[str, Any]:
         """Have everything deleted that the caller has written by then, DELAY_MS from now; a second wish takes the place
@@ -86,7 +71,7 @@ class OwnMessageDeletion(DueWork):
         """
         await self._sudo.require(principal.account, proof)
         user_id = principal.user_id
-        number, channels = await self._database.read(partial(messages.count_of_author, author_id=user_id))
+        number, channels = await self._core.database.read(partial(messages.count_of_author, author_id=user_id))
         due_at = self._clock.now_ms() + DELAY_MS
         after = await self._change(user_id, partial(_with_wish, due_at=due_at, number=number, channels=channels))
         log.info("deletion of own messages scheduled", user_id=user_id, messages=number)
@@ -107,8 +92,8 @@ class OwnMessageDeletion(DueWork):
         """
         await self._sudo.require(principal.account, proof)
         user_id = principal.user_id
-        last_id = await self._database.read(partial(messages.last_of_author, author_id=user_id))
-        await self._errands.do(ErrandKind.DELETE_OWN_MESSAGES, {"user_id": user_id, "last_id": last_id})
+        last_id = await self._core.database.read(partial(messages.last_of_author, author_id=user_id))
+        await self._core.errands.do(ErrandKind.DELETE_OWN_MESSAGES, {"user_id": user_id, "last_id": last_id})
 
     async def _delete_now(self, errand: Errand) -> None:
         def portion(connection: sqlite3.Connection, state: State) -> tuple[State | None, _Batch]:
@@ -129,20 +114,20 @@ class OwnMessageDeletion(DueWork):
             return before, after
 
         def then(changed: tuple[Account, Account]) -> None:
-            self._account_events.changed(*changed)
+            self._core.account_events.changed(*changed)
             self.look_again()
 
-        _, after = await self._database.write(unit, then)
+        _, after = await self._core.database.write(unit, then)
         return after
 
     # Fulfilling
 
     async def _work(self) -> None:
-        for user_id in accounts.with_bulk_deletion_due(self._database.reader, self._clock.now_ms()):
+        for user_id in accounts.with_bulk_deletion_due(self._core.database.reader, self._clock.now_ms()):
             await self.fulfil(user_id)
 
     def _next_due(self) -> int | None:
-        return accounts.next_bulk_deletion(self._database.reader)
+        return accounts.next_bulk_deletion(self._core.database.reader)
 
     async def fulfil(self, user_id: int, *, at_once: bool = False) -> None:
         """Delete what the account wants to have deleted, if that is due; `at_once` whether or not, for an account that
@@ -160,16 +145,16 @@ class OwnMessageDeletion(DueWork):
             accounts.replace(connection, after)
             return _Batch(None, account, after)
 
-        while (await self._database.write(unit, self._announce)).removed is not None:
+        while (await self._core.database.write(unit, self._announce)).removed is not None:
             await trio.lowlevel.checkpoint()
 
     def _announce(self, batch: _Batch) -> None:
         access = None if batch.removed is None else self._witness.of(batch.removed.channel_id)
         if batch.removed is not None and access is not None:
-            announce_removed(self._bus, access, batch.removed)
+            announce_removed(self._core.bus, access, batch.removed)
         if batch.before is not None and batch.after is not None:
             log.info("own messages deleted", user_id=batch.after.id)
-            self._account_events.changed(batch.before, batch.after)
+            self._core.account_events.changed(batch.before, batch.after)
 
 
 def without_wish(account: Account) -> Account:

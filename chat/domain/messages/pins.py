@@ -9,23 +9,21 @@ import attrs
 
 from chat.auth.principal import Principal
 from chat.bus.audience import ToAccounts
-from chat.bus.bus import Bus, Event
-from chat.clock import Clock, iso_timestamp
-from chat.config import Settings
+from chat.bus.bus import Event
+from chat.clock import iso_timestamp
+from chat.domain.core import Core
 from chat.domain.messages.message_events import message_updated, pins_changed
 from chat.domain.messages.message_parts import Viewer, viewer_of
 from chat.domain.messages.message_reading import StoredMessages, with_context
 from chat.domain.messages.system_messages import SystemMessages, WrittenMessage
-from chat.domain.policy.public_addresses import Addresses
-from chat.domain.standing.access import Access, ChannelAccess
-from chat.domain.standing.audit_log import Actor, AuditLog
+from chat.domain.standing.access import ChannelAccess
+from chat.domain.standing.audit_log import Actor
 from chat.domain.standing.private_channels import PrivateChannelAccess, PrivateChannels
 from chat.errors import ApiError, InvalidFormBody
 from chat.registries.audit_actions import AuditAction
 from chat.registries.events import EventName
 from chat.registries.message_types import MessageReferenceType, MessageType
 from chat.registries.permissions import Permission
-from chat.store.database import Database
 from chat.store.guilds import channels
 from chat.store.messages import messages, read_states
 from chat.store.messages.messages import Message, MessageReference
@@ -48,30 +46,13 @@ class _Change:
     note: WrittenMessage | None = None
 
 
+@attrs.define(kw_only=True, eq=False)
 class Pins:
     """The operations on pinned messages."""
 
-    def __init__(
-        self,
-        database: Database,
-        access: Access,
-        private_channels: PrivateChannels,
-        bus: Bus,
-        clock: Clock,
-        settings: Settings,
-        audit_log: AuditLog,
-        system_messages: SystemMessages,
-        addresses: Addresses,
-    ) -> None:
-        self._database = database
-        self._access = access
-        self._private_channels = private_channels
-        self._bus = bus
-        self._clock = clock
-        self._settings = settings
-        self._audit_log = audit_log
-        self._system_messages = system_messages
-        self._addresses = addresses
+    _core: Core
+    _private_channels: PrivateChannels
+    _system_messages: SystemMessages
 
     async def pin(self, principal: Principal, channel_id: int, message_id: int, reason: str | None = None) -> None:
         """Pin a message, and say so in the channel; one that is pinned already stays as it is.
@@ -84,7 +65,7 @@ class Pins:
         access = self._writable(principal, channel_id, message_id)
         if isinstance(access, PrivateChannelAccess):
             self._private_channels.require_may_write(access, principal.account)
-        note_id, now_ms = self._system_messages.new_id(), self._clock.now_ms()
+        note_id, now_ms = self._system_messages.new_id(), self._core.clock.now_ms()
         actor = Actor(principal.user_id, reason)
 
         def unit(connection: sqlite3.Connection) -> _Change | None:
@@ -93,7 +74,7 @@ class Pins:
                 raise InvalidFormBody.at("message_id", "INVALID_FORMAT")
             if message.pinned_at is not None:
                 return None
-            if messages.count_pins(connection, channel_id) >= self._settings.limits.max_pins_per_channel:
+            if messages.count_pins(connection, channel_id) >= self._core.settings.limits.max_pins_per_channel:
                 raise ApiError("MAX_PINS")
             # Two pins of one millisecond would share a place in the pages.
             pinned_at = max(now_ms, (messages.last_pin(connection, channel_id) or 0) + 1)
@@ -102,7 +83,7 @@ class Pins:
             # After the pin: the note shows the message that it is about.
             return attrs.evolve(change, note=self._note(connection, access, note_id, message))
 
-        await self._database.write(unit, lambda change: self._announce(access, change))
+        await self._core.database.write(unit, lambda change: self._announce(access, change))
 
     async def unpin(self, principal: Principal, channel_id: int, message_id: int, reason: str | None = None) -> None:
         """Take a pin away; a message that is not pinned stays as it is.
@@ -121,7 +102,7 @@ class Pins:
             entry = self._record(connection, access, AuditAction.MESSAGE_UNPIN, actor, message)
             return self._changed(connection, message, None, last_pin, entry)
 
-        await self._database.write(unit, lambda change: self._announce(access, change))
+        await self._core.database.write(unit, lambda change: self._announce(access, change))
 
     async def page(
         self, principal: Principal, channel_id: int, limit: int, before_ms: int | None = None
@@ -135,7 +116,7 @@ class Pins:
         found, floor = await self._read(principal, channel_id, limit + 1, before_ms)
         items = [
             {
-                "message": found.wire(message, self._addresses, floor),
+                "message": found.wire(message, self._core.media_addresses, floor),
                 "pinned_at": iso_timestamp(message.pinned_at or 0),
             }
             for message in found.messages[:limit]
@@ -147,16 +128,16 @@ class Pins:
 
         :raises ApiError: as `Access.channel`.
         """
-        limit = self._settings.limits.max_pins_per_channel
+        limit = self._core.settings.limits.max_pins_per_channel
         found, floor = await self._read(principal, channel_id, limit, None)
-        return [found.wire(message, self._addresses, floor) for message in found.messages]
+        return [found.wire(message, self._core.media_addresses, floor) for message in found.messages]
 
     async def acknowledge(self, principal: Principal, channel_id: int) -> None:
         """The caller has seen the channel's pins; nothing happens where nothing is pinned.
 
         :raises ApiError: as `Access.channel`.
         """
-        self._access.channel(principal, channel_id)
+        self._core.access.channel(principal, channel_id)
 
         def unit(connection: sqlite3.Connection) -> int | None:
             last_pin = messages.last_pin(connection, channel_id)
@@ -167,14 +148,14 @@ class Pins:
         def then(last_pin: int | None) -> None:
             if last_pin is not None:
                 data = {"channel_id": str(channel_id), "timestamp": iso_timestamp(last_pin)}
-                self._bus.publish(Event(EventName.CHANNEL_PINS_ACK, data, ToAccounts((principal.user_id,))))
+                self._core.bus.publish(Event(EventName.CHANNEL_PINS_ACK, data, ToAccounts((principal.user_id,))))
 
-        await self._database.write(unit, then)
+        await self._core.database.write(unit, then)
 
     def _writable(self, principal: Principal, channel_id: int, message_id: int) -> ChannelAccess:
-        access = self._access.channel(principal, channel_id)
+        access = self._core.access.channel(principal, channel_id)
         access.require(PIN_MESSAGES)
-        now_ms = self._clock.now_ms()
+        now_ms = self._core.clock.now_ms()
         access.require_voice(now_ms)
         access.require_open(now_ms)
         if not access.reads(message_id):
@@ -184,7 +165,7 @@ class Pins:
     async def _read(
         self, principal: Principal, channel_id: int, limit: int, before_ms: int | None
     ) -> tuple[StoredMessages, int]:
-        access = self._access.channel(principal, channel_id)
+        access = self._core.access.channel(principal, channel_id)
         floor = access.history_floor()
         if floor is None:
             return StoredMessages([], {}, {}), 0
@@ -194,7 +175,7 @@ class Pins:
             found = messages.pins(connection, channel_id, limit, before=before_ms, floor=floor)
             return with_context(connection, found, viewer=viewer)
 
-        return await self._database.read(query), floor
+        return await self._core.database.read(query), floor
 
     def _record(
         self,
@@ -207,7 +188,7 @@ class Pins:
         if access.guild_id is None:
             return None
         options = {"channel_id": str(message.channel_id), "message_id": str(message.id)}
-        return self._audit_log.record(
+        return self._core.audit_log.record(
             connection, access.guild_id, action, actor, target_id=message.author_id, options=options
         )
 
@@ -249,7 +230,7 @@ class Pins:
         return _Change(changed, with_context(connection, [changed]), last_pin, entry)
 
     def _announce(self, access: ChannelAccess, change: _Change | None) -> None:
-        renewed = None if change is None else self._access.renewed(access)
+        renewed = None if change is None else self._core.access.renewed(access)
         if change is None or renewed is None:
             return
         note = change.note
@@ -261,9 +242,9 @@ class Pins:
                 self._private_channels.shown(renewed, note.shown)
                 note = attrs.evolve(note, shown=[])
         renewed.note_pins(change.last_pin)
-        self._audit_log.publish(change.entry)
-        wire = change.stored.wire(change.message, self._addresses)
-        self._bus.publish(message_updated(renewed, change.message, wire), pins_changed(renewed, change.last_pin))
+        self._core.audit_log.publish(change.entry)
+        wire = change.stored.wire(change.message, self._core.media_addresses)
+        self._core.bus.publish(message_updated(renewed, change.message, wire), pins_changed(renewed, change.last_pin))
         self._system_messages.publish(renewed, note)
 
 

@@ -12,9 +12,8 @@ from typing import Any, Final
 import attrs
 
 from chat.auth.principal import Principal
-from chat.bus.bus import Bus, Event
-from chat.clock import Clock
-from chat.config import Settings
+from chat.bus.bus import Event
+from chat.domain.core import Core
 from chat.domain.messages.message_objects import author_object
 from chat.domain.messages.reaction_emojis import usable_emoji
 from chat.domain.messages.reaction_events import (
@@ -24,7 +23,7 @@ from chat.domain.messages.reaction_events import (
     reaction_added,
     reaction_removed,
 )
-from chat.domain.standing.access import Access, ChannelAccess, GuildChannelAccess
+from chat.domain.standing.access import ChannelAccess, GuildChannelAccess
 from chat.domain.standing.private_channels import require_unblocked
 from chat.domain.standing.thread_access import ThreadAccess
 from chat.domain.standing.verification import has_verified_address, is_unclaimed
@@ -33,7 +32,6 @@ from chat.registries.guild_values import DisabledOperation
 from chat.registries.permissions import Permission
 from chat.store.accounts import accounts
 from chat.store.accounts.accounts import Account
-from chat.store.database import Database
 from chat.store.guilds import channels
 from chat.store.messages import messages, reactions
 from chat.store.messages.reactions import Emoji
@@ -60,15 +58,11 @@ class ReactionUsers:
     has_more: bool
 
 
+@attrs.define(kw_only=True, eq=False)
 class Reactions:
     """The operations on reactions."""
 
-    def __init__(self, database: Database, access: Access, bus: Bus, clock: Clock, settings: Settings) -> None:
-        self._database = database
-        self._access = access
-        self._bus = bus
-        self._clock = clock
-        self._settings = settings
+    _core: Core
 
     async def add(
         self, principal: Principal, channel_id: int, message_id: int, emoji: Emoji, session_id: str | None = None
@@ -81,7 +75,7 @@ class Reactions:
             (blocked, either way), THREAD_ARCHIVED, THREAD_LOCKED, MAX_REACTIONS; as `usable_emoji`.
         """
         place = self._place(principal, channel_id, message_id, session_id)
-        access, account, now_ms = place.access, principal.account, self._clock.now_ms()
+        access, account, now_ms = place.access, principal.account, self._core.clock.now_ms()
         if access.disables(REACTIONS_DISABLED):
             raise ApiError("FEATURE_TEMPORARILY_DISABLED")
         access.require_voice(now_ms)
@@ -99,9 +93,9 @@ class Reactions:
         def then(put: tuple[Emoji, bool] | None) -> None:
             renewed = self._renewed(place)
             if put is not None and renewed is not None:
-                self._bus.publish(event(renewed, put))
+                self._core.bus.publish(event(renewed, put))
 
-        await self._database.write(unit, then)
+        await self._core.database.write(unit, then)
 
     async def remove(
         self,
@@ -136,9 +130,9 @@ class Reactions:
         def then(removed: Emoji | None) -> None:
             renewed = self._renewed(place)
             if removed is not None and renewed is not None:
-                self._bus.publish(reaction_removed(renewed, user_id, removed))
+                self._core.bus.publish(reaction_removed(renewed, user_id, removed))
 
-        await self._database.write(unit, then)
+        await self._core.database.write(unit, then)
 
     async def remove_emoji(self, principal: Principal, channel_id: int, message_id: int, emoji: Emoji) -> None:
         """Take everybody's reaction with one emoji away.
@@ -159,9 +153,9 @@ class Reactions:
         def then(removed: Emoji | None) -> None:
             renewed = self._renewed(place)
             if removed is not None and renewed is not None:
-                self._bus.publish(emoji_removed(renewed, removed))
+                self._core.bus.publish(emoji_removed(renewed, removed))
 
-        await self._database.write(unit, then)
+        await self._core.database.write(unit, then)
 
     async def remove_all(self, principal: Principal, channel_id: int, message_id: int) -> None:
         """Take every reaction off a message.
@@ -178,9 +172,9 @@ class Reactions:
         def then(removed: bool) -> None:
             renewed = self._renewed(place)
             if removed and renewed is not None:
-                self._bus.publish(all_removed(renewed))
+                self._core.bus.publish(all_removed(renewed))
 
-        await self._database.write(unit, then)
+        await self._core.database.write(unit, then)
 
     async def users(
         self, principal: Principal, channel_id: int, message_id: int, emoji: Emoji, page: ReactionPage
@@ -200,14 +194,14 @@ class Reactions:
             found = reactions.user_ids(connection, reaction, after=page.after, limit=page.limit + 1)
             return found, {account.id: account for account in accounts.by_ids(connection, found[: page.limit])}
 
-        found, known = await self._database.read(query)
+        found, known = await self._core.database.read(query)
         items = [author_object(user_id, known.get(user_id)) for user_id in found[: page.limit]]
         return ReactionUsers(items, has_more=len(found) > page.limit)
 
     def _place(
         self, principal: Principal, channel_id: int, message_id: int, session_id: str | None = None
     ) -> ReactionPlace:
-        access = self._access.channel(principal, channel_id)
+        access = self._core.access.channel(principal, channel_id)
         floor = access.history_floor()
         if floor is None:
             raise ApiError("MISSING_PERMISSIONS")
@@ -216,14 +210,14 @@ class Reactions:
         return ReactionPlace(access, message_id, session_id)
 
     def _renewed(self, place: ReactionPlace) -> ReactionPlace | None:
-        access = self._access.renewed(place.access)
+        access = self._core.access.renewed(place.access)
         return None if access is None else attrs.evolve(place, access=access)
 
     def _put(
         self, connection: sqlite3.Connection, place: ReactionPlace, emoji: Emoji, now_ms: int
     ) -> tuple[Emoji, bool] | None:
         """In the unit: the emoji, and whether this was the first reaction with it; None when nothing changed."""
-        user_id, limits = place.access.user_id, self._settings.limits
+        user_id, limits = place.access.user_id, self._core.settings.limits
         reaction = reactions.find(connection, place.message_id, emoji.key)
         if reaction is not None:
             if not reactions.join(connection, reaction, user_id):

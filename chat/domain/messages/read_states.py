@@ -10,15 +10,14 @@ import attrs
 
 from chat.auth.principal import Principal
 from chat.bus.audience import ToAccounts
-from chat.bus.bus import Bus, Event
+from chat.bus.bus import Event
+from chat.domain.core import Core
 from chat.domain.messages.mention_counting import UnreadMassMentions, find_unread_mass_mentions
 from chat.domain.messages.read_state_objects import needs_threads, read_state_object
-from chat.domain.standing.access import Access
 from chat.domain.standing.guild_states import GuildStates
 from chat.errors import ApiError
 from chat.registries.channel_types import CHANNEL_THREADS_TYPES
 from chat.registries.events import EventName
-from chat.snowflake import SnowflakeGenerator
 from chat.store.database import Database
 from chat.store.guilds import channels
 from chat.store.messages import read_states
@@ -50,29 +49,18 @@ class _Told:
     mass: UnreadMassMentions | None
 
 
+@attrs.define(kw_only=True, eq=False)
 class ReadStates:
     """The operations on read states."""
 
-    def __init__(
-        self,
-        database: Database,
-        guild_states: GuildStates,
-        access: Access,
-        bus: Bus,
-        snowflakes: SnowflakeGenerator,
-    ) -> None:
-        self._database = database
-        self._guild_states = guild_states
-        self._access = access
-        self._bus = bus
-        self._snowflakes = snowflakes
+    _core: Core
 
     async def acknowledge(self, principal: Principal, wish: ReadUpTo) -> None:
         """The caller has read up to this message.
 
         :raises ApiError: as `Access.channel`.
         """
-        self._access.channel(principal, wish.channel_id)
+        self._core.access.channel(principal, wish.channel_id)
         await self._take(principal.user_id, [wish])
 
     async def acknowledge_many(self, principal: Principal, wishes: Iterable[ReadUpTo]) -> None:
@@ -88,8 +76,10 @@ class ReadStates:
 
         :raises ApiError: as `Access.channel`.
         """
-        self._access.channel(principal, channel_id)
-        await self._database.write(lambda connection: read_states.forget(connection, principal.user_id, channel_id))
+        self._core.access.channel(principal, channel_id)
+        await self._core.database.write(
+            lambda connection: read_states.forget(connection, principal.user_id, channel_id)
+        )
 
     async def _take(self, user_id: int, wishes: Iterable[ReadUpTo]) -> None:
         numbered = [(wish, self._acknowledgement(wish)) for wish in wishes]
@@ -112,13 +102,13 @@ class ReadStates:
             ]
 
         def then(told: list[_Told]) -> None:
-            self._bus.publish(*(self._event(user_id, entry) for entry in told))
+            self._core.bus.publish(*(self._event(user_id, entry) for entry in told))
 
         if numbered:
-            await self._database.write(unit, then)
+            await self._core.database.write(unit, then)
 
     def _acknowledgement(self, wish: ReadUpTo) -> Acknowledgement:
-        version = self._snowflakes()
+        version = self._core.snowflakes()
         # A count of nothing left is only as good as what the client had heard by then.
         count = wish.mention_count if wish.mention_count or wish.manual else None
         # Nobody has read what is not written yet.
@@ -127,7 +117,7 @@ class ReadStates:
     def _event(self, user_id: int, told: _Told) -> Event:
         """MESSAGE_ACK, for the account's own sessions."""
         acknowledgement, count = told.acknowledgement, told.mention_count
-        if told.mass is not None and told.mass.is_seen(self._guild_states, user_id):
+        if told.mass is not None and told.mass.is_seen(self._core.guild_states, user_id):
             count += len(told.mass.message_ids)
         data: dict[str, Any] = {
             "channel_id": str(acknowledgement.channel_id),
@@ -141,7 +131,7 @@ class ReadStates:
 
     def _is_seen(self, principal: Principal, channel_id: int) -> bool:
         try:
-            self._access.channel(principal, channel_id)
+            self._core.access.channel(principal, channel_id)
         except ApiError:
             return False
         return True

@@ -25,15 +25,15 @@ from typing import Final
 
 import attrs
 
-from chat.bus.bus import Bus, Event
+from chat.bus.bus import Event
+from chat.domain.core import Core
 from chat.domain.messages.message_events import message_created
 from chat.domain.messages.message_reading import StoredMessages, with_context
 from chat.domain.policy.public_addresses import Addresses
-from chat.domain.standing.access import Access, ChannelAccess
+from chat.domain.standing.access import ChannelAccess
 from chat.domain.standing.private_channels import PrivateChannelAccess, PrivateChannels
 from chat.registries.guild_values import SystemChannelFlag
 from chat.registries.message_types import THREAD_MESSAGE_TYPES, MessageType
-from chat.snowflake import SnowflakeGenerator
 from chat.store.guilds import channels
 from chat.store.guilds.guilds import Guild
 from chat.store.messages import messages, read_states
@@ -87,26 +87,16 @@ def system_message_created(access: ChannelAccess, written: WrittenMessage, addre
     return message_created(access, written.message, written.stored.wire(written.message, addresses))
 
 
+@attrs.define(kw_only=True, eq=False)
 class SystemMessages:
     """Writes and publishes system messages for other domains."""
 
-    def __init__(
-        self,
-        access: Access,
-        private_channels: PrivateChannels,
-        bus: Bus,
-        snowflakes: SnowflakeGenerator,
-        addresses: Addresses,
-    ) -> None:
-        self._access = access
-        self._private_channels = private_channels
-        self._bus = bus
-        self._snowflakes = snowflakes
-        self._addresses = addresses
+    _core: Core
+    _private_channels: PrivateChannels
 
     def new_id(self) -> int:
         """The id of a message to be."""
-        return self._snowflakes()
+        return self._core.snowflakes()
 
     def write(
         self,
@@ -121,12 +111,12 @@ class SystemMessages:
 
     def publish(self, access: ChannelAccess, written: WrittenMessage | None) -> None:
         """After the commit: tell everyone who sees the channel; nothing happens where nothing was written."""
-        renewed = None if written is None else self._access.renewed(access)
+        renewed = None if written is None else self._core.access.renewed(access)
         if written is None or renewed is None:
             return
         if isinstance(renewed, PrivateChannelAccess):
             self._private_channels.shown(renewed, written.shown)
-        self._bus.publish(system_message_created(renewed, written, self._addresses))
+        self._core.bus.publish(system_message_created(renewed, written, self._core.media_addresses))
 
 
 def write_join_message(

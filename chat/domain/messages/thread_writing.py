@@ -10,7 +10,7 @@ from typing import Final, Protocol
 import attrs
 
 from chat.bus.bus import Bus, Event
-from chat.clock import Clock
+from chat.domain.core import Core
 from chat.domain.messages.message_mentions import CountedMentions
 from chat.domain.messages.message_senders import Sender
 from chat.domain.standing.thread_access import ThreadAccess
@@ -18,7 +18,6 @@ from chat.domain.standing.thread_events import KnownThread, known_thread, member
 from chat.errors import ApiError
 from chat.registries.limits import ACTIVE_THREADS_PER_GUILD, THREAD_MEMBERS_MAXIMUM
 from chat.registries.message_types import MessageFlag
-from chat.store.database import Database
 from chat.store.guilds import members
 from chat.store.guilds.channels import Channel
 from chat.store.messages.messages import Message
@@ -129,12 +128,11 @@ class InThread:
         return written.access(renewed)
 
 
+@attrs.define(kw_only=True, eq=False)
 class ThreadWriting:
     """Makes the change to a thread part of the unit that writes a message in it."""
 
-    def __init__(self, database: Database, clock: Clock) -> None:
-        self._database = database
-        self._clock = clock
+    _core: Core
 
     def begin(
         self, access: ThreadAccess, sender: Sender, counted: CountedMentions, opening: Opening | None
@@ -149,12 +147,12 @@ class ThreadWriting:
         user_ids = [] if author_id is None else [author_id]
         if not counted.users and not counted.role_ids:
             return Newcomers(tuple(user_ids))
-        if author_id is None or not access.may_invite(self._clock.now_ms()):
+        if author_id is None or not access.may_invite(self._core.clock.now_ms()):
             return Newcomers(tuple(user_ids), failed=bool(counted.role_ids))
         user_ids += [user_id for user_id in counted.user_ids if self._may_come(access, user_id)]
         failed = False
         for role_id in counted.role_ids:
-            found = members.ids_of_role(self._database.reader, access.state.id, role_id, ROLE_MEMBERS_MAXIMUM + 1)
+            found = members.ids_of_role(self._core.database.reader, access.state.id, role_id, ROLE_MEMBERS_MAXIMUM + 1)
             if len(found) > ROLE_MEMBERS_MAXIMUM:
                 failed = True
             else:
@@ -166,7 +164,7 @@ class ThreadWriting:
 
         :raises ApiError: UNKNOWN_CHANNEL, THREAD_LOCKED, MAX_ACTIVE_THREADS.
         """
-        now = self._clock.now_ms()
+        now = self._core.clock.now_ms()
         before = threads.by_id(connection, access.thread.id)
         if before is None:
             raise ApiError("UNKNOWN_CHANNEL")

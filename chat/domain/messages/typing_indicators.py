@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+import attrs
+
 from chat.auth.principal import Principal
-from chat.bus.bus import Bus, Event
-from chat.clock import Clock
+from chat.bus.bus import Event
+from chat.domain.core import Core
 from chat.domain.messages.message_drafts import require_message_channel
-from chat.domain.standing.access import Access, GuildChannelAccess
+from chat.domain.standing.access import GuildChannelAccess
 from chat.domain.standing.private_channels import PrivateChannelAccess
 from chat.domain.standing.user_objects import partial_user
 from chat.registries.events import EventName
@@ -19,13 +21,11 @@ SEND_MESSAGES: Final = Permission.SEND_MESSAGES.value
 TYPING_EVENTS: Final = DisabledOperation.TYPING_EVENTS.value
 
 
+@attrs.define(kw_only=True, eq=False)
 class TypingIndicators:
     """The operation behind Typing Start; nothing is kept."""
 
-    def __init__(self, access: Access, bus: Bus, clock: Clock) -> None:
-        self._access = access
-        self._bus = bus
-        self._clock = clock
+    _core: Core
 
     async def start(self, principal: Principal, channel_id: int) -> None:
         """Tell those who see the channel that the caller writes; nobody, where the guild's typing events are off.
@@ -33,12 +33,12 @@ class TypingIndicators:
         :raises ApiError: as `Access.channel`; CANNOT_SEND_MESSAGES_IN_NON_TEXT_CHANNEL, MISSING_PERMISSIONS without
             SEND_MESSAGES, COMMUNICATION_DISABLED; CANNOT_SEND_MESSAGES_TO_USER (blocked, either way).
         """
-        access = self._access.channel(principal, channel_id)
+        access = self._core.access.channel(principal, channel_id)
         require_message_channel(access.channel)
         access.require(SEND_MESSAGES)
         if isinstance(access, PrivateChannelAccess):
             access.conversations.require_unblocked(access)
-        now_ms = self._clock.now_ms()
+        now_ms = self._core.clock.now_ms()
         access.require_voice(now_ms)
         if access.disables(TYPING_EVENTS):
             return
@@ -50,4 +50,4 @@ class TypingIndicators:
         if isinstance(access, GuildChannelAccess):
             data["guild_id"] = str(access.state.id)
             data["member"] = access.state.member_object(access.member, partial_user(principal.account))
-        self._bus.publish(Event(EventName.TYPING_START, data, access.audience()))
+        self._core.bus.publish(Event(EventName.TYPING_START, data, access.audience()))

@@ -11,8 +11,7 @@ import orjson
 import structlog
 import trio
 
-from chat.clock import Clock
-from chat.domain.policy.blocked_values import BlockedValues
+from chat.domain.core import Core
 from chat.domain.policy.media_library import MediaLibrary
 from chat.errors import StorageUnavailable
 from chat.media.image_header import HEADER_BYTES
@@ -29,7 +28,6 @@ from chat.media.page_embed import (
     without_picture,
 )
 from chat.media.page_head import page_head
-from chat.store.database import Database
 from chat.store.messages import unfurled
 
 FOUND_MS: Final = 3_600_000
@@ -47,14 +45,9 @@ log: Final = structlog.get_logger("chat.media")
 class Unfurling:
     """Looks at what links lead to."""
 
-    def __init__(
-        self, database: Database, clock: Clock, media: MediaLibrary, blocked: BlockedValues, *, in_threads: bool
-    ) -> None:
-        self._database = database
-        self._clock = clock
+    def __init__(self, core: Core, media: MediaLibrary) -> None:
+        self._core = core
         self._pages = OutsidePages(media.external.guard)
-        self._blocked = blocked
-        self._in_threads = in_threads
         self._under_way: dict[str, trio.Event] = {}
 
     async def embed(self, url: str) -> Embed | None:
@@ -62,10 +55,10 @@ class Unfurling:
 
         :raises StorageUnavailable: when the store is.
         """
-        if self._blocked.blocks_text(url):
+        if self._core.blocked.blocks_text(url):
             return None
         while True:
-            remembered = unfurled.find(self._database.reader, url, self._clock.now_ms())
+            remembered = unfurled.find(self._core.database.reader, url, self._core.clock.now_ms())
             if remembered is not None:
                 return remembered.embed
             other = self._under_way.get(url)
@@ -77,9 +70,9 @@ class Unfurling:
         """Forget what was remembered long enough, for as long as the server runs."""
         while True:
             await trio.sleep(SWEEP_SECONDS)
-            now = self._clock.now_ms()
+            now = self._core.clock.now_ms()
             try:
-                while await self._database.write(lambda connection: unfurled.delete_expired(connection, now)):  # noqa: B023
+                while await self._core.database.write(lambda connection: unfurled.delete_expired(connection, now)):  # noqa: B023
                     pass
             except StorageUnavailable:
                 log.warning("links could not be forgotten")
@@ -93,8 +86,8 @@ class Unfurling:
                 # Neither who asks nor the log learns what was found there, or under which address.
                 log.info("nothing is shown of a link", reason=str(refused))
                 embed = None
-            expires_at = self._clock.now_ms() + (NOTHING_MS if embed is None else FOUND_MS)
-            await self._database.write(lambda connection: unfurled.store(connection, url, embed, expires_at))
+            expires_at = self._core.clock.now_ms() + (NOTHING_MS if embed is None else FOUND_MS)
+            await self._core.database.write(lambda connection: unfurled.store(connection, url, embed, expires_at))
             return embed
         finally:
             del self._under_way[url]
@@ -131,4 +124,4 @@ class Unfurling:
         return with_picture_found(embed, found)
 
     async def _off_the_loop(self, work: Any) -> Any:
-        return await trio.to_thread.run_sync(work) if self._in_threads else work()
+        return await trio.to_thread.run_sync(work) if self._core.in_threads else work()

@@ -17,12 +17,12 @@ import attrs
 import trio
 
 from chat.auth.principal import Principal
-from chat.auth.tokens import TokenMint, token_hash
-from chat.clock import Clock, iso_timestamp
-from chat.config import Limits, Settings
+from chat.auth.tokens import token_hash
+from chat.clock import iso_timestamp
+from chat.config import Limits
+from chat.domain.core import Core
 from chat.domain.messages.message_drafts import AttachmentDraft
 from chat.domain.messages.messages import Messages
-from chat.domain.policy.blocked_values import BlockedValues
 from chat.domain.policy.limits import limits_of
 from chat.domain.policy.media_library import MediaLibrary
 from chat.domain.policy.storage_room import require_room
@@ -34,8 +34,6 @@ from chat.media.image_workers import ImageRefused
 from chat.media.moving_header import moving_header
 from chat.media.storage import Incoming
 from chat.registries.message_types import AttachmentFlag
-from chat.snowflake import SnowflakeGenerator
-from chat.store.database import Database
 from chat.store.messages import attachments
 from chat.store.messages.attachments import Attachment
 
@@ -97,25 +95,10 @@ class Owner:
 class Uploads:
     """The operations on uploads."""
 
-    def __init__(
-        self,
-        database: Database,
-        clock: Clock,
-        snowflakes: SnowflakeGenerator,
-        mint: TokenMint,
-        media: MediaLibrary,
-        messages: Messages,
-        settings: Settings,
-        blocked: BlockedValues,
-    ) -> None:
-        self._database = database
-        self._clock = clock
-        self._snowflakes = snowflakes
-        self._mint = mint
+    def __init__(self, core: Core, media: MediaLibrary, messages: Messages) -> None:
+        self._core = core
         self._media = media
         self._messages = messages
-        self._settings = settings
-        self._blocked = blocked
         self._arriving: set[int] = set()
         self._forms: Counter[int] = Counter()
 
@@ -125,13 +108,15 @@ class Uploads:
         :raises ApiError: as `MessageSending.require_may_attach`.
         """
         self._messages.require_may_attach(principal, channel_id)
-        limits = limits_of(self._settings, principal.account, self._clock.now_ms())
-        file_bytes = self._settings.limits.attachment_max_size_bot if principal.is_bot else limits.attachment_max_size
+        limits = limits_of(self._core.settings, principal.account, self._core.clock.now_ms())
+        file_bytes = (
+            self._core.settings.limits.attachment_max_size_bot if principal.is_bot else limits.attachment_max_size
+        )
         return Owner(principal.user_id, channel_id, file_bytes)
 
     def webhook_owner(self, user_id: int, channel_id: int) -> Owner:
         """Whoever made a webhook, as one who sends files through it."""
-        return Owner(user_id, channel_id, self._settings.limits_for(premium=False).attachment_max_size)
+        return Owner(user_id, channel_id, self._core.settings.limits_for(premium=False).attachment_max_size)
 
     # Uploads before the message
 
@@ -149,11 +134,11 @@ class Uploads:
             raise ApiError("FILE_SIZE_TOO_LARGE")
         if len(files) > self._limits.max_attachments_per_message:
             raise InvalidFormBody.at("files", "TOO_MANY_FILES")
-        expires_at = self._clock.now_ms() + PROMISE_MS
-        capabilities = [self._mint.secret() for _ in files]
+        expires_at = self._core.clock.now_ms() + PROMISE_MS
+        capabilities = [self._core.mint.secret() for _ in files]
         promised = [
             Attachment(
-                id=self._snowflakes(),
+                id=self._core.snowflakes(),
                 channel_id=channel_id,
                 user_id=owner.user_id,
                 filename=file_name(file.filename),
@@ -172,9 +157,9 @@ class Uploads:
             usage = attachments.usage(connection, owner.user_id)
             if usage.waiting > WAITING_MAXIMUM:
                 raise InvalidFormBody.at("files", "TOO_MANY_FILES")
-            require_room(usage, self._settings)
+            require_room(usage, self._core.settings)
 
-        await self._database.write(unit)
+        await self._core.database.write(unit)
         return [
             {
                 "id": file.id,
@@ -193,7 +178,9 @@ class Uploads:
             PAYLOAD_TOO_LARGE, BAD_REQUEST for more or fewer bytes than promised; CONTENT_BLOCKED for a file that nobody
             may send.
         """
-        promised = attachments.by_capability(self._database.reader, token_hash(capability), self._clock.now_ms())
+        promised = attachments.by_capability(
+            self._core.database.reader, token_hash(capability), self._core.clock.now_ms()
+        )
         if promised is None or promised.stored or promised.id in self._arriving:
             raise ApiError("NOT_FOUND")
         self._arriving.add(promised.id)
@@ -206,12 +193,14 @@ class Uploads:
                 if incoming.size != promised.size:
                     raise ApiError("BAD_REQUEST")
                 await incoming.flush()
-                self._blocked.require_file(incoming.sha256)
+                self._core.blocked.require_file(incoming.sha256)
                 await incoming.keep(promised.key)
             stored = await self.described(promised, incoming)
-            now = self._clock.now_ms()
+            now = self._core.clock.now_ms()
             async with self._media.settled(promised.key):
-                if not await self._database.write(lambda connection: attachments.note_stored(connection, stored, now)):
+                if not await self._core.database.write(
+                    lambda connection: attachments.note_stored(connection, stored, now)
+                ):
                     raise ApiError("NOT_FOUND")
             return stored
         finally:
@@ -222,7 +211,7 @@ class Uploads:
 
         :raises ApiError: NOT_FOUND.
         """
-        found = attachments.by_capability(self._database.reader, token_hash(capability), self._clock.now_ms())
+        found = attachments.by_capability(self._core.database.reader, token_hash(capability), self._core.clock.now_ms())
         if found is None or not found.stored:
             raise ApiError("NOT_FOUND")
         return found
@@ -296,7 +285,7 @@ class Uploads:
         drafts = {place: self._promised(owner, wish, place) for place, wish in promised.items()}
         new = [
             Attachment(
-                id=self._snowflakes(),
+                id=self._core.snowflakes(),
                 channel_id=owner.channel_id,
                 user_id=owner.user_id,
                 filename=file_name(part.filename or ""),
@@ -318,7 +307,7 @@ class Uploads:
 
         :raises ApiError: CONTENT_BLOCKED for a file that nobody may send.
         """
-        self._blocked.require_file(incoming.sha256)
+        self._core.blocked.require_file(incoming.sha256)
         kind, path = content_type(incoming.head), self._media.storage.path_of(attachment.key)
         described = attrs.evolve(
             attachment, size=incoming.size, content_type=kind, content_hash=incoming.sha256, stored=True
@@ -348,7 +337,7 @@ class Uploads:
 
     @property
     def _limits(self) -> Limits:
-        return self._settings.limits
+        return self._core.settings.limits
 
     def _require_few(self, files: Sequence[object]) -> None:
         if len(files) > self._limits.max_attachments_per_message:
@@ -357,13 +346,13 @@ class Uploads:
     def _find(self, owner: Owner, name: str | None, index: int) -> Attachment:
         number = (name or "").partition("/")[0]
         well_formed = number.isdecimal() and number.isascii() and len(number) < 20
-        found = attachments.by_id(self._database.reader, int(number)) if well_formed else None
+        found = attachments.by_id(self._core.database.reader, int(number)) if well_formed else None
         if (
             found is None
             or not found.stored
             or (found.user_id, found.channel_id, found.message_id) != (owner.user_id, owner.channel_id, None)
             or found.expires_at is None
-            or found.expires_at <= self._clock.now_ms()
+            or found.expires_at <= self._core.clock.now_ms()
         ):
             raise InvalidFormBody.at(f"attachments.{index}.uploaded_filename", "INVALID_FORMAT")
         return found

@@ -20,17 +20,16 @@ import trio
 
 from chat.auth.principal import Principal
 from chat.bus.audience import ToAccounts
-from chat.bus.bus import Bus, Event
-from chat.clock import Clock, iso_timestamp
+from chat.bus.bus import Event
+from chat.clock import iso_timestamp
+from chat.domain.core import Core
 from chat.domain.messages.message_events import message_updated
 from chat.domain.messages.message_reading import StoredMessages, with_context
 from chat.domain.messages.system_messages import SystemMessages
-from chat.domain.policy.public_addresses import Addresses
 from chat.domain.presence.active_calls import ActiveCalls, Call
 from chat.domain.presence.call_rules import CALL_CHANNEL_TYPES, Ringing, ringing
 from chat.domain.presence.voice_regions import VoiceRegions
 from chat.domain.presence.voice_states import VoiceCaller, VoiceRefusal, VoiceStates
-from chat.domain.standing.access import Access
 from chat.domain.standing.private_channels import PrivateChannelAccess, PrivateChannels
 from chat.domain.standing.verification import is_unclaimed
 from chat.errors import ApiError, InvalidFormBody, StorageUnavailable
@@ -40,7 +39,6 @@ from chat.registries.events import EventName
 from chat.registries.message_types import MessageType
 from chat.store.accounts import accounts
 from chat.store.accounts.accounts import Account
-from chat.store.database import Database
 from chat.store.messages import messages
 from chat.store.messages.messages import Message, MessageExtra
 from chat.store.people import calls
@@ -65,34 +63,26 @@ class Calls:
 
     def __init__(
         self,
-        database: Database,
-        access: Access,
+        core: Core,
         conversations: PrivateChannels,
         system_messages: SystemMessages,
         voice_states: VoiceStates,
         active: ActiveCalls,
         regions: VoiceRegions,
-        bus: Bus,
-        clock: Clock,
-        addresses: Addresses,
     ) -> None:
-        self._database = database
-        self._access = access
+        self._core = core
         self._conversations = conversations
         self._system_messages = system_messages
         self._voice_states = voice_states
         self._active = active
         self._regions = regions
-        self._bus = bus
-        self._clock = clock
-        self._addresses = addresses
         self._ending: dict[int, Call] = {}
         """Calls that are over, while the store does not know it, by channel."""
         self._grown: collections.deque[Call] = collections.deque()
         """Calls in which somebody took part for the first time."""
         self._wake = trio.Event()
         voice_states.on_call.append(self._participants_changed)
-        bus.subscribe_events(RECIPIENTS_CHANGED, self._recipient_changed)
+        core.bus.subscribe_events(RECIPIENTS_CHANGED, self._recipient_changed)
 
     # Operations
 
@@ -103,7 +93,7 @@ class Calls:
         """
         access = self._conversation(principal, channel_id)
         verdicts = {
-            ringing(self._database.reader, access.user_id, other)
+            ringing(self._core.database.reader, access.user_id, other)
             for other in access.recipients
             if other != access.user_id
         }
@@ -136,7 +126,7 @@ class Calls:
             for user_id in named
             if user_id not in connected
             and user_id != access.user_id
-            and ringing(self._database.reader, access.user_id, user_id) is Ringing.LOUD
+            and ringing(self._core.database.reader, access.user_id, user_id) is Ringing.LOUD
         }
         if rung and self._active.by_channel.get(channel_id) is call:
             call.ringing.update(rung)
@@ -195,7 +185,7 @@ class Calls:
     async def prepare(self, caller: VoiceCaller, channel_id: int) -> VoiceRefusal | None:
         """Make sure that there is a call which a gateway session may enter; returns why it may not."""
         access = self._conversations.find(caller.user_id, channel_id)
-        account = accounts.by_id(self._database.reader, caller.user_id)
+        account = accounts.by_id(self._core.database.reader, caller.user_id)
         if access is None or account is None or access.channel.type not in CALL_CHANNEL_TYPES:
             return VoiceRefusal.UNKNOWN_CHANNEL
         if is_unclaimed(account):
@@ -212,7 +202,7 @@ class Calls:
     # Who may what
 
     def _conversation(self, principal: Principal, channel_id: int) -> PrivateChannelAccess:
-        access = self._access.channel(principal, channel_id)
+        access = self._core.access.channel(principal, channel_id)
         if not isinstance(access, PrivateChannelAccess) or access.channel.type not in CALL_CHANNEL_TYPES:
             raise ApiError("INVALID_CHANNEL_TYPE_FOR_CALL")
         return access
@@ -265,7 +255,7 @@ class Calls:
         call = Call(
             channel_id=access.channel.id,
             message_id=self._system_messages.new_id(),
-            created_at=self._clock.now_ms(),
+            created_at=self._core.clock.now_ms(),
             recipients=access.recipients,
             participants=[access.user_id],
             empty_until=math.inf,
@@ -295,10 +285,10 @@ class Calls:
             self._active.by_channel[call.channel_id] = call
             self._system_messages.publish(access, written)
             data = self._active.object_of(call, created=True)
-            self._bus.publish(Event(EventName.CALL_CREATE, data, ToAccounts(call.recipients)))
+            self._core.bus.publish(Event(EventName.CALL_CREATE, data, ToAccounts(call.recipients)))
             self._wake.set()
 
-        await self._database.write(unit, then)
+        await self._core.database.write(unit, then)
         # Where it was somebody else's call, and is over by now, its end must get a turn.
         await trio.lowlevel.checkpoint()
 
@@ -328,7 +318,7 @@ class Calls:
         return bool(stopped)
 
     def _tell(self, call: Call) -> None:
-        self._bus.publish(Event(EventName.CALL_UPDATE, self._active.object_of(call), ToAccounts(call.recipients)))
+        self._core.bus.publish(Event(EventName.CALL_UPDATE, self._active.object_of(call), ToAccounts(call.recipients)))
 
     def _recipient_changed(self, signal: Event) -> None:
         """Who comes to a group hears of its call; who leaves it leaves the call."""
@@ -338,17 +328,17 @@ class Calls:
                 self._recipients_changed(call, int(signal.data["user"]["id"]))
 
     def _recipients_changed(self, call: Call, user_id: int) -> None:
-        before, present = call.recipients, private_channels.recipient_ids(self._database.reader, call.channel_id)
+        before, present = call.recipients, private_channels.recipient_ids(self._core.database.reader, call.channel_id)
         call.recipients = present
         if user_id in present and user_id not in before:
             data = self._active.object_of(call, created=True)
-            self._bus.publish(Event(EventName.CALL_CREATE, data, ToAccounts((user_id,))))
+            self._core.bus.publish(Event(EventName.CALL_CREATE, data, ToAccounts((user_id,))))
         elif user_id in before and user_id not in present:
             if self._stop_ringing(call, [user_id]):
                 self._tell(call)
             self._voice_states.leave_call(call.channel_id, user_id)
             gone = {"channel_id": str(call.channel_id)}
-            self._bus.publish(Event(EventName.CALL_DELETE, gone, ToAccounts((user_id,))))
+            self._core.bus.publish(Event(EventName.CALL_DELETE, gone, ToAccounts((user_id,))))
 
     # Ending
 
@@ -388,7 +378,7 @@ class Calls:
 
     async def end_those_left_behind(self) -> None:
         """End the calls of a process that did not come to it, before anybody is served."""
-        ended_at = self._clock.now_ms()
+        ended_at = self._core.clock.now_ms()
 
         def unit(connection: sqlite3.Connection) -> int:
             left_behind = calls.every(connection)
@@ -400,7 +390,7 @@ class Calls:
                     messages.change_extra(connection, channel_id, message_id, call=ended)
             return len(left_behind)
 
-        ended = await self._database.write(unit)
+        ended = await self._core.database.write(unit)
         if ended:
             log.info("calls of the process before were ended", calls=ended)
 
@@ -422,7 +412,7 @@ class Calls:
                 self._grown.popleft()
         while self._ending:
             call = next(iter(self._ending.values()))
-            await self._write(call, self._clock.now_ms())
+            await self._write(call, self._core.clock.now_ms())
 
     async def _write(self, call: Call, ended_at: int | None) -> None:
         told = call.told(ended_at=ended_at)
@@ -439,10 +429,10 @@ class Calls:
             if ended_at is not None and self._ending.get(call.channel_id) is call:
                 del self._ending[call.channel_id]
                 gone = {"channel_id": str(call.channel_id)}
-                self._bus.publish(Event(EventName.CALL_DELETE, gone, ToAccounts(call.recipients)))
+                self._core.bus.publish(Event(EventName.CALL_DELETE, gone, ToAccounts(call.recipients)))
                 call.finished.set()
 
-        await self._database.write(unit, then)
+        await self._core.database.write(unit, then)
 
     def _publish_message(self, call: Call, stored: StoredMessages) -> None:
         message = stored.messages[0]
@@ -455,4 +445,4 @@ class Calls:
             None,
         )
         if access is not None:
-            self._bus.publish(message_updated(access, message, stored.wire(message, self._addresses)))
+            self._core.bus.publish(message_updated(access, message, stored.wire(message, self._core.media_addresses)))

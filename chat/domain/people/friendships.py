@@ -16,11 +16,8 @@ from typing import Any, Final
 import attrs
 
 from chat.auth.principal import Principal
-from chat.bus.bus import Bus
-from chat.clock import Clock
-from chat.config import Settings
 from chat.domain.accounts.guild_folders import settings_changed
-from chat.domain.presence.account_events import AccountEvents
+from chat.domain.core import Core
 from chat.domain.standing.relationships import Change, Relationships, RelationshipType, both_sides, neither_side
 from chat.domain.standing.user_settings_objects import user_settings_object
 from chat.domain.standing.verification import has_verified_address, is_unclaimed
@@ -29,7 +26,6 @@ from chat.registries.user_flags import UserFlag
 from chat.snowflake import snowflake_time_ms
 from chat.store.accounts import accounts, user_settings
 from chat.store.accounts.accounts import Account
-from chat.store.database import Database
 from chat.store.guilds import guilds
 from chat.store.standing import relationships
 from chat.store.standing.relationships import Relationship
@@ -60,24 +56,12 @@ class _Sharing:
     friends: list[Relationship]
 
 
+@attrs.define(kw_only=True, eq=False)
 class Friendships:
     """What accounts do about each other."""
 
-    def __init__(
-        self,
-        database: Database,
-        bus: Bus,
-        clock: Clock,
-        relationships: Relationships,
-        account_events: AccountEvents,
-        settings: Settings,
-    ) -> None:
-        self._database = database
-        self._bus = bus
-        self._clock = clock
-        self._relationships = relationships
-        self._account_events = account_events
-        self._settings = settings
+    _core: Core
+    _relationships: Relationships
 
     def of_account(self, principal: Principal) -> list[dict[str, Any]]:
         """The caller's relationships, in order of the others' ids."""
@@ -88,7 +72,7 @@ class Friendships:
 
         :raises ApiError: NO_USERS_WITH_SERVICE_TAG_EXIST; otherwise as `request`.
         """
-        target = accounts.by_tag(self._database.reader, username, discriminator)
+        target = accounts.by_tag(self._core.database.reader, username, discriminator)
         if target is None or target.is_deleted:
             raise ApiError("NO_USERS_WITH_SERVICE_TAG_EXIST")
         return await self.request(principal, target.id)
@@ -125,7 +109,7 @@ class Friendships:
             if target.bot and not target.flags & FRIENDLY_AFTER_APPROVAL:
                 return self._befriend(connection, account.id, target_id)
             return both_sides(
-                connection, account.id, target_id, RelationshipType.OUTGOING_REQUEST, self._clock.now_ms()
+                connection, account.id, target_id, RelationshipType.OUTGOING_REQUEST, self._core.clock.now_ms()
             )
 
         return await self._change(unit)
@@ -166,7 +150,7 @@ class Friendships:
             own = relationships.by_id(connection, principal.user_id, target_id)
             if own is None or own.type == RelationshipType.INCOMING_REQUEST:
                 self._require_room(connection, principal.user_id)
-            now = self._clock.now_ms()
+            now = self._core.clock.now_ms()
             return both_sides(connection, principal.user_id, target_id, RelationshipType.BLOCKED, now)
 
         return await self._change(unit)
@@ -199,13 +183,13 @@ class Friendships:
                 raise ApiError("NOT_FOUND")
             return neither_side(connection, principal.user_id, target_id)
 
-        await self._database.write(unit, self._relationships.publish)
+        await self._core.database.write(unit, self._relationships.publish)
 
     async def ignore(self, principal: Principal, younger_than_seconds: int | None = None) -> int:
         """Turn down every request that the caller was sent, or those of accounts made less than so long ago; returns
         how many."""
         user_id = principal.user_id
-        oldest = None if younger_than_seconds is None else self._clock.now_ms() - younger_than_seconds * 1000
+        oldest = None if younger_than_seconds is None else self._core.clock.now_ms() - younger_than_seconds * 1000
 
         def unit(connection: sqlite3.Connection) -> list[Change]:
             changes: list[Change] = []
@@ -214,7 +198,7 @@ class Friendships:
                     changes += neither_side(connection, user_id, entry.target_id)
             return changes
 
-        changes = await self._database.write(unit, self._relationships.publish)
+        changes = await self._core.database.write(unit, self._relationships.publish)
         return sum(before is not None and before.user_id == user_id for before, _ in changes)
 
     async def share_voice_activity(self, principal: Principal, shares: bool) -> Account:
@@ -222,7 +206,7 @@ class Friendships:
 
         :raises InvalidFormBody: VOICE_ACTIVITY_SHARING_ON_COOLDOWN at `share_voice_activity`.
         """
-        now = self._clock.now_ms()
+        now = self._core.clock.now_ms()
 
         def unit(connection: sqlite3.Connection) -> _Sharing:
             before = accounts.by_id(connection, principal.user_id)
@@ -244,35 +228,35 @@ class Friendships:
 
         def then(sharing: _Sharing) -> None:
             if sharing.settings is not None:
-                self._bus.publish(settings_changed(sharing.after.id, sharing.settings))
+                self._core.bus.publish(settings_changed(sharing.after.id, sharing.settings))
             self._relationships.publish_sharing(sharing.friends, shares)
-            self._account_events.changed(sharing.before, sharing.after)
+            self._core.account_events.changed(sharing.before, sharing.after)
 
-        return (await self._database.write(unit, then)).after
+        return (await self._core.database.write(unit, then)).after
 
     async def _change(self, unit: Any) -> dict[str, Any]:
         """Write, publish, and answer with what the caller has now: the first change of the unit."""
-        changes: list[Change] = await self._database.write(unit, self._relationships.publish)
+        changes: list[Change] = await self._core.database.write(unit, self._relationships.publish)
         after = changes[0][1]
         assert after is not None, "the operation leaves the caller with a relationship"  # noqa: S101
         return self._relationships.object_of(after)
 
     def _befriend(self, connection: sqlite3.Connection, user_id: int, target_id: int) -> list[Change]:
-        return both_sides(connection, user_id, target_id, RelationshipType.FRIEND, self._clock.now_ms())
+        return both_sides(connection, user_id, target_id, RelationshipType.FRIEND, self._core.clock.now_ms())
 
     def _require_room(self, connection: sqlite3.Connection, user_id: int) -> None:
         """Raise MAX_FRIENDS unless the account may have another friend, block or request of its own."""
-        if relationships.count_of_types(connection, user_id, *CHOSEN) >= self._settings.limits.max_relationships:
-            raise ApiError("MAX_FRIENDS", members={"max_relationships": self._settings.limits.max_relationships})
+        if relationships.count_of_types(connection, user_id, *CHOSEN) >= self._core.settings.limits.max_relationships:
+            raise ApiError("MAX_FRIENDS", members={"max_relationships": self._core.settings.limits.max_relationships})
 
     def _require_ear(self, connection: sqlite3.Connection, user_id: int) -> None:
         """Raise MAX_FRIENDS unless the account may be asked by another one, and agree."""
         self._require_room(connection, user_id)
         if (
             relationships.count_of_types(connection, user_id, RelationshipType.INCOMING_REQUEST)
-            >= self._settings.limits.max_relationships
+            >= self._core.settings.limits.max_relationships
         ):
-            raise ApiError("MAX_FRIENDS", members={"max_relationships": self._settings.limits.max_relationships})
+            raise ApiError("MAX_FRIENDS", members={"max_relationships": self._core.settings.limits.max_relationships})
 
 
 def _present(connection: sqlite3.Connection, user_id: int) -> Account:

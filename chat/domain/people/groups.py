@@ -15,14 +15,12 @@ import attrs
 
 from chat.auth.principal import Principal
 from chat.bus.audience import ToAccounts
-from chat.bus.bus import AcquaintanceChanged, Bus, Event
-from chat.clock import Clock
-from chat.config import Settings
+from chat.bus.bus import AcquaintanceChanged, Event
+from chat.domain.core import Core
 from chat.domain.messages.system_messages import SystemMessages, WrittenMessage
 from chat.domain.people import group_admission
 from chat.domain.people.group_admission import Unaddable
 from chat.domain.policy.images import ICONS, PreparedImage, store
-from chat.domain.policy.instance_policy import InstancePolicy
 from chat.domain.policy.media_library import MediaLibrary
 from chat.domain.policy.repeated_values import without_repeated
 from chat.domain.standing.private_channels import PrivateChannelAccess, PrivateChannels
@@ -33,10 +31,8 @@ from chat.protocol.visible_text import tidy
 from chat.registries.channel_types import ChannelType
 from chat.registries.events import EventName
 from chat.registries.message_types import MessageType
-from chat.snowflake import SnowflakeGenerator
 from chat.store.accounts import accounts
 from chat.store.accounts.accounts import Account
-from chat.store.database import Database
 from chat.store.guilds import channels, loose_channels
 from chat.store.messages.messages import Message
 from chat.store.standing import private_channels
@@ -74,30 +70,14 @@ class _Change:
     written: tuple[WrittenMessage | None, ...]
 
 
+@attrs.define(kw_only=True, eq=False)
 class Groups:
     """The operations on groups."""
 
-    def __init__(
-        self,
-        database: Database,
-        bus: Bus,
-        clock: Clock,
-        snowflakes: SnowflakeGenerator,
-        settings: Settings,
-        policy: InstancePolicy,
-        private_channels: PrivateChannels,
-        system_messages: SystemMessages,
-        media: MediaLibrary,
-    ) -> None:
-        self._database = database
-        self._bus = bus
-        self._clock = clock
-        self._snowflakes = snowflakes
-        self._policy = policy
-        self._private_channels = private_channels
-        self._system_messages = system_messages
-        self._media = media
-        self._settings = settings
+    _core: Core
+    _private_channels: PrivateChannels
+    _system_messages: SystemMessages
+    _media: MediaLibrary
 
     # Making
 
@@ -116,10 +96,10 @@ class Groups:
             raise InvalidFormBody.at("recipients", "DUPLICATE_RECIPIENTS_NOT_ALLOWED")
         if account.id in recipient_ids:
             raise InvalidFormBody.at("recipients", "CANNOT_ADD_YOURSELF_TO_GROUP_DM")
-        if len(recipient_ids) + 1 > self._settings.limits.max_group_dm_recipients:
+        if len(recipient_ids) + 1 > self._core.settings.limits.max_group_dm_recipients:
             raise self._too_many()
-        channel_id, now = self._snowflakes(), self._clock.now_ms()
-        message_ids = [self._snowflakes() for _ in recipient_ids]
+        channel_id, now = self._core.snowflakes(), self._core.clock.now_ms()
+        message_ids = [self._core.snowflakes() for _ in recipient_ids]
 
         def unit(connection: sqlite3.Connection) -> tuple[PrivateChannel, list[WrittenMessage | None]]:
             for user_id in (account.id, *recipient_ids):
@@ -140,7 +120,7 @@ class Groups:
             for message in written:
                 self._system_messages.publish(access, message)
 
-        made, _ = await self._database.write(unit, then)
+        made, _ = await self._core.database.write(unit, then)
         access = self._private_channels.renewed(self._private_channels.access(made, account.id))
         return access.channel_object()
 
@@ -193,7 +173,7 @@ class Groups:
         by_id: int | None,
     ) -> bool:
         """Somebody comes to a group, added by `by_id` or by itself."""
-        now, message_id = self._clock.now_ms(), self._snowflakes()
+        now, message_id = self._core.clock.now_ms(), self._core.snowflakes()
 
         def unit(connection: sqlite3.Connection) -> _Arrival:
             private = _group(connection, channel_id)
@@ -202,7 +182,7 @@ class Groups:
             if user_id in private.recipient_ids:
                 return _Arrival(None)
             joined = admitted(connection)
-            if len(private.recipient_ids) >= self._settings.limits.max_group_dm_recipients:
+            if len(private.recipient_ids) >= self._core.settings.limits.max_group_dm_recipients:
                 raise self._too_many()
             self._require_room_for_group(connection, user_id)
             private_channels.add_to_group(connection, channel_id, user_id, now)
@@ -210,7 +190,7 @@ class Groups:
             return _Arrival(joined, written)
 
         def then(arrival: _Arrival) -> None:
-            private = private_channels.by_id(self._database.reader, channel_id)
+            private = private_channels.by_id(self._core.database.reader, channel_id)
             if arrival.joined is None or private is None:
                 return
             self._private_channels.publish(EventName.CHANNEL_CREATE, private, (user_id,))
@@ -218,7 +198,7 @@ class Groups:
             self._acquaint(private, user_id)
             self._system_messages.publish(self._private_channels.access(private, author_id), arrival.written)
 
-        return (await self._database.write(unit, then)).joined is not None
+        return (await self._core.database.write(unit, then)).joined is not None
 
     async def remove(
         self, principal: Principal, access: PrivateChannelAccess, user_id: int, *, silent: bool = False
@@ -230,7 +210,7 @@ class Groups:
         :raises InvalidFormBody: USER_NOT_IN_CHANNEL at `user_id`.
         """
         _require_group(access)
-        channel_id, message_id = access.channel.id, self._snowflakes()
+        channel_id, message_id = access.channel.id, self._core.snowflakes()
 
         def unit(connection: sqlite3.Connection) -> GroupDeparture:
             before = _group(connection, channel_id)
@@ -247,7 +227,7 @@ class Groups:
             written = self._write(connection, channel_id, author_id, kind, message_id, user_id)
             return attrs.evolve(left, after=private_channels.by_id(connection, channel_id), written=written)
 
-        await self._database.write(unit, self.announce_departure)
+        await self._core.database.write(unit, self.announce_departure)
 
     def depart(self, connection: sqlite3.Connection, channel_id: int, user_id: int) -> GroupDeparture | None:
         """In a unit of writing: an account that is nobody's any more is in the group no longer; hand the result to
@@ -295,7 +275,7 @@ class Groups:
             wanted["icon"] = None if icon is None else icon.hash
         nicks = {"nicks": wanted.pop("nicks")} if "nicks" in wanted else {}
         wanted = {**without_repeated(access.channel, wanted), **nicks}
-        message_ids = [self._snowflakes(), self._snowflakes()]
+        message_ids = [self._core.snowflakes(), self._core.snowflakes()]
 
         def unit(connection: sqlite3.Connection) -> _Change:
             before = _group(connection, channel_id)
@@ -323,7 +303,7 @@ class Groups:
                 self._system_messages.publish(self._private_channels.access(change.after, user_id), message)
 
         async with self._media.kept(icon):
-            change = await self._database.write(unit, then)
+            change = await self._core.database.write(unit, then)
         return self._private_channels.object_of(change.after, user_id)
 
     def _checked(self, fields: Mapping[str, Any]) -> dict[str, Any]:
@@ -333,14 +313,14 @@ class Groups:
             name = tidy(wanted["name"])
             if not 1 <= len(name) <= NAME_LENGTH:
                 raise InvalidFormBody.at("name", "STRING_LENGTH_INVALID")
-            self._policy.require_unblocked(name)
+            self._core.policy.require_unblocked(name)
             wanted["name"] = name
         if wanted.get("nicks") is not None:
             nicks = {user_id: tidy(nick or "") for user_id, nick in wanted["nicks"].items()}
             for user_id, nick in nicks.items():
                 if len(nick) > NICK_LENGTH:
                     raise InvalidFormBody.at(f"nicks.{user_id}", "STRING_LENGTH_INVALID")
-                self._policy.require_unblocked(nick)
+                self._core.policy.require_unblocked(nick)
             wanted["nicks"] = {user_id: nick or None for user_id, nick in nicks.items()}
         return wanted
 
@@ -409,12 +389,12 @@ class Groups:
                 raise ApiError("ACCOUNT_LIMITED")
 
     def _require_room_for_group(self, connection: sqlite3.Connection, user_id: int) -> None:
-        if private_channels.count_groups(connection, user_id) >= self._settings.limits.max_group_dms:
-            raise ApiError("MAX_GROUP_DMS", members={"max_group_dms": self._settings.limits.max_group_dms})
+        if private_channels.count_groups(connection, user_id) >= self._core.settings.limits.max_group_dms:
+            raise ApiError("MAX_GROUP_DMS", members={"max_group_dms": self._core.settings.limits.max_group_dms})
 
     def _too_many(self) -> ApiError:
         return ApiError(
-            "MAX_GROUP_DM_RECIPIENTS", members={"max_recipients": self._settings.limits.max_group_dm_recipients}
+            "MAX_GROUP_DM_RECIPIENTS", members={"max_recipients": self._core.settings.limits.max_group_dm_recipients}
         )
 
     def _write(
@@ -442,7 +422,7 @@ class Groups:
         """Tell everybody else in the group who came or went."""
         others = tuple(user_id for user_id in private.recipient_ids if user_id != account.id)
         data = {"channel_id": str(private.channel.id), "user": partial_user(account)}
-        self._bus.publish(Event(name, data, ToAccounts(others)))
+        self._core.bus.publish(Event(name, data, ToAccounts(others)))
 
     def _acquaint(self, private: PrivateChannel, *user_ids: int) -> None:
         """These, and everybody else in the group, hear of each other's presence; each two of them once."""
@@ -452,7 +432,7 @@ class Groups:
             for other_id in private.recipient_ids
             if other_id != user_id
         }
-        self._bus.publish(*(AcquaintanceChanged(*pair) for pair in sorted(pairs)))
+        self._core.bus.publish(*(AcquaintanceChanged(*pair) for pair in sorted(pairs)))
 
 
 def _group(connection: sqlite3.Connection, channel_id: int) -> PrivateChannel | None:

@@ -11,10 +11,11 @@ from __future__ import annotations
 import sqlite3
 from typing import Any, Final
 
+import attrs
+
 from chat.auth.principal import Principal
-from chat.clock import Clock, iso_timestamp
-from chat.domain.standing.access import Access
-from chat.domain.standing.guild_states import GuildStates
+from chat.clock import iso_timestamp
+from chat.domain.core import Core
 from chat.domain.standing.relationships import RelationshipType
 from chat.domain.standing.user_objects import has_premium, partial_user
 from chat.domain.standing.user_settings_objects import user_settings_object
@@ -22,7 +23,6 @@ from chat.errors import ApiError
 from chat.registries.user_flags import PremiumFlag, PremiumType, UserFlag
 from chat.store.accounts import accounts, user_settings
 from chat.store.accounts.accounts import Account
-from chat.store.database import Database
 from chat.store.guilds import guilds, members
 from chat.store.guilds.members import Member
 from chat.store.standing import relationships
@@ -32,14 +32,11 @@ TO_GUILD_MEMBERS: Final = 1
 """Values of `profile_privacy`; with any other one only friends see a profile."""
 
 
+@attrs.define(kw_only=True, eq=False)
 class UserProfiles:
     """Shows profiles."""
 
-    def __init__(self, database: Database, guild_states: GuildStates, access: Access, clock: Clock) -> None:
-        self._database = database
-        self._guild_states = guild_states
-        self._access = access
-        self._clock = clock
+    _core: Core
 
     def get(
         self,
@@ -54,13 +51,13 @@ class UserProfiles:
 
         :raises ApiError: UNKNOWN_USER; for the guild as `Access.guild`.
         """
-        reader = self._database.reader
+        reader = self._core.database.reader
         account = accounts.by_id(reader, user_id)
         if account is None:
             raise ApiError("UNKNOWN_USER")
         member = None
         if guild_id is not None:
-            member = self._access.guild(principal, guild_id).state.member(user_id)
+            member = self._core.access.guild(principal, guild_id).state.member(user_id)
         user = partial_user(account)
         shown = not account.is_deleted and self._shows(reader, account, principal.user_id)
         profile: dict[str, Any] = {
@@ -69,7 +66,7 @@ class UserProfiles:
             "timezone_offset": None,
         }
         if member is not None:
-            state = self._guild_states.get(member.guild_id)
+            state = self._core.guild_states.get(member.guild_id)
             if state is not None:
                 profile["guild_member"] = state.member_object(member, user)
             if shown:
@@ -77,7 +74,7 @@ class UserProfiles:
         if not shown:
             return {**profile, "profile_limited": True}
         profile["connected_accounts"] = []
-        profile.update(_badge(account, self._clock.now_ms()))
+        profile.update(_badge(account, self._core.clock.now_ms()))
         if with_mutual_friends and principal.user_id != user_id:
             profile["mutual_friends"] = self._mutual_friends(reader, principal.user_id, user_id)
         if with_mutual_guilds and principal.user_id != user_id:

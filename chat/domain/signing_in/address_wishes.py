@@ -13,8 +13,7 @@ from collections.abc import Callable
 
 import attrs
 
-from chat.auth.tokens import TokenMint
-from chat.config import Settings
+from chat.domain.core import Core
 from chat.domain.policy import account_rules
 from chat.domain.policy.account_gates import present
 from chat.domain.signing_in.email_addresses import EmailAddresses
@@ -23,7 +22,6 @@ from chat.domain.signing_in.email_verification import EmailVerification
 from chat.errors import ApiError, InvalidFormBody
 from chat.mail.mailer import Mailer
 from chat.store.accounts.accounts import Account, email_key
-from chat.store.database import Database
 
 
 @attrs.frozen
@@ -43,21 +41,18 @@ class AddressWishes:
 
     def __init__(
         self,
-        database: Database,
+        core: Core,
         mailer: Mailer,
-        mint: TokenMint,
         changes: EmailChanges,
         addresses: EmailAddresses,
         verification: EmailVerification,
-        settings: Settings,
     ) -> None:
-        self._database = database
+        self._core = core
         self._mailer = mailer
-        self._mint = mint
         self._changes = changes
         self._addresses = addresses
         self._verification = verification
-        self._by_username = settings.sign_in == "username"
+        self._by_username = core.settings.sign_in == "username"
 
     def checked(self, account: Account, wish: AddressWish, *, has_password: bool) -> Move | None:
         """What is to be done once the account has proved itself; None for the address that it has already.
@@ -86,7 +81,7 @@ class AddressWishes:
         return lambda connection, current: self._addresses.moved(connection, current, email, path="email")
 
     def _with_token(self, account: Account, token: str, email: str | None) -> Move:
-        promised = self._changes.promised(self._database.reader, account, token)
+        promised = self._changes.promised(self._core.database.reader, account, token)
         if email is not None and email_key(email) != email_key(promised):
             raise InvalidFormBody.at("email", "INVALID_FORMAT")
         return lambda connection, current: self._changes.redeem(connection, current, token)
@@ -94,7 +89,7 @@ class AddressWishes:
     def _claim(self, email: str) -> Move:
         """The account's first address, which is verified by mail like one given at registration."""
         verified = not self._verification.is_needed
-        token = self._mint.mail_token()
+        token = self._core.mint.mail_token()
 
         def move(connection: sqlite3.Connection, current: Account) -> Account:
             if current.email is not None:  # it was claimed in the meantime

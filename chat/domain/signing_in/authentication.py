@@ -13,17 +13,15 @@ from typing import Any, Final
 import attrs
 import structlog
 
-from chat.auth.passwords import Passwords
 from chat.auth.principal import Principal
 from chat.auth.turns import Asker
-from chat.config import Settings
+from chat.domain.core import Core
 from chat.domain.signing_in.ip_authorization import IpAuthorization
 from chat.domain.signing_in.login_tickets import LoginTickets, MfaChallenge
 from chat.domain.signing_in.sign_ins import Client, SignIn, SignIns
 from chat.errors import ApiError, FieldError, InvalidFormBody
 from chat.store.accounts import accounts
 from chat.store.accounts.accounts import Account
-from chat.store.database import Database
 
 log: Final = structlog.get_logger("chat.accounts")
 
@@ -89,21 +87,12 @@ class _Outcome:
 class Authentication:
     """Signs accounts in, and out."""
 
-    def __init__(
-        self,
-        database: Database,
-        passwords: Passwords,
-        sign_ins: SignIns,
-        tickets: LoginTickets,
-        addresses: IpAuthorization,
-        settings: Settings,
-    ) -> None:
-        self._database = database
-        self._passwords = passwords
+    def __init__(self, core: Core, sign_ins: SignIns, tickets: LoginTickets, addresses: IpAuthorization) -> None:
+        self._core = core
         self._sign_ins = sign_ins
         self._tickets = tickets
         self._addresses = addresses
-        self._by_username = settings.sign_in == "username"
+        self._by_username = core.settings.sign_in == "username"
 
     @property
     def login_field(self) -> str:
@@ -112,7 +101,7 @@ class Authentication:
 
     def asker(self, login: str, address: str) -> Asker:
         """Who wants to sign in by this name from this address, as far as can be told before anything is proved."""
-        found = self._find(self._database.reader, login)
+        found = self._find(self._core.database.reader, login)
         return self._addresses.asker(None if found is None else found.id, address)
 
     async def login(
@@ -123,15 +112,15 @@ class Authentication:
         :raises InvalidFormBody: INVALID_EMAIL_OR_PASSWORD at both fields, whatever of the two is wrong.
         :raises ApiError: as `complete`; RATE_LIMITED.
         """
-        found = self._find(self._database.reader, login)
+        found = self._find(self._core.database.reader, login)
         if found is not None and found.bot:
             raise ApiError("BOT_USER_AUTH_ENDPOINT_ACCESS_DENIED")
         known = None if found is None or found.is_deleted else found.password_hash
         asker = self._addresses.asker(None if found is None else found.id, client.address)
-        if not await self._passwords.verify(known, password, asker) or found is None or known is None:
+        if not await self._core.passwords.verify(known, password, asker) or found is None or known is None:
             log.info("login refused", user_id=None if found is None else found.id, address=client.address)
             raise self._wrong()
-        renewed = await self._passwords.hash(password, asker) if self._passwords.is_outdated(known) else known
+        renewed = await self._core.passwords.hash(password, asker) if self._core.passwords.is_outdated(known) else known
 
         def change(connection: sqlite3.Connection, account: Account) -> Account:
             # Between the check of the password and this moment it may have been changed, or the address given up.
@@ -227,7 +216,7 @@ class Authentication:
             if isinstance(outcome, _Outcome):
                 way.then(outcome.before, outcome.after)
 
-        outcome = await self._database.write(unit, then)
+        outcome = await self._core.database.write(unit, then)
         if isinstance(outcome, ApiError):
             log.info("login refused", user_id=account.id, address=client.address, code=outcome.code)
             raise outcome

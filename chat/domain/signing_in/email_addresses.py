@@ -13,12 +13,10 @@ from typing import Final
 
 import attrs
 
-from chat.auth.tokens import TokenMint, token_hash
-from chat.clock import Clock
-from chat.config import Settings
+from chat.auth.tokens import token_hash
+from chat.domain.core import Core
 from chat.domain.policy import account_rules
 from chat.domain.policy.account_history import note_changes
-from chat.domain.policy.blocked_values import BlockedValues
 from chat.errors import InvalidFormBody
 from chat.mail import letters
 from chat.mail.mailer import Mailer, MailKind
@@ -35,17 +33,12 @@ REPLACEMENT_KIND: Final = "email_replacement"
 TOKEN_KIND: Final = "email_token"  # noqa: S105 - a kind of ticket
 
 
+@attrs.define(kw_only=True, eq=False)
 class EmailAddresses:
     """Moves accounts from address to address."""
 
-    def __init__(
-        self, clock: Clock, mailer: Mailer, mint: TokenMint, settings: Settings, blocked: BlockedValues
-    ) -> None:
-        self._clock = clock
-        self._mailer = mailer
-        self._mint = mint
-        self._settings = settings
-        self._blocked = blocked
+    _core: Core
+    _mailer: Mailer
 
     def require_free(self, connection: sqlite3.Connection, account: Account, email: str, *, path: str) -> None:
         """Return if the account may have the address.
@@ -53,8 +46,8 @@ class EmailAddresses:
         :raises InvalidFormBody: EMAIL_ALREADY_IN_USE at `path`.
         :raises ApiError: CONTENT_BLOCKED.
         """
-        self._blocked.require_email(email)
-        require_free_address(connection, email, account.id, self._clock.now_ms(), path=path)
+        self._core.blocked.require_email(email)
+        require_free_address(connection, email, account.id, self._core.clock.now_ms(), path=path)
 
     def acceptable(self, connection: sqlite3.Connection, account: Account, new_email: str) -> str:
         """Another address as the account may have it.
@@ -69,7 +62,7 @@ class EmailAddresses:
 
     def mail_code(self, connection: sqlite3.Connection, email: str, code: str) -> None:
         """In a unit of writing: mail an address the code by which its holder agrees to its use."""
-        letter = letters.email_change_to(email, service_name=self._settings.service_name, code=code)
+        letter = letters.email_change_to(email, service_name=self._core.settings.service_name, code=code)
         self._mailer.post(connection, letter)
 
     def moved(
@@ -88,7 +81,7 @@ class EmailAddresses:
         if account.email is not None and email_key(account.email) != email_key(email):
             self._offer_revert(connection, account, account.email)
         after = attrs.evolve(account, email=email, email_verified=verified, email_bounced=False)
-        note_changes(connection, account, after, self._clock.now_ms())
+        note_changes(connection, account, after, self._core.clock.now_ms())
         return after
 
     def _offer_revert(self, connection: sqlite3.Connection, account: Account, old: str) -> None:
@@ -96,8 +89,8 @@ class EmailAddresses:
         # else by now: a stranger would be handed the account.
         if not account.email_verified or account.email_bounced or not self._mailer.is_on:
             return
-        now = self._clock.now_ms()
-        token = self._mint.mail_token()
+        now = self._core.clock.now_ms()
+        token = self._core.mint.mail_token()
         secret = account.totp_secret
         email_tokens.delete_expired(connection, now)
         email_tokens.insert(
@@ -113,7 +106,7 @@ class EmailAddresses:
             ),
         )
         letter = letters.email_revert(
-            old, service_name=self._settings.service_name, public_url=self._settings.public_url, token=token
+            old, service_name=self._core.settings.service_name, public_url=self._core.settings.public_url, token=token
         )
         self._mailer.post(connection, letter)
 

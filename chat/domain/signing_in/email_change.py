@@ -20,11 +20,9 @@ from typing import Final
 import attrs
 import structlog
 
-from chat.auth.tokens import TokenMint, token_hash
-from chat.clock import Clock
-from chat.config import Settings
+from chat.auth.tokens import token_hash
+from chat.domain.core import Core
 from chat.domain.policy.account_gates import present
-from chat.domain.presence.account_events import AccountEvents
 from chat.domain.signing_in.email_addresses import CHANGE_KIND, TOKEN_KIND, EmailAddresses
 from chat.domain.signing_in.mailed_codes import TICKET_LIFETIME_MS, Issued, MailedCodes, refused_ticket, wrong_code
 from chat.domain.signing_in.sudo import SudoMode, SudoProof
@@ -32,7 +30,6 @@ from chat.mail import letters
 from chat.mail.mailer import Mailer
 from chat.store.accounts import accounts
 from chat.store.accounts.accounts import Account
-from chat.store.database import Database
 from chat.store.signing_in import tickets
 from chat.store.signing_in.tickets import Ticket
 
@@ -99,26 +96,14 @@ class EmailChanges:
     """Takes accounts through the steps."""
 
     def __init__(
-        self,
-        database: Database,
-        clock: Clock,
-        mailer: Mailer,
-        mint: TokenMint,
-        codes: MailedCodes,
-        addresses: EmailAddresses,
-        sudo: SudoMode,
-        events: AccountEvents,
-        settings: Settings,
+        self, core: Core, mailer: Mailer, codes: MailedCodes, addresses: EmailAddresses, sudo: SudoMode
     ) -> None:
-        self._database = database
-        self._clock = clock
+        self._core = core
         self._mailer = mailer
-        self._mint = mint
         self._codes = codes
         self._addresses = addresses
         self._sudo = sudo
-        self._events = events
-        self._service_name = settings.service_name
+        self._service_name = core.settings.service_name
 
     async def start(self, user_id: int) -> Started:
         """Begin a change in place of any that is under way.
@@ -139,7 +124,7 @@ class EmailChanges:
             self._mail_old(connection, ticket, issued)
             return Started(secret, account.email, issued, None)
 
-        return await self._database.write(unit)
+        return await self._core.database.write(unit)
 
     async def resend_original(self, user_id: int, secret: str) -> None:
         """Mail the old address another code.
@@ -152,7 +137,7 @@ class EmailChanges:
             _, ticket, _ = self._at(connection, user_id, secret, Step.RESEND_ORIGINAL)
             self._mail_old(connection, ticket, self._codes.issue(connection, ticket))
 
-        await self._database.write(unit)
+        await self._core.database.write(unit)
 
     async def verify_original(self, user_id: int, secret: str, code: str) -> str:
         """Take the code from the old address; the proof of it.
@@ -166,7 +151,7 @@ class EmailChanges:
                 return None  # not raised here: the attempt has to be counted
             return self._codes.prove(connection, ticket, {"stage": stage})
 
-        proof = await self._database.write(unit)
+        proof = await self._core.database.write(unit)
         if proof is None:
             raise wrong_code()
         return proof
@@ -186,7 +171,7 @@ class EmailChanges:
             self._addresses.mail_code(connection, email, issued.code)
             return NewAsked(secret, email, issued)
 
-        return await self._database.write(unit)
+        return await self._core.database.write(unit)
 
     async def resend_new(self, user_id: int, secret: str) -> None:
         """Mail the new address another code.
@@ -200,21 +185,21 @@ class EmailChanges:
             issued = self._codes.issue(connection, ticket)
             self._addresses.mail_code(connection, ticket.body["new_email"], issued.code)
 
-        await self._database.write(unit)
+        await self._core.database.write(unit)
 
     async def verify_new(self, user_id: int, secret: str, code: str, proof: str) -> str:
         """Take the code from the new address; the token that `apply` asks for. The ticket is used up.
 
         :raises InvalidFormBody: INVALID_OR_EXPIRED_TICKET at `ticket` or `original_proof`, INVALID_CODE at `code`.
         """
-        token = self._mint.secret()
+        token = self._core.mint.secret()
 
         def unit(connection: sqlite3.Connection) -> bool:
             account, ticket, _ = self._at(connection, user_id, secret, Step.VERIFY_NEW)
             self._codes.require_proof(ticket, proof, path="original_proof")
             if not self._codes.takes(connection, ticket, code):
                 return False
-            now = self._clock.now_ms()
+            now = self._core.clock.now_ms()
             body = {"email": account.email, "new_email": ticket.body["new_email"]}
             tickets.delete_of_user(connection, user_id, CHANGE_KIND, TOKEN_KIND)
             tickets.insert(
@@ -222,7 +207,7 @@ class EmailChanges:
             )
             return True
 
-        if not await self._database.write(unit):
+        if not await self._core.database.write(unit):
             raise wrong_code()
         return token
 
@@ -233,7 +218,7 @@ class EmailChanges:
             `SudoMode.require`.
         :raises ApiError: ACCESS_DENIED for a deleted account; SUDO_MODE_REQUIRED.
         """
-        self.promised(self._database.reader, account, token)
+        self.promised(self._core.database.reader, account, token)
         await self._sudo.require(account, proof)
 
         def unit(connection: sqlite3.Connection) -> tuple[Account, Account]:
@@ -242,7 +227,7 @@ class EmailChanges:
             accounts.replace(connection, after)
             return before, after
 
-        _, changed = await self._database.write(unit, lambda changed: self._events.changed(*changed))
+        _, changed = await self._core.database.write(unit, lambda changed: self._core.account_events.changed(*changed))
         log.info("address changed", user_id=changed.id)
         return changed
 
@@ -253,7 +238,7 @@ class EmailChanges:
         :raises ApiError: ACCESS_DENIED for a deleted account.
         """
         present(account)
-        ticket = tickets.find(connection, TOKEN_KIND, token_hash(token), self._clock.now_ms())
+        ticket = tickets.find(connection, TOKEN_KIND, token_hash(token), self._core.clock.now_ms())
         if ticket is None or ticket.user_id != account.id or ticket.body["email"] != account.email:
             raise refused_ticket("email_token")
         email: str = ticket.body["new_email"]

@@ -14,10 +14,11 @@ from __future__ import annotations
 import sqlite3
 from typing import Final
 
+import attrs
 import structlog
 
+from chat.domain.core import Core
 from chat.domain.policy.account_gates import present
-from chat.domain.presence.account_events import AccountEvents
 from chat.domain.signing_in.email_addresses import REPLACEMENT_KIND, EmailAddresses
 from chat.domain.signing_in.email_change import NewAsked
 from chat.domain.signing_in.mailed_codes import MailedCodes, refused_ticket, wrong_code
@@ -25,7 +26,6 @@ from chat.domain.signing_in.sudo import SudoMode, SudoProof
 from chat.errors import ApiError
 from chat.store.accounts import accounts
 from chat.store.accounts.accounts import Account
-from chat.store.database import Database
 from chat.store.signing_in.tickets import Ticket
 
 log: Final = structlog.get_logger("chat.accounts")
@@ -34,22 +34,14 @@ Change = tuple[Account, Account]
 """An account before and after."""
 
 
+@attrs.define(kw_only=True, eq=False)
 class EmailReplacements:
     """Takes accounts through the steps."""
 
-    def __init__(
-        self,
-        database: Database,
-        codes: MailedCodes,
-        addresses: EmailAddresses,
-        sudo: SudoMode,
-        events: AccountEvents,
-    ) -> None:
-        self._database = database
-        self._codes = codes
-        self._addresses = addresses
-        self._sudo = sudo
-        self._events = events
+    _core: Core
+    _codes: MailedCodes
+    _addresses: EmailAddresses
+    _sudo: SudoMode
 
     async def request_new(self, user_id: int, new_email: str) -> NewAsked:
         """Mail a code to the address that is to be the new one.
@@ -68,7 +60,7 @@ class EmailReplacements:
             self._addresses.mail_code(connection, email, issued.code)
             return NewAsked(secret, email, issued)
 
-        return await self._database.write(unit)
+        return await self._core.database.write(unit)
 
     async def resend_new(self, user_id: int, secret: str) -> None:
         """Mail another code.
@@ -83,7 +75,7 @@ class EmailReplacements:
             issued = self._codes.issue(connection, ticket)
             self._addresses.mail_code(connection, ticket.body["new_email"], issued.code)
 
-        await self._database.write(unit)
+        await self._core.database.write(unit)
 
     async def verify_new(self, account: Account, secret: str, code: str, proof: SudoProof) -> Account:
         """Take the code, and change the address.
@@ -92,7 +84,7 @@ class EmailReplacements:
         :raises InvalidFormBody: INVALID_OR_EXPIRED_TICKET or EMAIL_ALREADY_IN_USE at `ticket`, INVALID_CODE at `code`;
             as `SudoMode.require`.
         """
-        self._found(self._database.reader, account.id, secret)
+        self._found(self._core.database.reader, account.id, secret)
         await self._sudo.require(account, proof)
 
         def unit(connection: sqlite3.Connection) -> Change | None:
@@ -105,9 +97,9 @@ class EmailReplacements:
 
         def then(changed: Change | None) -> None:
             if changed is not None:
-                self._events.changed(*changed)
+                self._core.account_events.changed(*changed)
 
-        changed = await self._database.write(unit, then)
+        changed = await self._core.database.write(unit, then)
         if changed is None:
             raise wrong_code()
         log.info("bounced address replaced", user_id=account.id)

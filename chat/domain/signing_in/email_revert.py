@@ -17,9 +17,8 @@ import structlog
 
 from chat.auth.tokens import token_hash
 from chat.auth.turns import Asker
-from chat.clock import Clock
+from chat.domain.core import Core
 from chat.domain.policy.account_history import note_changes
-from chat.domain.policy.blocked_values import BlockedValues
 from chat.domain.signing_in.authentication import Authentication, SignedIn
 from chat.domain.signing_in.email_addresses import REVERT_KIND, require_free_address
 from chat.domain.signing_in.login_tickets import MfaChallenge
@@ -30,29 +29,19 @@ from chat.mail.mailer import MailKind
 from chat.store.accounts import accounts
 from chat.store.accounts.accounts import Account
 from chat.store.applications import oauth2_grants
-from chat.store.database import Database
 from chat.store.signing_in import backup_codes, email_tokens, webauthn_credentials
 from chat.store.signing_in.email_tokens import EmailToken
 
 log: Final = structlog.get_logger("chat.accounts")
 
 
+@attrs.define(kw_only=True, eq=False)
 class EmailReverts:
     """Takes the tokens of revert links."""
 
-    def __init__(
-        self,
-        database: Database,
-        clock: Clock,
-        authentication: Authentication,
-        new_passwords: NewPasswords,
-        blocked: BlockedValues,
-    ) -> None:
-        self._database = database
-        self._clock = clock
-        self._authentication = authentication
-        self._new_passwords = new_passwords
-        self._blocked = blocked
+    _core: Core
+    _authentication: Authentication
+    _new_passwords: NewPasswords
 
     async def revert(self, token: str, password: str, client: Client) -> SignedIn | MfaChallenge:
         """Give the account its address back and a new password; its sign-ins end and a new one begins.
@@ -61,7 +50,7 @@ class EmailReverts:
             EMAIL_ALREADY_IN_USE at `token` where an administrator gave the address away.
         :raises ApiError: CONTENT_BLOCKED for an address that nobody may have; as `Authentication.proceed`.
         """
-        issued, account = self._found(self._database.reader, token)
+        issued, account = self._found(self._core.database.reader, token)
         if account.bot:
             raise ApiError("BOT_USER_AUTH_ENDPOINT_ACCESS_DENIED")
         password_hash = await self._new_passwords.hashed(account, password, Asker.at(client.address, account.id))
@@ -85,7 +74,7 @@ class EmailReverts:
     def _found(self, connection: sqlite3.Connection, token: str) -> tuple[EmailToken, Account]:
         issued = email_tokens.by_hash(connection, REVERT_KIND, token_hash(token))
         account = None if issued is None else accounts.by_id(connection, issued.user_id)
-        if issued is None or issued.expires_at <= self._clock.now_ms() or account is None or account.is_deleted:
+        if issued is None or issued.expires_at <= self._core.clock.now_ms() or account is None or account.is_deleted:
             raise _refused()
         return issued, account
 
@@ -93,13 +82,13 @@ class EmailReverts:
         """The account with the address of the token. Later changes of address cannot be taken back after this one."""
         if issued.email is None:
             raise _refused()
-        self._blocked.require_email(issued.email)
-        require_free_address(connection, issued.email, account.id, self._clock.now_ms(), path="token")
+        self._core.blocked.require_email(issued.email)
+        require_free_address(connection, issued.email, account.id, self._core.clock.now_ms(), path="token")
         email_tokens.delete_of_user(connection, REVERT_KIND, account.id, since=issued.created_at)
         email_tokens.delete_of_user(connection, str(MailKind.VERIFICATION), account.id)
         account = _without_what_came_since(connection, account, issued)
         after = attrs.evolve(account, email=issued.email, email_verified=True, email_bounced=False)
-        note_changes(connection, account, after, self._clock.now_ms())
+        note_changes(connection, account, after, self._core.clock.now_ms())
         return after
 
 

@@ -7,17 +7,14 @@ from typing import Final
 
 import attrs
 
-from chat.auth.tokens import TokenMint, token_hash
-from chat.clock import Clock
-from chat.config import Settings
+from chat.auth.tokens import token_hash
+from chat.domain.core import Core
 from chat.domain.policy.account_gates import present
-from chat.domain.presence.account_events import AccountEvents
 from chat.errors import ApiError, InvalidFormBody, RateLimited
 from chat.mail import letters
 from chat.mail.mailer import Mailer, MailKind
 from chat.store.accounts import accounts
 from chat.store.accounts.accounts import Account
-from chat.store.database import Database
 from chat.store.signing_in import email_tokens
 from chat.store.signing_in.email_tokens import EmailToken
 
@@ -32,29 +29,21 @@ holds."""
 KIND: Final = str(MailKind.VERIFICATION)
 
 
+@attrs.define(kw_only=True, eq=False)
 class EmailVerification:
     """Sends verification mails and takes their tokens."""
 
-    def __init__(
-        self,
-        database: Database,
-        clock: Clock,
-        mailer: Mailer,
-        mint: TokenMint,
-        events: AccountEvents,
-        settings: Settings,
-    ) -> None:
-        self._database = database
-        self._clock = clock
-        self._mailer = mailer
-        self._mint = mint
-        self._events = events
-        self._settings = settings
+    _core: Core
+    _mailer: Mailer
 
     @property
     def is_needed(self) -> bool:
         """Whether an address counts as verified only after its mail came back (signing_in.md, Verification mails)."""
-        return self._mailer.is_on and self._settings.email_verification_required and self._settings.sign_in == "email"
+        return (
+            self._mailer.is_on
+            and self._core.settings.email_verification_required
+            and self._core.settings.sign_in == "email"
+        )
 
     def send(self, connection: sqlite3.Connection, account: Account, token: str) -> None:
         """In a unit of writing: mail the account's address its token.
@@ -63,7 +52,7 @@ class EmailVerification:
         """
         if account.email is None or not self._mailer.is_on:
             return
-        now = self._clock.now_ms()
+        now = self._core.clock.now_ms()
         email_tokens.delete_expired(connection, now)
         sent = email_tokens.sent_since(connection, KIND, account.email, now - MAILS_WINDOW_MS)
         if len(sent) >= MAILS_PER_WINDOW:
@@ -74,8 +63,8 @@ class EmailVerification:
         )
         letter = letters.verification(
             account.email,
-            service_name=self._settings.service_name,
-            public_url=self._settings.public_url,
+            service_name=self._core.settings.service_name,
+            public_url=self._core.settings.public_url,
             token=token,
         )
         self._mailer.post(connection, letter)
@@ -86,14 +75,14 @@ class EmailVerification:
         :raises ApiError: ACCESS_DENIED for a deleted account.
         :raises RateLimited: as `send`.
         """
-        token = self._mint.mail_token()
+        token = self._core.mint.mail_token()
 
         def unit(connection: sqlite3.Connection) -> None:
             current = present(accounts.by_id(connection, account.id))
             if not current.email_verified:
                 self.send(connection, current, token)
 
-        await self._database.write(unit)
+        await self._core.database.write(unit)
 
     async def verify(self, token: str) -> None:
         """Take a token back: the address that it was sent to is verified.
@@ -101,7 +90,7 @@ class EmailVerification:
         :raises InvalidFormBody: INVALID_OR_EXPIRED_VERIFICATION_TOKEN at `token`, for whatever reason it is not good.
         :raises ApiError: BOT_USER_AUTH_ENDPOINT_ACCESS_DENIED where the account has become a bot's.
         """
-        now = self._clock.now_ms()
+        now = self._core.clock.now_ms()
 
         def unit(connection: sqlite3.Connection) -> tuple[Account, Account]:
             issued = email_tokens.by_hash(connection, KIND, token_hash(token))
@@ -117,7 +106,7 @@ class EmailVerification:
             email_tokens.delete_of_user(connection, KIND, before.id)
             return before, after
 
-        await self._database.write(unit, lambda changed: self._events.changed(*changed))
+        await self._core.database.write(unit, lambda changed: self._core.account_events.changed(*changed))
 
 
 def _refused() -> InvalidFormBody:

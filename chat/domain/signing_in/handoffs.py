@@ -7,24 +7,24 @@ the network that asked for a code is told how it stands: whoever reads it over a
 
 from __future__ import annotations
 
-import random
 import sqlite3
 from typing import Any, Final
 
+import attrs
 import structlog
 
 from chat.auth.client_address import network_of
 from chat.auth.principal import Principal
 from chat.auth.tokens import token_hash
 from chat.auth.typed_codes import ALPHABET
-from chat.clock import Clock, iso_timestamp
+from chat.clock import iso_timestamp
+from chat.domain.core import Core
 from chat.domain.signing_in.authentication import Authentication, SignedIn
 from chat.domain.signing_in.client_info import masked_address
 from chat.domain.signing_in.sign_ins import Client, SignIns, Standing
 from chat.errors import ApiError
 from chat.store.accounts import accounts
 from chat.store.accounts.accounts import Account
-from chat.store.database import Database
 from chat.store.signing_in import tickets
 from chat.store.signing_in.tickets import Ticket
 
@@ -39,23 +39,19 @@ KEPT_MS: Final = 5 * 60_000
 log: Final = structlog.get_logger("chat.accounts")
 
 
+@attrs.define(kw_only=True, eq=False)
 class Handoffs:
     """Gives out codes, takes people's consent to them, and signs programs in."""
 
-    def __init__(
-        self, database: Database, clock: Clock, chance: random.Random, authentication: Authentication, sign_ins: SignIns
-    ) -> None:
-        self._database = database
-        self._clock = clock
-        self._chance = chance
-        self._authentication = authentication
-        self._sign_ins = sign_ins
+    _core: Core
+    _authentication: Authentication
+    _sign_ins: SignIns
 
     async def initiate(self, client: Client) -> dict[str, Any]:
         """A new code for a program."""
-        characters = "".join(self._chance.choice(ALPHABET) for _ in range(CODE_CHARACTERS))
+        characters = "".join(self._core.chance.choice(ALPHABET) for _ in range(CODE_CHARACTERS))
         code = f"{characters[:6]}-{characters[6:]}"
-        now = self._clock.now_ms()
+        now = self._core.clock.now_ms()
         body = {
             "address": client.address,
             "user_agent": client.user_agent,
@@ -65,7 +61,7 @@ class Handoffs:
             "consent": None,
         }
         ticket = Ticket(_key(code), KIND, None, body, now, now + LIFETIME_MS + KEPT_MS)
-        await self._database.write(lambda connection: tickets.insert(connection, ticket))
+        await self._core.database.write(lambda connection: tickets.insert(connection, ticket))
         return {"code": code, "expires_at": iso_timestamp(now + LIFETIME_MS)}
 
     def info(self, code: str) -> dict[str, Any]:
@@ -73,7 +69,7 @@ class Handoffs:
 
         :raises ApiError: INVALID_HANDOFF_CODE, HANDOFF_CODE_EXPIRED.
         """
-        body = self._open(self._database.reader, code).body
+        body = self._open(self._core.database.reader, code).body
         return {
             "client_os": body["os"],
             "client_platform": body["platform"],
@@ -96,7 +92,7 @@ class Handoffs:
             consent = {"user_id": account.id, **Standing.of(account).as_members()}
             tickets.replace_body(connection, ticket.secret_hash, {**ticket.body, "consent": consent})
 
-        await self._database.write(unit)
+        await self._core.database.write(unit)
         log.info("hand-off agreed to", user_id=principal.user_id)
 
     async def status(self, code: str, client: Client) -> SignedIn | None:
@@ -105,19 +101,19 @@ class Handoffs:
         :raises ApiError: INVALID_HANDOFF_CODE, also from another network than the code's; HANDOFF_CODE_EXPIRED; as
             `Authentication.complete`.
         """
-        ticket = self._own(self._database.reader, code, client)
+        ticket = self._own(self._core.database.reader, code, client)
         consent = ticket.body["consent"]
         if consent is None:
             return None
         unknown = ApiError("INVALID_HANDOFF_CODE")
-        account = accounts.by_id(self._database.reader, consent["user_id"])
+        account = accounts.by_id(self._core.database.reader, consent["user_id"])
         if account is None:
             raise unknown
         standing = Standing.from_members(consent)
 
         def change(connection: sqlite3.Connection, account: Account) -> Account:
             self._sign_ins.admitted(connection, account)
-            taken = tickets.take(connection, KIND, ticket.secret_hash, self._clock.now_ms())
+            taken = tickets.take(connection, KIND, ticket.secret_hash, self._core.clock.now_ms())
             if taken is None or standing.was_closed_since(account) or not standing.has_password_of(account):
                 raise unknown
             return account
@@ -129,7 +125,7 @@ class Handoffs:
 
         :raises ApiError: INVALID_HANDOFF_CODE, also from another network than the code's; HANDOFF_CODE_EXPIRED.
         """
-        await self._database.write(
+        await self._core.database.write(
             lambda connection: tickets.delete(connection, self._own(connection, code, client).secret_hash)
         )
 
@@ -140,7 +136,7 @@ class Handoffs:
         return ticket
 
     def _open(self, connection: sqlite3.Connection, code: str) -> Ticket:
-        now = self._clock.now_ms()
+        now = self._core.clock.now_ms()
         ticket = tickets.find(connection, KIND, _key(code), now)
         if ticket is None:
             raise ApiError("INVALID_HANDOFF_CODE")

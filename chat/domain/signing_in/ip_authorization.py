@@ -15,11 +15,9 @@ import attrs
 import structlog
 
 from chat.auth.client_address import network_of
-from chat.auth.keys import Keys
-from chat.auth.tokens import TokenMint, token_hash
+from chat.auth.tokens import token_hash
 from chat.auth.turns import Asker
-from chat.clock import Clock
-from chat.config import Settings
+from chat.domain.core import Core
 from chat.domain.signing_in.sign_ins import Client, SignIns, Standing
 from chat.domain.standing.user_objects import partial_user
 from chat.errors import ApiError, InvalidFormBody
@@ -27,7 +25,6 @@ from chat.mail import letters
 from chat.mail.mailer import Mailer
 from chat.store.accounts import accounts
 from chat.store.accounts.accounts import Account
-from chat.store.database import Database
 from chat.store.signing_in import authorized_addresses, tickets
 from chat.store.signing_in.tickets import Ticket
 
@@ -80,29 +77,16 @@ class Fetched:
 class IpAuthorization:
     """Knows the networks of accounts, and has new ones confirmed by mail."""
 
-    def __init__(
-        self,
-        database: Database,
-        clock: Clock,
-        mint: TokenMint,
-        keys: Keys,
-        mailer: Mailer,
-        sign_ins: SignIns,
-        settings: Settings,
-    ) -> None:
-        self._database = database
-        self._clock = clock
-        self._mint = mint
-        self._keys = keys
+    def __init__(self, core: Core, mailer: Mailer, sign_ins: SignIns) -> None:
+        self._core = core
         self._mailer = mailer
         self._sign_ins = sign_ins
-        self._settings = settings
-        self.is_on: Final = settings.ip_authorization and mailer.is_on
+        self.is_on: Final = core.settings.ip_authorization and mailer.is_on
         """Whether sign-ins are held up at all."""
 
     def demand(self) -> Demand | None:
         """Secrets for a sign-in that may have to wait; None where none ever has to."""
-        return Demand(self._mint.secret(), self._mint.mail_token()) if self.is_on else None
+        return Demand(self._core.mint.secret(), self._core.mint.mail_token()) if self.is_on else None
 
     def is_authorized(self, connection: sqlite3.Connection, account: Account, address: str) -> bool:
         """Whether the account may sign in from the address: nothing is asked of its first sign-in."""
@@ -113,19 +97,21 @@ class IpAuthorization:
 
     def asker(self, user_id: int | None, address: str) -> Asker:
         """Who asks for an account's sign-in: its holder, as far as an address that it has signed in from tells."""
-        known = user_id is not None and authorized_addresses.is_one(self._database.reader, user_id, network_of(address))
+        known = user_id is not None and authorized_addresses.is_one(
+            self._core.database.reader, user_id, network_of(address)
+        )
         return Asker.at(address, user_id if known else None)
 
     def remember(self, connection: sqlite3.Connection, account: Account, address: str) -> None:
         """In a unit of writing: the account has signed in from the address."""
-        now = self._clock.now_ms()
+        now = self._core.clock.now_ms()
         authorized_addresses.add(connection, account.id, network_of(address), now, most=MOST_NETWORKS)
 
     def ask(
         self, connection: sqlite3.Connection, account: Account, client: Client, demand: Demand, invite_code: str | None
     ) -> ApiError:
         """In a unit of writing: let the sign-in wait and mail its link; returns what the client is told."""
-        now = self._clock.now_ms()
+        now = self._core.clock.now_ms()
         waiting = Ticket(
             secret_hash=token_hash(demand.ticket),
             kind=WAITING,
@@ -159,7 +145,7 @@ class IpAuthorization:
         :raises ApiError: IP_AUTHORIZATION_RESEND_COOLDOWN, IP_AUTHORIZATION_RESEND_LIMIT_EXCEEDED; as
             `SignIns.admitted`.
         """
-        link = self._mint.mail_token()
+        link = self._core.mint.mail_token()
 
         def unit(connection: sqlite3.Connection) -> None:
             waiting, account = self._waiting(connection, secret)
@@ -167,12 +153,12 @@ class IpAuthorization:
                 raise _unknown_ticket()
             if len(waiting.body["links"]) > 1:
                 raise ApiError("IP_AUTHORIZATION_RESEND_LIMIT_EXCEEDED")
-            remaining = waiting.created_at + RESEND_AFTER_MS - self._clock.now_ms()
+            remaining = waiting.created_at + RESEND_AFTER_MS - self._core.clock.now_ms()
             if remaining > 0:
                 raise _too_early(remaining)
             self._mail(connection, account, waiting, link)
 
-        await self._database.write(unit)
+        await self._core.database.write(unit)
 
     async def authorize(self, link: str) -> None:
         """Follow a mailed link: the network is authorised, and the sign-in that waits may go on.
@@ -180,7 +166,7 @@ class IpAuthorization:
         :raises InvalidFormBody: INVALID_OR_EXPIRED_VERIFICATION_TOKEN at `token`.
         :raises ApiError: as `SignIns.admitted`.
         """
-        now = self._clock.now_ms()
+        now = self._core.clock.now_ms()
 
         def unit(connection: sqlite3.Connection) -> Ticket:
             followed = tickets.take(connection, LINK, token_hash(link), now)
@@ -201,7 +187,7 @@ class IpAuthorization:
             tickets.insert(connection, attrs.evolve(waiting, body=body, expires_at=now + RESULT_LIFETIME_MS))
             return waiting
 
-        waiting = await self._database.write(unit)
+        waiting = await self._core.database.write(unit)
         log.info("address authorized", user_id=waiting.user_id, address=waiting.body["client"]["address"])
 
     async def poll(self, secret: str) -> Fetched | None:
@@ -210,18 +196,18 @@ class IpAuthorization:
         :raises InvalidFormBody: INVALID_OR_EXPIRED_TICKET at `ticket`.
         :raises ApiError: as `SignIns.admitted`.
         """
-        waiting, account = self._waiting(self._database.reader, secret)
+        waiting, account = self._waiting(self._core.database.reader, secret)
         if not waiting.body["completed"]:
             return None
         client = Client(**waiting.body["client"])
         sign_in = self._sign_ins.new(account.id, client, proved_at=waiting.created_at)
-        sealed = self._keys.seal(SEALED_FOR, sign_in.token.encode(), waiting.secret_hash).hex()
+        sealed = self._core.keys.seal(SEALED_FOR, sign_in.token.encode(), waiting.secret_hash).hex()
 
         def unit(connection: sqlite3.Connection) -> Fetched:
             waiting, account = self._waiting(connection, secret)
             body = waiting.body
             if body["result"] is not None:
-                token = self._keys.open(SEALED_FOR, bytes.fromhex(body["result"]), waiting.secret_hash)
+                token = self._core.keys.open(SEALED_FOR, bytes.fromhex(body["result"]), waiting.secret_hash)
                 if token is None:
                     raise _unknown_ticket()
                 return Fetched(account, token.decode(), None)
@@ -229,15 +215,15 @@ class IpAuthorization:
             tickets.replace_body(connection, waiting.secret_hash, {**body, "closed": 0, "result": sealed})
             return Fetched(opened, sign_in.token, body["invite_code"])
 
-        return await self._database.write(unit)
+        return await self._core.database.write(unit)
 
     async def forget(self, user_id: int) -> None:
         """Forget every network of the account: the next sign-in from anywhere is confirmed by mail."""
-        now = self._clock.now_ms()
-        await self._database.write(lambda connection: authorized_addresses.forget(connection, user_id, now))
+        now = self._core.clock.now_ms()
+        await self._core.database.write(lambda connection: authorized_addresses.forget(connection, user_id, now))
 
     def _waiting(self, connection: sqlite3.Connection, secret: str) -> tuple[Ticket, Account]:
-        waiting = tickets.find(connection, WAITING, token_hash(secret), self._clock.now_ms())
+        waiting = tickets.find(connection, WAITING, token_hash(secret), self._core.clock.now_ms())
         account = _holder(connection, waiting)
         if waiting is None or account is None:
             raise _unknown_ticket()
@@ -253,7 +239,7 @@ class IpAuthorization:
         """Write the ticket with one more link to it, and mail that link."""
         if account.email is None:
             raise TypeError("an account without an address is not asked")
-        now = self._clock.now_ms()
+        now = self._core.clock.now_ms()
         followed = Ticket(
             secret_hash=token_hash(link),
             kind=LINK,
@@ -268,8 +254,8 @@ class IpAuthorization:
         tickets.insert(connection, attrs.evolve(waiting, body={**waiting.body, "links": links}))
         letter = letters.ip_authorization(
             account.email,
-            service_name=self._settings.service_name,
-            public_url=self._settings.public_url,
+            service_name=self._core.settings.service_name,
+            public_url=self._core.settings.public_url,
             address=waiting.body["client"]["address"],
             token=link,
         )

@@ -10,6 +10,7 @@ import sqlite3
 from collections.abc import Mapping
 from typing import Any, Final
 
+import attrs
 import structlog
 
 from chat.domain.signing_in.authentication import Authentication, SignedIn
@@ -24,16 +25,14 @@ from chat.store.accounts.accounts import Account
 log: Final = structlog.get_logger("chat.accounts")
 
 
+@attrs.define(kw_only=True, eq=False)
 class LoginCompletion:
     """Takes second factors and passkeys."""
 
-    def __init__(
-        self, authentication: Authentication, tickets: LoginTickets, factors: SecondFactors, codes: MfaCodes
-    ) -> None:
-        self._authentication = authentication
-        self._tickets = tickets
-        self._factors = factors
-        self._codes = codes
+    _authentication: Authentication
+    _tickets: LoginTickets
+    _factors: SecondFactors
+    _codes: MfaCodes
 
     def user_of(self, ticket: str) -> int:
         """The account that a login ticket is for.

@@ -11,13 +11,12 @@ from typing import Any, Final
 
 import attrs
 
-from chat.auth.tokens import TokenMint, token_hash
-from chat.clock import Clock
+from chat.auth.tokens import token_hash
+from chat.domain.core import Core
 from chat.domain.signing_in.sign_ins import SignIns, Standing
 from chat.errors import InvalidFormBody
 from chat.store.accounts import accounts
 from chat.store.accounts.accounts import Account
-from chat.store.database import Database
 from chat.store.signing_in import tickets, webauthn_credentials
 from chat.store.signing_in.tickets import Ticket
 
@@ -47,18 +46,16 @@ class MfaChallenge:
         }
 
 
+@attrs.define(kw_only=True, eq=False)
 class LoginTickets:
     """Gives tickets out and takes them back."""
 
-    def __init__(self, database: Database, clock: Clock, mint: TokenMint, sign_ins: SignIns) -> None:
-        self._database = database
-        self._clock = clock
-        self._mint = mint
-        self._sign_ins = sign_ins
+    _core: Core
+    _sign_ins: SignIns
 
     def secret(self) -> str:
         """What the holder of a ticket is told; to be good once it is issued."""
-        return self._mint.secret()
+        return self._core.mint.secret()
 
     def issue(
         self, connection: sqlite3.Connection, account: Account, secret: str, invite_code: str | None
@@ -71,7 +68,7 @@ class LoginTickets:
         webauthn = account.passkey_second_factor and webauthn_credentials.is_one_listed(connection, account.id)
         if not totp and not webauthn:
             return None
-        now = self._clock.now_ms()
+        now = self._core.clock.now_ms()
         tickets.insert(
             connection,
             Ticket(
@@ -91,8 +88,8 @@ class LoginTickets:
         :raises InvalidFormBody: SESSION_TIMEOUT at `ticket`, for whatever reason it is not good.
         :raises ApiError: as `SignIns.admitted`.
         """
-        reader = self._database.reader
-        ticket = tickets.find(reader, KIND, token_hash(secret), self._clock.now_ms())
+        reader = self._core.database.reader
+        ticket = tickets.find(reader, KIND, token_hash(secret), self._core.clock.now_ms())
         account = None if ticket is None or ticket.user_id is None else accounts.by_id(reader, ticket.user_id)
         if ticket is None or account is None:
             raise timed_out()
@@ -104,7 +101,7 @@ class LoginTickets:
 
         :raises ApiError: as `holder_of`.
         """
-        if tickets.find(connection, KIND, ticket.secret_hash, self._clock.now_ms()) is None:
+        if tickets.find(connection, KIND, ticket.secret_hash, self._core.clock.now_ms()) is None:
             raise timed_out()
         self._require_unchanged(connection, ticket, account)
 

@@ -11,11 +11,11 @@ from chat.store.accounts import accounts
 from chat.store.accounts.accounts import Account
 
 
+@attrs.define(eq=False)
 class MailBounces:
     """Marks the accounts that have a dead address."""
 
-    def __init__(self, events: AccountEvents) -> None:
-        self._events = events
+    _events: AccountEvents
 
     def note(self, connection: sqlite3.Connection, recipient: str) -> list[tuple[Account, Account]]:
         """In a unit of writing: the address does not exist. The accounts that have it, before and after."""

@@ -5,17 +5,19 @@ from __future__ import annotations
 
 from typing import Any
 
+import attrs
+
 from chat.clock import iso_timestamp
 from chat.store import mails
 from chat.store.database import Database
 from chat.store.mails import KeptMail
 
 
+@attrs.define(eq=False)
 class MailSink:
     """What `mail.mode` = `keep` has collected."""
 
-    def __init__(self, database: Database) -> None:
-        self._database = database
+    _database: Database
 
     async def kept(self) -> list[dict[str, Any]]:
         """Every mail so far, oldest first."""

@@ -13,9 +13,9 @@ from typing import Any, Final
 
 import attrs
 
-from chat.auth.tokens import TokenMint, token_hash
+from chat.auth.tokens import token_hash
 from chat.auth.typed_codes import TypedCodes
-from chat.clock import Clock
+from chat.domain.core import Core
 from chat.errors import InvalidFormBody, RateLimited
 from chat.store.signing_in import tickets
 from chat.store.signing_in.tickets import Ticket
@@ -39,18 +39,17 @@ class Issued:
     """From when on another one can be asked for."""
 
 
+@attrs.define(kw_only=True, eq=False)
 class MailedCodes:
     """Keeps track of tickets that wait for codes."""
 
-    def __init__(self, clock: Clock, mint: TokenMint, codes: TypedCodes) -> None:
-        self._clock = clock
-        self._mint = mint
-        self._codes = codes
+    _core: Core
+    _codes: TypedCodes
 
     def open(self, connection: sqlite3.Connection, kind: str, user_id: int, members: Mapping[str, Any]) -> str:
         """In a unit of writing: a ticket in place of those of its kind that the account has; its secret."""
-        now = self._clock.now_ms()
-        secret = self._mint.secret()
+        now = self._core.clock.now_ms()
+        secret = self._core.mint.secret()
         tickets.delete_of_user(connection, user_id, kind)
         tickets.insert(
             connection, Ticket(token_hash(secret), kind, user_id, dict(members), now, now + TICKET_LIFETIME_MS)
@@ -62,7 +61,7 @@ class MailedCodes:
 
         :raises InvalidFormBody: INVALID_OR_EXPIRED_TICKET at `ticket`.
         """
-        ticket = tickets.find(connection, kind, token_hash(secret), self._clock.now_ms())
+        ticket = tickets.find(connection, kind, token_hash(secret), self._core.clock.now_ms())
         if ticket is None or ticket.user_id != user_id:
             raise refused_ticket()
         return ticket
@@ -74,7 +73,7 @@ class MailedCodes:
 
         :raises RateLimited: too soon after the last one, or when the step had all its codes.
         """
-        now = self._clock.now_ms()
+        now = self._core.clock.now_ms()
         sent = 0
         if members is None:
             sent = ticket.body["codes_sent"]
@@ -97,14 +96,14 @@ class MailedCodes:
         """In a unit of writing: whether this is the code that the ticket waits for; a wrong one is counted."""
         known = bytes.fromhex(ticket.body["code"])
         is_known = self._codes.matches(code, ticket.secret_hash, known)
-        if is_known and self._clock.now_ms() < ticket.body["code_expires_at"]:
+        if is_known and self._core.clock.now_ms() < ticket.body["code_expires_at"]:
             return True
         tickets.count_attempt(connection, ticket.secret_hash, MOST_WRONG)
         return False
 
     def prove(self, connection: sqlite3.Connection, ticket: Ticket, members: Mapping[str, Any]) -> str:
         """In a unit of writing: the code was right, and the ticket goes on with `members`; the proof of it."""
-        proof = self._mint.secret()
+        proof = self._core.mint.secret()
         body = {**ticket.body, **members, "code": "", "proof": token_hash(proof).hex()}
         tickets.replace_body(connection, ticket.secret_hash, body)
         return proof

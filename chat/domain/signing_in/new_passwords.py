@@ -6,23 +6,19 @@ import sqlite3
 
 import attrs
 
-from chat.auth.passwords import Passwords
 from chat.auth.turns import Asker
-from chat.clock import Clock
+from chat.domain.core import Core
 from chat.domain.policy import account_rules
-from chat.domain.presence.account_events import AccountEvents
 from chat.mail.mailer import MailKind
 from chat.store.accounts.accounts import Account
 from chat.store.signing_in import auth_sessions, email_tokens, tickets
 
 
+@attrs.define(kw_only=True, eq=False)
 class NewPasswords:
     """Hashes new passwords and puts them in place of the old."""
 
-    def __init__(self, clock: Clock, passwords: Passwords, events: AccountEvents) -> None:
-        self._clock = clock
-        self._passwords = passwords
-        self._events = events
+    _core: Core
 
     def require_acceptable(self, account: Account, password: str, *, path: str = "password") -> None:
         """Return if the account may have the password.
@@ -38,7 +34,7 @@ class NewPasswords:
         :raises RateLimited: when too many are being hashed.
         """
         self.require_acceptable(account, password, path=path)
-        return await self._passwords.hash(password, asker)
+        return await self._core.passwords.hash(password, asker)
 
     def replaced(self, connection: sqlite3.Connection, account: Account, password_hash: str) -> Account:
         """In a unit of writing: the account with its new password, for the caller to write.
@@ -46,12 +42,12 @@ class NewPasswords:
         With the old one go the account's sign-ins, its reset links, and everything that was begun under it and not
         finished: login tickets, challenges, mailed codes.
         """
-        auth_sessions.end_of_user(connection, account.id, self._clock.now_ms())
+        auth_sessions.end_of_user(connection, account.id, self._core.clock.now_ms())
         email_tokens.delete_of_user(connection, str(MailKind.PASSWORD_RESET), account.id)
         tickets.delete_of_user(connection, account.id)
-        return attrs.evolve(account, password_hash=password_hash, password_last_changed_at=self._clock.now_ms())
+        return attrs.evolve(account, password_hash=password_hash, password_last_changed_at=self._core.clock.now_ms())
 
     def announce(self, before: Account, after: Account) -> None:
         """After the commit: the account's gateway sessions end, and whoever else sees a difference is told."""
-        self._events.signed_out(after.id)
-        self._events.changed(before, after)
+        self._core.account_events.signed_out(after.id)
+        self._core.account_events.changed(before, after)

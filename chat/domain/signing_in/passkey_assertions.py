@@ -6,30 +6,29 @@ import sqlite3
 from collections.abc import Mapping
 from typing import Any, Final
 
+import attrs
 import structlog
 
 from chat.auth.webauthn_options import Descriptor, RelyingParty, authentication_options
 from chat.auth.webauthn_responses import asserted, claim_of
-from chat.clock import Clock
+from chat.domain.core import Core
 from chat.domain.signing_in.webauthn_challenges import ChallengeContext, WebauthnChallenges
 from chat.errors import ApiError
 from chat.store.accounts import accounts
 from chat.store.accounts.accounts import Account
-from chat.store.database import Database
 from chat.store.signing_in import webauthn_credentials
 from chat.store.signing_in.webauthn_credentials import WebauthnCredential
 
 log: Final = structlog.get_logger("chat.accounts")
 
 
+@attrs.define(kw_only=True, eq=False)
 class PasskeyAssertions:
     """Asks for assertions and judges them."""
 
-    def __init__(self, database: Database, clock: Clock, challenges: WebauthnChallenges, party: RelyingParty) -> None:
-        self._database = database
-        self._clock = clock
-        self._challenges = challenges
-        self._party = party
+    _core: Core
+    _challenges: WebauthnChallenges
+    _party: RelyingParty
 
     async def options(self, context: ChallengeContext, user_id: int | None) -> dict[str, Any]:
         """The options of `navigator.credentials.get` with a new challenge.
@@ -38,7 +37,7 @@ class PasskeyAssertions:
         """
         allowed = None
         if user_id is not None:
-            own = webauthn_credentials.listed_of_user(self._database.reader, user_id)
+            own = webauthn_credentials.listed_of_user(self._core.database.reader, user_id)
             if not own:
                 raise ApiError("NO_PASSKEYS_REGISTERED")
             allowed = descriptors(own)
@@ -65,20 +64,20 @@ class PasskeyAssertions:
             if credential is None or sign_count is None:
                 return None
             if not webauthn_credentials.note_use(
-                connection, credential.credential_id, sign_count, self._clock.now_ms()
+                connection, credential.credential_id, sign_count, self._core.clock.now_ms()
             ):
                 log.warning("passkey counter did not go forward", user_id=credential.user_id)
                 return None
             return accounts.by_id(connection, credential.user_id)
 
-        return await self._database.write(unit)
+        return await self._core.database.write(unit)
 
     def _named(self, response: Mapping[str, Any], user_id: int | None) -> WebauthnCredential | None:
         """The passkey that a response names, if it may speak for the account that is asked for."""
         claim = claim_of(response)
         if claim is None:
             return None
-        credential = webauthn_credentials.by_id(self._database.reader, claim.credential_id)
+        credential = webauthn_credentials.by_id(self._core.database.reader, claim.credential_id)
         if credential is None or credential.replaced_by is not None:
             return None
         if user_id is not None and credential.user_id != user_id:

@@ -20,9 +20,10 @@ from typing import Any, Final
 import attrs
 import structlog
 
-from chat.auth.tokens import TokenMint, token_hash
+from chat.auth.tokens import token_hash
 from chat.auth.webauthn_responses import claim_of
-from chat.clock import Clock, iso_timestamp
+from chat.clock import iso_timestamp
+from chat.domain.core import Core
 from chat.domain.signing_in.authentication import Authentication, SignedIn
 from chat.domain.signing_in.login_completion import passkey_failed
 from chat.domain.signing_in.second_factors import SecondFactors
@@ -31,7 +32,6 @@ from chat.domain.signing_in.webauthn_challenges import ChallengeContext
 from chat.errors import InvalidFormBody
 from chat.store.accounts import accounts
 from chat.store.accounts.accounts import Account
-from chat.store.database import Database
 from chat.store.signing_in import tickets, webauthn_credentials
 from chat.store.signing_in.tickets import Ticket
 
@@ -57,24 +57,14 @@ class Bridge:
         return {"bridge_id": self.id, "url": self.url, "expires_at": iso_timestamp(self.expires_at)}
 
 
+@attrs.define(kw_only=True, eq=False)
 class PasskeyBridge:
     """Starts bridges, takes passkeys on them, and lets programs over them."""
 
-    def __init__(
-        self,
-        database: Database,
-        clock: Clock,
-        mint: TokenMint,
-        authentication: Authentication,
-        sign_ins: SignIns,
-        factors: SecondFactors,
-    ) -> None:
-        self._database = database
-        self._clock = clock
-        self._mint = mint
-        self._authentication = authentication
-        self._sign_ins = sign_ins
-        self._factors = factors
+    _core: Core
+    _authentication: Authentication
+    _sign_ins: SignIns
+    _factors: SecondFactors
 
     async def start(self, code_challenge: str, origin: str) -> Bridge:
         """A new bridge for the program that knows what hashes to `code_challenge`; its page is at this origin.
@@ -83,11 +73,11 @@ class PasskeyBridge:
         """
         if _CODE_CHALLENGE.fullmatch(code_challenge) is None:
             raise InvalidFormBody.at("code_challenge", "INVALID_FORMAT")
-        bridge_id = self._mint.secret()
-        now = self._clock.now_ms()
+        bridge_id = self._core.mint.secret()
+        now = self._core.clock.now_ms()
         body = {"code_challenge": code_challenge, "proved": None}
         ticket = Ticket(token_hash(bridge_id), KIND, None, body, now, now + LIFETIME_MS)
-        await self._database.write(lambda connection: tickets.insert(connection, ticket))
+        await self._core.database.write(lambda connection: tickets.insert(connection, ticket))
         url = f"{origin}/passkey-bridge#bridge_id={bridge_id}"
         return Bridge(bridge_id, url, ticket.expires_at)
 
@@ -96,7 +86,7 @@ class PasskeyBridge:
 
         :raises InvalidFormBody: INVALID_OR_EXPIRED_TICKET at `bridge_id`.
         """
-        self._unused(self._database.reader, bridge_id)
+        self._unused(self._core.database.reader, bridge_id)
         return await self._factors.authentication_options(ChallengeContext.BRIDGE, None)
 
     async def complete(self, bridge_id: str, response: Mapping[str, Any], challenge: str) -> None:
@@ -105,20 +95,20 @@ class PasskeyBridge:
         :raises InvalidFormBody: INVALID_OR_EXPIRED_TICKET at `bridge_id`.
         :raises ApiError: PASSKEY_AUTHENTICATION_FAILED; as `SignIns.admitted`.
         """
-        self._unused(self._database.reader, bridge_id)
+        self._unused(self._core.database.reader, bridge_id)
         proved = await self._factors.verify_assertion(ChallengeContext.BRIDGE, response, challenge, None)
         claim = claim_of(response)
         if proved is None or proved.is_deleted or claim is None:
             raise passkey_failed()
-        self._sign_ins.admitted(self._database.reader, proved)
+        self._sign_ins.admitted(self._core.database.reader, proved)
 
         def unit(connection: sqlite3.Connection) -> None:
             bridge = self._unused(connection, bridge_id)
-            shown = {"user_id": proved.id, "passkey": claim.credential_id.hex(), "at": self._clock.now_ms()}
+            shown = {"user_id": proved.id, "passkey": claim.credential_id.hex(), "at": self._core.clock.now_ms()}
             proof = {**shown, **Standing.of(proved).as_members()}
             tickets.replace_body(connection, bridge.secret_hash, {**bridge.body, "proved": proof})
 
-        await self._database.write(unit)
+        await self._core.database.write(unit)
         log.info("passkey bridge completed", user_id=proved.id)
 
     async def redeem(self, bridge_id: str, code_verifier: str, client: Client) -> SignedIn | None:
@@ -127,19 +117,19 @@ class PasskeyBridge:
         :raises InvalidFormBody: INVALID_OR_EXPIRED_TICKET at `bridge_id`, for a wrong verifier as well.
         :raises ApiError: as `Authentication.complete`.
         """
-        bridge = self._bridge(self._database.reader, bridge_id)
+        bridge = self._bridge(self._core.database.reader, bridge_id)
         if not hmac.compare_digest(bridge.body["code_challenge"], _hashed(code_verifier)):
             raise _unknown()
         proof = bridge.body["proved"]
         if proof is None:
             return None
-        account = accounts.by_id(self._database.reader, proof["user_id"])
+        account = accounts.by_id(self._core.database.reader, proof["user_id"])
         if account is None:
             raise _unknown()
         standing = Standing.from_members(proof)
 
         def change(connection: sqlite3.Connection, account: Account) -> Account:
-            taken = tickets.take(connection, KIND, bridge.secret_hash, self._clock.now_ms())
+            taken = tickets.take(connection, KIND, bridge.secret_hash, self._core.clock.now_ms())
             passkey = webauthn_credentials.by_id(connection, bytes.fromhex(proof["passkey"]))
             if taken is None or passkey is None or passkey.user_id != account.id or passkey.replaced_by is not None:
                 raise _unknown()
@@ -152,7 +142,7 @@ class PasskeyBridge:
         )
 
     def _bridge(self, connection: sqlite3.Connection, bridge_id: str) -> Ticket:
-        bridge = tickets.find(connection, KIND, token_hash(bridge_id), self._clock.now_ms())
+        bridge = tickets.find(connection, KIND, token_hash(bridge_id), self._core.clock.now_ms())
         if bridge is None:
             raise _unknown()
         return bridge

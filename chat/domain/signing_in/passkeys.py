@@ -13,9 +13,8 @@ import structlog
 from chat.auth.webauthn_options import RelyingParty, credential_id_of, registration_options
 from chat.auth.webauthn_responses import NewCredential, UnreadablePublicKey, registered
 from chat.bus.audience import ToAccounts
-from chat.bus.bus import Bus, Event
-from chat.clock import Clock
-from chat.domain.presence.account_events import AccountEvents
+from chat.bus.bus import Event
+from chat.domain.core import Core
 from chat.domain.signing_in.passkey_assertions import descriptors, user_handle
 from chat.domain.signing_in.sudo import SudoMode, SudoProof
 from chat.domain.signing_in.webauthn_challenges import ChallengeContext, WebauthnChallenges
@@ -24,7 +23,6 @@ from chat.errors import ApiError
 from chat.registries.events import EventName
 from chat.store.accounts import accounts
 from chat.store.accounts.accounts import Account
-from chat.store.database import Database
 from chat.store.signing_in import backup_codes, webauthn_credentials
 from chat.store.signing_in.webauthn_credentials import WebauthnCredential
 
@@ -43,30 +41,18 @@ class Removal:
     remaining: list[dict[str, Any]]
 
 
+@attrs.define(kw_only=True, eq=False)
 class Passkeys:
     """An account's passkeys."""
 
-    def __init__(
-        self,
-        database: Database,
-        clock: Clock,
-        challenges: WebauthnChallenges,
-        party: RelyingParty,
-        sudo: SudoMode,
-        bus: Bus,
-        events: AccountEvents,
-    ) -> None:
-        self._database = database
-        self._clock = clock
-        self._challenges = challenges
-        self._party = party
-        self._sudo = sudo
-        self._bus = bus
-        self._events = events
+    _core: Core
+    _challenges: WebauthnChallenges
+    _party: RelyingParty
+    _sudo: SudoMode
 
     def of_account(self, user_id: int) -> list[dict[str, Any]]:
         """The account's passkeys, the oldest first; replaced ones are left out."""
-        return listed(self._database.reader, user_id)
+        return listed(self._core.database.reader, user_id)
 
     async def registration_options(self, account: Account, proof: SudoProof) -> dict[str, Any]:
         """The options of `navigator.credentials.create` with a new challenge; the answer carries no sudo token.
@@ -75,7 +61,7 @@ class Passkeys:
         :raises ApiError: WEBAUTHN_CREDENTIAL_LIMIT_REACHED, SUDO_MODE_REQUIRED.
         :raises InvalidFormBody: as SudoMode.require.
         """
-        own = webauthn_credentials.listed_of_user(self._database.reader, account.id)
+        own = webauthn_credentials.listed_of_user(self._core.database.reader, account.id)
         if len(own) >= CREDENTIALS:
             raise ApiError("WEBAUTHN_CREDENTIAL_LIMIT_REACHED")
         await self._sudo.require(account, proof, issues_token=False, sign_in_counts=True)
@@ -113,7 +99,7 @@ class Passkeys:
             if code is None:
                 self._announce(account.id, self.of_account(account.id))
 
-        code = await self._database.write(unit, then)
+        code = await self._core.database.write(unit, then)
         if code is not None:
             raise ApiError(code)
         log.info("passkey registered", user_id=account.id)
@@ -134,7 +120,7 @@ class Passkeys:
             aaguid=made.aaguid,
             transports=made.transports,
             backed_up=made.backed_up,
-            created_at=self._clock.now_ms(),
+            created_at=self._core.clock.now_ms(),
         )
         webauthn_credentials.insert(connection, credential)
         for known in replaced:
@@ -153,7 +139,7 @@ class Passkeys:
                 raise ApiError("UNKNOWN_WEBAUTHN_CREDENTIAL")
             return listed(connection, account.id)
 
-        await self._database.write(unit, lambda own: self._announce(account.id, own))
+        await self._core.database.write(unit, lambda own: self._announce(account.id, own))
 
     async def delete(self, account: Account, credential: str, proof: SudoProof) -> None:
         """Take a passkey away, with those that it replaced. With the last one, passkeys are no second factor.
@@ -162,7 +148,7 @@ class Passkeys:
         :raises InvalidFormBody: as SudoMode.require.
         """
         credential_id = _id(credential)
-        known = webauthn_credentials.by_id(self._database.reader, credential_id)
+        known = webauthn_credentials.by_id(self._core.database.reader, credential_id)
         if known is None or known.user_id != account.id or known.replaced_by is not None:
             raise ApiError("UNKNOWN_WEBAUTHN_CREDENTIAL")
         await self._sudo.require(account, proof)
@@ -173,7 +159,7 @@ class Passkeys:
                 raise ApiError("UNKNOWN_WEBAUTHN_CREDENTIAL")
             return removal
 
-        await self._database.write(unit, self.removed)
+        await self._core.database.write(unit, self.removed)
         log.info("passkey deleted", user_id=account.id)
 
     async def set_second_factor(self, account: Account, *, enabled: bool, proof: SudoProof) -> None:
@@ -182,7 +168,7 @@ class Passkeys:
         :raises ApiError: NO_PASSKEYS_REGISTERED, SUDO_MODE_REQUIRED.
         :raises InvalidFormBody: as SudoMode.require.
         """
-        if enabled and not webauthn_credentials.is_one_listed(self._database.reader, account.id):
+        if enabled and not webauthn_credentials.is_one_listed(self._core.database.reader, account.id):
             raise ApiError("NO_PASSKEYS_REGISTERED")
         await self._sudo.require(account, proof)
 
@@ -199,19 +185,19 @@ class Passkeys:
         def then(changed: tuple[Account, Account]) -> None:
             before, after = changed
             if after != before:
-                self._events.changed(before, after)
+                self._core.account_events.changed(before, after)
 
-        await self._database.write(unit, then)
+        await self._core.database.write(unit, then)
         log.info("passkeys as second factor", user_id=account.id, enabled=enabled)
 
     def removed(self, removal: Removal) -> None:
         """Tell the account's sessions that a passkey went; to be called after the commit."""
         if removal.after != removal.before:
-            self._events.changed(removal.before, removal.after)
+            self._core.account_events.changed(removal.before, removal.after)
         self._announce(removal.after.id, removal.remaining)
 
     def _announce(self, user_id: int, own: list[dict[str, Any]]) -> None:
-        self._bus.publish(Event(EventName.WEBAUTHN_CREDENTIALS_UPDATE, own, ToAccounts((user_id,))))
+        self._core.bus.publish(Event(EventName.WEBAUTHN_CREDENTIALS_UPDATE, own, ToAccounts((user_id,))))
 
 
 def listed(connection: sqlite3.Connection, user_id: int) -> list[dict[str, Any]]:

@@ -14,10 +14,11 @@ from __future__ import annotations
 import sqlite3
 from typing import Final
 
+import attrs
 import structlog
 
 from chat.auth.principal import Principal
-from chat.config import Settings
+from chat.domain.core import Core
 from chat.domain.policy.account_gates import present
 from chat.domain.signing_in.authentication import Authentication, SignedIn
 from chat.domain.signing_in.mailed_codes import Issued, MailedCodes, refused_ticket, wrong_code
@@ -30,7 +31,6 @@ from chat.mail import letters
 from chat.mail.mailer import Mailer
 from chat.store.accounts import accounts
 from chat.store.accounts.accounts import Account
-from chat.store.database import Database
 from chat.store.signing_in.tickets import Ticket
 
 log: Final = structlog.get_logger("chat.accounts")
@@ -40,28 +40,17 @@ WAITS: Final = "waits"
 PROVED: Final = "proved"
 
 
+@attrs.define(kw_only=True, eq=False)
 class PasswordChanges:
     """Takes accounts through the steps."""
 
-    def __init__(
-        self,
-        database: Database,
-        mailer: Mailer,
-        codes: MailedCodes,
-        factors: SecondFactors,
-        sudo: SudoMode,
-        authentication: Authentication,
-        new_passwords: NewPasswords,
-        settings: Settings,
-    ) -> None:
-        self._database = database
-        self._mailer = mailer
-        self._codes = codes
-        self._factors = factors
-        self._sudo = sudo
-        self._authentication = authentication
-        self._new_passwords = new_passwords
-        self._settings = settings
+    _core: Core
+    _mailer: Mailer
+    _codes: MailedCodes
+    _factors: SecondFactors
+    _sudo: SudoMode
+    _authentication: Authentication
+    _new_passwords: NewPasswords
 
     async def start(self, user_id: int) -> tuple[str, Issued]:
         """Mail a code to the account's address; the ticket of what follows.
@@ -78,7 +67,7 @@ class PasswordChanges:
             ticket = self._codes.find(connection, KIND, user_id, secret)
             return secret, self._mail(connection, ticket, self._codes.issue(connection, ticket, {}))
 
-        return await self._database.write(unit)
+        return await self._core.database.write(unit)
 
     async def resend(self, user_id: int, secret: str) -> None:
         """Mail another code in place of the one that the ticket waits for.
@@ -91,7 +80,7 @@ class PasswordChanges:
             _, ticket = self._found(connection, user_id, secret, WAITS)
             self._mail(connection, ticket, self._codes.issue(connection, ticket))
 
-        await self._database.write(unit)
+        await self._core.database.write(unit)
 
     async def verify(self, user_id: int, secret: str, code: str) -> str:
         """Take the code; the proof of it.
@@ -105,7 +94,7 @@ class PasswordChanges:
                 return None  # not raised here: the attempt has to be counted
             return self._codes.prove(connection, ticket, {"step": PROVED})
 
-        proof = await self._database.write(unit)
+        proof = await self._core.database.write(unit)
         if proof is None:
             raise wrong_code()
         return proof
@@ -126,7 +115,7 @@ class PasswordChanges:
             self._codes.require_proof(ticket, code_proof, path="verification_proof")
             return account
 
-        account = proved(self._database.reader)
+        account = proved(self._core.database.reader)
         if self._factors.held(account).any:
             await self._sudo.require(account, proof)
         password_hash = await self._new_passwords.hashed(account, password, proof.asker, path="new_password")
@@ -156,7 +145,7 @@ class PasswordChanges:
 
     def _mail(self, connection: sqlite3.Connection, ticket: Ticket, issued: Issued) -> Issued:
         letter = letters.password_change(
-            ticket.body["email"], service_name=self._settings.service_name, code=issued.code
+            ticket.body["email"], service_name=self._core.settings.service_name, code=issued.code
         )
         self._mailer.post(connection, letter)
         return issued

@@ -9,12 +9,12 @@ from __future__ import annotations
 import sqlite3
 from typing import Final
 
+import attrs
 import structlog
 
-from chat.auth.tokens import TokenMint, token_hash
+from chat.auth.tokens import token_hash
 from chat.auth.turns import Asker
-from chat.clock import Clock
-from chat.config import Settings
+from chat.domain.core import Core
 from chat.domain.signing_in.authentication import Authentication, SignedIn
 from chat.domain.signing_in.login_tickets import MfaChallenge
 from chat.domain.signing_in.new_passwords import NewPasswords
@@ -24,7 +24,6 @@ from chat.mail import letters
 from chat.mail.mailer import Mailer, MailKind
 from chat.store.accounts import accounts
 from chat.store.accounts.accounts import Account, email_key
-from chat.store.database import Database
 from chat.store.signing_in import email_tokens, tickets
 from chat.store.signing_in.email_tokens import EmailToken
 from chat.store.signing_in.tickets import Ticket
@@ -39,26 +38,14 @@ NOBODYS: Final = "password_reset_of_nobody"
 """The kind of the rows that are written where there is nobody to mail to: expired from the beginning."""
 
 
+@attrs.define(kw_only=True, eq=False)
 class PasswordRecovery:
     """Sends reset links and takes their tokens."""
 
-    def __init__(
-        self,
-        database: Database,
-        clock: Clock,
-        mailer: Mailer,
-        mint: TokenMint,
-        authentication: Authentication,
-        new_passwords: NewPasswords,
-        settings: Settings,
-    ) -> None:
-        self._database = database
-        self._clock = clock
-        self._mailer = mailer
-        self._mint = mint
-        self._authentication = authentication
-        self._new_passwords = new_passwords
-        self._settings = settings
+    _core: Core
+    _mailer: Mailer
+    _authentication: Authentication
+    _new_passwords: NewPasswords
 
     async def request(self, email: str) -> None:
         """Mail a reset link to the account with this address, if there is one.
@@ -67,20 +54,20 @@ class PasswordRecovery:
 
         :raises ApiError: BOT_USER_AUTH_ENDPOINT_ACCESS_DENIED where the account is a bot's.
         """
-        token = self._mint.mail_token()
+        token = self._core.mint.mail_token()
 
         def unit(connection: sqlite3.Connection) -> Account | None:
             account = accounts.by_email_key(connection, email)
             if account is not None and account.bot:
                 raise ApiError("BOT_USER_AUTH_ENDPOINT_ACCESS_DENIED")
             if account is None or account.is_deleted or not self._mailer.is_on:
-                now = self._clock.now_ms()
+                now = self._core.clock.now_ms()
                 tickets.insert(connection, Ticket(token_hash(token), NOBODYS, None, {}, now, now))
                 return None
             self.send(connection, account, token)
             return account
 
-        account = await self._database.write(unit)
+        account = await self._core.database.write(unit)
         log.info("password recovery", user_id=None if account is None else account.id)
 
     def send(self, connection: sqlite3.Connection, account: Account, token: str) -> None:
@@ -90,8 +77,8 @@ class PasswordRecovery:
         self.remember(connection, account.id, account.email, token)
         letter = letters.password_reset(
             account.email,
-            service_name=self._settings.service_name,
-            public_url=self._settings.public_url,
+            service_name=self._core.settings.service_name,
+            public_url=self._core.settings.public_url,
             token=token,
         )
         self._mailer.post(connection, letter)
@@ -101,7 +88,7 @@ class PasswordRecovery:
 
         It is bound to the address that it is mailed to, if there is one.
         """
-        now = self._clock.now_ms()
+        now = self._core.clock.now_ms()
         email_tokens.delete_expired(connection, now)
         expires_at = now + TOKEN_LIFETIME_MS
         email_tokens.insert(connection, EmailToken(token_hash(token), KIND, user_id, email, now, expires_at))
@@ -109,7 +96,7 @@ class PasswordRecovery:
 
     def is_valid(self, token: str) -> bool:
         """Whether `reset` would take this token."""
-        return self._holder(self._database.reader, token) is not None
+        return self._holder(self._core.database.reader, token) is not None
 
     async def reset(self, token: str, password: str, client: Client) -> SignedIn | MfaChallenge:
         """Give the account that the token is for a new password; its sign-ins end and a new one begins.
@@ -119,7 +106,7 @@ class PasswordRecovery:
         :raises InvalidFormBody: INVALID_OR_EXPIRED_RESET_TOKEN at `token`, else what is wrong with the password.
         :raises ApiError: as `Authentication.proceed`.
         """
-        holder = self._holder(self._database.reader, token)
+        holder = self._holder(self._core.database.reader, token)
         if holder is None:
             raise _refused()
         if holder.bot:
@@ -145,7 +132,7 @@ class PasswordRecovery:
     def _holder(self, connection: sqlite3.Connection, token: str) -> Account | None:
         """The account that a good token is for."""
         issued = email_tokens.by_hash(connection, KIND, token_hash(token))
-        if issued is None or issued.expires_at <= self._clock.now_ms():
+        if issued is None or issued.expires_at <= self._core.clock.now_ms():
             return None
         account = accounts.by_id(connection, issued.user_id)
         if account is None or account.is_deleted or not _is_about(issued, account):

@@ -9,7 +9,7 @@ from typing import Final
 import structlog
 
 from chat.auth.typed_codes import TypedCodes
-from chat.clock import Clock
+from chat.domain.core import Core
 from chat.domain.policy.account_gates import present
 from chat.domain.signing_in.authentication import Authentication, SignedIn
 from chat.domain.signing_in.login_tickets import MfaChallenge
@@ -19,7 +19,6 @@ from chat.domain.signing_in.sudo import SudoMode, SudoProof
 from chat.errors import ApiError, FieldError, InvalidFormBody
 from chat.store.accounts import accounts
 from chat.store.accounts.accounts import Account
-from chat.store.database import Database
 from chat.store.signing_in import recovery_kits
 from chat.store.signing_in.recovery_kits import RecoveryKit
 
@@ -30,16 +29,9 @@ class RecoveryKits:
     """Gives kits out and takes their codes."""
 
     def __init__(
-        self,
-        database: Database,
-        clock: Clock,
-        codes: TypedCodes,
-        sudo: SudoMode,
-        authentication: Authentication,
-        new_passwords: NewPasswords,
+        self, core: Core, codes: TypedCodes, sudo: SudoMode, authentication: Authentication, new_passwords: NewPasswords
     ) -> None:
-        self._database = database
-        self._clock = clock
+        self._core = core
         self._codes = codes
         self._sudo = sudo
         self._authentication = authentication
@@ -55,13 +47,13 @@ class RecoveryKits:
         present(account)
         await self._sudo.require(account, proof)
         code = self._codes.recovery()
-        kit = RecoveryKit(account.id, self._codes.digest(code, _purpose(account.id)), self._clock.now_ms())
+        kit = RecoveryKit(account.id, self._codes.digest(code, _purpose(account.id)), self._core.clock.now_ms())
 
         def unit(connection: sqlite3.Connection) -> None:
             present(accounts.by_id(connection, account.id))
             recovery_kits.put(connection, kit)
 
-        await self._database.write(unit)
+        await self._core.database.write(unit)
         log.info("recovery kit made", user_id=account.id)
         return code
 
@@ -82,7 +74,7 @@ class RecoveryKits:
         password_hash = await self._new_passwords.hashed(
             stranger, password, self._authentication.asker(username, client.address)
         )
-        if not self._is_code_of(self._database.reader, found, code) or found is None:
+        if not self._is_code_of(self._core.database.reader, found, code) or found is None:
             log.info("recovery refused", user_id=None if found is None else found.id, address=client.address)
             raise _refused()
 
@@ -105,7 +97,7 @@ class RecoveryKits:
 
     def _find(self, username: str) -> Account | None:
         """The account of this name; of a person's and a bot's the person's."""
-        holders = sorted(accounts.by_username(self._database.reader, username), key=lambda account: account.bot)
+        holders = sorted(accounts.by_username(self._core.database.reader, username), key=lambda account: account.bot)
         return holders[0] if holders else None
 
     def _is_code_of(self, connection: sqlite3.Connection, account: Account | None, code: str) -> bool:

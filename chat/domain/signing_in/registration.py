@@ -9,13 +9,9 @@ from typing import Any, Final
 import attrs
 import structlog
 
-from chat.auth.passwords import Passwords
-from chat.auth.tokens import TokenMint
 from chat.auth.turns import Asker
-from chat.clock import Clock
-from chat.config import Settings
+from chat.domain.core import Core
 from chat.domain.policy import account_rules
-from chat.domain.policy.blocked_values import BlockedValues
 from chat.domain.policy.usernames import Usernames
 from chat.domain.signing_in.authentication import SignedIn
 from chat.domain.signing_in.email_addresses import require_free_address
@@ -24,10 +20,8 @@ from chat.domain.signing_in.ip_authorization import IpAuthorization
 from chat.domain.signing_in.sign_ins import Client, SignIns
 from chat.domain.standing.user_objects import ADULT_YEARS, age_years
 from chat.errors import ApiError, InvalidFormBody
-from chat.snowflake import SnowflakeGenerator
 from chat.store.accounts import accounts, user_settings
 from chat.store.accounts.accounts import Account
-from chat.store.database import Database
 from chat.store.signing_in import pending_registrations
 from chat.store.signing_in.pending_registrations import PendingRegistration
 
@@ -67,34 +61,15 @@ class AwaitsApproval:
         return {"registration_pending_approval": True, "user_id": str(self.account.id)}
 
 
+@attrs.define(kw_only=True, eq=False)
 class Registration:
     """Makes accounts for people."""
 
-    def __init__(
-        self,
-        database: Database,
-        clock: Clock,
-        snowflakes: SnowflakeGenerator,
-        passwords: Passwords,
-        usernames: Usernames,
-        sign_ins: SignIns,
-        verification: EmailVerification,
-        ip_authorization: IpAuthorization,
-        mint: TokenMint,
-        settings: Settings,
-        blocked: BlockedValues,
-    ) -> None:
-        self._database = database
-        self._clock = clock
-        self._snowflakes = snowflakes
-        self._passwords = passwords
-        self._usernames = usernames
-        self._sign_ins = sign_ins
-        self._verification = verification
-        self._ip_authorization = ip_authorization
-        self._mint = mint
-        self._settings = settings
-        self._blocked = blocked
+    _core: Core
+    _usernames: Usernames
+    _sign_ins: SignIns
+    _verification: EmailVerification
+    _ip_authorization: IpAuthorization
 
     async def register(self, applicant: Applicant, client: Client) -> SignedIn | AwaitsApproval:
         """Make the account and sign it in, or let it wait where an administrator approves accounts.
@@ -105,12 +80,12 @@ class Registration:
         """
         if applicant.registration_url_code is not None:
             raise ApiError("REGISTRATION_URL_INVALID")
-        if self._settings.registration == "closed":
+        if self._core.settings.registration == "closed":
             raise ApiError("REGISTRATION_CLOSED")
-        waits = self._settings.registration == "approval"
+        waits = self._core.settings.registration == "approval"
         account = await self._account(applicant, Asker.at(client.address))
         sign_in = self._sign_ins.new(account.id, client, proved_at=account.created_at)
-        mail_token = self._mint.mail_token()
+        mail_token = self._core.mint.mail_token()
         settings = self._first_settings(applicant, account)
 
         def unit(connection: sqlite3.Connection) -> Account:
@@ -130,18 +105,18 @@ class Registration:
                 self._verification.send(connection, made, mail_token)
             return made
 
-        made = await self._database.write(unit)
+        made = await self._core.database.write(unit)
         log.info("registered", user_id=made.id, address=client.address, waits=waits)
         return AwaitsApproval(made) if waits else SignedIn(made, sign_in, applicant.invite_code)
 
     async def _account(self, applicant: Applicant, asker: Asker) -> Account:
         """The account as it is to be, without its discriminator. The password is hashed last: it costs most."""
-        now = self._clock.now_ms()
+        now = self._core.clock.now_ms()
         email = self._email(applicant)
         global_name = account_rules.global_name(applicant.global_name)
         username = self._username(applicant, global_name)
         for name in (username, global_name or ""):
-            self._blocked.require_profile(name)
+            self._core.blocked.require_profile(name)
         birth = applicant.date_of_birth
         if birth is not None:
             birth = account_rules.date_of_birth(birth, now_ms=now)
@@ -150,13 +125,13 @@ class Registration:
             account_rules.password(password, names=(username, global_name, email))
         agreed_at = now if applicant.consent else None
         return Account(
-            id=self._snowflakes(),
+            id=self._core.snowflakes(),
             username=username,
             discriminator=0,
             global_name=global_name,
             email=email,
             email_verified=self._counts_as_verified(email),
-            password_hash=None if password is None else await self._passwords.hash(password, asker),
+            password_hash=None if password is None else await self._core.passwords.hash(password, asker),
             date_of_birth=birth,
             created_at=now,
             password_last_changed_at=None if password is None else now,
@@ -166,11 +141,11 @@ class Registration:
 
     def _email(self, applicant: Applicant) -> str | None:
         """The address. One who leaves it out gets an unclaimed account; a username instance takes none."""
-        if self._settings.sign_in == "email":
+        if self._core.settings.sign_in == "email":
             if applicant.email is None:
                 return None
             email = account_rules.email(applicant.email)
-            self._blocked.require_email(email)
+            self._core.blocked.require_email(email)
             return email
         if applicant.email is not None:
             raise InvalidFormBody.at("email", "INVALID_FORMAT")
@@ -181,10 +156,10 @@ class Registration:
 
     def _counts_as_verified(self, email: str | None) -> bool:
         """Whether the account begins as verified: an unclaimed one has nothing that could be."""
-        return not self._verification.is_needed and (email is not None or self._settings.sign_in == "username")
+        return not self._verification.is_needed and (email is not None or self._core.settings.sign_in == "username")
 
     def _username(self, applicant: Applicant, global_name: str | None) -> str:
-        service_name = self._settings.service_name
+        service_name = self._core.settings.service_name
         if applicant.username is not None:
             return account_rules.username(applicant.username, service_name=service_name)
         return account_rules.username_from(global_name or "", service_name=service_name) or NAMELESS

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
+import attrs
 import structlog
 
 from chat.domain.signing_in.mfa_codes import MfaCodes
@@ -22,6 +23,7 @@ from chat.store.database import Database
 log: Final = structlog.get_logger("chat.accounts")
 
 
+@attrs.define(kw_only=True, eq=False)
 class SecondFactors:
     """TOTP, backup codes and passkeys as proofs.
 
@@ -29,17 +31,10 @@ class SecondFactors:
     limits).
     """
 
-    def __init__(
-        self,
-        database: Database,
-        codes: MfaCodes,
-        assertions: PasskeyAssertions,
-        may_guess: Callable[[int], bool],
-    ) -> None:
-        self._database = database
-        self._codes = codes
-        self._assertions = assertions
-        self._may_guess = may_guess
+    _database: Database
+    _codes: MfaCodes
+    _assertions: PasskeyAssertions
+    _may_guess: Callable[[int], bool]
 
     def held(self, account: Account) -> FactorsHeld:
         """What the account could prove itself with in sudo mode."""

@@ -14,9 +14,9 @@ import trio
 
 from chat.auth.principal import Principal
 from chat.auth.sudo_token import LIFETIME_SECONDS as PROOF_LIFETIME_SECONDS
-from chat.auth.tokens import TokenMint, digest_of, id_hash, token_hash
-from chat.clock import Clock, iso_timestamp
-from chat.domain.presence.account_events import AccountEvents
+from chat.auth.tokens import digest_of, id_hash, token_hash
+from chat.clock import iso_timestamp
+from chat.domain.core import Core
 from chat.domain.signing_in.address_lookups import AddressLookups
 from chat.domain.signing_in.client_info import client_info, masked_address
 from chat.domain.signing_in.user_agents import UserAgents
@@ -25,7 +25,6 @@ from chat.errors import ApiError, StorageUnavailable
 from chat.registries.user_flags import UserFlag
 from chat.store.accounts import account_deletions, accounts
 from chat.store.accounts.accounts import Account
-from chat.store.database import Database
 from chat.store.guard import unguarded
 from chat.store.signing_in import auth_sessions, pending_registrations
 from chat.store.signing_in.auth_sessions import AuthSession
@@ -100,19 +99,8 @@ class Standing:
 class SignIns:
     """The sign-ins of all accounts."""
 
-    def __init__(
-        self,
-        database: Database,
-        clock: Clock,
-        mint: TokenMint,
-        events: AccountEvents,
-        lookups: AddressLookups,
-        user_agents: UserAgents,
-    ) -> None:
-        self._database = database
-        self._clock = clock
-        self._mint = mint
-        self._events = events
+    def __init__(self, core: Core, lookups: AddressLookups, user_agents: UserAgents) -> None:
+        self._core = core
         self._lookups = lookups
         self._user_agents = user_agents
         self._uses: dict[str, tuple[int, int, str]] = {}
@@ -123,8 +111,8 @@ class SignIns:
 
         `proved_at` is when a password, a passkey or a provider showed who signs in: mostly `now_ms()`.
         """
-        token = self._mint.session_token()
-        now = self._clock.now_ms()
+        token = self._core.mint.session_token()
+        now = self._core.clock.now_ms()
         session = AuthSession(
             token_hash=token_hash(token),
             user_id=user_id,
@@ -140,15 +128,15 @@ class SignIns:
 
     def now_ms(self) -> int:
         """The moment of a proof that is given now."""
-        return self._clock.now_ms()
+        return self._core.clock.now_ms()
 
     def is_freshly_proved(self, session_id_hash: str | None) -> bool:
         """Whether the sign-in began with a proof that is no older than a sudo token gets (signing_in.md, Sign-ins)."""
         digest = None if session_id_hash is None else digest_of(session_id_hash)
-        proved_at = None if digest is None else auth_sessions.proved_at(self._database.reader, digest)
+        proved_at = None if digest is None else auth_sessions.proved_at(self._core.database.reader, digest)
         if proved_at is None:
             return False
-        return 0 <= self._clock.now_ms() - proved_at <= PROOF_LIFETIME_SECONDS * 1_000
+        return 0 <= self._core.clock.now_ms() - proved_at <= PROOF_LIFETIME_SECONDS * 1_000
 
     def admitted(self, connection: sqlite3.Connection, account: Account) -> Account:
         """The account as a sign-in leaves it: a ban that is over is lifted, and what the holder closed is open.
@@ -161,7 +149,7 @@ class SignIns:
         """
         if account.bot:
             raise ApiError("BOT_USER_AUTH_ENDPOINT_ACCESS_DENIED")
-        if account.temp_banned_until is not None and account.temp_banned_until > self._clock.now_ms():
+        if account.temp_banned_until is not None and account.temp_banned_until > self._core.clock.now_ms():
             raise ApiError("ACCOUNT_SUSPENDED_TEMPORARILY")
         if account_deletions.is_ordered(connection, account.id):
             raise ApiError("ACCOUNT_SUSPENDED_PERMANENTLY")
@@ -173,7 +161,7 @@ class SignIns:
 
     def without_past_ban(self, account: Account) -> Account:
         """The account with a ban lifted that is over: any right proof does that (access.md, Account gates)."""
-        if account.temp_banned_until is None or account.temp_banned_until > self._clock.now_ms():
+        if account.temp_banned_until is None or account.temp_banned_until > self._core.clock.now_ms():
             return account
         return attrs.evolve(account, flags=account.flags & ~int(UserFlag.DISABLED), temp_banned_until=None)
 
@@ -197,7 +185,7 @@ class SignIns:
         """The account's auth session objects, the most recently used first (signing_in.md, Sign-ins)."""
         await self.write_uses()
         user_id = principal.user_id
-        sessions = await self._database.read(lambda connection: auth_sessions.of_user(connection, user_id))
+        sessions = await self._core.database.read(lambda connection: auth_sessions.of_user(connection, user_id))
         agents = await self._user_agents.of_all(session.user_agent for session in sessions)
         places = await self._lookups.places(session.address for session in sessions)
         return [
@@ -216,19 +204,19 @@ class SignIns:
             return
 
         def unit(connection: sqlite3.Connection) -> list[bytes]:
-            return auth_sessions.end(connection, user_id, digests, self._clock.now_ms())
+            return auth_sessions.end(connection, user_id, digests, self._core.clock.now_ms())
 
         def then(ended: list[bytes]) -> None:
             if ended:
-                self._events.signed_out(user_id, *map(id_hash, ended))
+                self._core.account_events.signed_out(user_id, *map(id_hash, ended))
 
-        await self._database.write(unit, then)
+        await self._core.database.write(unit, then)
 
     def note_use(self, principal: Principal, address: str) -> None:
         """Remember that a sign-in was used now; written before long by `run`."""
         session_id_hash = principal.session_id_hash
         if session_id_hash is not None and (session_id_hash in self._uses or len(self._uses) < USES_LIMIT):
-            self._uses[session_id_hash] = (principal.user_id, self._clock.now_ms(), address)
+            self._uses[session_id_hash] = (principal.user_id, self._core.clock.now_ms(), address)
             self._noted.set()
 
     async def write_uses(self) -> None:
@@ -246,7 +234,7 @@ class SignIns:
 
         try:
             with unguarded():  # what was used earlier was used
-                await self._database.write(unit)
+                await self._core.database.write(unit)
         except StorageUnavailable:
             self._uses = {**noted, **self._uses}
             self._noted.set()

@@ -18,10 +18,8 @@ import attrs
 import structlog
 
 from chat.auth.openid_connect import Claims, CodeRefused, OpenIdConnect
-from chat.auth.tokens import TokenMint, token_hash
-from chat.clock import Clock
-from chat.config import Settings
-from chat.domain.presence.account_events import AccountEvents
+from chat.auth.tokens import token_hash
+from chat.domain.core import Core
 from chat.domain.signing_in.authentication import Authentication, SignedIn
 from chat.domain.signing_in.sign_ins import Client
 from chat.domain.signing_in.sso_accounts import SsoAccounts
@@ -30,7 +28,6 @@ from chat.mail.mailer import MailKind
 from chat.store.accounts import accounts
 from chat.store.accounts.accounts import Account
 from chat.store.applications import oauth2_grants
-from chat.store.database import Database
 from chat.store.signing_in import (
     auth_sessions,
     backup_codes,
@@ -62,37 +59,23 @@ class Arrival:
     redirect_to: str | None
 
 
+@attrs.define(kw_only=True, eq=False)
 class SingleSignOn:
     """Signs people in by what the provider says; `connect` is None where single sign-on is off."""
 
-    def __init__(
-        self,
-        database: Database,
-        clock: Clock,
-        mint: TokenMint,
-        connect: OpenIdConnect | None,
-        authentication: Authentication,
-        newcomers: SsoAccounts,
-        events: AccountEvents,
-        settings: Settings,
-    ) -> None:
-        self._database = database
-        self._clock = clock
-        self._mint = mint
-        self._connect = connect
-        self._authentication = authentication
-        self._newcomers = newcomers
-        self._events = events
-        self._settings = settings
+    _core: Core
+    _connect: OpenIdConnect | None
+    _authentication: Authentication
+    _newcomers: SsoAccounts
 
     def status(self) -> dict[str, Any]:
         """What a sign-in page wants to know (signing_in.md, Single sign-on)."""
-        sso = self._settings.sso
+        sso = self._core.settings.sso
         return {
             "enabled": sso.is_on,
             "enforced": sso.is_enforced,
             "display_name": sso.display_name,
-            "redirect_uri": self._settings.sso_redirect_uri,
+            "redirect_uri": self._core.settings.sso_redirect_uri,
         }
 
     async def start(self, redirect_to: str | None, redirect_uri: str | None) -> dict[str, Any]:
@@ -107,16 +90,16 @@ class SingleSignOn:
         :raises InvalidFormBody: INVALID_FORMAT at either member.
         """
         connect = self._required()
-        if redirect_uri is not None and redirect_uri != self._settings.sso_redirect_uri:
+        if redirect_uri is not None and redirect_uri != self._core.settings.sso_redirect_uri:
             raise InvalidFormBody.at("redirect_uri", "INVALID_FORMAT")
         if redirect_to is not None and not is_own_path(redirect_to):
             raise InvalidFormBody.at("redirect_to", "INVALID_FORMAT")
-        state = self._mint.secret()
+        state = self._core.mint.secret()
         url = await connect.authorization_url(state)
-        now = self._clock.now_ms()
+        now = self._core.clock.now_ms()
         ticket = Ticket(token_hash(state), KIND, None, {"redirect_to": redirect_to}, now, now + STATE_LIFETIME_MS)
-        await self._database.write(lambda connection: tickets.insert(connection, ticket))
-        return {"authorization_url": url, "state": state, "redirect_uri": self._settings.sso_redirect_uri}
+        await self._core.database.write(lambda connection: tickets.insert(connection, ticket))
+        return {"authorization_url": url, "state": state, "redirect_uri": self._core.settings.sso_redirect_uri}
 
     async def complete(self, code: str, state: str, client: Client) -> Arrival:
         """Sign in whoever came back from the provider with this code and state. The state is used up either way.
@@ -127,8 +110,10 @@ class SingleSignOn:
         :raises InvalidFormBody: SESSION_TIMEOUT at `state`, INVALID_CODE at `code`.
         """
         connect = self._required()
-        now = self._clock.now_ms()
-        ticket = await self._database.write(lambda connection: tickets.take(connection, KIND, token_hash(state), now))
+        now = self._core.clock.now_ms()
+        ticket = await self._core.database.write(
+            lambda connection: tickets.take(connection, KIND, token_hash(state), now)
+        )
         if ticket is None:
             raise InvalidFormBody.at("state", "SESSION_TIMEOUT")
         try:
@@ -138,12 +123,12 @@ class SingleSignOn:
         return Arrival(await self._sign_in(claims, client), ticket.body["redirect_to"])
 
     async def _sign_in(self, claims: Claims, client: Client) -> SignedIn:
-        account = holder_of(self._database.reader, claims)
-        if account is None and self._settings.sso.auto_provision:
+        account = holder_of(self._core.database.reader, claims)
+        if account is None and self._core.settings.sso.auto_provision:
             made = await self._newcomers.make(claims, client, holder_of)
             if made is not None:
                 return made
-            account = holder_of(self._database.reader, claims)  # somebody else has just made it
+            account = holder_of(self._core.database.reader, claims)  # somebody else has just made it
         if account is None:
             log.info("nobody's account fits the provider's claims", address=client.address)
             raise ApiError("SSO_REQUIRED")
@@ -153,10 +138,10 @@ class SingleSignOn:
             if found is None or found.id != current.id:
                 raise ApiError("SSO_REQUIRED")
             is_new = sso_identities.account_of(connection, claims.issuer, claims.subject) is None
-            sso_identities.put(connection, claims.issuer, claims.subject, current.id, self._clock.now_ms())
+            sso_identities.put(connection, claims.issuer, claims.subject, current.id, self._core.clock.now_ms())
             if not is_new or current.email_verified:
                 return current
-            return _handed_over(connection, current, self._clock.now_ms())
+            return _handed_over(connection, current, self._core.clock.now_ms())
 
         return await self._authentication.complete(
             account, client, refused=ApiError("SSO_REQUIRED"), change=change, then=self._tell, address_is_proved=True
@@ -164,9 +149,9 @@ class SingleSignOn:
 
     def _tell(self, before: Account, after: Account) -> None:
         if after.email_verified and not before.email_verified:
-            self._events.signed_out(after.id)
+            self._core.account_events.signed_out(after.id)
         if after != before:
-            self._events.changed(before, after)
+            self._core.account_events.changed(before, after)
 
     def _required(self) -> OpenIdConnect:
         if self._connect is None:

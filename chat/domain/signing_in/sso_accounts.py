@@ -10,10 +10,8 @@ import attrs
 import structlog
 
 from chat.auth.openid_connect import Claims
-from chat.clock import Clock
-from chat.config import Settings
+from chat.domain.core import Core
 from chat.domain.policy import account_rules
-from chat.domain.policy.blocked_values import BlockedValues
 from chat.domain.policy.usernames import Usernames
 from chat.domain.signing_in.authentication import SignedIn
 from chat.domain.signing_in.ip_authorization import IpAuthorization
@@ -21,10 +19,8 @@ from chat.domain.signing_in.registration import NAMELESS
 from chat.domain.signing_in.sign_ins import Client, SignIns
 from chat.errors import InvalidFormBody
 from chat.protocol.visible_text import tidy
-from chat.snowflake import SnowflakeGenerator
 from chat.store.accounts import accounts, user_settings
 from chat.store.accounts.accounts import Account
-from chat.store.database import Database
 from chat.store.signing_in import sso_identities
 
 log: Final = structlog.get_logger("chat.sso")
@@ -32,28 +28,14 @@ log: Final = structlog.get_logger("chat.sso")
 HolderOf = Callable[[sqlite3.Connection, Claims], Account | None]
 
 
+@attrs.define(kw_only=True, eq=False)
 class SsoAccounts:
     """Makes accounts of claims: no password, the verified address, names as near to the provider's as they can be."""
 
-    def __init__(
-        self,
-        database: Database,
-        clock: Clock,
-        snowflakes: SnowflakeGenerator,
-        usernames: Usernames,
-        sign_ins: SignIns,
-        addresses: IpAuthorization,
-        settings: Settings,
-        blocked: BlockedValues,
-    ) -> None:
-        self._database = database
-        self._clock = clock
-        self._snowflakes = snowflakes
-        self._usernames = usernames
-        self._sign_ins = sign_ins
-        self._addresses = addresses
-        self._settings = settings
-        self._blocked = blocked
+    _core: Core
+    _usernames: Usernames
+    _sign_ins: SignIns
+    _addresses: IpAuthorization
 
     async def make(self, claims: Claims, client: Client, holder_of: HolderOf) -> SignedIn | None:
         """Make the account and sign it in; None when the person has one at the moment of writing.
@@ -62,9 +44,9 @@ class SsoAccounts:
         """
         account = self._account(claims)
         if account.email is not None:
-            self._blocked.require_email(account.email)
+            self._core.blocked.require_email(account.email)
         for name in (account.username, account.global_name or ""):
-            self._blocked.require_profile(name)
+            self._core.blocked.require_profile(name)
         sign_in = self._sign_ins.new(account.id, client, proved_at=account.created_at)
 
         def unit(connection: sqlite3.Connection) -> Account | None:
@@ -80,7 +62,7 @@ class SsoAccounts:
             self._addresses.remember(connection, made, client.address)
             return self._sign_ins.enter(connection, made, sign_in)
 
-        made = await self._database.write(unit)
+        made = await self._core.database.write(unit)
         if made is None:
             return None
         log.info("account made at single sign-on", user_id=made.id, address=client.address)
@@ -88,21 +70,23 @@ class SsoAccounts:
 
     def _account(self, claims: Claims) -> Account:
         """The account as it is to be, without its discriminator. A username instance keeps no addresses."""
-        email = None if claims.email is None or self._settings.sign_in == "username" else _email(claims.email)
+        email = None if claims.email is None or self._core.settings.sign_in == "username" else _email(claims.email)
         return Account(
-            id=self._snowflakes(),
+            id=self._core.snowflakes(),
             username=self._username(claims),
             discriminator=0,
             global_name=_global_name(claims.name),
             email=email,
-            email_verified=email is not None or self._settings.sign_in == "username",
-            created_at=self._clock.now_ms(),
+            email_verified=email is not None or self._core.settings.sign_in == "username",
+            created_at=self._core.clock.now_ms(),
         )
 
     def _username(self, claims: Claims) -> str:
         names = (claims.preferred_username, claims.email, claims.name)
         for name in names:
-            made = account_rules.username_from((name or "").partition("@")[0], service_name=self._settings.service_name)
+            made = account_rules.username_from(
+                (name or "").partition("@")[0], service_name=self._core.settings.service_name
+            )
             if made is not None:
                 return made
         return NAMELESS

@@ -54,6 +54,7 @@ class Factors(Protocol):
         """Whether `mfa_method` and what belongs to it prove the account; what can be used once is used up."""
 
 
+@attrs.define(kw_only=True, eq=False)
 class SudoMode:
     """Judges proofs.
 
@@ -62,19 +63,11 @@ class SudoMode:
     tells whether a sign-in is as young as a proof may be.
     """
 
-    def __init__(
-        self,
-        passwords: Passwords,
-        factors: Factors,
-        tokens: SudoTokens,
-        wait_to_guess: Callable[[int], float],
-        is_freshly_proved: Callable[[str | None], bool],
-    ) -> None:
-        self._passwords = passwords
-        self._factors = factors
-        self._tokens = tokens
-        self._wait_to_guess = wait_to_guess
-        self._is_freshly_proved = is_freshly_proved
+    _passwords: Passwords
+    _factors: Factors
+    _tokens: SudoTokens
+    _wait_to_guess: Callable[[int], float]
+    _is_freshly_proved: Callable[[str | None], bool]
 
     async def require(
         self, account: Account, proof: SudoProof, *, issues_token: bool = True, sign_in_counts: bool = False

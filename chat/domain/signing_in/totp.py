@@ -9,10 +9,8 @@ from typing import Any, Final
 import attrs
 import structlog
 
-from chat.auth.keys import Keys
 from chat.auth.totp import matching_step, normalised_secret, oldest_step
-from chat.clock import Clock
-from chat.domain.presence.account_events import AccountEvents
+from chat.domain.core import Core
 from chat.domain.signing_in.backup_codes import BackupCodes, public_codes, significant
 from chat.domain.signing_in.mfa_codes import MfaCodes
 from chat.domain.signing_in.second_factors import SecondFactors
@@ -22,39 +20,24 @@ from chat.domain.standing.factors import held_in
 from chat.errors import ApiError, InvalidFormBody
 from chat.store.accounts import accounts
 from chat.store.accounts.accounts import Account
-from chat.store.database import Database
 from chat.store.signing_in import backup_codes, used_totp_codes
 
 log: Final = structlog.get_logger("chat.accounts")
 
 
+@attrs.define(kw_only=True, eq=False)
 class Totp:
     """An account's authenticator app and its backup codes.
 
     `verifies_addresses` tells whether an address of this instance counts only once it is verified.
     """
 
-    def __init__(
-        self,
-        database: Database,
-        clock: Clock,
-        keys: Keys,
-        backup_codes: BackupCodes,
-        codes: MfaCodes,
-        factors: SecondFactors,
-        sudo: SudoMode,
-        events: AccountEvents,
-        verifies_addresses: Callable[[], bool],
-    ) -> None:
-        self._database = database
-        self._clock = clock
-        self._keys = keys
-        self._backup_codes = backup_codes
-        self._codes = codes
-        self._factors = factors
-        self._sudo = sudo
-        self._events = events
-        self._verifies_addresses = verifies_addresses
+    _core: Core
+    _backup_codes: BackupCodes
+    _codes: MfaCodes
+    _factors: SecondFactors
+    _sudo: SudoMode
+    _verifies_addresses: Callable[[], bool]
 
     async def enable(self, account: Account, secret: str, code: str, proof: SudoProof) -> list[dict[str, Any]]:
         """Make the secret the account's own; returns its backup codes. A fresh sign-in is proof enough (signing_in.md,
@@ -74,12 +57,12 @@ class Totp:
         if plain is None:
             raise InvalidFormBody.at("secret", "INVALID_FORMAT")
         await self._sudo.require(account, proof, sign_in_counts=True)
-        now = self._clock.now_ms()
+        now = self._core.clock.now_ms()
         step = matching_step(plain, code, now)
         if step is None:
             raise InvalidFormBody.at("code", "INVALID_CODE")
         fresh = self._backup_codes.fresh()
-        sealed = sealed_secret(self._keys, account.id, plain)
+        sealed = sealed_secret(self._core.keys, account.id, plain)
 
         def unit(connection: sqlite3.Connection) -> tuple[Account, Account]:
             before = _present(connection, account.id)
@@ -91,7 +74,7 @@ class Totp:
             self._backup_codes.replace(connection, account.id, fresh)
             return before, after
 
-        await self._database.write(unit, lambda changed: self._events.changed(*changed))
+        await self._core.database.write(unit, lambda changed: self._core.account_events.changed(*changed))
         log.info("totp enabled", user_id=account.id)
         return public_codes(fresh)
 
@@ -122,7 +105,7 @@ class Totp:
             backup_codes.delete_of_user(connection, account.id)
             return before, after
 
-        await self._database.write(unit, lambda changed: self._events.changed(*changed))
+        await self._core.database.write(unit, lambda changed: self._core.account_events.changed(*changed))
         log.info("totp disabled", user_id=account.id)
 
     async def backup_codes(self, account: Account, *, regenerate: bool, proof: SudoProof) -> list[dict[str, Any]]:
@@ -135,7 +118,7 @@ class Totp:
             raise ApiError("TWO_FA_NOT_ENABLED")
         await self._sudo.require(account, proof)
         if not regenerate:
-            return self._backup_codes.of_user(self._database.reader, account.id)
+            return self._backup_codes.of_user(self._core.database.reader, account.id)
         fresh = self._backup_codes.fresh()
 
         def unit(connection: sqlite3.Connection) -> None:
@@ -143,7 +126,7 @@ class Totp:
                 raise ApiError("TWO_FA_NOT_ENABLED")
             self._backup_codes.replace(connection, account.id, fresh)
 
-        await self._database.write(unit)
+        await self._core.database.write(unit)
         log.info("backup codes regenerated", user_id=account.id)
         return public_codes(fresh)
 

@@ -7,9 +7,10 @@ import enum
 import sqlite3
 from typing import Final
 
-from chat.auth.tokens import TokenMint, token_hash
-from chat.clock import Clock
-from chat.store.database import Database
+import attrs
+
+from chat.auth.tokens import token_hash
+from chat.domain.core import Core
 from chat.store.signing_in import tickets
 from chat.store.signing_in.tickets import Ticket
 
@@ -35,20 +36,18 @@ class ChallengeContext(enum.StrEnum):
     """Sudo mode."""
 
 
+@attrs.define(kw_only=True, eq=False)
 class WebauthnChallenges:
     """Issues challenges and takes them back."""
 
-    def __init__(self, database: Database, clock: Clock, mint: TokenMint) -> None:
-        self._database = database
-        self._clock = clock
-        self._mint = mint
+    _core: Core
 
     async def issue(self, context: ChallengeContext, user_id: int | None) -> str:
         """A new challenge, base64url of 32 random bytes; `user_id` is None where the account is not known yet."""
-        challenge = self._mint.secret()
-        now = self._clock.now_ms()
+        challenge = self._core.mint.secret()
+        now = self._core.clock.now_ms()
         ticket = Ticket(token_hash(challenge), _kind(context), user_id, {}, now, now + LIFETIME_MS)
-        await self._database.write(lambda connection: tickets.insert(connection, ticket))
+        await self._core.database.write(lambda connection: tickets.insert(connection, ticket))
         return challenge
 
     def take(
@@ -58,7 +57,7 @@ class WebauthnChallenges:
 
         Whoever calls must let the unit succeed even if what follows fails, or the challenge is good once more.
         """
-        ticket = tickets.take(connection, _kind(context), token_hash(challenge), self._clock.now_ms())
+        ticket = tickets.take(connection, _kind(context), token_hash(challenge), self._core.clock.now_ms())
         return ticket is not None and ticket.user_id == user_id
 
 

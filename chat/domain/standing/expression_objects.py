@@ -7,6 +7,8 @@ from typing import Any, Final
 
 from chat.domain.standing.guild_objects import partial_guild_object
 from chat.registries.guild_features import GuildFeature
+from chat.store.database import Database
+from chat.store.guilds import expressions
 from chat.store.guilds.expressions import Expression
 from chat.store.guilds.guilds import Guild
 
@@ -48,3 +50,9 @@ def expression_metadata_object(expression: Expression, guild: Guild) -> dict[str
             "features": sorted(guild.features & SHOWN_FEATURES),
         },
     }
+
+
+def is_animated(database: Database, emoji_id: int) -> bool:
+    """Whether a guild's emoji moves; one that there is not stands still."""
+    emoji = expressions.by_id(database.reader, EMOJIS, emoji_id)
+    return emoji is not None and emoji.animated

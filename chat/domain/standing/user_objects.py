@@ -8,7 +8,9 @@ from typing import Any, Final
 
 from chat.clock import iso_timestamp
 from chat.registries.user_flags import PUBLIC_USER_FLAGS, AuthenticatorType, PremiumFlag, PremiumType, UserFlag
+from chat.store.accounts import accounts
 from chat.store.accounts.accounts import Account
+from chat.store.database import Database
 
 ADULT_YEARS: Final = 18
 """From this age on `nsfw_allowed` holds (accounts.md, User objects)."""
@@ -225,3 +227,9 @@ def age_years(date_of_birth: str, now_ms: int) -> int:
 
 def _timestamp(milliseconds: int | None) -> str | None:
     return None if milliseconds is None else iso_timestamp(milliseconds)
+
+
+def find_partial_user(database: Database, user_id: int) -> dict[str, Any]:
+    """One account as others see it; for an unknown id nothing but that id."""
+    account = accounts.by_id(database.reader, user_id)
+    return {"id": str(user_id)} if account is None else partial_user(account)

@@ -12,12 +12,11 @@ import attrs
 
 from chat.auth.principal import Principal
 from chat.bus.bus import Event
-from chat.clock import Clock
+from chat.domain.core import Core
 from chat.domain.messages.message_drafts import MessageDraft
 from chat.domain.messages.message_senders import Sender
 from chat.domain.messages.messages import Messages
-from chat.domain.policy.instance_policy import InstancePolicy
-from chat.domain.standing.access import Access, GuildChannelAccess
+from chat.domain.standing.access import GuildChannelAccess
 from chat.domain.standing.audit_log import Actor, AuditLog, changes_between, entry_created
 from chat.domain.standing.thread_access import MANAGE_THREADS, ThreadAccess
 from chat.domain.standing.thread_events import KnownThread, thread_created
@@ -28,7 +27,6 @@ from chat.errors import ApiError
 from chat.registries.audit_actions import AuditAction
 from chat.registries.channel_types import THREAD_ONLY_CHANNEL_TYPES, ChannelType
 from chat.registries.permissions import Permission
-from chat.snowflake import SnowflakeGenerator
 from chat.store.guilds import channels
 from chat.store.guilds.channels import Channel
 from chat.store.standing.guild_audit_log import AuditLogEntry
@@ -96,31 +94,19 @@ class PostOpening:
         return self._known.thread
 
 
+@attrs.define(kw_only=True, eq=False)
 class Posts:
     """The operation that makes a post."""
 
-    def __init__(
-        self,
-        access: Access,
-        messages: Messages,
-        clock: Clock,
-        snowflakes: SnowflakeGenerator,
-        policy: InstancePolicy,
-        audit_log: AuditLog,
-    ) -> None:
-        self._access = access
-        self._messages = messages
-        self._clock = clock
-        self._snowflakes = snowflakes
-        self._policy = policy
-        self._audit_log = audit_log
+    _core: Core
+    _messages: Messages
 
     def takes_posts(self, principal: Principal, channel_id: int) -> bool:
         """Whether the channel is a forum or a media channel.
 
         :raises ApiError: as `Access.guild_channel`.
         """
-        return self._access.guild_channel(principal, channel_id).channel.type in THREAD_ONLY_CHANNEL_TYPES
+        return self._core.access.guild_channel(principal, channel_id).channel.type in THREAD_ONLY_CHANNEL_TYPES
 
     async def create(
         self, principal: Principal, channel_id: int, new: NewThread, draft: MessageDraft, reason: str | None = None
@@ -131,7 +117,7 @@ class Posts:
             posts; INVALID_CHANNEL_TYPE outside of forums, MAX_ACTIVE_THREADS; as `require_tags`.
         :raises InvalidFormBody: as `MessageSending.create`.
         """
-        forum = self._access.guild_channel(principal, channel_id)
+        forum = self._core.access.guild_channel(principal, channel_id)
         moderates = forum.may(MANAGE_THREADS) and forum.may_moderate
         actor = Actor(principal.user_id, reason)
         access, opening = self._opening(forum, new, principal.user_id, moderates=moderates, actor=actor)
@@ -154,8 +140,8 @@ class Posts:
     ) -> tuple[ThreadAccess, PostOpening]:
         if forum.channel.type not in THREAD_ONLY_CHANNEL_TYPES:
             raise ApiError("INVALID_CHANNEL_TYPE")
-        self._policy.require_unblocked(new.name)
-        thread_id, now = self._snowflakes(), self._clock.now_ms()
+        self._core.policy.require_unblocked(new.name)
+        thread_id, now = self._core.snowflakes(), self._core.clock.now_ms()
         thread = thread_to_be(forum.channel, ChannelType.PUBLIC_THREAD, thread_id, owner_id, new, now)
         own = None if actor is None else ThreadMember(thread_id, owner_id, now)
         # Until there is a thread to write in, the right to write in the forum is that to make posts.
@@ -170,7 +156,7 @@ class Posts:
             frozenset(),
             has_factor=forum.has_factor,
         )
-        return access, PostOpening(forum.channel, thread, own, moderates, self._audit_log, actor)
+        return access, PostOpening(forum.channel, thread, own, moderates, self._core.audit_log, actor)
 
 
 def _answer(opening: PostOpening, message: dict[str, Any]) -> dict[str, Any]:

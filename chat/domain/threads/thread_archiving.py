@@ -11,13 +11,11 @@ from typing import Final
 
 import trio
 
-from chat.bus.bus import Bus
-from chat.clock import Clock
+from chat.domain.core import Core
 from chat.domain.messages.thread_writing import archived
 from chat.domain.policy.due_work import DueWork
 from chat.domain.standing.thread_events import KnownThread, known_thread, thread_updated
 from chat.registries.channel_types import ChannelFlag
-from chat.store.database import Database
 from chat.store.threads import threads
 from chat.store.threads.threads import MINUTE_MS
 
@@ -34,17 +32,16 @@ class ThreadArchiving(DueWork):
     LOOK_SECONDS = 1_800.0
     """Less than the shortest time after which a thread archives itself, so that nobody has to tell of new ones."""
 
-    def __init__(self, database: Database, bus: Bus, clock: Clock) -> None:
-        super().__init__(clock)
-        self._database = database
-        self._bus = bus
+    def __init__(self, core: Core) -> None:
+        self._core = core
+        super().__init__(core.clock)
 
     async def _work(self) -> None:
         while len(await self._archive_some()) == THREADS_AT_ONCE:
             await trio.lowlevel.checkpoint()
 
     def _next_due(self) -> int | None:
-        return threads.next_due(self._database.reader)
+        return threads.next_due(self._core.database.reader)
 
     async def _archive_some(self) -> list[KnownThread | None]:
         now = self._clock.now_ms()
@@ -62,6 +59,6 @@ class ThreadArchiving(DueWork):
             return done
 
         def then(done: list[KnownThread | None]) -> None:
-            self._bus.publish(*(thread_updated(known) for known in done if known is not None))
+            self._core.bus.publish(*(thread_updated(known) for known in done if known is not None))
 
-        return await self._database.write(unit, then)
+        return await self._core.database.write(unit, then)

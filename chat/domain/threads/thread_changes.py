@@ -13,15 +13,11 @@ from typing import Any, Final
 import attrs
 
 from chat.auth.principal import Principal
-from chat.bus.bus import Bus
-from chat.clock import Clock
+from chat.domain.core import Core
 from chat.domain.messages.message_events import message_updated
 from chat.domain.messages.message_reading import StoredMessages, with_context
 from chat.domain.messages.thread_writing import archived, every_member, require_room, unarchived
-from chat.domain.policy.instance_policy import InstancePolicy
-from chat.domain.policy.public_addresses import Addresses
-from chat.domain.standing.access import Access
-from chat.domain.standing.audit_log import Actor, AuditLog, changes_between
+from chat.domain.standing.audit_log import Actor, changes_between
 from chat.domain.standing.thread_access import ThreadAccess
 from chat.domain.standing.thread_events import (
     KnownThread,
@@ -40,7 +36,6 @@ from chat.registries.channel_types import THREAD_ONLY_CHANNEL_TYPES, ChannelFlag
 from chat.registries.limits import PINNED_THREADS_IN_FORUM
 from chat.registries.permissions import Permission
 from chat.snowflake import snowflake_time_ms
-from chat.store.database import Database
 from chat.store.guilds import channels, loose_channels
 from chat.store.guilds.channels import Channel
 from chat.store.messages import messages
@@ -97,34 +92,17 @@ class _Deleted:
     starter: StoredMessages | None
 
 
+@attrs.define(kw_only=True, eq=False)
 class ThreadChanges:
     """The operations that change and delete threads."""
 
-    def __init__(
-        self,
-        database: Database,
-        access: Access,
-        threads_: Threads,
-        archiving: ThreadArchiving,
-        bus: Bus,
-        clock: Clock,
-        policy: InstancePolicy,
-        audit_log: AuditLog,
-        addresses: Addresses,
-    ) -> None:
-        self._database = database
-        self._access = access
-        self._threads = threads_
-        self._archiving = archiving
-        self._bus = bus
-        self._clock = clock
-        self._policy = policy
-        self._audit_log = audit_log
-        self._addresses = addresses
+    _core: Core
+    _threads: Threads
+    _archiving: ThreadArchiving
 
     def is_thread(self, channel_id: int) -> bool:
         """Whether there is a thread with this id, whoever sees it."""
-        return threads.by_id(self._database.reader, channel_id) is not None
+        return threads.by_id(self._core.database.reader, channel_id) is not None
 
     async def change(
         self, principal: Principal, thread_id: int, change: ThreadChange, reason: str | None = None
@@ -136,11 +114,11 @@ class ThreadChanges:
         :raises InvalidFormBody: INVALID_FORMAT at `flags` or `applied_tags` outside of forums.
         """
         access = self._threads.thread(principal, thread_id)
-        now = self._clock.now_ms()
+        now = self._core.clock.now_ms()
         access.require_voice(now)
         standing = standing_of(access, now)
         if change.name is not None:
-            self._policy.require_unblocked(change.name)
+            self._core.policy.require_unblocked(change.name)
         parent = access.state.channels[access.thread.channel.parent_id or 0]
 
         def unit(connection: sqlite3.Connection) -> _Changed:
@@ -151,7 +129,7 @@ class ThreadChanges:
             judge(standing, before, after)
             _require_place(connection, standing, parent, before, after)
             threads.change(connection, after)
-            entry = self._audit_log.record(
+            entry = self._core.audit_log.record(
                 connection,
                 access.state.id,
                 AuditAction.THREAD_UPDATE,
@@ -166,13 +144,13 @@ class ThreadChanges:
             if changed.entry is None:
                 return
             if changed.members is None:
-                self._bus.publish(thread_updated(changed.known))
+                self._core.bus.publish(thread_updated(changed.known))
             else:
-                self._bus.publish(*thread_returned(changed.known, changed.members))
-            self._audit_log.publish(changed.entry)
+                self._core.bus.publish(*thread_returned(changed.known, changed.members))
+            self._core.audit_log.publish(changed.entry)
             self._archiving.look_again()
 
-        changed = await self._database.write(unit, then)
+        changed = await self._core.database.write(unit, then)
         return thread_object(changed.known.thread, own=access.own)
 
     async def delete(self, principal: Principal, thread_id: int, reason: str | None = None) -> None:
@@ -181,7 +159,7 @@ class ThreadChanges:
         :raises ApiError: as `Threads.thread`; MISSING_PERMISSIONS, TWO_FACTOR_REQUIRED, COMMUNICATION_DISABLED.
         """
         access = self._threads.thread(principal, thread_id)
-        access.require_moderates(self._clock.now_ms())
+        access.require_moderates(self._core.clock.now_ms())
 
         def unit(connection: sqlite3.Connection) -> _Deleted:
             thread = present_thread(connection, thread_id)
@@ -193,7 +171,7 @@ class ThreadChanges:
             else:
                 loose_channels.cut_channel_loose(connection, thread_id)
             starter = messages.by_id(connection, parent_id, thread_id)
-            entry = self._audit_log.record(
+            entry = self._core.audit_log.record(
                 connection,
                 access.state.id,
                 AuditAction.THREAD_DELETE,
@@ -204,21 +182,23 @@ class ThreadChanges:
             return _Deleted(known, entry, None if starter is None else with_context(connection, [starter]))
 
         def then(deleted: _Deleted) -> None:
-            self._bus.publish(thread_deleted(deleted.known))
+            self._core.bus.publish(thread_deleted(deleted.known))
             self._publish_starter(principal, deleted)
-            self._audit_log.publish(deleted.entry)
+            self._core.audit_log.publish(deleted.entry)
 
-        await self._database.write(unit, then)
+        await self._core.database.write(unit, then)
 
     def _publish_starter(self, principal: Principal, deleted: _Deleted) -> None:
         if deleted.starter is None:
             return
         message = deleted.starter.messages[0]
         try:
-            above = self._access.guild_channel(principal, message.channel_id)
+            above = self._core.access.guild_channel(principal, message.channel_id)
         except ApiError:  # out of the caller's sight in this very moment
             return
-        self._bus.publish(message_updated(above, message, deleted.starter.wire(message, self._addresses)))
+        self._core.bus.publish(
+            message_updated(above, message, deleted.starter.wire(message, self._core.media_addresses))
+        )
 
 
 def standing_of(access: ThreadAccess, now_ms: int) -> Standing:

@@ -10,18 +10,16 @@ from typing import Any, Final
 import attrs
 
 from chat.auth.principal import Principal
-from chat.clock import Clock
+from chat.domain.core import Core
 from chat.domain.messages.message_parts import viewer_of
 from chat.domain.messages.message_reading import with_context
-from chat.domain.policy.public_addresses import Addresses
-from chat.domain.standing.access import Access, GuildChannelAccess
+from chat.domain.standing.access import GuildChannelAccess
 from chat.domain.standing.thread_access import MANAGE_THREADS, seen_of
 from chat.domain.standing.thread_objects import thread_member_object, thread_object
 from chat.errors import ApiError
 from chat.registries.channel_types import THREAD_ONLY_CHANNEL_TYPES
 from chat.registries.permissions import Permission
 from chat.snowflake import MAXIMUM
-from chat.store.database import Database
 from chat.store.messages import messages
 from chat.store.threads import threads
 from chat.store.threads.threads import FoundThreads, ShownThread, ThreadQuery
@@ -48,21 +46,18 @@ class ThreadsWanted:
     before_id: int = MAXIMUM
 
 
+@attrs.define(kw_only=True, eq=False)
 class ThreadLists:
     """The operations that list threads."""
 
-    def __init__(self, database: Database, access: Access, clock: Clock, addresses: Addresses) -> None:
-        self._database = database
-        self._access = access
-        self._clock = clock
-        self._addresses = addresses
+    _core: Core
 
     async def active_of_guild(self, principal: Principal, guild_id: int) -> dict[str, Any]:
         """The guild's threads that are not archived and that the caller sees, with the caller's memberships.
 
         :raises ApiError: as `Access.guild`; ACCESS_DENIED for people (threads.md, Thread lists).
         """
-        state = self._access.guild(principal, guild_id).state
+        state = self._core.access.guild(principal, guild_id).state
         if not principal.is_bot:
             raise ApiError("ACCESS_DENIED")
 
@@ -70,7 +65,7 @@ class ThreadLists:
             found = threads.active_of_guild(connection, guild_id, principal.user_id)
             return found, threads.member_ids_shown(connection, [shown.thread.id for shown in found])
 
-        found, named = await self._database.read(query)
+        found, named = await self._core.database.read(query)
         return _listed(seen_of(state, principal.user_id, found), named)
 
     async def archived(
@@ -80,7 +75,7 @@ class ThreadLists:
 
         :raises ApiError: as `Access.guild_channel` with READ_MESSAGE_HISTORY; for private threads with MANAGE_THREADS.
         """
-        access = self._access.guild_channel(principal, channel_id)
+        access = self._core.access.guild_channel(principal, channel_id)
         access.require(READ_MESSAGE_HISTORY | (MANAGE_THREADS if private else 0))
 
         def query(connection: sqlite3.Connection) -> tuple[list[ShownThread], dict[int, list[int]]]:
@@ -94,7 +89,7 @@ class ThreadLists:
             )
             return found, threads.member_ids_shown(connection, [shown.thread.id for shown in found])
 
-        return _page(await self._database.read(query), limit)
+        return _page(await self._core.database.read(query), limit)
 
     async def archived_and_joined(
         self, principal: Principal, channel_id: int, *, before: int | None, limit: int
@@ -103,7 +98,7 @@ class ThreadLists:
 
         :raises ApiError: as `Access.guild_channel` with READ_MESSAGE_HISTORY.
         """
-        self._access.guild_channel(principal, channel_id, READ_MESSAGE_HISTORY)
+        self._core.access.guild_channel(principal, channel_id, READ_MESSAGE_HISTORY)
 
         def query(connection: sqlite3.Connection) -> tuple[list[ShownThread], dict[int, list[int]]]:
             bound = MAXIMUM if before is None else before
@@ -112,7 +107,7 @@ class ThreadLists:
             )
             return found, threads.member_ids_shown(connection, [shown.thread.id for shown in found])
 
-        return _page(await self._database.read(query), limit)
+        return _page(await self._core.database.read(query), limit)
 
     async def search(self, principal: Principal, channel_id: int, wanted: ThreadsWanted) -> dict[str, Any]:
         """Threads below a channel whose name holds every word, and that have the tags; for forums with the first
@@ -120,7 +115,7 @@ class ThreadLists:
 
         :raises ApiError: as `Access.guild_channel` with READ_MESSAGE_HISTORY.
         """
-        access = self._access.guild_channel(principal, channel_id, READ_MESSAGE_HISTORY)
+        access = self._core.access.guild_channel(principal, channel_id, READ_MESSAGE_HISTORY)
         asked = ThreadQuery(
             parent_id=channel_id,
             user_id=principal.user_id,
@@ -146,7 +141,7 @@ class ThreadLists:
                 self._first_messages(connection, principal, access, ids),
             )
 
-        found, named, first = await self._database.read(query)
+        found, named, first = await self._core.database.read(query)
         listed = _listed(found.threads, named)
         listed.update(
             has_more=found.total > wanted.offset + len(found.threads),
@@ -163,7 +158,7 @@ class ThreadLists:
         wanted = set(thread_ids)
         found = [message for message in messages.by_ids(connection, thread_ids) if message.channel_id in wanted]
         stored = with_context(connection, found, viewer=viewer_of(principal))
-        return [stored.wire(message, self._addresses) for message in stored.messages]
+        return [stored.wire(message, self._core.media_addresses) for message in stored.messages]
 
 
 def _listed(found: Sequence[ShownThread], named: dict[int, list[int]]) -> dict[str, Any]:

@@ -15,17 +15,15 @@ import attrs
 
 from chat.auth.principal import Principal
 from chat.bus.audience import ToAccounts
-from chat.bus.bus import Bus, Event
-from chat.clock import Clock
+from chat.bus.bus import Event
+from chat.domain.core import Core
 from chat.domain.messages.message_events import message_updated
 from chat.domain.messages.message_reading import StoredMessages, with_context
 from chat.domain.messages.slowmode import Slowmode
 from chat.domain.messages.system_messages import SystemMessages, WrittenMessage
 from chat.domain.messages.thread_writing import require_room
-from chat.domain.policy.instance_policy import InstancePolicy
-from chat.domain.policy.public_addresses import Addresses
-from chat.domain.standing.access import Access, ChannelAccess, GuildChannelAccess
-from chat.domain.standing.audit_log import Actor, AuditLog, changes_between
+from chat.domain.standing.access import ChannelAccess, GuildChannelAccess
+from chat.domain.standing.audit_log import Actor, changes_between
 from chat.domain.standing.thread_access import ThreadAccess, ThreadLookup
 from chat.domain.standing.thread_events import (
     KnownThread,
@@ -44,7 +42,6 @@ from chat.registries.guild_values import DisabledOperation
 from chat.registries.limits import THREAD_MEMBERS_MAXIMUM
 from chat.registries.message_types import THREAD_MESSAGE_TYPES, MessageFlag, MessageReferenceType, MessageType
 from chat.registries.permissions import Permission
-from chat.store.database import Database
 from chat.store.guilds import channels
 from chat.store.guilds.channels import Channel
 from chat.store.messages import messages
@@ -100,27 +97,10 @@ class _Started:
 class Threads:
     """The operations that start threads, and those on their members."""
 
-    def __init__(
-        self,
-        database: Database,
-        access: Access,
-        lookup: ThreadLookup,
-        bus: Bus,
-        clock: Clock,
-        policy: InstancePolicy,
-        system_messages: SystemMessages,
-        audit_log: AuditLog,
-        addresses: Addresses,
-    ) -> None:
-        self._database = database
-        self._access = access
+    def __init__(self, core: Core, lookup: ThreadLookup, system_messages: SystemMessages) -> None:
+        self._core = core
         self._lookup = lookup
-        self._bus = bus
-        self._clock = clock
-        self._policy = policy
         self._system_messages = system_messages
-        self._audit_log = audit_log
-        self._addresses = addresses
         self._slowmode = Slowmode()
 
     def forget_recent(self) -> None:
@@ -137,7 +117,7 @@ class Threads:
             FEATURE_TEMPORARILY_DISABLED, GUILD_VERIFICATION_REQUIRED, CONTENT_BLOCKED, SLOWMODE_RATE_LIMITED,
             MAX_ACTIVE_THREADS.
         """
-        parent = self._access.guild_channel(principal, channel_id)
+        parent = self._core.access.guild_channel(principal, channel_id)
         return await self._start(principal, parent, new, self._system_messages.new_id(), reason)
 
     async def start_from_message(
@@ -147,10 +127,10 @@ class Threads:
 
         :raises ApiError: as `start`; UNKNOWN_MESSAGE, THREAD_ALREADY_CREATED_FOR_MESSAGE.
         """
-        parent = self._access.guild_channel(principal, channel_id)
+        parent = self._core.access.guild_channel(principal, channel_id)
         if not parent.reads(message_id):
             raise ApiError("UNKNOWN_MESSAGE")
-        if messages.by_id(self._database.reader, channel_id, message_id) is None:
+        if messages.by_id(self._core.database.reader, channel_id, message_id) is None:
             raise ApiError("UNKNOWN_MESSAGE")
         if new.type is ChannelType.PRIVATE_THREAD:
             raise ApiError("INVALID_CHANNEL_TYPE")
@@ -173,12 +153,12 @@ class Threads:
     ) -> dict[str, Any]:
         kind = _kind(parent.channel, new.type)
         parent.require(_START_PERMISSION[kind])
-        now = self._clock.now_ms()
+        now = self._core.clock.now_ms()
         parent.require_voice(now)
         if parent.disables(SEND_MESSAGE_DISABLED):
             raise ApiError("FEATURE_TEMPORARILY_DISABLED")
         require_verification(parent.state, parent.member, principal.account, now)
-        self._policy.require_unblocked(new.name)
+        self._core.policy.require_unblocked(new.name)
         thread = thread_to_be(parent.channel, kind, thread_id, principal.user_id, new, now)
         own = ThreadMember(thread_id, principal.user_id, now)
         message_id = self._system_messages.new_id()
@@ -204,7 +184,7 @@ class Threads:
         if slow:
             self._slowmode.take_turn(principal.user_id, parent.channel.id, parent.channel.rate_limit_per_user, now)
         try:
-            started = await self._database.write(unit, then)
+            started = await self._core.database.write(unit, then)
         except Exception:
             if slow:
                 self._slowmode.give_back(principal.user_id, parent.channel.id)
@@ -262,23 +242,25 @@ class Threads:
         return written
 
     def _publish_started(self, parent: GuildChannelAccess, started: _Started) -> None:
-        above = self._access.renewed(parent)
+        above = self._core.access.renewed(parent)
         if above is None:
             return
-        self._bus.publish(*thread_created(started.known, started.own))
+        self._core.bus.publish(*thread_created(started.known, started.own))
         if started.starter is not None:
             message = started.starter.messages[0]
-            self._bus.publish(message_updated(above, message, started.starter.wire(message, self._addresses)))
+            self._core.bus.publish(
+                message_updated(above, message, started.starter.wire(message, self._core.media_addresses))
+            )
         self._system_messages.publish(above, started.announced)
         inside = self._lookup.find(parent.state, parent.member, started.known.thread.id)
         if inside is not None:
             self._system_messages.publish(inside, started.opening)
-        self._audit_log.publish(started.entry)
+        self._core.audit_log.publish(started.entry)
 
     def _record(
         self, connection: sqlite3.Connection, user_id: int, thread: Thread, reason: str | None
     ) -> AuditLogEntry:
-        return self._audit_log.record(
+        return self._core.audit_log.record(
             connection,
             thread.channel.guild_id or 0,
             AuditAction.THREAD_CREATE,
@@ -297,7 +279,7 @@ class Threads:
         :raises ApiError: as `Access.channel`; INVALID_CHANNEL_TYPE.
         """
         access = self.thread(principal, thread_id)
-        found = threads.members(self._database.reader, thread_id, after=after, limit=limit)
+        found = threads.members(self._core.database.reader, thread_id, after=after, limit=limit)
         if not with_member:
             return [thread_member_object(entry) for entry in found]
         return [member_of_thread(access.state, entry) for entry in found]
@@ -308,7 +290,7 @@ class Threads:
         :raises ApiError: as `members_of`; UNKNOWN_THREAD_MEMBER.
         """
         access = self.thread(principal, thread_id)
-        entry = threads.member(self._database.reader, thread_id, user_id)
+        entry = threads.member(self._core.database.reader, thread_id, user_id)
         if entry is None:
             raise ApiError("UNKNOWN_THREAD_MEMBER")
         return member_of_thread(access.state, entry)
@@ -320,7 +302,7 @@ class Threads:
             UNKNOWN_MEMBER (no member of the guild who sees the channel), MISSING_PERMISSIONS, MAX_THREAD_MEMBERS.
         """
         access = self.thread(principal, thread_id)
-        now = self._clock.now_ms()
+        now = self._core.clock.now_ms()
         access.require_voice(now)
         if access.thread.archived:
             raise ApiError("THREAD_ARCHIVED")
@@ -346,7 +328,7 @@ class Threads:
             added, known = result
             self._publish_members(access, known, added=added)
 
-        await self._database.write(unit, then)
+        await self._core.database.write(unit, then)
 
     async def remove(self, principal: Principal, thread_id: int, user_id: int) -> None:
         """Leave a thread, or take somebody out of it: by those who manage threads, and by the owner of a private one.
@@ -357,7 +339,7 @@ class Threads:
         if access.thread.archived:
             raise ApiError("THREAD_ARCHIVED")
         if user_id != principal.user_id and not (access.is_private and access.is_owner):
-            access.require_moderates(self._clock.now_ms())
+            access.require_moderates(self._core.clock.now_ms())
 
         def unit(connection: sqlite3.Connection) -> KnownThread:
             if present_thread(connection, thread_id).archived:
@@ -369,7 +351,7 @@ class Threads:
         def then(known: KnownThread) -> None:
             self._publish_members(access, known, removed_ids=[user_id])
 
-        await self._database.write(unit, then)
+        await self._core.database.write(unit, then)
 
     async def change_settings(
         self,
@@ -403,16 +385,16 @@ class Threads:
 
         def then(after: ThreadMember) -> None:
             data = {**thread_member_object(after), "guild_id": str(guild_id)}
-            self._bus.publish(Event(EventName.THREAD_MEMBER_UPDATE, data, ToAccounts((principal.user_id,))))
+            self._core.bus.publish(Event(EventName.THREAD_MEMBER_UPDATE, data, ToAccounts((principal.user_id,))))
 
-        return thread_member_object(await self._database.write(unit, then))
+        return thread_member_object(await self._core.database.write(unit, then))
 
     def thread(self, principal: Principal, thread_id: int) -> ThreadAccess:
         """A thread that the caller sees.
 
         :raises ApiError: as `Access.channel`; INVALID_CHANNEL_TYPE.
         """
-        access = self._access.channel(principal, thread_id)
+        access = self._core.access.channel(principal, thread_id)
         if not isinstance(access, ThreadAccess):
             raise ApiError("INVALID_CHANNEL_TYPE")
         return access
@@ -425,9 +407,11 @@ class Threads:
         added: list[ThreadMember] | None = None,
         removed_ids: list[int] | None = None,
     ) -> None:
-        renewed: ChannelAccess | None = self._access.renewed(access)
+        renewed: ChannelAccess | None = self._core.access.renewed(access)
         if isinstance(renewed, ThreadAccess):
-            self._bus.publish(*members_changed(renewed.state, known, added=added or (), removed_ids=removed_ids or ()))
+            self._core.bus.publish(
+                *members_changed(renewed.state, known, added=added or (), removed_ids=removed_ids or ())
+            )
 
 
 def thread_to_be(

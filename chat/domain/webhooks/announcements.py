@@ -12,21 +12,17 @@ from typing import Any, Final
 
 import attrs
 
-from chat.auth.keys import Keys
 from chat.auth.principal import Principal
-from chat.auth.tokens import TokenMint
 from chat.bus.audience import ToChannel
-from chat.bus.bus import Bus, Event
-from chat.clock import Clock
-from chat.config import Settings
+from chat.bus.bus import Event
+from chat.domain.core import Core
 from chat.domain.messages.crossposting import CROSSPOSTED, FOLLOWING_TYPES, IS_CROSSPOST, Crossposting, is_switched_off
 from chat.domain.messages.message_events import message_updated
 from chat.domain.messages.message_parts import viewer_of
 from chat.domain.messages.message_reading import StoredMessages, with_context
 from chat.domain.messages.system_messages import SystemMessages, WrittenMessage
-from chat.domain.policy.public_addresses import Addresses
-from chat.domain.standing.access import Access, GuildChannelAccess
-from chat.domain.standing.audit_log import Actor, AuditLog, changes_between
+from chat.domain.standing.access import GuildChannelAccess
+from chat.domain.standing.audit_log import Actor, changes_between
 from chat.domain.webhooks.webhooks import SEALED_FOR, logged_webhook
 from chat.errors import ApiError, InvalidFormBody
 from chat.registries.audit_actions import AuditAction
@@ -34,8 +30,6 @@ from chat.registries.channel_types import ChannelType
 from chat.registries.events import EventName
 from chat.registries.message_types import MessageReferenceType, MessageType
 from chat.registries.permissions import Permission
-from chat.snowflake import SnowflakeGenerator
-from chat.store.database import Database
 from chat.store.guilds import channels
 from chat.store.messages import messages
 from chat.store.messages.messages import Message, MessageReference
@@ -71,36 +65,13 @@ class _Published:
     is_new: bool
 
 
+@attrs.define(kw_only=True, eq=False)
 class Announcements:
     """The operations that publish and follow."""
 
-    def __init__(
-        self,
-        database: Database,
-        access: Access,
-        bus: Bus,
-        clock: Clock,
-        snowflakes: SnowflakeGenerator,
-        mint: TokenMint,
-        keys: Keys,
-        system_messages: SystemMessages,
-        audit_log: AuditLog,
-        addresses: Addresses,
-        crossposting: Crossposting,
-        settings: Settings,
-    ) -> None:
-        self._database = database
-        self._access = access
-        self._bus = bus
-        self._clock = clock
-        self._snowflakes = snowflakes
-        self._mint = mint
-        self._keys = keys
-        self._system_messages = system_messages
-        self._audit_log = audit_log
-        self._addresses = addresses
-        self._crossposting = crossposting
-        self._settings = settings
+    _core: Core
+    _system_messages: SystemMessages
+    _crossposting: Crossposting
 
     async def crosspost(self, principal: Principal, channel_id: int, message_id: int) -> dict[str, Any]:
         """Publish a message of an announcement channel: one's own, or with MANAGE_MESSAGES anyone's. Whoever follows
@@ -112,9 +83,9 @@ class Announcements:
         """
         access = self._source(principal, channel_id)
         access.require(SEND_MESSAGES)
-        access.require_voice(self._clock.now_ms())
+        access.require_voice(self._core.clock.now_ms())
         floor = access.history_floor()
-        message = messages.by_id(self._database.reader, channel_id, message_id)
+        message = messages.by_id(self._core.database.reader, channel_id, message_id)
         if message is None or floor is None or message_id < floor:
             raise ApiError("UNKNOWN_MESSAGE")
         if message.author_id != principal.user_id or message.webhook_id is not None:
@@ -136,15 +107,15 @@ class Announcements:
             return _Published(after, stored, for_caller, is_new)
 
         def then(published: _Published) -> None:
-            renewed = self._access.renewed(access)
+            renewed = self._core.access.renewed(access)
             if renewed is None or not published.is_new:
                 return
-            wire = published.stored.wire(published.message, self._addresses)
-            self._bus.publish(message_updated(renewed, published.message, wire))
+            wire = published.stored.wire(published.message, self._core.media_addresses)
+            self._core.bus.publish(message_updated(renewed, published.message, wire))
             self._crossposting.look_again()
 
-        published = await self._database.write(unit, then)
-        return published.for_caller.wire(published.message, self._addresses, floor)
+        published = await self._core.database.write(unit, then)
+        return published.for_caller.wire(published.message, self._core.media_addresses, floor)
 
     async def follow(
         self, principal: Principal, channel_id: int, target_id: int, reason: str | None = None
@@ -158,7 +129,7 @@ class Announcements:
         :raises InvalidFormBody: INVALID_FORMAT at `webhook_channel_id` for the channel itself.
         """
         source = self._source(principal, channel_id)
-        target = self._access.guild_channel(principal, target_id, MANAGE_WEBHOOKS)
+        target = self._core.access.guild_channel(principal, target_id, MANAGE_WEBHOOKS)
         if is_switched_off(target.state.guild.features):
             raise ApiError("FEATURE_TEMPORARILY_DISABLED")
         if target.channel.type not in FOLLOWING_TYPES:
@@ -178,7 +149,7 @@ class Announcements:
             self._require_room(connection, webhook)
             webhooks.insert(connection, webhook)
             crossposts.insert_follow(connection, Follow(webhook.id, source.state.id, channel_id))
-            entry = self._audit_log.record(
+            entry = self._core.audit_log.record(
                 connection,
                 webhook.guild_id,
                 AuditAction.WEBHOOK_CREATE,
@@ -191,17 +162,17 @@ class Announcements:
         def then(followed: _Followed) -> None:
             if followed.entry is None:
                 return
-            self._audit_log.publish(followed.entry)
+            self._core.audit_log.publish(followed.entry)
             data = {"guild_id": str(webhook.guild_id), "channel_id": str(target_id)}
-            self._bus.publish(Event(EventName.WEBHOOKS_UPDATE, data, ToChannel(webhook.guild_id, target_id)))
+            self._core.bus.publish(Event(EventName.WEBHOOKS_UPDATE, data, ToChannel(webhook.guild_id, target_id)))
             self._system_messages.publish(target, followed.told)
 
-        followed = await self._database.write(unit, then)
+        followed = await self._core.database.write(unit, then)
         return {"channel_id": str(channel_id), "webhook_id": str(followed.webhook_id)}
 
     def _source(self, principal: Principal, channel_id: int) -> GuildChannelAccess:
         """An announcement channel that the caller sees, in a guild where publishing is not switched off."""
-        access = self._access.guild_channel(principal, channel_id)
+        access = self._core.access.guild_channel(principal, channel_id)
         if is_switched_off(access.state.guild.features):
             raise ApiError("FEATURE_TEMPORARILY_DISABLED")
         if access.channel.type != ChannelType.GUILD_ANNOUNCEMENT:
@@ -210,7 +181,7 @@ class Announcements:
 
     def _webhook(self, principal: Principal, source: GuildChannelAccess, target: GuildChannelAccess) -> Webhook:
         """The webhook to be. It has a token that nobody is told, so nobody else writes in its name."""
-        webhook_id = self._snowflakes()
+        webhook_id = self._core.snowflakes()
         name = f"{source.state.guild.name} #{source.channel.name}"
         return Webhook(
             id=webhook_id,
@@ -218,12 +189,12 @@ class Announcements:
             channel_id=target.channel.id,
             user_id=principal.user_id,
             name=name[:WEBHOOK_NAME_CHARACTERS].strip(),
-            sealed_token=self._keys.seal(SEALED_FOR, self._mint.secret().encode(), str(webhook_id).encode()),
+            sealed_token=self._core.keys.seal(SEALED_FOR, self._core.mint.secret().encode(), str(webhook_id).encode()),
             type=CHANNEL_FOLLOWER,
         )
 
     def _require_room(self, connection: sqlite3.Connection, webhook: Webhook) -> None:
-        limits = self._settings.limits
+        limits = self._core.settings.limits
         if webhooks.count_of_channel(connection, webhook.channel_id) >= limits.max_webhooks_per_channel:
             raise ApiError("MAX_WEBHOOKS_PER_CHANNEL")
         if webhooks.count_of_guild(connection, webhook.guild_id) >= limits.max_webhooks_per_guild:

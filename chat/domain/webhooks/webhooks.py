@@ -15,21 +15,18 @@ from typing import Any, Final
 
 import attrs
 
-from chat.auth.keys import Keys
 from chat.auth.principal import Principal
-from chat.auth.tokens import TokenMint
 from chat.bus.audience import ToChannel
-from chat.bus.bus import Bus, Event
-from chat.config import Settings
+from chat.bus.bus import Event
+from chat.domain.core import Core
 from chat.domain.messages.message_drafts import MessageDraft, MessageEdit, require_message_channel
 from chat.domain.messages.message_senders import webhook_sender
 from chat.domain.messages.messages import Messages
-from chat.domain.policy.instance_policy import InstancePolicy
 from chat.domain.policy.media_library import AVATARS, MediaLibrary
 from chat.domain.policy.repeated_values import without_repeated
-from chat.domain.standing.access import Access, GuildChannelAccess
-from chat.domain.standing.audit_log import Actor, AuditLog, changes_between
-from chat.domain.standing.guild_states import GuildStates, Member
+from chat.domain.standing.access import GuildChannelAccess
+from chat.domain.standing.audit_log import Actor, changes_between
+from chat.domain.standing.guild_states import Member
 from chat.domain.standing.thread_access import ThreadAccess, permissions_in_thread
 from chat.domain.threads.posts import Posts
 from chat.domain.threads.threads import NewThread
@@ -41,9 +38,7 @@ from chat.registries.audit_actions import AuditAction
 from chat.registries.channel_types import THREAD_ONLY_CHANNEL_TYPES
 from chat.registries.events import EventName
 from chat.registries.permissions import Permission
-from chat.snowflake import SnowflakeGenerator
 from chat.store.accounts import accounts
-from chat.store.database import Database
 from chat.store.guard import claim
 from chat.store.guilds import channels
 from chat.store.guilds.channels import Channel
@@ -101,38 +96,14 @@ class Place:
 class Webhooks:
     """The operations on webhooks."""
 
-    def __init__(
-        self,
-        database: Database,
-        guild_states: GuildStates,
-        access: Access,
-        messages: Messages,
-        posts: Posts,
-        media: MediaLibrary,
-        bus: Bus,
-        snowflakes: SnowflakeGenerator,
-        mint: TokenMint,
-        keys: Keys,
-        audit_log: AuditLog,
-        settings: Settings,
-        policy: InstancePolicy,
-    ) -> None:
-        self._database = database
-        self._guild_states = guild_states
-        self._access = access
+    def __init__(self, core: Core, messages: Messages, posts: Posts, media: MediaLibrary) -> None:
+        self._core = core
         self._messages = messages
         self._posts = posts
         self._media = media
-        self._bus = bus
-        self._snowflakes = snowflakes
-        self._mint = mint
-        self._keys = keys
-        self._audit_log = audit_log
-        self._settings = settings
-        self._policy = policy
-        self._unknown = mint.secret().encode()
+        self._unknown = core.mint.secret().encode()
         # Compared with where there is no webhook, so that both cases take the same path.
-        self._nobodys = Webhook(0, 0, 0, 0, "", keys.seal(SEALED_FOR, self._unknown, b"0"))
+        self._nobodys = Webhook(0, 0, 0, 0, "", core.keys.seal(SEALED_FOR, self._unknown, b"0"))
 
     # By those who manage webhooks
 
@@ -145,18 +116,18 @@ class Webhooks:
             MAX_WEBHOOKS_PER_GUILD.
         :raises InvalidFormBody: WEBHOOK_NAME_LENGTH_INVALID at `name`; at `avatar` as `MediaLibrary.new_image`.
         """
-        access = self._access.guild_channel(principal, channel_id, MANAGE_WEBHOOKS)
+        access = self._core.access.guild_channel(principal, channel_id, MANAGE_WEBHOOKS)
         _require_takes_webhooks(access.channel)
-        webhook_id, token = self._snowflakes(), self._mint.secret()
+        webhook_id, token = self._core.snowflakes(), self._core.mint.secret()
         webhook = Webhook(
             id=webhook_id,
             guild_id=access.state.id,
             channel_id=channel_id,
             user_id=principal.user_id,
             name=self._name(name),
-            sealed_token=self._keys.seal(SEALED_FOR, token.encode(), str(webhook_id).encode()),
+            sealed_token=self._core.keys.seal(SEALED_FOR, token.encode(), str(webhook_id).encode()),
         )
-        limits = self._settings.limits
+        limits = self._core.settings.limits
 
         async with self._new_avatar(webhook_id, avatar) as asset:
             made = webhook if asset is None else attrs.evolve(webhook, avatar=asset.hash)
@@ -172,7 +143,7 @@ class Webhooks:
                     assets.insert(connection, asset)
                 return self._record(connection, Actor(principal.user_id, reason), None, made)
 
-            await self._database.write(unit, lambda entry: self._tell(made.guild_id, entry, channel_id))
+            await self._core.database.write(unit, lambda entry: self._tell(made.guild_id, entry, channel_id))
         return webhook_object(made, token, principal.account)
 
     async def of_channel(self, principal: Principal, channel_id: int) -> list[dict[str, Any]]:
@@ -180,8 +151,10 @@ class Webhooks:
 
         :raises ApiError: as `Access.guild_channel`.
         """
-        hidden = self._access.guild_channel(principal, channel_id, MANAGE_WEBHOOKS).state.hidden_from(principal.user_id)
-        return await self._database.read(
+        hidden = self._core.access.guild_channel(principal, channel_id, MANAGE_WEBHOOKS).state.hidden_from(
+            principal.user_id
+        )
+        return await self._core.database.read(
             lambda connection: self._shown(connection, webhooks.of_channel(connection, channel_id), hidden)
         )
 
@@ -190,7 +163,7 @@ class Webhooks:
 
         :raises ApiError: as `Access.guild`.
         """
-        access = self._access.guild(principal, guild_id, MANAGE_WEBHOOKS)
+        access = self._core.access.guild(principal, guild_id, MANAGE_WEBHOOKS)
         open_to = access.state.channels_with(principal.user_id, MANAGE_WEBHOOKS)
         hidden = access.state.hidden_from(principal.user_id)
 
@@ -198,7 +171,7 @@ class Webhooks:
             present = webhooks.of_guild(connection, guild_id)
             return self._shown(connection, [webhook for webhook in present if webhook.channel_id in open_to], hidden)
 
-        return await self._database.read(shown)
+        return await self._core.database.read(shown)
 
     def get(self, principal: Principal, webhook_id: int) -> dict[str, Any]:
         """One webhook.
@@ -218,7 +191,7 @@ class Webhooks:
         """
         webhook = self._managed(principal, webhook_id)
         if change.channel_id is not None and change.channel_id != webhook.channel_id:
-            target = self._access.guild_channel(principal, change.channel_id, MANAGE_WEBHOOKS)
+            target = self._core.access.guild_channel(principal, change.channel_id, MANAGE_WEBHOOKS)
             _require_takes_webhooks(target.channel)
             if target.state.id != webhook.guild_id:
                 raise ApiError("UNKNOWN_CHANNEL")
@@ -239,7 +212,7 @@ class Webhooks:
 
         :raises ApiError: UNKNOWN_WEBHOOK, in the same time whether the id or the token is wrong.
         """
-        webhook = webhooks.by_id(self._database.reader, webhook_id)
+        webhook = webhooks.by_id(self._core.database.reader, webhook_id)
         known = self._token(self._nobodys if webhook is None else webhook)
         if not hmac.compare_digest(known, token.encode()) or webhook is None:
             raise ApiError("UNKNOWN_WEBHOOK")
@@ -312,7 +285,7 @@ class Webhooks:
         access = self.channel_of(webhook)
         if thread_id is None:
             return access
-        reader = self._database.reader
+        reader = self._core.database.reader
         thread = threads.by_id(reader, thread_id)
         if thread is None or (thread.channel.guild_id, thread.channel.parent_id) != (
             access.state.id,
@@ -336,11 +309,11 @@ class Webhooks:
         :raises ApiError: UNKNOWN_WEBHOOK when the channel is gone; ACCESS_DENIED, MISSING_ACCESS for a guild that is
             not to be entered now.
         """
-        state = self._guild_states.get(webhook.guild_id)
+        state = self._core.guild_states.get(webhook.guild_id)
         channel = None if state is None else state.channels.get(webhook.channel_id)
         if state is None or channel is None:
             raise ApiError("UNKNOWN_WEBHOOK")
-        if state.id in self._guild_states.missing_guild_ids:
+        if state.id in self._core.guild_states.missing_guild_ids:
             raise ApiError("ACCESS_DENIED")
         if state.unavailable_for(False):
             raise ApiError("MISSING_ACCESS")
@@ -350,10 +323,10 @@ class Webhooks:
     # What both have in common
 
     def _managed(self, principal: Principal, webhook_id: int) -> Webhook:
-        webhook = webhooks.by_id(self._database.reader, webhook_id)
+        webhook = webhooks.by_id(self._core.database.reader, webhook_id)
         if webhook is None:
             raise ApiError("UNKNOWN_WEBHOOK")
-        self._access.guild_channel(principal, webhook.channel_id, MANAGE_WEBHOOKS)
+        self._core.access.guild_channel(principal, webhook.channel_id, MANAGE_WEBHOOKS)
         return webhook
 
     async def _change(self, webhook: Webhook, change: WebhookChange, actor: Actor | None) -> Webhook:
@@ -384,13 +357,13 @@ class Webhooks:
                 before, after, entry = result
                 self._tell(webhook.guild_id, entry, *{before.channel_id, after.channel_id})
 
-            _, after, _ = await self._database.write(unit, then)
+            _, after, _ = await self._core.database.write(unit, then)
         return after
 
     def _require_room(self, connection: sqlite3.Connection, webhook_id: int, channel_id: int) -> None:
         present = webhooks.of_channel(connection, channel_id)
         comes_from_elsewhere = all(other.id != webhook_id for other in present)
-        if comes_from_elsewhere and len(present) >= self._settings.limits.max_webhooks_per_channel:
+        if comes_from_elsewhere and len(present) >= self._core.settings.limits.max_webhooks_per_channel:
             raise ApiError("MAX_WEBHOOKS_PER_CHANNEL")
 
     async def _delete(self, webhook: Webhook, actor: Actor | None) -> None:
@@ -399,7 +372,7 @@ class Webhooks:
                 raise ApiError("UNKNOWN_WEBHOOK")
             return self._record(connection, actor, webhook, None)
 
-        await self._database.write(unit, lambda entry: self._tell(webhook.guild_id, entry, webhook.channel_id))
+        await self._core.database.write(unit, lambda entry: self._tell(webhook.guild_id, entry, webhook.channel_id))
 
     def _record(
         self, connection: sqlite3.Connection, actor: Actor | None, before: Webhook | None, after: Webhook | None
@@ -414,7 +387,7 @@ class Webhooks:
             action = AuditAction.WEBHOOK_CREATE
         elif after is None:
             action = AuditAction.WEBHOOK_DELETE
-        return self._audit_log.record(
+        return self._core.audit_log.record(
             connection, webhook.guild_id, action, actor, target_id=webhook.id, changes=changes
         )
 
@@ -432,10 +405,10 @@ class Webhooks:
             parsed(url)
         except OutsideRefused:
             raise InvalidFormBody.at("avatar_url", "INVALID_FORMAT") from None
-        self._policy.require_unblocked(url)
+        self._core.policy.require_unblocked(url)
         asset = self._media.outside_image(AVATARS, webhook.id, url)
-        if assets.find(self._database.reader, AVATARS, webhook.id, asset.hash) is None:
-            await self._database.write(lambda connection: assets.insert(connection, asset))
+        if assets.find(self._core.database.reader, AVATARS, webhook.id, asset.hash) is None:
+            await self._core.database.write(lambda connection: assets.insert(connection, asset))
         return asset
 
     def _name(self, text: str, *, path: str = "name") -> str:
@@ -447,19 +420,19 @@ class Webhooks:
         name = tidy(text)
         if not 1 <= len(name) <= NAME_CHARACTERS:
             raise InvalidFormBody.at(path, "WEBHOOK_NAME_LENGTH_INVALID")
-        self._policy.require_unblocked_profile(name)
+        self._core.policy.require_unblocked_profile(name)
         return name
 
     def _tell(self, guild_id: int, entry: AuditLogEntry | None, *channel_ids: int) -> None:
-        self._audit_log.publish(entry)
+        self._core.audit_log.publish(entry)
         for channel_id in sorted(channel_ids):
             data = {"guild_id": str(guild_id), "channel_id": str(channel_id)}
-            self._bus.publish(Event(EventName.WEBHOOKS_UPDATE, data, ToChannel(guild_id, channel_id)))
+            self._core.bus.publish(Event(EventName.WEBHOOKS_UPDATE, data, ToChannel(guild_id, channel_id)))
 
     def _shown_to(self, principal: Principal, webhook: Webhook) -> dict[str, Any]:
-        state = self._guild_states.get(webhook.guild_id)
+        state = self._core.guild_states.get(webhook.guild_id)
         hidden = frozenset() if state is None else state.hidden_from(principal.user_id)
-        return self._shown(self._database.reader, [webhook], hidden)[0]
+        return self._shown(self._core.database.reader, [webhook], hidden)[0]
 
     def _shown(
         self, connection: sqlite3.Connection, found: list[Webhook], hidden: frozenset[int]
@@ -474,7 +447,7 @@ class Webhooks:
         ]
 
     def _token(self, webhook: Webhook) -> bytes:
-        token = self._keys.open(SEALED_FOR, webhook.sealed_token, str(webhook.id).encode())
+        token = self._core.keys.open(SEALED_FOR, webhook.sealed_token, str(webhook.id).encode())
         # Sealed with another key: the directory's signing key was replaced. No token fits any more.
         return self._unknown if token is None else token
 

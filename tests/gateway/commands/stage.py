@@ -12,11 +12,10 @@ import trio
 from chat.auth.principal import Principal
 from chat.bus.audience import ToGuild
 from chat.bus.bus import Event, GuildStateChanged
-from chat.domain.accounts.account_states import find_partial_user
 from chat.domain.presence.presences import Presences, SessionPresence
 from chat.domain.presence.voice_states import VoiceStates
 from chat.domain.standing.rosters import Rosters
-from chat.domain.standing.user_objects import partial_user
+from chat.domain.standing.user_objects import find_partial_user, partial_user
 from chat.gateway.commands.handler import CommandHandler
 from chat.gateway.fanout import Fanout
 from chat.gateway.guild_payloads import GuildPayloads

@@ -8,6 +8,7 @@ from chat.api import buckets
 from chat.api.operation import Policy, Request, Routes
 from chat.api.schemas.shapes import NOTHING
 from chat.api.sudo import SudoFields
+from chat.domain.accounts.assemble import AccountsArea
 
 routes = Routes()
 
@@ -25,9 +26,9 @@ class CloseAccount(SudoFields):
     body=CloseAccount,
     answers=NOTHING,
 )
-async def disable_own_account(request: Request, body: CloseAccount) -> None:
+async def disable_own_account(request: Request, accounts: AccountsArea, body: CloseAccount) -> None:
     """Sign out everywhere until the holder signs in again; sudo mode, without a token in the answer."""
-    await request.services.account_closing.disable(request.principal.account, request.proof(body))
+    await accounts.account_closing.disable(request.principal.account, request.proof(body))
 
 
 @routes.operation(
@@ -38,6 +39,6 @@ async def disable_own_account(request: Request, body: CloseAccount) -> None:
     body=CloseAccount,
     answers=NOTHING,
 )
-async def delete_own_account(request: Request, body: CloseAccount) -> None:
+async def delete_own_account(request: Request, accounts: AccountsArea, body: CloseAccount) -> None:
     """Have the account erased, unless its holder signs in again before the date; sudo mode."""
-    await request.services.account_closing.delete(request.principal.account, request.proof(body))
+    await accounts.account_closing.delete(request.principal.account, request.proof(body))

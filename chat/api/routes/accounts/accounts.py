@@ -14,6 +14,7 @@ from chat.api.schemas.accounts.users import PARTIAL_USER, PRIVATE_USER
 from chat.api.schemas.shapes import BOOLEAN, record
 from chat.api.sudo import SudoFields
 from chat.domain.accounts.accounts import CredentialChange
+from chat.domain.accounts.assemble import AccountsArea
 from chat.domain.policy.profiles import MARKS, TagChange
 from chat.domain.signing_in.address_wishes import AddressWish
 from chat.errors import InvalidFormBody, RateLimited
@@ -101,9 +102,9 @@ class WantedTag:
 @routes.operation(
     "GET", "/v1/users/@me", policy=Policy.USER, scope=Scope.IDENTIFY, bucket=buckets.USER_OWN, answers=PRIVATE_USER
 )
-async def get_own_account(request: Request) -> object:
+async def get_own_account(request: Request, accounts: AccountsArea) -> object:
     """The caller's account, as it sees itself."""
-    return request.services.accounts.of_caller(request.principal)
+    return accounts.accounts.of_caller(request.principal)
 
 
 @routes.operation(
@@ -115,15 +116,15 @@ async def get_own_account(request: Request) -> object:
     images=True,
     answers=PRIVATE_USER,
 )
-async def change_own_account(request: Request, body: ChangeOwnAccount) -> object:
+async def change_own_account(request: Request, accounts: AccountsArea, body: ChangeOwnAccount) -> object:
     """Change the caller's account; another password (sudo mode) ends all its sign-ins."""
     credentials = _credential_change(request, body)
     if body.username is not None and body.username != request.principal.account.username:
         _limit_username_changes(request)
-    account = await request.services.accounts.change(
+    account = await accounts.accounts.change(
         request.principal, profile_of(body), TagChange(body.username, body.discriminator), credentials, _marks(body)
     )
-    return request.services.accounts.own(account)
+    return accounts.accounts.own(account)
 
 
 @routes.operation(
@@ -134,9 +135,9 @@ async def change_own_account(request: Request, body: ChangeOwnAccount) -> object
     query=WantedTag,
     answers=record({"taken": BOOLEAN}),
 )
-async def check_tag(request: Request, query: WantedTag) -> object:
+async def check_tag(request: Request, accounts_area: AccountsArea, query: WantedTag) -> object:
     """Whether somebody has a tag; the caller's own is not in its way."""
-    accounts = request.services.accounts
+    accounts = accounts_area.accounts
     return {"taken": accounts.is_taken(request.principal, query.username, query.discriminator)}
 
 
@@ -147,16 +148,16 @@ async def check_tag(request: Request, query: WantedTag) -> object:
     bucket=buckets.TERMS_ACCEPTANCE,
     answers=PRIVATE_USER,
 )
-async def accept_terms(request: Request) -> object:
+async def accept_terms(request: Request, accounts: AccountsArea) -> object:
     """Agree to the terms of service and the privacy policy as they stand."""
-    account = await request.services.accounts.accept_terms(request.principal)
-    return request.services.accounts.own(account)
+    account = await accounts.accounts.accept_terms(request.principal)
+    return accounts.accounts.own(account)
 
 
 @routes.operation("GET", "/v1/users/{user_id}", policy=Policy.USER, bucket=buckets.USER, answers=PARTIAL_USER)
-async def get_account(request: Request, user_id: int) -> object:
+async def get_account(request: Request, accounts: AccountsArea, user_id: int) -> object:
     """Any account, as others see it."""
-    return request.services.accounts.get(user_id)
+    return accounts.accounts.get(user_id)
 
 
 def _credential_change(request: Request, body: ChangeOwnAccount) -> CredentialChange | None:

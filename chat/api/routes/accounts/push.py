@@ -10,6 +10,7 @@ from chat.api import buckets
 from chat.api.fields import Exact, Length
 from chat.api.operation import Policy, Request, Routes
 from chat.api.schemas.accounts.push import PUSH_SUBSCRIBED, PUSH_SUBSCRIPTIONS, PUSH_UNSUBSCRIBED
+from chat.domain.accounts.assemble import AccountsArea
 
 routes = Routes()
 
@@ -43,9 +44,9 @@ class Subscribe:
     body=Subscribe,
     answers=PUSH_SUBSCRIBED,
 )
-async def subscribe_to_push(request: Request, body: Subscribe) -> object:
+async def subscribe_to_push(request: Request, accounts: AccountsArea, body: Subscribe) -> object:
     """Tell a browser of messages while the caller uses no client."""
-    return await request.services.push_subscriptions.subscribe(
+    return await accounts.push_subscriptions.subscribe(
         request.principal, body.endpoint, body.keys.p256dh, body.keys.auth, body.user_agent
     )
 
@@ -57,9 +58,9 @@ async def subscribe_to_push(request: Request, body: Subscribe) -> object:
     bucket=buckets.PUSH,
     answers=PUSH_SUBSCRIPTIONS,
 )
-async def list_push_subscriptions(request: Request) -> object:
+async def list_push_subscriptions(request: Request, accounts: AccountsArea) -> object:
     """The browsers that are told, the one that subscribed first at the front."""
-    return {"subscriptions": request.services.push_subscriptions.of_user(request.principal.user_id)}
+    return {"subscriptions": accounts.push_subscriptions.of_user(request.principal.user_id)}
 
 
 @routes.operation(
@@ -69,7 +70,7 @@ async def list_push_subscriptions(request: Request) -> object:
     bucket=buckets.PUSH_CHANGE,
     answers=PUSH_UNSUBSCRIBED,
 )
-async def unsubscribe_from_push(request: Request, subscription: str) -> object:
+async def unsubscribe_from_push(request: Request, accounts: AccountsArea, subscription: str) -> object:
     """Tell a browser no more. Of one that was not told, or is forgotten already, the answer is the same."""
-    await request.services.push_subscriptions.unsubscribe(request.principal.user_id, subscription)
+    await accounts.push_subscriptions.unsubscribe(request.principal.user_id, subscription)
     return {"success": True}

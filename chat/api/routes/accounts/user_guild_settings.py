@@ -11,6 +11,7 @@ from chat.api.fields import OMITTED, Items, Maybe, Range, Snowflake, Timestamp, 
 from chat.api.operation import Bucket, Policy, Request, Routes
 from chat.api.schemas.accounts.users import USER_GUILD_SETTINGS
 from chat.clock import iso_timestamp
+from chat.domain.accounts.assemble import AccountsArea
 
 routes = Routes()
 
@@ -71,9 +72,9 @@ class ChangeGuildSettings:
     body=ChangeGuildSettings,
     answers=USER_GUILD_SETTINGS,
 )
-async def change_settings_outside_guilds(request: Request, body: ChangeGuildSettings) -> object:
+async def change_settings_outside_guilds(request: Request, accounts: AccountsArea, body: ChangeGuildSettings) -> object:
     """Change the caller's settings for conversations outside of guilds; answers all of them."""
-    return await request.services.user_guild_settings.change(request.principal, None, _wire(body))
+    return await accounts.user_guild_settings.change(request.principal, None, _wire(body))
 
 
 @routes.operation(
@@ -84,9 +85,11 @@ async def change_settings_outside_guilds(request: Request, body: ChangeGuildSett
     body=ChangeGuildSettings,
     answers=USER_GUILD_SETTINGS,
 )
-async def change_guild_settings(request: Request, guild_id: int, body: ChangeGuildSettings) -> object:
+async def change_guild_settings(
+    request: Request, accounts: AccountsArea, guild_id: int, body: ChangeGuildSettings
+) -> object:
     """Change the caller's settings for a guild; answers all of them."""
-    return await request.services.user_guild_settings.change(request.principal, guild_id, _wire(body))
+    return await accounts.user_guild_settings.change(request.principal, guild_id, _wire(body))
 
 
 def _wire(body: ChangeGuildSettings) -> Mapping[str, Any]:

@@ -7,6 +7,7 @@ import attrs
 from chat.api import buckets
 from chat.api.operation import Policy, Request, Routes
 from chat.api.schemas.shapes import NOTHING, SNOWFLAKE, TEXT, mapped, record
+from chat.domain.accounts.assemble import AccountsArea
 
 routes = Routes()
 
@@ -25,9 +26,9 @@ class WriteNote:
     bucket=buckets.NOTES,
     answers=mapped(TEXT, names=SNOWFLAKE),
 )
-async def list_notes(request: Request) -> object:
+async def list_notes(request: Request, accounts: AccountsArea) -> object:
     """The caller's notes, by the ids of those whom they are about."""
-    return request.services.user_notes.of_user(request.principal.user_id)
+    return accounts.user_notes.of_user(request.principal.user_id)
 
 
 @routes.operation(
@@ -37,9 +38,9 @@ async def list_notes(request: Request) -> object:
     bucket=buckets.NOTES,
     answers=record({"note": TEXT}),
 )
-async def get_note(request: Request, user_id: int) -> object:
+async def get_note(request: Request, accounts: AccountsArea, user_id: int) -> object:
     """The caller's note about an account."""
-    return {"note": request.services.user_notes.get(request.principal.user_id, user_id)}
+    return {"note": accounts.user_notes.get(request.principal.user_id, user_id)}
 
 
 @routes.operation(
@@ -50,6 +51,6 @@ async def get_note(request: Request, user_id: int) -> object:
     body=WriteNote,
     answers=NOTHING,
 )
-async def put_note(request: Request, user_id: int, body: WriteNote) -> None:
+async def put_note(request: Request, accounts: AccountsArea, user_id: int, body: WriteNote) -> None:
     """Note something about an account."""
-    await request.services.user_notes.put(request.principal.user_id, user_id, body.note)
+    await accounts.user_notes.put(request.principal.user_id, user_id, body.note)

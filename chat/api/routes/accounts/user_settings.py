@@ -14,6 +14,9 @@ from chat.api.operation import Policy, Request, Routes
 from chat.api.routes.accounts.accounts import Color
 from chat.api.schemas.accounts.users import PRIVATE_USER, USER_SETTINGS
 from chat.clock import iso_timestamp
+from chat.domain.accounts.assemble import AccountsArea
+from chat.domain.core import Core
+from chat.domain.people.assemble import PeopleArea
 from chat.errors import InvalidFormBody
 
 routes = Routes()
@@ -125,9 +128,9 @@ IDS: Final = frozenset(
 @routes.operation(
     "GET", "/v1/users/@me/settings", policy=Policy.USER_ONLY, bucket=buckets.USER_SETTINGS, answers=USER_SETTINGS
 )
-async def get_settings(request: Request) -> object:
+async def get_settings(request: Request, accounts: AccountsArea) -> object:
     """The caller's settings."""
-    return request.services.user_settings.of_user(request.principal.user_id)
+    return accounts.user_settings.of_user(request.principal.user_id)
 
 
 @routes.operation(
@@ -138,14 +141,14 @@ async def get_settings(request: Request) -> object:
     body=ChangeSettings,
     answers=USER_SETTINGS,
 )
-async def change_settings(request: Request, body: ChangeSettings) -> object:
+async def change_settings(request: Request, core: Core, accounts: AccountsArea, body: ChangeSettings) -> object:
     """Change the caller's settings; answers all of them."""
     changes = {name: value for name, value in attrs.asdict(body, recurse=False).items() if value is not OMITTED}
     status = changes.get("custom_status")
-    if status is not None and status.expires_at is not None and status.expires_at <= request.services.clock.now_ms():
+    if status is not None and status.expires_at is not None and status.expires_at <= core.clock.now_ms():
         raise InvalidFormBody.at("custom_status.expires_at", "INVALID_FORMAT")
     wire = {name: _wire(name, value) for name, value in changes.items()}
-    return await request.services.user_settings.change(request.principal.user_id, wire)
+    return await accounts.user_settings.change(request.principal.user_id, wire)
 
 
 @routes.operation(
@@ -156,10 +159,12 @@ async def change_settings(request: Request, body: ChangeSettings) -> object:
     body=ShareVoiceActivity,
     answers=PRIVATE_USER,
 )
-async def share_voice_activity(request: Request, body: ShareVoiceActivity) -> object:
+async def share_voice_activity(
+    request: Request, accounts: AccountsArea, people: PeopleArea, body: ShareVoiceActivity
+) -> object:
     """Let all friends hear where the caller speaks, those to come too, or none of them."""
-    account = await request.services.friendships.share_voice_activity(request.principal, body.share_voice_activity)
-    return request.services.accounts.own(account)
+    account = await people.friendships.share_voice_activity(request.principal, body.share_voice_activity)
+    return accounts.accounts.own(account)
 
 
 def _wire(name: str, value: Any) -> Any:

@@ -12,6 +12,7 @@ from chat.api.fields import Exact, Length, Pattern, Snowflake
 from chat.api.operation import Policy, Request, Routes
 from chat.api.schemas.administration.administration import REPORTED
 from chat.api.schemas.shapes import NOTHING, TEXT, record
+from chat.domain.administration.assemble import AdministrationArea
 from chat.domain.administration.outside_reports import ReportedThing, Reporter
 from chat.domain.administration.reports import NewReport
 from chat.domain.policy import account_rules
@@ -70,11 +71,9 @@ class ReportGuild(Reported):
     body=ReportUser,
     answers=REPORTED,
 )
-async def report_user(request: Request, body: ReportUser) -> object:
+async def report_user(request: Request, administration: AdministrationArea, body: ReportUser) -> object:
     """Report an account."""
-    return await request.services.administration.reports.report_user(
-        request.principal, body.user_id, body.guild_id, body.new()
-    )
+    return await administration.reports.report_user(request.principal, body.user_id, body.guild_id, body.new())
 
 
 @routes.operation(
@@ -85,11 +84,9 @@ async def report_user(request: Request, body: ReportUser) -> object:
     body=ReportMessage,
     answers=REPORTED,
 )
-async def report_message(request: Request, body: ReportMessage) -> object:
+async def report_message(request: Request, administration: AdministrationArea, body: ReportMessage) -> object:
     """Report a message."""
-    return await request.services.administration.reports.report_message(
-        request.principal, body.channel_id, body.message_id, body.new()
-    )
+    return await administration.reports.report_message(request.principal, body.channel_id, body.message_id, body.new())
 
 
 @routes.operation(
@@ -100,9 +97,9 @@ async def report_message(request: Request, body: ReportMessage) -> object:
     body=ReportGuild,
     answers=REPORTED,
 )
-async def report_guild(request: Request, body: ReportGuild) -> object:
+async def report_guild(request: Request, administration: AdministrationArea, body: ReportGuild) -> object:
     """Report a guild."""
-    return await request.services.administration.reports.report_guild(request.principal, body.guild_id, body.new())
+    return await administration.reports.report_guild(request.principal, body.guild_id, body.new())
 
 
 # Without an account
@@ -152,11 +149,11 @@ class ReportFromOutside(Reported):
     body=SendReportCode,
     answers=NOTHING,
 )
-async def send_report_code(request: Request, body: SendReportCode) -> None:
+async def send_report_code(request: Request, administration: AdministrationArea, body: SendReportCode) -> None:
     """Mail a code to the address of somebody who wants to report something without an account."""
     email = account_rules.email(body.email)
     request.limit(buckets.REPORT_CODES_TO_EMAIL, email_key(email))
-    await request.services.administration.outside_reports.send_code(email)
+    await administration.outside_reports.send_code(email)
 
 
 @routes.operation(
@@ -168,11 +165,11 @@ async def send_report_code(request: Request, body: SendReportCode) -> None:
     answers=record({"ticket": TEXT}),
     secret=True,
 )
-async def verify_report_code(request: Request, body: VerifyReportCode) -> object:
+async def verify_report_code(request: Request, administration: AdministrationArea, body: VerifyReportCode) -> object:
     """Take the code; the ticket is good for one report."""
     email = account_rules.email(body.email)
     request.limit(buckets.REPORT_CODES_TRIED, email_key(email))
-    return {"ticket": await request.services.administration.outside_reports.verify(email, body.code)}
+    return {"ticket": await administration.outside_reports.verify(email, body.code)}
 
 
 @routes.operation(
@@ -183,7 +180,7 @@ async def verify_report_code(request: Request, body: VerifyReportCode) -> object
     body=ReportFromOutside,
     answers=REPORTED,
 )
-async def report_from_outside(request: Request, body: ReportFromOutside) -> object:
+async def report_from_outside(request: Request, administration: AdministrationArea, body: ReportFromOutside) -> object:
     """Report something without an account."""
     reporter = Reporter(name=body.reporter_full_legal_name, country=body.reporter_country_of_residence)
-    return await request.services.administration.outside_reports.report(body.ticket, reporter, body.thing(), body.new())
+    return await administration.outside_reports.report(body.ticket, reporter, body.thing(), body.new())

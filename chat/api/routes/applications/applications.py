@@ -22,6 +22,7 @@ from chat.api.schemas.applications.applications import (
 from chat.api.schemas.shapes import NOTHING, either, listed
 from chat.api.sudo import SudoFields
 from chat.domain.applications.applications import NAME_LENGTH, BotChange, NewApplication
+from chat.domain.applications.assemble import ApplicationsArea
 from chat.domain.policy.profiles import TagChange
 
 routes = Routes()
@@ -74,9 +75,9 @@ class ChangeBot:
     bucket=buckets.APPLICATION_OWN,
     answers=OWN_APPLICATION,
 )
-async def get_application_of_bot(request: Request) -> object:
+async def get_application_of_bot(request: Request, applications: ApplicationsArea) -> object:
     """The application that the calling bot belongs to."""
-    return request.services.applications.of_bot(request.principal)
+    return applications.applications.of_bot(request.principal)
 
 
 @routes.operation(
@@ -88,7 +89,7 @@ async def get_application_of_bot(request: Request) -> object:
     answers=NEW_APPLICATION,
     secret=True,
 )
-async def create_application(request: Request, body: CreateApplication) -> object:
+async def create_application(request: Request, applications: ApplicationsArea, body: CreateApplication) -> object:
     """Create an application with its bot; tells the client secret and the bot token this once."""
     new = NewApplication(
         name=body.name,
@@ -96,7 +97,7 @@ async def create_application(request: Request, body: CreateApplication) -> objec
         bot_public=body.bot_public,
         bot_require_code_grant=body.bot_require_code_grant,
     )
-    return await request.services.applications.create(request.principal, new)
+    return await applications.applications.create(request.principal, new)
 
 
 @routes.operation(
@@ -107,11 +108,11 @@ async def create_application(request: Request, body: CreateApplication) -> objec
     answers=either(listed(APPLICATION), OWN_APPLICATION),
     name="list_oauth2_applications",
 )
-async def list_applications_or_get_own(request: Request) -> object:
+async def list_applications_or_get_own(request: Request, applications: ApplicationsArea) -> object:
     """A person's applications, oldest first; for a bot the one that it belongs to, which libraries ask for at login."""
     if request.principal.is_bot:
-        return request.services.applications.of_bot(request.principal)
-    return await request.services.applications.of_account(request.principal)
+        return applications.applications.of_bot(request.principal)
+    return await applications.applications.of_account(request.principal)
 
 
 @routes.operation(
@@ -121,9 +122,9 @@ async def list_applications_or_get_own(request: Request) -> object:
     bucket=buckets.APPLICATIONS,
     answers=listed(APPLICATION),
 )
-async def list_applications(request: Request) -> object:
+async def list_applications(request: Request, applications: ApplicationsArea) -> object:
     """The caller's applications, oldest first."""
-    return await request.services.applications.of_account(request.principal)
+    return await applications.applications.of_account(request.principal)
 
 
 @routes.operation(
@@ -133,9 +134,9 @@ async def list_applications(request: Request) -> object:
     bucket=buckets.APPLICATION,
     answers=APPLICATION,
 )
-async def get_application(request: Request, application_id: int) -> object:
+async def get_application(request: Request, applications: ApplicationsArea, application_id: int) -> object:
     """One of the caller's applications."""
-    return request.services.applications.get(request.principal, application_id)
+    return applications.applications.get(request.principal, application_id)
 
 
 @routes.operation(
@@ -146,12 +147,14 @@ async def get_application(request: Request, application_id: int) -> object:
     body=ChangeApplication,
     answers=APPLICATION,
 )
-async def change_application(request: Request, application_id: int, body: ChangeApplication) -> object:
+async def change_application(
+    request: Request, applications: ApplicationsArea, application_id: int, body: ChangeApplication
+) -> object:
     """Change one of the caller's applications."""
     changes = {name: value for name, value in attrs.asdict(body, recurse=False).items() if value is not OMITTED}
     if "redirect_uris" in changes:
         changes["redirect_uris"] = changes["redirect_uris"] or ()
-    return await request.services.applications.change(request.principal, application_id, changes)
+    return await applications.applications.change(request.principal, application_id, changes)
 
 
 @routes.operation(
@@ -162,9 +165,11 @@ async def change_application(request: Request, application_id: int, body: Change
     body=SudoFields,
     answers=NOTHING,
 )
-async def delete_application(request: Request, application_id: int, body: SudoFields) -> None:
+async def delete_application(
+    request: Request, applications: ApplicationsArea, application_id: int, body: SudoFields
+) -> None:
     """Delete an application and its bot; sudo mode."""
-    await request.services.applications.delete(request.principal, application_id, request.proof(body))
+    await applications.applications.delete(request.principal, application_id, request.proof(body))
 
 
 @routes.operation(
@@ -176,10 +181,10 @@ async def delete_application(request: Request, application_id: int, body: SudoFi
     images=True,
     answers=BOT,
 )
-async def change_bot(request: Request, application_id: int, body: ChangeBot) -> object:
+async def change_bot(request: Request, applications: ApplicationsArea, application_id: int, body: ChangeBot) -> object:
     """Change the bot account of an application."""
     change = BotChange(profile_of(body), TagChange(body.username, body.discriminator), body.bot_flags)
-    return await request.services.applications.change_bot(request.principal, application_id, change)
+    return await applications.applications.change_bot(request.principal, application_id, change)
 
 
 @routes.operation(
@@ -191,9 +196,11 @@ async def change_bot(request: Request, application_id: int, body: ChangeBot) -> 
     answers=BOT_TOKEN,
     secret=True,
 )
-async def reset_bot_token(request: Request, application_id: int, body: SudoFields) -> object:
+async def reset_bot_token(
+    request: Request, applications: ApplicationsArea, application_id: int, body: SudoFields
+) -> object:
     """Give the bot a new token; sudo mode."""
-    return await request.services.applications.reset_bot_token(request.principal, application_id, request.proof(body))
+    return await applications.applications.reset_bot_token(request.principal, application_id, request.proof(body))
 
 
 @routes.operation(
@@ -205,8 +212,8 @@ async def reset_bot_token(request: Request, application_id: int, body: SudoField
     answers=CLIENT_SECRET,
     secret=True,
 )
-async def reset_client_secret(request: Request, application_id: int, body: SudoFields) -> object:
+async def reset_client_secret(
+    request: Request, applications: ApplicationsArea, application_id: int, body: SudoFields
+) -> object:
     """Give the application a new client secret; sudo mode."""
-    return await request.services.applications.reset_client_secret(
-        request.principal, application_id, request.proof(body)
-    )
+    return await applications.applications.reset_client_secret(request.principal, application_id, request.proof(body))

@@ -37,6 +37,7 @@ from chat.api.schemas.shapes import (
     text,
 )
 from chat.auth.principal import CredentialKind
+from chat.domain.applications.assemble import ApplicationsArea
 from chat.domain.applications.oauth2_authorization import AuthorizationRequest
 from chat.domain.applications.oauth2_errors import NOT_STORED, OAuth2Error, OAuth2ErrorCode
 from chat.domain.applications.oauth2_tokens import CodeExchange
@@ -103,11 +104,11 @@ class RevokeAuthorizations:
     bucket=buckets.APPLICATION,
     answers=PUBLIC_APPLICATION,
 )
-async def get_public_application(request: Request, application_id: int) -> object:
+async def get_public_application(request: Request, applications: ApplicationsArea, application_id: int) -> object:
     """An application as the page that asks for consent shows it."""
     caller = request.caller
     viewer = caller.account if caller is not None and caller.kind is CredentialKind.SESSION else None
-    return request.services.oauth2_identity.public(application_id, viewer)
+    return applications.oauth2_identity.public(application_id, viewer)
 
 
 _WORD: Final = text(PARAMETER_LENGTH, minimum=1)
@@ -139,12 +140,12 @@ _ONE_TOKEN: Final = {
     parameters=record({}, optional=dict.fromkeys(_REQUEST_PARAMETERS, _WORD)),
     answers={302: NOTHING},
 )
-async def authorize(request: Request) -> Answer:
+async def authorize(request: Request, applications: ApplicationsArea) -> Answer:
     """Send a browser that brings an authorisation request to the page that asks for consent."""
     parameters = parameters_of(request.query_string)
     asked = AuthorizationRequest(**{name: parameters.get(name) for name in _REQUEST_PARAMETERS})
     query = request.query_string.decode("ascii")
-    return Answer(302, headers={"Location": request.services.oauth2_authorization.destination(asked, query)})
+    return Answer(302, headers={"Location": applications.oauth2_authorization.destination(asked, query)})
 
 
 @routes.operation(
@@ -156,9 +157,9 @@ async def authorize(request: Request) -> Answer:
     answers=record({"redirect_to": ADDRESS}),
     secret=True,
 )
-async def consent_to_application(request: Request, body: Consent) -> object:
+async def consent_to_application(request: Request, applications: ApplicationsArea, body: Consent) -> object:
     """Consent to an authorisation request."""
-    redirect_to = await request.services.oauth2_authorization.consent(
+    redirect_to = await applications.oauth2_authorization.consent(
         request.principal,
         body.request(),
         guild_id=body.guild_id,
@@ -178,17 +179,17 @@ async def consent_to_application(request: Request, body: Consent) -> object:
     answers=TOKENS,
     secret=True,
 )
-async def issue_tokens(request: Request) -> Answer:
+async def issue_tokens(request: Request, applications: ApplicationsArea) -> Answer:
     """Exchange an authorisation code or a refresh token."""
     form = await read_form(request)
     shown = client_credentials(request, form)
     match required(form, "grant_type"):
         case "authorization_code":
             presented = CodeExchange(required(form, "code"), required(form, "redirect_uri"), form.get("code_verifier"))
-            return _tokens(await request.services.oauth2_tokens.exchange(shown, presented))
+            return _tokens(await applications.oauth2_tokens.exchange(shown, presented))
         case "refresh_token":
             refresh_token = required(form, "refresh_token")
-            return _tokens(await request.services.oauth2_tokens.refresh(shown, refresh_token, form.get("scope")))
+            return _tokens(await applications.oauth2_tokens.refresh(shown, refresh_token, form.get("scope")))
         case _:
             raise OAuth2Error(
                 OAuth2ErrorCode.UNSUPPORTED_GRANT_TYPE, "grant_type is authorization_code or refresh_token."
@@ -204,11 +205,11 @@ async def issue_tokens(request: Request) -> Answer:
     accepts=_ONE_TOKEN,
     answers=record({}),
 )
-async def revoke_token(request: Request) -> Answer:
+async def revoke_token(request: Request, applications: ApplicationsArea) -> Answer:
     """End a token; 200 whether there was one or not (RFC 7009 2.2)."""
     form = await read_form(request)
     shown = client_credentials(request, form)
-    await request.services.oauth2_tokens.revoke(shown, required(form, "token"))
+    await applications.oauth2_tokens.revoke(shown, required(form, "token"))
     return _tokens({})
 
 
@@ -221,11 +222,11 @@ async def revoke_token(request: Request) -> Answer:
     accepts=_ONE_TOKEN,
     answers=INTROSPECTION,
 )
-async def introspect_token(request: Request) -> Answer:
+async def introspect_token(request: Request, applications: ApplicationsArea) -> Answer:
     """What a token is worth."""
     form = await read_form(request)
     shown = client_credentials(request, form)
-    return _tokens(request.services.oauth2_tokens.introspect(shown, required(form, "token")))
+    return _tokens(applications.oauth2_tokens.introspect(shown, required(form, "token")))
 
 
 @routes.operation(
@@ -245,17 +246,17 @@ async def introspect_token(request: Request) -> Answer:
     answers=USER_INFO,
     name="post_user_info",
 )
-async def get_user_info(request: Request) -> object:
+async def get_user_info(request: Request, applications: ApplicationsArea) -> object:
     """The account behind the access token."""
-    return request.services.oauth2_identity.user_info(request.principal)
+    return applications.oauth2_identity.user_info(request.principal)
 
 
 @routes.operation(
     "GET", "/v1/oauth2/@me", policy=Policy.OAUTH2, bucket=buckets.OAUTH2_IDENTITY, answers=CURRENT_AUTHORIZATION
 )
-async def get_current_authorization(request: Request) -> object:
+async def get_current_authorization(request: Request, applications: ApplicationsArea) -> object:
     """What the access token is for."""
-    return request.services.oauth2_identity.current(request.principal)
+    return applications.oauth2_identity.current(request.principal)
 
 
 @routes.operation(
@@ -265,9 +266,9 @@ async def get_current_authorization(request: Request) -> object:
     bucket=buckets.OAUTH2_AUTHORIZATIONS,
     answers=listed(AUTHORIZATION),
 )
-async def list_authorizations(request: Request) -> object:
+async def list_authorizations(request: Request, applications: ApplicationsArea) -> object:
     """The applications that can act for the caller."""
-    return await request.services.oauth2_identity.authorizations(request.principal)
+    return await applications.oauth2_identity.authorizations(request.principal)
 
 
 @routes.operation(
@@ -277,9 +278,9 @@ async def list_authorizations(request: Request) -> object:
     bucket=buckets.OAUTH2_AUTHORIZATIONS_END,
     answers=NOTHING,
 )
-async def end_authorization(request: Request, application_id: int) -> None:
+async def end_authorization(request: Request, applications: ApplicationsArea, application_id: int) -> None:
     """Take an authorisation back."""
-    await request.services.oauth2_identity.end(request.principal, application_id)
+    await applications.oauth2_identity.end(request.principal, application_id)
 
 
 @routes.operation(
@@ -290,10 +291,10 @@ async def end_authorization(request: Request, application_id: int) -> None:
     body=RevokeAuthorizations,
     answers=NOTHING,
 )
-async def end_authorizations(request: Request, body: RevokeAuthorizations) -> None:
+async def end_authorizations(request: Request, applications: ApplicationsArea, body: RevokeAuthorizations) -> None:
     """Take several authorisations back; those that were never given are passed over."""
     named = [*body.application_ids, *([] if body.application_id is None else [body.application_id])]
-    await request.services.oauth2_identity.end_all(request.principal, named)
+    await applications.oauth2_identity.end_all(request.principal, named)
 
 
 @routes.operation(

@@ -9,6 +9,7 @@ import attrs
 from chat.api.fields import Range, Snowflake
 from chat.api.operation import Bucket, Policy, Request, Routes
 from chat.api.schemas.guilds.guilds import AUDIT_LOG
+from chat.domain.core import Core
 from chat.store.standing.guild_audit_log import AuditLogPage
 
 routes = Routes()
@@ -33,7 +34,7 @@ class ReadAuditLog:
     query=ReadAuditLog,
     answers=AUDIT_LOG,
 )
-async def read_audit_log(request: Request, guild_id: int, query: ReadAuditLog) -> object:
+async def read_audit_log(request: Request, core: Core, guild_id: int, query: ReadAuditLog) -> object:
     """A page of the guild's audit log."""
     page = AuditLogPage(query.limit, query.before, query.after, query.user_id, query.action_type)
-    return await request.services.audit_log.read(request.principal, guild_id, page)
+    return await core.audit_log.read(request.principal, guild_id, page)

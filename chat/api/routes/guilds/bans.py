@@ -10,6 +10,7 @@ from chat.api.fields import Length, Range, Snowflake
 from chat.api.operation import Bucket, Policy, Request, Routes
 from chat.api.schemas.guilds.guilds import BAN
 from chat.api.schemas.shapes import NOTHING, listed
+from chat.domain.guilds.assemble import GuildsArea
 from chat.domain.guilds.bans import NewBan
 
 routes = Routes()
@@ -45,30 +46,30 @@ class PutBan:
 @routes.operation(
     "GET", "/v1/guilds/{guild_id}/bans", policy=Policy.USER, bucket=LIST, query=ListBans, answers=listed(BAN)
 )
-async def list_bans(request: Request, guild_id: int, query: ListBans) -> object:
+async def list_bans(request: Request, guilds: GuildsArea, guild_id: int, query: ListBans) -> object:
     """The guild's bans."""
-    return await request.services.bans.of_guild(request.principal, guild_id, after=query.after, limit=query.limit)
+    return await guilds.bans.of_guild(request.principal, guild_id, after=query.after, limit=query.limit)
 
 
 @routes.operation(
     "PUT", "/v1/guilds/{guild_id}/bans/{user_id}", policy=Policy.USER, bucket=CHANGE, body=PutBan, answers=NOTHING
 )
-async def ban_account(request: Request, guild_id: int, user_id: int, body: PutBan) -> None:
+async def ban_account(request: Request, guilds: GuildsArea, guild_id: int, user_id: int, body: PutBan) -> None:
     """Ban an account; a duration of 0 is for good."""
     seconds = body.delete_message_seconds
     if seconds is None:
         seconds = (body.delete_message_days or 0) * DAY_SECONDS
     new = NewBan(body.reason, seconds, body.ban_duration_seconds or None)
-    await request.services.bans.ban(request.principal, guild_id, user_id, new, request.audit_log_reason)
+    await guilds.bans.ban(request.principal, guild_id, user_id, new, request.audit_log_reason)
 
 
 @routes.operation("DELETE", "/v1/guilds/{guild_id}/bans/{user_id}", policy=Policy.USER, bucket=CHANGE, answers=NOTHING)
-async def lift_ban(request: Request, guild_id: int, user_id: int) -> None:
+async def lift_ban(request: Request, guilds: GuildsArea, guild_id: int, user_id: int) -> None:
     """Lift a ban."""
-    await request.services.bans.lift(request.principal, guild_id, user_id, request.audit_log_reason)
+    await guilds.bans.lift(request.principal, guild_id, user_id, request.audit_log_reason)
 
 
 @routes.operation("DELETE", "/v1/guilds/{guild_id}/members/{user_id}", policy=Policy.USER, bucket=KICK, answers=NOTHING)
-async def kick_member(request: Request, guild_id: int, user_id: int) -> None:
+async def kick_member(request: Request, guilds: GuildsArea, guild_id: int, user_id: int) -> None:
     """Remove a member."""
-    await request.services.bans.kick(request.principal, guild_id, user_id, request.audit_log_reason)
+    await guilds.bans.kick(request.principal, guild_id, user_id, request.audit_log_reason)

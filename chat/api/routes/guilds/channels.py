@@ -7,6 +7,8 @@ from chat.api.operation import Bucket, Policy, Request, Routes
 from chat.api.schemas.guilds.channels import CHANNEL
 from chat.api.schemas.messages.reading import SLOWMODE
 from chat.api.schemas.shapes import NOTHING
+from chat.domain.guilds.assemble import GuildsArea
+from chat.domain.messages.assemble import MessagesArea
 
 routes = Routes()
 
@@ -18,9 +20,9 @@ routes = Routes()
     bucket=Bucket("channel:read::channel_id", limit=100, window_ms=10_000),
     answers=CHANNEL,
 )
-async def get_channel(request: Request, channel_id: int) -> object:
+async def get_channel(request: Request, guilds: GuildsArea, channel_id: int) -> object:
     """One channel."""
-    return await request.services.channels.get(request.principal, channel_id)
+    return await guilds.channels.get(request.principal, channel_id)
 
 
 @routes.operation(
@@ -30,9 +32,9 @@ async def get_channel(request: Request, channel_id: int) -> object:
     bucket=Bucket("channel:typing::channel_id", limit=20, window_ms=10_000),
     answers=NOTHING,
 )
-async def start_typing(request: Request, channel_id: int) -> None:
+async def start_typing(request: Request, messages: MessagesArea, channel_id: int) -> None:
     """Tell the channel that the caller writes."""
-    await request.services.typing.start(request.principal, channel_id)
+    await messages.typing.start(request.principal, channel_id)
 
 
 @routes.operation(
@@ -42,6 +44,6 @@ async def start_typing(request: Request, channel_id: int) -> None:
     bucket=buckets.SLOWMODE,
     answers=SLOWMODE,
 )
-async def get_slowmode(request: Request, channel_id: int) -> object:
+async def get_slowmode(request: Request, messages: MessagesArea, channel_id: int) -> object:
     """How long the caller waits before the next message."""
-    return request.services.messages.slowmode(request.principal, channel_id)
+    return messages.messages.slowmode(request.principal, channel_id)

@@ -22,6 +22,7 @@ from chat.api.schemas.guilds.guilds import (
     STICKERS_MADE,
 )
 from chat.api.schemas.shapes import NOTHING, listed
+from chat.domain.guilds.assemble import GuildsArea
 from chat.domain.guilds.expressions import NewExpression
 from chat.domain.standing.expression_objects import EMOJIS, STICKERS
 
@@ -116,9 +117,9 @@ def _bucket(kind: str, operation: str, limit: int, window_ms: int) -> Bucket:
     bucket=_bucket("emojis", "list", 60, 10_000),
     answers=listed(EMOJI_WITH_USER),
 )
-async def list_emojis(request: Request, guild_id: int) -> object:
+async def list_emojis(request: Request, guilds: GuildsArea, guild_id: int) -> object:
     """The emojis of a guild."""
-    return await request.services.expressions.of_guild(request.principal, EMOJIS, guild_id)
+    return await guilds.expressions.of_guild(request.principal, EMOJIS, guild_id)
 
 
 @routes.operation(
@@ -130,11 +131,9 @@ async def list_emojis(request: Request, guild_id: int) -> object:
     images=True,
     answers=EMOJI,
 )
-async def create_emoji(request: Request, guild_id: int, body: CreateEmoji) -> object:
+async def create_emoji(request: Request, guilds: GuildsArea, guild_id: int, body: CreateEmoji) -> object:
     """Make an emoji."""
-    return await request.services.expressions.create(
-        request.principal, EMOJIS, guild_id, _emoji(body), request.audit_log_reason
-    )
+    return await guilds.expressions.create(request.principal, EMOJIS, guild_id, _emoji(body), request.audit_log_reason)
 
 
 @routes.operation(
@@ -146,9 +145,9 @@ async def create_emoji(request: Request, guild_id: int, body: CreateEmoji) -> ob
     images=True,
     answers=EMOJIS_MADE,
 )
-async def create_emojis(request: Request, guild_id: int, body: CreateEmojis) -> object:
+async def create_emojis(request: Request, guilds: GuildsArea, guild_id: int, body: CreateEmojis) -> object:
     """Make several emojis."""
-    return await request.services.expressions.create_many(
+    return await guilds.expressions.create_many(
         request.principal, EMOJIS, guild_id, [_emoji(entry) for entry in body.emojis], request.audit_log_reason
     )
 
@@ -161,9 +160,9 @@ async def create_emojis(request: Request, guild_id: int, body: CreateEmojis) -> 
     body=CloneEmoji,
     answers=EMOJI,
 )
-async def clone_emoji(request: Request, guild_id: int, body: CloneEmoji) -> object:
+async def clone_emoji(request: Request, guilds: GuildsArea, guild_id: int, body: CloneEmoji) -> object:
     """Copy an emoji into the guild."""
-    return await request.services.expressions.clone(
+    return await guilds.expressions.clone(
         request.principal, EMOJIS, guild_id, body.source_emoji_id, request.audit_log_reason
     )
 
@@ -176,9 +175,9 @@ async def clone_emoji(request: Request, guild_id: int, body: CloneEmoji) -> obje
     body=ChangeEmoji,
     answers=EMOJI,
 )
-async def change_emoji(request: Request, guild_id: int, emoji_id: int, body: ChangeEmoji) -> object:
+async def change_emoji(request: Request, guilds: GuildsArea, guild_id: int, emoji_id: int, body: ChangeEmoji) -> object:
     """Rename an emoji."""
-    return await request.services.expressions.change(
+    return await guilds.expressions.change(
         request.principal, EMOJIS, guild_id, emoji_id, named_members(body), request.audit_log_reason
     )
 
@@ -191,9 +190,11 @@ async def change_emoji(request: Request, guild_id: int, emoji_id: int, body: Cha
     query=DeleteExpression,
     answers=NOTHING,
 )
-async def delete_emoji(request: Request, guild_id: int, emoji_id: int, query: DeleteExpression) -> None:
+async def delete_emoji(
+    request: Request, guilds: GuildsArea, guild_id: int, emoji_id: int, query: DeleteExpression
+) -> None:
     """Delete an emoji."""
-    await request.services.expressions.delete(
+    await guilds.expressions.delete(
         request.principal, EMOJIS, guild_id, emoji_id, purge=query.purge, reason=request.audit_log_reason
     )
 
@@ -205,9 +206,9 @@ async def delete_emoji(request: Request, guild_id: int, emoji_id: int, query: De
     bucket=Bucket("guild:emoji:metadata", limit=60, window_ms=10_000),
     answers=EXPRESSION_METADATA,
 )
-async def get_emoji_metadata(request: Request, emoji_id: int) -> object:
+async def get_emoji_metadata(request: Request, guilds: GuildsArea, emoji_id: int) -> object:
     """Where an emoji comes from."""
-    return request.services.expressions.metadata(EMOJIS, emoji_id)
+    return guilds.expressions.metadata(EMOJIS, emoji_id)
 
 
 @routes.operation(
@@ -217,9 +218,9 @@ async def get_emoji_metadata(request: Request, emoji_id: int) -> object:
     bucket=_bucket("stickers", "list", 60, 10_000),
     answers=listed(STICKER_WITH_USER),
 )
-async def list_stickers(request: Request, guild_id: int) -> object:
+async def list_stickers(request: Request, guilds: GuildsArea, guild_id: int) -> object:
     """The stickers of a guild."""
-    return await request.services.expressions.of_guild(request.principal, STICKERS, guild_id)
+    return await guilds.expressions.of_guild(request.principal, STICKERS, guild_id)
 
 
 @routes.operation(
@@ -231,9 +232,9 @@ async def list_stickers(request: Request, guild_id: int) -> object:
     images=True,
     answers=STICKER,
 )
-async def create_sticker(request: Request, guild_id: int, body: CreateSticker) -> object:
+async def create_sticker(request: Request, guilds: GuildsArea, guild_id: int, body: CreateSticker) -> object:
     """Make a sticker."""
-    return await request.services.expressions.create(
+    return await guilds.expressions.create(
         request.principal, STICKERS, guild_id, _sticker(body), request.audit_log_reason
     )
 
@@ -247,9 +248,9 @@ async def create_sticker(request: Request, guild_id: int, body: CreateSticker) -
     images=True,
     answers=STICKERS_MADE,
 )
-async def create_stickers(request: Request, guild_id: int, body: CreateStickers) -> object:
+async def create_stickers(request: Request, guilds: GuildsArea, guild_id: int, body: CreateStickers) -> object:
     """Make several stickers."""
-    return await request.services.expressions.create_many(
+    return await guilds.expressions.create_many(
         request.principal, STICKERS, guild_id, [_sticker(entry) for entry in body.stickers], request.audit_log_reason
     )
 
@@ -262,9 +263,9 @@ async def create_stickers(request: Request, guild_id: int, body: CreateStickers)
     body=CloneSticker,
     answers=STICKER,
 )
-async def clone_sticker(request: Request, guild_id: int, body: CloneSticker) -> object:
+async def clone_sticker(request: Request, guilds: GuildsArea, guild_id: int, body: CloneSticker) -> object:
     """Copy a sticker into the guild."""
-    return await request.services.expressions.clone(
+    return await guilds.expressions.clone(
         request.principal, STICKERS, guild_id, body.source_sticker_id, request.audit_log_reason
     )
 
@@ -277,14 +278,16 @@ async def clone_sticker(request: Request, guild_id: int, body: CloneSticker) -> 
     body=ChangeSticker,
     answers=STICKER,
 )
-async def change_sticker(request: Request, guild_id: int, sticker_id: int, body: ChangeSticker) -> object:
+async def change_sticker(
+    request: Request, guilds: GuildsArea, guild_id: int, sticker_id: int, body: ChangeSticker
+) -> object:
     """Change name, description or tags of a sticker."""
     changes: dict[str, Any] = named_members(body)
     if "description" in changes:
         changes["description"] = changes["description"] or ""
     if "tags" in changes:
         changes["tags"] = tuple(changes["tags"] or ())
-    return await request.services.expressions.change(
+    return await guilds.expressions.change(
         request.principal, STICKERS, guild_id, sticker_id, changes, request.audit_log_reason
     )
 
@@ -297,9 +300,11 @@ async def change_sticker(request: Request, guild_id: int, sticker_id: int, body:
     query=DeleteExpression,
     answers=NOTHING,
 )
-async def delete_sticker(request: Request, guild_id: int, sticker_id: int, query: DeleteExpression) -> None:
+async def delete_sticker(
+    request: Request, guilds: GuildsArea, guild_id: int, sticker_id: int, query: DeleteExpression
+) -> None:
     """Delete a sticker."""
-    await request.services.expressions.delete(
+    await guilds.expressions.delete(
         request.principal, STICKERS, guild_id, sticker_id, purge=query.purge, reason=request.audit_log_reason
     )
 
@@ -311,9 +316,9 @@ async def delete_sticker(request: Request, guild_id: int, sticker_id: int, query
     bucket=Bucket("guild:sticker:metadata", limit=60, window_ms=10_000),
     answers=EXPRESSION_METADATA,
 )
-async def get_sticker_metadata(request: Request, sticker_id: int) -> object:
+async def get_sticker_metadata(request: Request, guilds: GuildsArea, sticker_id: int) -> object:
     """Where a sticker comes from."""
-    return request.services.expressions.metadata(STICKERS, sticker_id)
+    return guilds.expressions.metadata(STICKERS, sticker_id)
 
 
 def _emoji(body: CreateEmoji) -> NewExpression:

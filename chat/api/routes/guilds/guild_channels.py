@@ -34,8 +34,12 @@ from chat.api.thread_bodies import (
     forum_fields,
     thread_change,
 )
+from chat.domain.guilds.assemble import GuildsArea
 from chat.domain.guilds.guild_channels import Move
 from chat.domain.guilds.permission_overwrites import OVERWRITES_MAXIMUM
+from chat.domain.people.assemble import PeopleArea
+from chat.domain.presence.assemble import PresenceArea
+from chat.domain.threads.assemble import ThreadsArea
 from chat.errors import InvalidFormBody
 from chat.registries.channel_types import ChannelType, OverwriteType
 from chat.store.guilds.channels import Overwrite
@@ -163,9 +167,9 @@ class MoveEntry:
     body=CreateChannel,
     answers=GUILD_CHANNEL,
 )
-async def create_channel(request: Request, guild_id: int, body: CreateChannel) -> object:
+async def create_channel(request: Request, guilds: GuildsArea, guild_id: int, body: CreateChannel) -> object:
     """Make a channel."""
-    return await request.services.guild_channels.create(
+    return await guilds.guild_channels.create(
         request.principal,
         guild_id,
         ChannelType(body.type),
@@ -183,7 +187,7 @@ async def create_channel(request: Request, guild_id: int, body: CreateChannel) -
     body=Annotated[list[MoveEntry], Items(0, 500)],  # type: ignore[arg-type]
     answers=NOTHING,
 )
-async def reorder_channels(request: Request, guild_id: int, body: list[MoveEntry]) -> None:
+async def reorder_channels(request: Request, guilds: GuildsArea, guild_id: int, body: list[MoveEntry]) -> None:
     """Move channels."""
     moves = {
         entry.id: Move(
@@ -197,7 +201,7 @@ async def reorder_channels(request: Request, guild_id: int, body: list[MoveEntry
     }
     if len(moves) != len(body):
         raise InvalidFormBody.at("root", "INVALID_FORMAT")
-    await request.services.guild_channels.reorder(request.principal, guild_id, moves, request.audit_log_reason)
+    await guilds.guild_channels.reorder(request.principal, guild_id, moves, request.audit_log_reason)
 
 
 @attrs.frozen
@@ -216,19 +220,21 @@ class Departure:
     images=True,
     answers=either(GUILD_CHANNEL, GROUP_DM, THREAD),
 )
-async def change_channel(request: Request, channel_id: int, body: ChangeChannel) -> object:
+async def change_channel(
+    request: Request, threads: ThreadsArea, people: PeopleArea, guilds: GuildsArea, channel_id: int, body: ChangeChannel
+) -> object:
     """Change a channel, or a group."""
-    private = request.services.private_channels.find(request.principal.user_id, channel_id)
+    private = people.private_channels.find(request.principal.user_id, channel_id)
     if private is not None:
         fields = {name: value for name, value in named_members(body).items() if name in GROUP_FIELDS}
-        return await request.services.groups.change(request.principal, private, fields)
+        return await people.groups.change(request.principal, private, fields)
     if body.name is None:
         raise InvalidFormBody.at("name", "INVALID_FORMAT")
-    if request.services.thread_changes.is_thread(channel_id):
-        return await request.services.thread_changes.change(
+    if threads.thread_changes.is_thread(channel_id):
+        return await threads.thread_changes.change(
             request.principal, channel_id, thread_change(body, _fields(body)), request.audit_log_reason
         )
-    return await request.services.guild_channels.change(
+    return await guilds.guild_channels.change(
         request.principal,
         channel_id,
         _fields(body),
@@ -240,26 +246,28 @@ async def change_channel(request: Request, channel_id: int, body: ChangeChannel)
 @routes.operation(
     "GET", "/v1/channels/{channel_id}/rtc-regions", policy=Policy.USER, bucket=REGIONS, answers=listed(VOICE_REGION)
 )
-async def list_voice_regions(request: Request, channel_id: int) -> object:
+async def list_voice_regions(request: Request, presence: PresenceArea, channel_id: int) -> object:
     """The regions that a voice channel may ask for."""
-    return request.services.voice_regions.of_channel(request.principal, channel_id)
+    return presence.voice_regions.of_channel(request.principal, channel_id)
 
 
 @routes.operation(
     "DELETE", "/v1/channels/{channel_id}", policy=Policy.USER, bucket=DELETE, query=Departure, answers=NOTHING
 )
-async def delete_channel(request: Request, channel_id: int, query: Departure) -> None:
+async def delete_channel(
+    request: Request, threads: ThreadsArea, people: PeopleArea, guilds: GuildsArea, channel_id: int, query: Departure
+) -> None:
     """Delete a channel, leave a group, or close a conversation of two."""
-    private = request.services.private_channels.find(request.principal.user_id, channel_id)
+    private = people.private_channels.find(request.principal.user_id, channel_id)
     if private is None:
-        services, reason = request.services, request.audit_log_reason
-        owner = services.thread_changes if services.thread_changes.is_thread(channel_id) else services.guild_channels
+        reason = request.audit_log_reason
+        owner = threads.thread_changes if threads.thread_changes.is_thread(channel_id) else guilds.guild_channels
         await owner.delete(request.principal, channel_id, reason)
     elif private.is_group:
         user_id = request.principal.user_id
-        await request.services.groups.remove(request.principal, private, user_id, silent=query.silent)
+        await people.groups.remove(request.principal, private, user_id, silent=query.silent)
     else:
-        await request.services.private_channels.close(private)
+        await people.private_channels.close(private)
 
 
 @routes.operation(
@@ -270,10 +278,12 @@ async def delete_channel(request: Request, channel_id: int, query: Departure) ->
     body=PutOverwrite,
     answers=NOTHING,
 )
-async def put_overwrite(request: Request, channel_id: int, target_id: int, body: PutOverwrite) -> None:
+async def put_overwrite(
+    request: Request, guilds: GuildsArea, channel_id: int, target_id: int, body: PutOverwrite
+) -> None:
     """Set what a channel allows and denies a role or a member."""
     wanted = Overwrite(target_id, OverwriteType(body.type), body.allow or 0, body.deny or 0)
-    await request.services.permission_overwrites.put(request.principal, channel_id, wanted, request.audit_log_reason)
+    await guilds.permission_overwrites.put(request.principal, channel_id, wanted, request.audit_log_reason)
 
 
 @routes.operation(
@@ -283,11 +293,9 @@ async def put_overwrite(request: Request, channel_id: int, target_id: int, body:
     bucket=OVERWRITES,
     answers=NOTHING,
 )
-async def delete_overwrite(request: Request, channel_id: int, target_id: int) -> None:
+async def delete_overwrite(request: Request, guilds: GuildsArea, channel_id: int, target_id: int) -> None:
     """Take an overwrite away."""
-    await request.services.permission_overwrites.delete(
-        request.principal, channel_id, target_id, request.audit_log_reason
-    )
+    await guilds.permission_overwrites.delete(request.principal, channel_id, target_id, request.audit_log_reason)
 
 
 def _fields(body: ChannelFields) -> dict[str, Any]:

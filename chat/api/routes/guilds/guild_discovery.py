@@ -10,6 +10,7 @@ from chat.api.fields import Length, Range
 from chat.api.operation import Bucket, Policy, Request, Routes
 from chat.api.schemas.guilds.guilds import DISCOVERED_GUILD, DISCOVERY_APPLICATION, DISCOVERY_CATEGORY
 from chat.api.schemas.shapes import BOOLEAN, COUNT, NOTHING, listed, nullable, record
+from chat.domain.guilds.assemble import GuildsArea
 from chat.domain.guilds.discovery_applications import Wish
 from chat.domain.guilds.guild_discovery import categories
 from chat.registries.discovery import DiscoveryCategory
@@ -67,9 +68,9 @@ async def list_discovery_categories(request: Request) -> object:
     query=ListDiscovery,
     answers=record({"guilds": listed(DISCOVERED_GUILD), "total": COUNT}),
 )
-async def list_discovery(request: Request, query: ListDiscovery) -> object:
+async def list_discovery(request: Request, guilds: GuildsArea, query: ListDiscovery) -> object:
     """Guilds that anybody may join."""
-    return await request.services.guild_discovery.listed(
+    return await guilds.guild_discovery.listed(
         limit=query.limit, offset=query.offset, category=query.category, text=query.query
     )
 
@@ -81,9 +82,9 @@ async def list_discovery(request: Request, query: ListDiscovery) -> object:
     bucket=Bucket("discovery:join", limit=10, window_ms=60_000),
     answers=NOTHING,
 )
-async def join_by_discovery(request: Request, guild_id: int) -> None:
+async def join_by_discovery(request: Request, guilds: GuildsArea, guild_id: int) -> None:
     """Join a guild that was found in discovery."""
-    await request.services.guild_discovery.join(request.principal, guild_id, request.address)
+    await guilds.guild_discovery.join(request.principal, guild_id, request.address)
 
 
 @routes.operation(
@@ -93,9 +94,9 @@ async def join_by_discovery(request: Request, guild_id: int) -> None:
     bucket=Bucket("guild:discovery::guild_id", limit=30, window_ms=60_000),
     answers=record({"application": nullable(DISCOVERY_APPLICATION), "eligible": BOOLEAN, "min_member_count": COUNT}),
 )
-async def get_discovery_application(request: Request, guild_id: int) -> object:
+async def get_discovery_application(request: Request, guilds: GuildsArea, guild_id: int) -> object:
     """How a guild stands with discovery."""
-    return request.services.discovery_applications.status(request.principal, guild_id)
+    return guilds.discovery_applications.status(request.principal, guild_id)
 
 
 @routes.operation(
@@ -106,11 +107,9 @@ async def get_discovery_application(request: Request, guild_id: int) -> object:
     body=Apply,
     answers=DISCOVERY_APPLICATION,
 )
-async def apply_for_discovery(request: Request, guild_id: int, body: Apply) -> object:
+async def apply_for_discovery(request: Request, guilds: GuildsArea, guild_id: int, body: Apply) -> object:
     """Apply for a guild's place in discovery."""
-    return await request.services.discovery_applications.apply(
-        request.principal, guild_id, body.category_id, body.description
-    )
+    return await guilds.discovery_applications.apply(request.principal, guild_id, body.category_id, body.description)
 
 
 @routes.operation(
@@ -121,9 +120,11 @@ async def apply_for_discovery(request: Request, guild_id: int, body: Apply) -> o
     body=ChangeApplication,
     answers=DISCOVERY_APPLICATION,
 )
-async def change_discovery_application(request: Request, guild_id: int, body: ChangeApplication) -> object:
+async def change_discovery_application(
+    request: Request, guilds: GuildsArea, guild_id: int, body: ChangeApplication
+) -> object:
     """Change what a guild says of itself in discovery."""
-    return await request.services.discovery_applications.change(
+    return await guilds.discovery_applications.change(
         request.principal, guild_id, Wish(body.category_id, body.description)
     )
 
@@ -135,6 +136,6 @@ async def change_discovery_application(request: Request, guild_id: int, body: Ch
     bucket=Bucket("guild:discovery:change::guild_id", limit=10, window_ms=60_000),
     answers=NOTHING,
 )
-async def withdraw_discovery_application(request: Request, guild_id: int) -> None:
+async def withdraw_discovery_application(request: Request, guilds: GuildsArea, guild_id: int) -> None:
     """Take a guild's application back, and the guild out of discovery."""
-    await request.services.discovery_applications.withdraw(request.principal, guild_id, request.audit_log_reason)
+    await guilds.discovery_applications.withdraw(request.principal, guild_id, request.audit_log_reason)

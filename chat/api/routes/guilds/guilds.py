@@ -12,6 +12,7 @@ from chat.api.schemas.guilds.channels import GUILD_CHANNEL
 from chat.api.schemas.guilds.guilds import GUILD, LISTED_GUILD, ROLE, VANITY_URL, WHOLE_GUILD
 from chat.api.schemas.shapes import NOTHING, listed
 from chat.api.sudo import SudoFields
+from chat.domain.guilds.assemble import GuildsArea
 from chat.domain.guilds.guilds import GuildPage, GuildWish
 from chat.registries.scopes import Scope
 
@@ -95,9 +96,9 @@ LEAVE: Final = Bucket("guild:leave::guild_id", limit=10, window_ms=10_000)
 """Leave guild and bulk-delete-mine share it (guilds.md, Leave guild)."""
 
 
-def require_may_create(request: Request) -> None:
+def require_may_create(request: Request, *, guilds: GuildsArea) -> None:
     """What Create guild asks of the account before it looks at the body (guilds.md, Create guild)."""
-    request.services.guilds.require_may_create(request.principal)
+    guilds.guilds.require_may_create(request.principal)
 
 
 @routes.operation(
@@ -111,10 +112,10 @@ def require_may_create(request: Request) -> None:
     images=True,
     answers=GUILD,
 )
-async def create_guild(request: Request, body: CreateGuild) -> object:
+async def create_guild(request: Request, guilds: GuildsArea, body: CreateGuild) -> object:
     """Create guild."""
     wish = GuildWish(name=body.name, icon=body.icon, empty_features=body.empty_features, template=body.template)
-    return await request.services.guilds.create(request.principal, wish)
+    return await guilds.guilds.create(request.principal, wish)
 
 
 @routes.operation(
@@ -126,10 +127,10 @@ async def create_guild(request: Request, body: CreateGuild) -> object:
     query=ListGuilds,
     answers=listed(LISTED_GUILD),
 )
-async def list_current_user_guilds(request: Request, query: ListGuilds) -> object:
+async def list_current_user_guilds(request: Request, guilds: GuildsArea, query: ListGuilds) -> object:
     """List current user guilds."""
     page = GuildPage(query.before, query.after, query.limit, query.with_counts)
-    return await request.services.guilds.of_account(request.principal, page)
+    return await guilds.guilds.of_account(request.principal, page)
 
 
 @routes.operation(
@@ -141,13 +142,13 @@ async def list_current_user_guilds(request: Request, query: ListGuilds) -> objec
     body=SudoFields,
     answers=NOTHING,
 )
-async def leave_guild(request: Request, guild_id: int, query: LeaveGuild, body: SudoFields) -> None:
+async def leave_guild(request: Request, guilds: GuildsArea, guild_id: int, query: LeaveGuild, body: SudoFields) -> None:
     """Leave guild; sudo mode where one's messages go along."""
-    services, principal = request.services, request.principal
+    principal = request.principal
     if not query.delete_messages:
-        await services.memberships.leave(principal, guild_id)
+        await guilds.memberships.leave(principal, guild_id)
         return
-    await services.own_messages.leave(principal, guild_id, request.proof(body))
+    await guilds.own_messages.leave(principal, guild_id, request.proof(body))
 
 
 @routes.operation(
@@ -158,9 +159,9 @@ async def leave_guild(request: Request, guild_id: int, query: LeaveGuild, body: 
     body=SudoFields,
     answers={202: NOTHING},
 )
-async def delete_own_messages_in_guild(request: Request, guild_id: int, body: SudoFields) -> object:
+async def delete_own_messages_in_guild(request: Request, guilds: GuildsArea, guild_id: int, body: SudoFields) -> object:
     """Delete every message that the caller wrote in the guild; sudo mode."""
-    await request.services.own_messages.delete_in_guild(request.principal, guild_id, request.proof(body))
+    await guilds.own_messages.delete_in_guild(request.principal, guild_id, request.proof(body))
     return Answer(202)
 
 
@@ -172,9 +173,9 @@ async def delete_own_messages_in_guild(request: Request, guild_id: int, body: Su
     bucket=Bucket("guild:read::guild_id", limit=100, window_ms=10_000),
     answers=WHOLE_GUILD,
 )
-async def get_guild(request: Request, guild_id: int) -> object:
+async def get_guild(request: Request, guilds: GuildsArea, guild_id: int) -> object:
     """Get guild."""
-    return await request.services.guilds.get(request.principal, guild_id)
+    return await guilds.guilds.get(request.principal, guild_id)
 
 
 @routes.operation(
@@ -186,10 +187,10 @@ async def get_guild(request: Request, guild_id: int) -> object:
     images=True,
     answers=GUILD,
 )
-async def modify_guild(request: Request, guild_id: int, body: ModifyGuild) -> object:
+async def modify_guild(request: Request, guilds: GuildsArea, guild_id: int, body: ModifyGuild) -> object:
     """Modify guild; sudo mode where `mfa_level` changes."""
     fields = {name: value for name, value in named_members(body).items() if name not in SUDO_MEMBERS}
-    return await request.services.guild_changes.modify(
+    return await guilds.guild_changes.modify(
         request.principal, guild_id, fields, request.proof(body), request.audit_log_reason
     )
 
@@ -202,9 +203,9 @@ async def modify_guild(request: Request, guild_id: int, body: ModifyGuild) -> ob
     body=SudoFields,
     answers=NOTHING,
 )
-async def delete_guild(request: Request, guild_id: int, body: SudoFields) -> None:
+async def delete_guild(request: Request, guilds: GuildsArea, guild_id: int, body: SudoFields) -> None:
     """Delete guild; sudo mode."""
-    await request.services.guild_deletion.delete(request.principal, guild_id, request.proof(body))
+    await guilds.guild_deletion.delete(request.principal, guild_id, request.proof(body))
 
 
 @routes.operation(
@@ -215,9 +216,9 @@ async def delete_guild(request: Request, guild_id: int, body: SudoFields) -> Non
     body=TransferOwnership,
     answers=GUILD,
 )
-async def transfer_ownership(request: Request, guild_id: int, body: TransferOwnership) -> object:
+async def transfer_ownership(request: Request, guilds: GuildsArea, guild_id: int, body: TransferOwnership) -> object:
     """Hand the guild over to another member; sudo mode."""
-    return await request.services.guild_deletion.transfer(
+    return await guilds.guild_deletion.transfer(
         request.principal, guild_id, body.new_owner_id, request.proof(body), request.audit_log_reason
     )
 
@@ -229,9 +230,9 @@ async def transfer_ownership(request: Request, guild_id: int, body: TransferOwne
     bucket=Bucket("guild:vanity_url:get::guild_id", limit=100, window_ms=10_000),
     answers=VANITY_URL,
 )
-async def get_vanity_url(request: Request, guild_id: int) -> object:
+async def get_vanity_url(request: Request, guilds: GuildsArea, guild_id: int) -> object:
     """The guild's custom invite code, and how often it was used."""
-    return await request.services.vanity_urls.get(request.principal, guild_id)
+    return await guilds.vanity_urls.get(request.principal, guild_id)
 
 
 @routes.operation(
@@ -242,9 +243,9 @@ async def get_vanity_url(request: Request, guild_id: int) -> object:
     body=ChangeVanityUrl,
     answers=VANITY_URL,
 )
-async def change_vanity_url(request: Request, guild_id: int, body: ChangeVanityUrl) -> object:
+async def change_vanity_url(request: Request, guilds: GuildsArea, guild_id: int, body: ChangeVanityUrl) -> object:
     """Take a custom invite code, or give it up."""
-    return await request.services.vanity_urls.change(request.principal, guild_id, body.code, request.audit_log_reason)
+    return await guilds.vanity_urls.change(request.principal, guild_id, body.code, request.audit_log_reason)
 
 
 @routes.operation(
@@ -255,9 +256,9 @@ async def change_vanity_url(request: Request, guild_id: int, body: ChangeVanityU
     bucket=Bucket("guild:role:list::guild_id", limit=100, window_ms=10_000),
     answers=listed(ROLE),
 )
-async def list_guild_roles(request: Request, guild_id: int) -> object:
+async def list_guild_roles(request: Request, guilds: GuildsArea, guild_id: int) -> object:
     """The roles of a guild."""
-    return await request.services.guilds.roles(request.principal, guild_id)
+    return await guilds.guilds.roles(request.principal, guild_id)
 
 
 @routes.operation(
@@ -267,6 +268,6 @@ async def list_guild_roles(request: Request, guild_id: int) -> object:
     bucket=Bucket("guild:channel:list::guild_id", limit=100, window_ms=10_000),
     answers=listed(GUILD_CHANNEL),
 )
-async def list_guild_channels(request: Request, guild_id: int) -> object:
+async def list_guild_channels(request: Request, guilds: GuildsArea, guild_id: int) -> object:
     """The channels of a guild that the caller sees."""
-    return await request.services.channels.of_guild(request.principal, guild_id)
+    return await guilds.channels.of_guild(request.principal, guild_id)

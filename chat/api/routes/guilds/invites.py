@@ -10,6 +10,7 @@ from chat.api.fields import Range
 from chat.api.operation import Bucket, Policy, Request, Routes
 from chat.api.schemas.guilds.guilds import INVITE, INVITE_WITH_METADATA
 from chat.api.schemas.shapes import NOTHING, listed
+from chat.domain.guilds.assemble import GuildsArea
 from chat.domain.guilds.invites import InviteTerms
 
 routes = Routes()
@@ -36,10 +37,10 @@ class CreateInvite:
     body=CreateInvite,
     answers=INVITE_WITH_METADATA,
 )
-async def create_invite(request: Request, channel_id: int, body: CreateInvite) -> object:
+async def create_invite(request: Request, guilds: GuildsArea, channel_id: int, body: CreateInvite) -> object:
     """Make an invite that leads to a channel."""
     terms = InviteTerms(body.max_age, body.max_uses, body.unique, body.temporary)
-    return await request.services.invites.create(request.principal, channel_id, terms, request.audit_log_reason)
+    return await guilds.invites.create(request.principal, channel_id, terms, request.audit_log_reason)
 
 
 @routes.operation(
@@ -49,9 +50,9 @@ async def create_invite(request: Request, channel_id: int, body: CreateInvite) -
     bucket=Bucket("channel:invite:list::channel_id", limit=40, window_ms=10_000),
     answers=listed(INVITE_WITH_METADATA),
 )
-async def list_channel_invites(request: Request, channel_id: int) -> object:
+async def list_channel_invites(request: Request, guilds: GuildsArea, channel_id: int) -> object:
     """The invites that lead to a channel."""
-    return await request.services.invites.of_channel(request.principal, channel_id)
+    return await guilds.invites.of_channel(request.principal, channel_id)
 
 
 @routes.operation(
@@ -61,9 +62,9 @@ async def list_channel_invites(request: Request, channel_id: int) -> object:
     bucket=Bucket("guild:invite:list::guild_id", limit=40, window_ms=10_000),
     answers=listed(INVITE_WITH_METADATA),
 )
-async def list_guild_invites(request: Request, guild_id: int) -> object:
+async def list_guild_invites(request: Request, guilds: GuildsArea, guild_id: int) -> object:
     """The invites of a guild."""
-    return await request.services.invites.of_guild(request.principal, guild_id)
+    return await guilds.invites.of_guild(request.principal, guild_id)
 
 
 @routes.operation(
@@ -73,9 +74,9 @@ async def list_guild_invites(request: Request, guild_id: int) -> object:
     bucket=Bucket("invite:read", limit=100, window_ms=60_000),
     answers=INVITE,
 )
-async def get_invite(request: Request, invite_code: str) -> object:
+async def get_invite(request: Request, guilds: GuildsArea, invite_code: str) -> object:
     """One invite, without a credential."""
-    return await request.services.invites.get(invite_code)
+    return await guilds.invites.get(invite_code)
 
 
 @routes.operation(
@@ -85,9 +86,9 @@ async def get_invite(request: Request, invite_code: str) -> object:
     bucket=Bucket("invite:accept", limit=10, window_ms=60_000),
     answers=INVITE,
 )
-async def accept_invite(request: Request, invite_code: str) -> object:
+async def accept_invite(request: Request, guilds: GuildsArea, invite_code: str) -> object:
     """Join what an invite leads to; a body is neither needed nor read."""
-    return await request.services.invites.accept(request.principal, invite_code, request.address)
+    return await guilds.invites.accept(request.principal, invite_code, request.address)
 
 
 @routes.operation(
@@ -97,6 +98,6 @@ async def accept_invite(request: Request, invite_code: str) -> object:
     bucket=Bucket("invite:delete", limit=20, window_ms=60_000),
     answers=NOTHING,
 )
-async def delete_invite(request: Request, invite_code: str) -> None:
+async def delete_invite(request: Request, guilds: GuildsArea, invite_code: str) -> None:
     """Delete an invite."""
-    await request.services.invites.delete(request.principal, invite_code, request.audit_log_reason)
+    await guilds.invites.delete(request.principal, invite_code, request.audit_log_reason)

@@ -11,6 +11,7 @@ from chat.api.operation import Bucket, Policy, Request, Routes
 from chat.api.routes.accounts.accounts import Color, Pronouns
 from chat.api.schemas.guilds.guilds import MEMBER, MEMBER_SEARCH
 from chat.api.schemas.shapes import listed
+from chat.domain.guilds.assemble import GuildsArea
 
 routes = Routes()
 
@@ -84,9 +85,9 @@ class ChangeOwnMember:
     query=ListMembers,
     answers=listed(MEMBER),
 )
-async def list_members(request: Request, guild_id: int, query: ListMembers) -> object:
+async def list_members(request: Request, guilds: GuildsArea, guild_id: int, query: ListMembers) -> object:
     """Members of a guild in order of user id."""
-    memberships = request.services.memberships
+    memberships = guilds.memberships
     return await memberships.of_guild(request.principal, guild_id, after=query.after, limit=query.limit)
 
 
@@ -98,17 +99,17 @@ async def list_members(request: Request, guild_id: int, query: ListMembers) -> o
     body=SearchMembers,
     answers=MEMBER_SEARCH,
 )
-async def search_members(request: Request, guild_id: int, body: SearchMembers) -> object:
+async def search_members(request: Request, guilds: GuildsArea, guild_id: int, body: SearchMembers) -> object:
     """Members of a guild by the beginning of a name."""
-    return await request.services.member_searches.search(
+    return await guilds.member_searches.search(
         request.principal, guild_id, body.query or "", limit=body.limit, offset=body.offset
     )
 
 
 @routes.operation("GET", "/v1/guilds/{guild_id}/members/@me", policy=Policy.USER, bucket=READ_MEMBER, answers=MEMBER)
-async def get_own_member(request: Request, guild_id: int) -> object:
+async def get_own_member(request: Request, guilds: GuildsArea, guild_id: int) -> object:
     """The caller's own membership."""
-    return await request.services.memberships.get(request.principal, guild_id, request.principal.user_id)
+    return await guilds.memberships.get(request.principal, guild_id, request.principal.user_id)
 
 
 @routes.operation(
@@ -120,23 +121,21 @@ async def get_own_member(request: Request, guild_id: int) -> object:
     images=True,
     answers=MEMBER,
 )
-async def change_own_member(request: Request, guild_id: int, body: ChangeOwnMember) -> object:
+async def change_own_member(request: Request, guilds: GuildsArea, guild_id: int, body: ChangeOwnMember) -> object:
     """Change the caller's own guild profile."""
     fields = named_members(body)
     for name in ("profile_flags", "mention_flags"):
         if name in fields:
             fields[name] = fields[name] or 0
-    return await request.services.member_changes.change_own(
-        request.principal, guild_id, fields, request.audit_log_reason
-    )
+    return await guilds.member_changes.change_own(request.principal, guild_id, fields, request.audit_log_reason)
 
 
 @routes.operation(
     "GET", "/v1/guilds/{guild_id}/members/{user_id}", policy=Policy.USER, bucket=READ_MEMBER, answers=MEMBER
 )
-async def get_member(request: Request, guild_id: int, user_id: int) -> object:
+async def get_member(request: Request, guilds: GuildsArea, guild_id: int, user_id: int) -> object:
     """One member."""
-    return await request.services.memberships.get(request.principal, guild_id, user_id)
+    return await guilds.memberships.get(request.principal, guild_id, user_id)
 
 
 @routes.operation(
@@ -147,9 +146,11 @@ async def get_member(request: Request, guild_id: int, user_id: int) -> object:
     body=ChangeMember,
     answers=MEMBER,
 )
-async def change_member(request: Request, guild_id: int, user_id: int, body: ChangeMember) -> object:
+async def change_member(
+    request: Request, guilds: GuildsArea, guild_id: int, user_id: int, body: ChangeMember
+) -> object:
     """Change a member."""
     fields: dict[str, Any] = named_members(body)
     timeout_reason = fields.pop("timeout_reason")
     reason = timeout_reason if request.audit_log_reason is None else request.audit_log_reason
-    return await request.services.member_changes.change(request.principal, guild_id, user_id, fields, reason)
+    return await guilds.member_changes.change(request.principal, guild_id, user_id, fields, reason)

@@ -11,6 +11,7 @@ from chat.api.fields import OMITTED, Items, Length, Maybe, PermissionBits, Range
 from chat.api.operation import Bucket, Policy, Request, Routes
 from chat.api.schemas.guilds.guilds import ROLE
 from chat.api.schemas.shapes import NOTHING
+from chat.domain.guilds.assemble import GuildsArea
 from chat.domain.guilds.roles import NewRole
 from chat.errors import InvalidFormBody
 
@@ -76,20 +77,20 @@ HoistPositions = Annotated[list[HoistPosition], Items(0, ROLES_AT_ONCE)]
 @routes.operation(
     "POST", "/v1/guilds/{guild_id}/roles", policy=Policy.USER, bucket=CREATE, body=CreateRole, answers=ROLE
 )
-async def create_role(request: Request, guild_id: int, body: CreateRole) -> object:
+async def create_role(request: Request, guilds: GuildsArea, guild_id: int, body: CreateRole) -> object:
     """Make a role."""
     new = NewRole(body.name, body.color, body.permissions, body.hoist, body.mentionable)
-    return await request.services.roles.create(request.principal, guild_id, new, request.audit_log_reason)
+    return await guilds.roles.create(request.principal, guild_id, new, request.audit_log_reason)
 
 
 @routes.operation(
     "PATCH", "/v1/guilds/{guild_id}/roles", policy=Policy.USER, bucket=ORDER, body=Positions, answers=NOTHING
 )
-async def reorder_roles(request: Request, guild_id: int, body: list[RolePosition]) -> None:
+async def reorder_roles(request: Request, guilds: GuildsArea, guild_id: int, body: list[RolePosition]) -> None:
     """Give roles other positions."""
     positions = {entry.id: entry.position for entry in body if entry.position is not None}
     _require_distinct(entry.id for entry in body)
-    await request.services.roles.reorder(request.principal, guild_id, positions, request.audit_log_reason)
+    await guilds.roles.reorder(request.principal, guild_id, positions, request.audit_log_reason)
 
 
 @routes.operation(
@@ -100,44 +101,44 @@ async def reorder_roles(request: Request, guild_id: int, body: list[RolePosition
     body=HoistPositions,
     answers=NOTHING,
 )
-async def place_hoisted_roles(request: Request, guild_id: int, body: list[HoistPosition]) -> None:
+async def place_hoisted_roles(request: Request, guilds: GuildsArea, guild_id: int, body: list[HoistPosition]) -> None:
     """Say where in the member list roles are shown."""
     _require_distinct(entry.id for entry in body)
     places = {entry.id: entry.hoist_position for entry in body}
     if places:
-        await request.services.roles.place_hoisted(request.principal, guild_id, places, request.audit_log_reason)
+        await guilds.roles.place_hoisted(request.principal, guild_id, places, request.audit_log_reason)
 
 
 @routes.operation(
     "DELETE", "/v1/guilds/{guild_id}/roles/hoist-positions", policy=Policy.USER, bucket=ORDER, answers=NOTHING
 )
-async def forget_hoist_positions(request: Request, guild_id: int) -> None:
+async def forget_hoist_positions(request: Request, guilds: GuildsArea, guild_id: int) -> None:
     """Show roles in the member list by their positions again."""
-    await request.services.roles.place_hoisted(request.principal, guild_id, {}, request.audit_log_reason)
+    await guilds.roles.place_hoisted(request.principal, guild_id, {}, request.audit_log_reason)
 
 
 @routes.operation(
     "PATCH", "/v1/guilds/{guild_id}/roles/{role_id}", policy=Policy.USER, bucket=CHANGE, body=ChangeRole, answers=ROLE
 )
-async def change_role(request: Request, guild_id: int, role_id: int, body: ChangeRole) -> object:
+async def change_role(request: Request, guilds: GuildsArea, guild_id: int, role_id: int, body: ChangeRole) -> object:
     """Change a role."""
-    return await request.services.roles.change(
+    return await guilds.roles.change(
         request.principal, guild_id, role_id, named_members(body), request.audit_log_reason
     )
 
 
 @routes.operation("DELETE", "/v1/guilds/{guild_id}/roles/{role_id}", policy=Policy.USER, bucket=CHANGE, answers=NOTHING)
-async def delete_role(request: Request, guild_id: int, role_id: int) -> None:
+async def delete_role(request: Request, guilds: GuildsArea, guild_id: int, role_id: int) -> None:
     """Delete a role."""
-    await request.services.roles.delete(request.principal, guild_id, role_id, request.audit_log_reason)
+    await guilds.roles.delete(request.principal, guild_id, role_id, request.audit_log_reason)
 
 
 @routes.operation(
     "PUT", "/v1/guilds/{guild_id}/members/{user_id}/roles/{role_id}", policy=Policy.USER, bucket=GIVE, answers=NOTHING
 )
-async def give_role(request: Request, guild_id: int, user_id: int, role_id: int) -> None:
+async def give_role(request: Request, guilds: GuildsArea, guild_id: int, user_id: int, role_id: int) -> None:
     """Give a member a role."""
-    await request.services.roles.give(request.principal, guild_id, user_id, role_id, reason=request.audit_log_reason)
+    await guilds.roles.give(request.principal, guild_id, user_id, role_id, reason=request.audit_log_reason)
 
 
 @routes.operation(
@@ -147,11 +148,9 @@ async def give_role(request: Request, guild_id: int, user_id: int, role_id: int)
     bucket=GIVE,
     answers=NOTHING,
 )
-async def take_role(request: Request, guild_id: int, user_id: int, role_id: int) -> None:
+async def take_role(request: Request, guilds: GuildsArea, guild_id: int, user_id: int, role_id: int) -> None:
     """Take a role from a member."""
-    await request.services.roles.give(
-        request.principal, guild_id, user_id, role_id, take=True, reason=request.audit_log_reason
-    )
+    await guilds.roles.give(request.principal, guild_id, user_id, role_id, take=True, reason=request.audit_log_reason)
 
 
 def _require_distinct(role_ids: Iterable[int]) -> None:

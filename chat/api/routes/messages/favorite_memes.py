@@ -11,6 +11,7 @@ from chat.api.fields import OMITTED, Items, Length, Maybe, Range, Snowflake
 from chat.api.operation import Policy, Request, Routes
 from chat.api.schemas.messages.reading import FAVORITE_MEME
 from chat.api.schemas.shapes import NOTHING, listed
+from chat.domain.messages.assemble import MessagesArea
 from chat.domain.messages.favorite_memes import NAME_LENGTH, Source, Words
 from chat.media.outside_addresses import URL_CHARACTERS
 
@@ -63,9 +64,9 @@ class ChangeMeme:
     bucket=buckets.MEMES,
     answers=listed(FAVORITE_MEME),
 )
-async def list_memes(request: Request) -> object:
+async def list_memes(request: Request, messages: MessagesArea) -> object:
     """The caller's favourite memes, the oldest first."""
-    return request.services.favorite_memes.of_user(request.principal.user_id)
+    return messages.favorite_memes.of_user(request.principal.user_id)
 
 
 @routes.operation(
@@ -76,10 +77,10 @@ async def list_memes(request: Request) -> object:
     body=FetchMeme,
     answers=FAVORITE_MEME,
 )
-async def fetch_meme(request: Request, body: FetchMeme) -> object:
+async def fetch_meme(request: Request, messages: MessagesArea, body: FetchMeme) -> object:
     """Keep something that lies elsewhere."""
     words = Words(body.name, body.alt_text, _distinct(body.tags))
-    return await request.services.favorite_memes.fetch(request.principal, body.url, words)
+    return await messages.favorite_memes.fetch(request.principal, body.url, words)
 
 
 @routes.operation(
@@ -90,11 +91,13 @@ async def fetch_meme(request: Request, body: FetchMeme) -> object:
     body=KeepMeme,
     answers=FAVORITE_MEME,
 )
-async def keep_meme(request: Request, channel_id: int, message_id: int, body: KeepMeme) -> object:
+async def keep_meme(
+    request: Request, messages: MessagesArea, channel_id: int, message_id: int, body: KeepMeme
+) -> object:
     """Keep something out of a message."""
     source = Source(channel_id, message_id, body.attachment_id, body.embed_index)
     words = Words(body.name, body.alt_text, _distinct(body.tags))
-    return await request.services.favorite_memes.keep(request.principal, source, words)
+    return await messages.favorite_memes.keep(request.principal, source, words)
 
 
 @routes.operation(
@@ -104,9 +107,9 @@ async def keep_meme(request: Request, channel_id: int, message_id: int, body: Ke
     bucket=buckets.MEMES,
     answers=FAVORITE_MEME,
 )
-async def get_meme(request: Request, meme_id: int) -> object:
+async def get_meme(request: Request, messages: MessagesArea, meme_id: int) -> object:
     """One of the caller's favourite memes."""
-    return request.services.favorite_memes.get(request.principal.user_id, meme_id)
+    return messages.favorite_memes.get(request.principal.user_id, meme_id)
 
 
 @routes.operation(
@@ -117,14 +120,14 @@ async def get_meme(request: Request, meme_id: int) -> object:
     body=ChangeMeme,
     answers=FAVORITE_MEME,
 )
-async def change_meme(request: Request, meme_id: int, body: ChangeMeme) -> object:
+async def change_meme(request: Request, messages: MessagesArea, meme_id: int, body: ChangeMeme) -> object:
     """Say something else of a favourite meme."""
     words = Words(
         body.name,
         None if body.alt_text is OMITTED else body.alt_text or "",
         None if body.tags is OMITTED else _distinct(body.tags or []),
     )
-    return await request.services.favorite_memes.change(request.principal.user_id, meme_id, words)
+    return await messages.favorite_memes.change(request.principal.user_id, meme_id, words)
 
 
 @routes.operation(
@@ -134,9 +137,9 @@ async def change_meme(request: Request, meme_id: int, body: ChangeMeme) -> objec
     bucket=buckets.MEMES_CHANGE,
     answers=NOTHING,
 )
-async def delete_meme(request: Request, meme_id: int) -> None:
+async def delete_meme(request: Request, messages: MessagesArea, meme_id: int) -> None:
     """Keep a favourite meme no longer."""
-    await request.services.favorite_memes.delete(request.principal.user_id, meme_id)
+    await messages.favorite_memes.delete(request.principal.user_id, meme_id)
 
 
 def _distinct(tags: list[str] | None) -> tuple[str, ...] | None:

@@ -12,6 +12,7 @@ from chat.api.operation import Policy, Request, Routes
 from chat.api.schemas.messages.messages import MESSAGE
 from chat.api.schemas.messages.reading import SAVED_MESSAGE
 from chat.api.schemas.shapes import NOTHING, listed
+from chat.domain.messages.assemble import MessagesArea
 from chat.store.messages.recent_mentions import MentionFilter
 
 routes = Routes()
@@ -66,12 +67,12 @@ class SaveMessage:
     query=ListMentions,
     answers=listed(MESSAGE, maximum=PAGE_MAXIMUM),
 )
-async def list_mentions(request: Request, query: ListMentions) -> object:
+async def list_mentions(request: Request, messages: MessagesArea, query: ListMentions) -> object:
     """Messages of the last seven days that mention the caller, newest first."""
     sought = MentionFilter(roles=query.roles, everyone=query.everyone, guilds=query.guilds, guild_id=query.guild_id)
     if query.before is not None:
         sought = attrs.evolve(sought, before=query.before)
-    return await request.services.recent_mentions.list(request.principal, sought, query.limit)
+    return await messages.recent_mentions.list(request.principal, sought, query.limit)
 
 
 @routes.operation(
@@ -82,9 +83,9 @@ async def list_mentions(request: Request, query: ListMentions) -> object:
     body=ReadMentions,
     answers=NOTHING,
 )
-async def read_mentions(request: Request, body: ReadMentions) -> None:
+async def read_mentions(request: Request, messages: MessagesArea, body: ReadMentions) -> None:
     """Take messages off the list of mentions, or all."""
-    mentions = request.services.recent_mentions
+    mentions = messages.recent_mentions
     if body.message_ids is None:
         await mentions.dismiss_all(request.principal)
     else:
@@ -98,9 +99,9 @@ async def read_mentions(request: Request, body: ReadMentions) -> None:
     bucket=buckets.MENTIONS_CHANGE,
     answers=NOTHING,
 )
-async def delete_mention(request: Request, message_id: int) -> None:
+async def delete_mention(request: Request, messages: MessagesArea, message_id: int) -> None:
     """Take one message off the list of mentions."""
-    await request.services.recent_mentions.dismiss(request.principal, [message_id])
+    await messages.recent_mentions.dismiss(request.principal, [message_id])
 
 
 @routes.operation(
@@ -111,9 +112,9 @@ async def delete_mention(request: Request, message_id: int) -> None:
     query=ListSavedMessages,
     answers=listed(SAVED_MESSAGE, maximum=PAGE_MAXIMUM),
 )
-async def list_saved_messages(request: Request, query: ListSavedMessages) -> object:
+async def list_saved_messages(request: Request, messages: MessagesArea, query: ListSavedMessages) -> object:
     """The messages that the caller keeps, the last one saved first."""
-    return await request.services.saved_messages.list(request.principal, query.limit, query.before)
+    return await messages.saved_messages.list(request.principal, query.limit, query.before)
 
 
 @routes.operation(
@@ -124,9 +125,9 @@ async def list_saved_messages(request: Request, query: ListSavedMessages) -> obj
     body=SaveMessage,
     answers=NOTHING,
 )
-async def save_message(request: Request, body: SaveMessage) -> None:
+async def save_message(request: Request, messages: MessagesArea, body: SaveMessage) -> None:
     """Keep a message."""
-    await request.services.saved_messages.save(request.principal, body.channel_id, body.message_id)
+    await messages.saved_messages.save(request.principal, body.channel_id, body.message_id)
 
 
 @routes.operation(
@@ -136,6 +137,6 @@ async def save_message(request: Request, body: SaveMessage) -> None:
     bucket=buckets.SAVED_MESSAGES_CHANGE,
     answers=NOTHING,
 )
-async def forget_saved_message(request: Request, message_id: int) -> None:
+async def forget_saved_message(request: Request, messages: MessagesArea, message_id: int) -> None:
     """Keep a message no longer."""
-    await request.services.saved_messages.forget(request.principal, message_id)
+    await messages.saved_messages.forget(request.principal, message_id)

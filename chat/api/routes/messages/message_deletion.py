@@ -12,6 +12,8 @@ from chat.api.operation import Answer, Policy, Request, Routes
 from chat.api.schemas.messages.reading import PURGED
 from chat.api.schemas.shapes import NOTHING
 from chat.api.sudo import SudoFields
+from chat.domain.guilds.assemble import GuildsArea
+from chat.domain.messages.assemble import MessagesArea
 from chat.domain.messages.message_deletion import BATCH_MESSAGES, PURGED_DEFAULT, PURGED_MAXIMUM, Purge
 from chat.errors import InvalidFormBody
 
@@ -54,12 +56,12 @@ class PurgeMessages:
     body=BulkDelete,
     answers=NOTHING,
 )
-async def bulk_delete_messages(request: Request, channel_id: int, body: BulkDelete) -> None:
+async def bulk_delete_messages(request: Request, messages: MessagesArea, channel_id: int, body: BulkDelete) -> None:
     """Delete up to a hundred messages of a guild's channel by id."""
     message_ids = body.messages if body.message_ids is None else body.message_ids
     if message_ids is None:
         raise InvalidFormBody.at("message_ids", "INVALID_FORMAT")
-    await request.services.messages.delete_many(request.principal, channel_id, message_ids, request.audit_log_reason)
+    await messages.messages.delete_many(request.principal, channel_id, message_ids, request.audit_log_reason)
 
 
 @routes.operation(
@@ -70,7 +72,7 @@ async def bulk_delete_messages(request: Request, channel_id: int, body: BulkDele
     body=PurgeMessages,
     answers=PURGED,
 )
-async def purge_messages(request: Request, channel_id: int, body: PurgeMessages) -> object:
+async def purge_messages(request: Request, messages: MessagesArea, channel_id: int, body: PurgeMessages) -> object:
     """Delete the newest messages of a guild's channel that fit, or everything in the caller's personal notes."""
     purge = Purge(
         limit=body.limit,
@@ -82,7 +84,7 @@ async def purge_messages(request: Request, channel_id: int, body: PurgeMessages)
         bots=body.bots,
         pinned=body.pinned,
     )
-    deleted = await request.services.messages.purge(request.principal, channel_id, purge, request.audit_log_reason)
+    deleted = await messages.messages.purge(request.principal, channel_id, purge, request.audit_log_reason)
     return {"deleted_count": deleted}
 
 
@@ -94,7 +96,9 @@ async def purge_messages(request: Request, channel_id: int, body: PurgeMessages)
     body=SudoFields,
     answers={202: NOTHING},
 )
-async def delete_own_messages_in_channel(request: Request, channel_id: int, body: SudoFields) -> object:
+async def delete_own_messages_in_channel(
+    request: Request, guilds: GuildsArea, channel_id: int, body: SudoFields
+) -> object:
     """Delete every message that the caller wrote in the channel; sudo mode."""
-    await request.services.own_messages.delete_in_channel(request.principal, channel_id, request.proof(body))
+    await guilds.own_messages.delete_in_channel(request.principal, channel_id, request.proof(body))
     return Answer(202)

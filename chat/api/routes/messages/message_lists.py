@@ -10,6 +10,7 @@ from chat.api import buckets
 from chat.api.fields import Items, Range, Snowflake
 from chat.api.operation import Policy, Request, Routes
 from chat.api.schemas.messages.reading import CHANNELS_MESSAGES, NEWEST_MESSAGES
+from chat.domain.messages.assemble import MessagesArea
 from chat.domain.messages.message_reading import Page
 from chat.errors import InvalidFormBody
 
@@ -55,7 +56,7 @@ class PreloadMessages:
     body=BulkListMessages,
     answers=CHANNELS_MESSAGES,
 )
-async def bulk_list_messages(request: Request, body: BulkListMessages) -> object:
+async def bulk_list_messages(request: Request, messages: MessagesArea, body: BulkListMessages) -> object:
     """A page of messages of each of several channels, in the order in which they are asked for."""
     for index, window in enumerate(body.requests):
         if window.before is not None and window.after is not None:
@@ -63,7 +64,7 @@ async def bulk_list_messages(request: Request, body: BulkListMessages) -> object
     windows = [
         (window.channel_id, Page(window.limit, window.before, window.after, window.around)) for window in body.requests
     ]
-    pages = await request.services.message_lists.pages(request.principal, windows)
+    pages = await messages.message_lists.pages(request.principal, windows)
     return {"channels": [{"channel_id": str(channel_id), "messages": page} for channel_id, page in pages]}
 
 
@@ -75,9 +76,9 @@ async def bulk_list_messages(request: Request, body: BulkListMessages) -> object
     body=PreloadMessages,
     answers=NEWEST_MESSAGES,
 )
-async def preload_messages(request: Request, body: PreloadMessages) -> object:
+async def preload_messages(request: Request, messages: MessagesArea, body: PreloadMessages) -> object:
     """The newest message of each of several channels, by the channel's id."""
-    return await request.services.message_lists.newest(request.principal, body.channels)
+    return await messages.message_lists.newest(request.principal, body.channels)
 
 
 @routes.operation(
@@ -88,6 +89,6 @@ async def preload_messages(request: Request, body: PreloadMessages) -> object:
     body=PreloadMessages,
     answers=NEWEST_MESSAGES,
 )
-async def preload_channel_messages(request: Request, body: PreloadMessages) -> object:
+async def preload_channel_messages(request: Request, messages: MessagesArea, body: PreloadMessages) -> object:
     """The same under the other address that clients know."""
-    return await request.services.message_lists.newest(request.principal, body.channels)
+    return await messages.message_lists.newest(request.principal, body.channels)

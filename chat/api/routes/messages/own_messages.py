@@ -10,6 +10,7 @@ from chat.api.operation import Policy, Request, Routes
 from chat.api.schemas.accounts.users import PENDING_MESSAGE_DELETION
 from chat.api.schemas.shapes import NOTHING
 from chat.api.sudo import SudoFields
+from chat.domain.messages.assemble import MessagesArea
 
 routes = Routes()
 
@@ -27,9 +28,9 @@ class DeleteOwnMessages(SudoFields):
     body=DeleteOwnMessages,
     answers=PENDING_MESSAGE_DELETION,
 )
-async def schedule_own_message_deletion(request: Request, body: DeleteOwnMessages) -> object:
+async def schedule_own_message_deletion(request: Request, messages: MessagesArea, body: DeleteOwnMessages) -> object:
     """Have everything deleted that the caller has written by this time tomorrow; sudo mode."""
-    return await request.services.own_message_deletion.schedule(request.principal, request.proof(body))
+    return await messages.own_message_deletion.schedule(request.principal, request.proof(body))
 
 
 @routes.operation(
@@ -39,9 +40,9 @@ async def schedule_own_message_deletion(request: Request, body: DeleteOwnMessage
     bucket=buckets.OWN_MESSAGES_DELETION,
     answers=NOTHING,
 )
-async def cancel_own_message_deletion(request: Request) -> None:
+async def cancel_own_message_deletion(request: Request, messages: MessagesArea) -> None:
     """Keep what is not deleted yet."""
-    await request.services.own_message_deletion.cancel(request.principal)
+    await messages.own_message_deletion.cancel(request.principal)
 
 
 @routes.operation(
@@ -52,7 +53,7 @@ async def cancel_own_message_deletion(request: Request) -> None:
     body=DeleteOwnMessages,
     answers={202: NOTHING},
 )
-async def delete_own_messages(request: Request, body: DeleteOwnMessages) -> object:
+async def delete_own_messages(request: Request, messages: MessagesArea, body: DeleteOwnMessages) -> object:
     """Delete everything that the caller has written, everywhere and at once; sudo mode."""
-    await request.services.own_message_deletion.delete_now(request.principal, request.proof(body))
+    await messages.own_message_deletion.delete_now(request.principal, request.proof(body))
     return Answer(202)

@@ -12,6 +12,7 @@ from chat.api.operation import Policy, Request, Routes
 from chat.api.schemas.messages.messages import MESSAGE
 from chat.api.schemas.messages.reading import PINS
 from chat.api.schemas.shapes import NOTHING, listed
+from chat.domain.messages.assemble import MessagesArea
 
 routes = Routes()
 
@@ -34,9 +35,9 @@ class ListPins:
     query=ListPins,
     answers=PINS,
 )
-async def page_pins(request: Request, channel_id: int, query: ListPins) -> object:
+async def page_pins(request: Request, messages: MessagesArea, channel_id: int, query: ListPins) -> object:
     """Pinned messages, the one that was pinned last first."""
-    return await request.services.pins.page(request.principal, channel_id, query.limit, query.before)
+    return await messages.pins.page(request.principal, channel_id, query.limit, query.before)
 
 
 @routes.operation(
@@ -46,9 +47,9 @@ async def page_pins(request: Request, channel_id: int, query: ListPins) -> objec
     bucket=buckets.PINS,
     answers=listed(MESSAGE),
 )
-async def list_pins(request: Request, channel_id: int) -> object:
+async def list_pins(request: Request, messages: MessagesArea, channel_id: int) -> object:
     """Every pinned message, as older libraries expect them."""
-    return await request.services.pins.all(request.principal, channel_id)
+    return await messages.pins.all(request.principal, channel_id)
 
 
 @routes.operation(
@@ -58,9 +59,9 @@ async def list_pins(request: Request, channel_id: int) -> object:
     bucket=buckets.PIN_CHANGE,
     answers=NOTHING,
 )
-async def pin_message(request: Request, channel_id: int, message_id: int) -> None:
+async def pin_message(request: Request, messages: MessagesArea, channel_id: int, message_id: int) -> None:
     """Pin a message."""
-    await request.services.pins.pin(request.principal, channel_id, message_id, request.audit_log_reason)
+    await messages.pins.pin(request.principal, channel_id, message_id, request.audit_log_reason)
 
 
 @routes.operation(
@@ -70,9 +71,9 @@ async def pin_message(request: Request, channel_id: int, message_id: int) -> Non
     bucket=buckets.PIN_CHANGE,
     answers=NOTHING,
 )
-async def unpin_message(request: Request, channel_id: int, message_id: int) -> None:
+async def unpin_message(request: Request, messages: MessagesArea, channel_id: int, message_id: int) -> None:
     """Take a pin away."""
-    await request.services.pins.unpin(request.principal, channel_id, message_id, request.audit_log_reason)
+    await messages.pins.unpin(request.principal, channel_id, message_id, request.audit_log_reason)
 
 
 @routes.operation(
@@ -82,6 +83,6 @@ async def unpin_message(request: Request, channel_id: int, message_id: int) -> N
     bucket=buckets.PINS_ACK,
     answers=NOTHING,
 )
-async def acknowledge_pins(request: Request, channel_id: int) -> None:
+async def acknowledge_pins(request: Request, messages: MessagesArea, channel_id: int) -> None:
     """The caller has seen the channel's pins."""
-    await request.services.pins.acknowledge(request.principal, channel_id)
+    await messages.pins.acknowledge(request.principal, channel_id)

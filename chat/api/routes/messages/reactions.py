@@ -12,6 +12,7 @@ from chat.api.operation import Policy, Request, Routes
 from chat.api.schemas.accounts.users import PARTIAL_USER
 from chat.api.schemas.messages.reading import REACTION_USERS
 from chat.api.schemas.shapes import NOTHING, listed
+from chat.domain.messages.assemble import MessagesArea
 from chat.domain.messages.reaction_emojis import parse_emoji
 from chat.domain.messages.reactions import ReactionPage
 
@@ -45,11 +46,11 @@ class ListReactionUsers:
     query=ChangeReaction,
     answers=NOTHING,
 )
-async def add_reaction(request: Request, channel_id: int, message_id: int, emoji: str, query: ChangeReaction) -> None:
+async def add_reaction(
+    request: Request, messages: MessagesArea, channel_id: int, message_id: int, emoji: str, query: ChangeReaction
+) -> None:
     """React to a message."""
-    await request.services.reactions.add(
-        request.principal, channel_id, message_id, parse_emoji(emoji), query.session_id
-    )
+    await messages.reactions.add(request.principal, channel_id, message_id, parse_emoji(emoji), query.session_id)
 
 
 @routes.operation(
@@ -61,11 +62,11 @@ async def add_reaction(request: Request, channel_id: int, message_id: int, emoji
     answers=NOTHING,
 )
 async def remove_own_reaction(
-    request: Request, channel_id: int, message_id: int, emoji: str, query: ChangeReaction
+    request: Request, messages: MessagesArea, channel_id: int, message_id: int, emoji: str, query: ChangeReaction
 ) -> None:
     """Take one's own reaction away."""
     principal = request.principal
-    await request.services.reactions.remove(
+    await messages.reactions.remove(
         principal, channel_id, message_id, parse_emoji(emoji), principal.user_id, query.session_id
     )
 
@@ -79,10 +80,16 @@ async def remove_own_reaction(
     answers=NOTHING,
 )
 async def remove_reaction(
-    request: Request, channel_id: int, message_id: int, emoji: str, user_id: int, query: ChangeReaction
+    request: Request,
+    messages: MessagesArea,
+    channel_id: int,
+    message_id: int,
+    emoji: str,
+    user_id: int,
+    query: ChangeReaction,
 ) -> None:
     """Take somebody's reaction away."""
-    await request.services.reactions.remove(
+    await messages.reactions.remove(
         request.principal, channel_id, message_id, parse_emoji(emoji), user_id, query.session_id
     )
 
@@ -94,9 +101,9 @@ async def remove_reaction(
     bucket=REACTION_CHANGE,
     answers=NOTHING,
 )
-async def remove_emoji(request: Request, channel_id: int, message_id: int, emoji: str) -> None:
+async def remove_emoji(request: Request, messages: MessagesArea, channel_id: int, message_id: int, emoji: str) -> None:
     """Take everybody's reaction with one emoji away."""
-    await request.services.reactions.remove_emoji(request.principal, channel_id, message_id, parse_emoji(emoji))
+    await messages.reactions.remove_emoji(request.principal, channel_id, message_id, parse_emoji(emoji))
 
 
 @routes.operation(
@@ -106,9 +113,9 @@ async def remove_emoji(request: Request, channel_id: int, message_id: int, emoji
     bucket=REACTION_CHANGE,
     answers=NOTHING,
 )
-async def remove_all_reactions(request: Request, channel_id: int, message_id: int) -> None:
+async def remove_all_reactions(request: Request, messages: MessagesArea, channel_id: int, message_id: int) -> None:
     """Take every reaction off a message."""
-    await request.services.reactions.remove_all(request.principal, channel_id, message_id)
+    await messages.reactions.remove_all(request.principal, channel_id, message_id)
 
 
 @routes.operation(
@@ -120,11 +127,11 @@ async def remove_all_reactions(request: Request, channel_id: int, message_id: in
     answers=listed(PARTIAL_USER, maximum=USERS_MAXIMUM),
 )
 async def list_reaction_users(
-    request: Request, channel_id: int, message_id: int, emoji: str, query: ListReactionUsers
+    request: Request, messages: MessagesArea, channel_id: int, message_id: int, emoji: str, query: ListReactionUsers
 ) -> object:
     """Who reacted with an emoji, in order of ids."""
     page = ReactionPage(query.limit, query.after or 0)
-    users = await request.services.reactions.users(request.principal, channel_id, message_id, parse_emoji(emoji), page)
+    users = await messages.reactions.users(request.principal, channel_id, message_id, parse_emoji(emoji), page)
     return users.items
 
 
@@ -137,11 +144,11 @@ async def list_reaction_users(
     answers=REACTION_USERS,
 )
 async def page_reaction_users(
-    request: Request, channel_id: int, message_id: int, emoji: str, query: ListReactionUsers
+    request: Request, messages: MessagesArea, channel_id: int, message_id: int, emoji: str, query: ListReactionUsers
 ) -> object:
     """The same with what is needed to go on."""
     page = ReactionPage(query.limit, query.after or 0)
-    users = await request.services.reactions.users(request.principal, channel_id, message_id, parse_emoji(emoji), page)
+    users = await messages.reactions.users(request.principal, channel_id, message_id, parse_emoji(emoji), page)
     return {
         "items": users.items,
         "has_more": users.has_more,

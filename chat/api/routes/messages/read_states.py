@@ -10,6 +10,7 @@ from chat.api.buckets import READ_STATE, READ_STATES
 from chat.api.fields import Items, Range, Snowflake
 from chat.api.operation import Policy, Request, Routes
 from chat.api.schemas.shapes import NOTHING
+from chat.domain.messages.assemble import MessagesArea
 from chat.domain.messages.read_states import ReadUpTo
 
 routes = Routes()
@@ -53,10 +54,12 @@ class AcknowledgeChannels:
     body=AcknowledgeMessage,
     answers=NOTHING,
 )
-async def acknowledge_message(request: Request, channel_id: int, message_id: int, body: AcknowledgeMessage) -> None:
+async def acknowledge_message(
+    request: Request, messages: MessagesArea, channel_id: int, message_id: int, body: AcknowledgeMessage
+) -> None:
     """Note how far the caller has read."""
     wish = ReadUpTo(channel_id, message_id, body.mention_count, bool(body.manual))
-    await request.services.read_states.acknowledge(request.principal, wish)
+    await messages.read_states.acknowledge(request.principal, wish)
 
 
 @routes.operation(
@@ -66,9 +69,9 @@ async def acknowledge_message(request: Request, channel_id: int, message_id: int
     bucket=READ_STATE,
     answers=NOTHING,
 )
-async def forget_read_state(request: Request, channel_id: int) -> None:
+async def forget_read_state(request: Request, messages: MessagesArea, channel_id: int) -> None:
     """Forget how far the caller has read."""
-    await request.services.read_states.forget(request.principal, channel_id)
+    await messages.read_states.forget(request.principal, channel_id)
 
 
 @routes.operation(
@@ -79,9 +82,9 @@ async def forget_read_state(request: Request, channel_id: int) -> None:
     body=AcknowledgeChannels,
     answers=NOTHING,
 )
-async def acknowledge_channels(request: Request, body: AcknowledgeChannels) -> None:
+async def acknowledge_channels(request: Request, messages: MessagesArea, body: AcknowledgeChannels) -> None:
     """Note how far the caller has read in several channels."""
-    await request.services.read_states.acknowledge_many(request.principal, _wishes(body))
+    await messages.read_states.acknowledge_many(request.principal, _wishes(body))
 
 
 @routes.operation(
@@ -92,9 +95,9 @@ async def acknowledge_channels(request: Request, body: AcknowledgeChannels) -> N
     body=AcknowledgeChannels,
     answers=NOTHING,
 )
-async def acknowledge_channels_in_bulk(request: Request, body: AcknowledgeChannels) -> None:
+async def acknowledge_channels_in_bulk(request: Request, messages: MessagesArea, body: AcknowledgeChannels) -> None:
     """The same, as other clients call it."""
-    await request.services.read_states.acknowledge_many(request.principal, _wishes(body))
+    await messages.read_states.acknowledge_many(request.principal, _wishes(body))
 
 
 def _wishes(body: AcknowledgeChannels) -> list[ReadUpTo]:

@@ -17,6 +17,7 @@ from chat.api.answers import Answer
 from chat.api.fields import Items, Length, Range, Refusal, Schema, Snowflake, Timestamp
 from chat.api.operation import Bucket, Policy, Request, Routes
 from chat.api.schemas.messages.search import INDEXING, SEARCH_RESULTS
+from chat.domain.messages.assemble import MessagesArea
 from chat.domain.messages.message_search_scopes import SearchScope, Whereabouts
 from chat.domain.messages.message_searches import Search
 from chat.errors import InvalidFormBody
@@ -149,7 +150,7 @@ class SearchMessages:
     body=SearchMessages,
     answers={200: SEARCH_RESULTS, 202: INDEXING},
 )
-async def search_messages(request: Request, body: SearchMessages) -> object:
+async def search_messages(request: Request, messages: MessagesArea, body: SearchMessages) -> object:
     """Messages that the caller may read, by their words and by what is known about them."""
     search = Search(
         whereabouts=_whereabouts(body),
@@ -160,7 +161,7 @@ async def search_messages(request: Request, body: SearchMessages) -> object:
         page=1 if body.page is None else body.page,
         after=None if body.cursor is None else body.cursor[0],
     )
-    found = await request.services.message_searches.search(request.principal, search)
+    found = await messages.message_searches.search(request.principal, search)
     return Answer(202, {"indexing": True}) if found is None else found
 
 

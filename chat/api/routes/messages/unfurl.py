@@ -10,6 +10,9 @@ from chat.api.fields import Length
 from chat.api.operation import Bucket, Policy, Request, Routes
 from chat.api.schemas.messages.messages import EMBED
 from chat.api.schemas.shapes import listed
+from chat.domain.core import Core
+from chat.domain.messages.assemble import MessagesArea
+from chat.domain.policy.assemble import PolicyArea
 from chat.domain.policy.embed_objects import embed_objects
 from chat.errors import ApiError, InvalidFormBody
 from chat.media.outside_addresses import as_asked_for
@@ -29,13 +32,12 @@ class Unfurl:
 
 
 @routes.operation("POST", "/v1/unfurl", policy=Policy.USER, bucket=UNFURL, body=Unfurl, answers=listed(EMBED))
-async def unfurl(request: Request, body: Unfurl) -> object:
+async def unfurl(request: Request, core: Core, policy: PolicyArea, messages: MessagesArea, body: Unfurl) -> object:
     """The embeds that a message with this link would show: none or one."""
-    services = request.services
-    if not services.settings.media.link_embeds:
+    if not core.settings.media.link_embeds:
         raise ApiError("FEATURE_TEMPORARILY_DISABLED")
     url = as_asked_for(body.url.strip())
     if url is None:
         raise InvalidFormBody.at("url", "INVALID_FORMAT")
-    embed = await services.unfurling.embed(url)
-    return [] if embed is None else embed_objects([embed], (), services.media.addresses)
+    embed = await messages.unfurling.embed(url)
+    return [] if embed is None else embed_objects([embed], (), policy.media.addresses)

@@ -10,6 +10,7 @@ from chat.api.fields import Items, Length, Range, Refusal, Schema
 from chat.api.operation import Bucket, Policy, Request, Routes
 from chat.api.schemas.messages.messages import PROMISED_UPLOAD, UPLOADED_FILE
 from chat.api.schemas.shapes import listed, record
+from chat.domain.messages.assemble import MessagesArea
 from chat.domain.messages.uploads import PromisedFile
 from chat.errors import InvalidFormBody
 from chat.protocol.visible_text import without_nul
@@ -80,13 +81,13 @@ class CompleteUploads:
     body=PromiseUploads,
     answers=record({"attachments": listed(PROMISED_UPLOAD)}),
 )
-async def promise_uploads(request: Request, channel_id: int, body: PromiseUploads) -> object:
+async def promise_uploads(request: Request, messages: MessagesArea, channel_id: int, body: PromiseUploads) -> object:
     """Addresses that take these files."""
     wanted = body.files or body.attachments
     if not wanted:
         raise InvalidFormBody.at("files", "INVALID_FORMAT")
     files = [PromisedFile(file.id, file.filename, file.file_size) for file in wanted]
-    return {"attachments": await request.services.uploads.promise(request.principal, channel_id, files)}
+    return {"attachments": await messages.uploads.promise(request.principal, channel_id, files)}
 
 
 @routes.operation(
@@ -97,7 +98,7 @@ async def promise_uploads(request: Request, channel_id: int, body: PromiseUpload
     body=CompleteUploads,
     answers=record({"attachments": listed(UPLOADED_FILE)}),
 )
-async def complete_uploads(request: Request, channel_id: int, body: CompleteUploads) -> object:
+async def complete_uploads(request: Request, messages: MessagesArea, channel_id: int, body: CompleteUploads) -> object:
     """What has arrived of these uploads."""
     names = [upload.upload_filename for upload in body.attachments]
-    return {"attachments": request.services.uploads.complete(request.principal, channel_id, names)}
+    return {"attachments": messages.uploads.complete(request.principal, channel_id, names)}

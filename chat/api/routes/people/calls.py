@@ -13,6 +13,7 @@ from chat.api.fields import OMITTED, Items, Length, Maybe, Omitted, Snowflake
 from chat.api.operation import Bucket, Policy, Request, Routes
 from chat.api.schemas.people.calls import CALL_ELIGIBILITY
 from chat.api.schemas.shapes import NOTHING
+from chat.domain.people.assemble import PeopleArea
 from chat.protocol.absent import ABSENT
 
 routes = Routes()
@@ -44,9 +45,9 @@ class RingRecipients:
 @routes.operation(
     "GET", "/v1/channels/{channel_id}/call", policy=Policy.USER_ONLY, bucket=ELIGIBILITY, answers=CALL_ELIGIBILITY
 )
-async def get_call_eligibility(request: Request, channel_id: int) -> object:
+async def get_call_eligibility(request: Request, people: PeopleArea, channel_id: int) -> object:
     """Whether a call by the caller makes anybody ring."""
-    return request.services.calls.eligibility(request.principal, channel_id)
+    return people.calls.eligibility(request.principal, channel_id)
 
 
 @routes.operation(
@@ -57,10 +58,10 @@ async def get_call_eligibility(request: Request, channel_id: int) -> object:
     body=ChangeCall,
     answers=NOTHING,
 )
-async def change_call(request: Request, channel_id: int, body: ChangeCall) -> None:
+async def change_call(request: Request, people: PeopleArea, channel_id: int, body: ChangeCall) -> None:
     """Have the call in another region."""
     region = ABSENT if isinstance(body.region, Omitted) else body.region
-    request.services.calls.change_region(request.principal, channel_id, region)
+    people.calls.change_region(request.principal, channel_id, region)
 
 
 @routes.operation(
@@ -71,9 +72,9 @@ async def change_call(request: Request, channel_id: int, body: ChangeCall) -> No
     body=RingRecipients,
     answers=NOTHING,
 )
-async def ring_call(request: Request, channel_id: int, body: RingRecipients) -> None:
+async def ring_call(request: Request, people: PeopleArea, channel_id: int, body: RingRecipients) -> None:
     """Ring people of a conversation, and begin the call where there is none."""
-    await request.services.calls.ring(request.principal, channel_id, body.recipients)
+    await people.calls.ring(request.principal, channel_id, body.recipients)
 
 
 @routes.operation(
@@ -84,12 +85,12 @@ async def ring_call(request: Request, channel_id: int, body: RingRecipients) -> 
     body=RingRecipients,
     answers=NOTHING,
 )
-async def stop_ringing_call(request: Request, channel_id: int, body: RingRecipients) -> None:
+async def stop_ringing_call(request: Request, people: PeopleArea, channel_id: int, body: RingRecipients) -> None:
     """Ring people no more; without any named, the caller: so a call is declined."""
-    request.services.calls.stop_ringing(request.principal, channel_id, body.recipients)
+    people.calls.stop_ringing(request.principal, channel_id, body.recipients)
 
 
 @routes.operation("POST", "/v1/channels/{channel_id}/call/end", policy=Policy.USER_ONLY, bucket=END, answers=NOTHING)
-async def end_call(request: Request, channel_id: int) -> None:
+async def end_call(request: Request, people: PeopleArea, channel_id: int) -> None:
     """End the call for everybody."""
-    await request.services.calls.end(request.principal, channel_id)
+    await people.calls.end(request.principal, channel_id)

@@ -11,6 +11,8 @@ from chat.api.fields import Items, Snowflake
 from chat.api.operation import Policy, Request, Routes
 from chat.api.schemas.guilds.channels import PRIVATE_CHANNEL
 from chat.api.schemas.shapes import NOTHING, listed
+from chat.domain.guilds.assemble import GuildsArea
+from chat.domain.people.assemble import PeopleArea
 from chat.domain.standing.private_channels import PrivateChannelAccess
 from chat.errors import ApiError, InvalidFormBody
 
@@ -43,9 +45,9 @@ class Removal:
     bucket=buckets.PRIVATE_CHANNELS,
     answers=listed(PRIVATE_CHANNEL),
 )
-async def list_private_channels(request: Request) -> object:
+async def list_private_channels(request: Request, people: PeopleArea) -> object:
     """The caller's conversations, the one with the newest message first."""
-    return request.services.private_channels.of_account(request.principal.user_id)
+    return people.private_channels.of_account(request.principal.user_id)
 
 
 @routes.operation(
@@ -56,15 +58,15 @@ async def list_private_channels(request: Request) -> object:
     body=OpenPrivateChannel,
     answers=PRIVATE_CHANNEL,
 )
-async def open_private_channel(request: Request, body: OpenPrivateChannel) -> object:
+async def open_private_channel(request: Request, people: PeopleArea, body: OpenPrivateChannel) -> object:
     """Open the conversation with an account, or make a group."""
     if (body.recipient_id is None) is (body.recipients is None):
         raise InvalidFormBody.at("recipient_id", "INVALID_FORMAT")
     if body.recipients is not None:
         request.limit(buckets.GROUPS_MADE, request.principal.user_id)
-        return await request.services.groups.create(request.principal, body.recipients)
+        return await people.groups.create(request.principal, body.recipients)
     assert body.recipient_id is not None, "one of the two was sent"  # noqa: S101
-    return await request.services.private_channels.open(request.principal, body.recipient_id)
+    return await people.private_channels.open(request.principal, body.recipient_id)
 
 
 @routes.operation(
@@ -74,10 +76,10 @@ async def open_private_channel(request: Request, body: OpenPrivateChannel) -> ob
     bucket=buckets.PRIVATE_CHANNEL_PIN,
     answers=NOTHING,
 )
-async def pin_private_channel(request: Request, channel_id: int) -> None:
+async def pin_private_channel(request: Request, people: PeopleArea, guilds: GuildsArea, channel_id: int) -> None:
     """Put a conversation at the end of those that the caller has pinned."""
-    access = request.services.channels.seen(request.principal, channel_id)
-    await request.services.private_channels.pin(access, pinned=True)
+    access = guilds.channels.seen(request.principal, channel_id)
+    await people.private_channels.pin(access, pinned=True)
 
 
 @routes.operation(
@@ -87,10 +89,10 @@ async def pin_private_channel(request: Request, channel_id: int) -> None:
     bucket=buckets.PRIVATE_CHANNEL_PIN,
     answers=NOTHING,
 )
-async def unpin_private_channel(request: Request, channel_id: int) -> None:
+async def unpin_private_channel(request: Request, people: PeopleArea, guilds: GuildsArea, channel_id: int) -> None:
     """Take a conversation away from those that the caller has pinned."""
-    access = request.services.channels.seen(request.principal, channel_id)
-    await request.services.private_channels.pin(access, pinned=False)
+    access = guilds.channels.seen(request.principal, channel_id)
+    await people.private_channels.pin(access, pinned=False)
 
 
 @routes.operation(
@@ -100,9 +102,11 @@ async def unpin_private_channel(request: Request, channel_id: int) -> None:
     bucket=buckets.GROUP_RECIPIENTS,
     answers=NOTHING,
 )
-async def add_recipient(request: Request, channel_id: int, user_id: int) -> None:
+async def add_recipient(
+    request: Request, people: PeopleArea, guilds: GuildsArea, channel_id: int, user_id: int
+) -> None:
     """Put an account into a group."""
-    await request.services.groups.add(request.principal, _group(request, channel_id), user_id)
+    await people.groups.add(request.principal, _group(request, channel_id, guilds=guilds), user_id)
 
 
 @routes.operation(
@@ -113,15 +117,17 @@ async def add_recipient(request: Request, channel_id: int, user_id: int) -> None
     query=Removal,
     answers=NOTHING,
 )
-async def remove_recipient(request: Request, channel_id: int, user_id: int, query: Removal) -> None:
+async def remove_recipient(
+    request: Request, people: PeopleArea, guilds: GuildsArea, channel_id: int, user_id: int, query: Removal
+) -> None:
     """Take an account out of a group: the caller itself, or, by the owner, another one."""
-    group = _group(request, channel_id)
-    await request.services.groups.remove(request.principal, group, user_id, silent=query.silent)
+    group = _group(request, channel_id, guilds=guilds)
+    await people.groups.remove(request.principal, group, user_id, silent=query.silent)
 
 
-def _group(request: Request, channel_id: int) -> PrivateChannelAccess:
+def _group(request: Request, channel_id: int, *, guilds: GuildsArea) -> PrivateChannelAccess:
     """A conversation of the caller; a channel of a guild, which has no recipients, is of the wrong type."""
-    access = request.services.channels.seen(request.principal, channel_id)
+    access = guilds.channels.seen(request.principal, channel_id)
     if not isinstance(access, PrivateChannelAccess):
         raise ApiError("INVALID_CHANNEL_TYPE")
     return access

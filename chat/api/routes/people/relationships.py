@@ -12,6 +12,7 @@ from chat.api.operation import Policy, Request, Routes
 from chat.api.routes.accounts.accounts import Discriminator
 from chat.api.schemas.accounts.users import RELATIONSHIP
 from chat.api.schemas.shapes import COUNT, NOTHING, listed, record
+from chat.domain.people.assemble import PeopleArea
 from chat.errors import InvalidFormBody
 
 routes = Routes()
@@ -60,9 +61,9 @@ class Ignore:
     bucket=buckets.RELATIONSHIPS,
     answers=listed(RELATIONSHIP),
 )
-async def list_relationships(request: Request) -> object:
+async def list_relationships(request: Request, people: PeopleArea) -> object:
     """The caller's relationships."""
-    return request.services.friendships.of_account(request.principal)
+    return people.friendships.of_account(request.principal)
 
 
 @routes.operation(
@@ -74,9 +75,9 @@ async def list_relationships(request: Request) -> object:
     body=RequestByTag,
     answers=RELATIONSHIP,
 )
-async def request_friendship_by_tag(request: Request, body: RequestByTag) -> object:
+async def request_friendship_by_tag(request: Request, people: PeopleArea, body: RequestByTag) -> object:
     """Ask the account with this tag to be friends."""
-    return await request.services.friendships.request_by_tag(request.principal, body.username, body.discriminator)
+    return await people.friendships.request_by_tag(request.principal, body.username, body.discriminator)
 
 
 @routes.operation(
@@ -87,10 +88,10 @@ async def request_friendship_by_tag(request: Request, body: RequestByTag) -> obj
     body=Ignore,
     answers=record({"ignored_count": COUNT}),
 )
-async def ignore_requests(request: Request, body: Ignore) -> object:
+async def ignore_requests(request: Request, people: PeopleArea, body: Ignore) -> object:
     """Turn down the requests that the caller was sent, all or those of new accounts."""
     age = body.max_account_age_seconds if body.filter == "new_accounts" else None
-    return {"ignored_count": await request.services.friendships.ignore(request.principal, age)}
+    return {"ignored_count": await people.friendships.ignore(request.principal, age)}
 
 
 @routes.operation(
@@ -101,9 +102,9 @@ async def ignore_requests(request: Request, body: Ignore) -> object:
     bucket=buckets.FRIEND_REQUESTS,
     answers=RELATIONSHIP,
 )
-async def request_friendship(request: Request, user_id: int) -> object:
+async def request_friendship(request: Request, people: PeopleArea, user_id: int) -> object:
     """Ask an account to be friends."""
-    return await request.services.friendships.request(request.principal, user_id)
+    return await people.friendships.request(request.principal, user_id)
 
 
 @routes.operation(
@@ -114,9 +115,9 @@ async def request_friendship(request: Request, user_id: int) -> object:
     body=Decide,
     answers=RELATIONSHIP,
 )
-async def decide_on_account(request: Request, user_id: int, body: Decide) -> object:
+async def decide_on_account(request: Request, people: PeopleArea, user_id: int, body: Decide) -> object:
     """Accept an account's request, or block the account."""
-    friendships = request.services.friendships
+    friendships = people.friendships
     if body.type == BLOCK:
         return await friendships.block(request.principal, user_id)
     return await friendships.accept(request.principal, user_id)
@@ -130,12 +131,12 @@ async def decide_on_account(request: Request, user_id: int, body: Decide) -> obj
     body=ChangeFriendship,
     answers=RELATIONSHIP,
 )
-async def change_friendship(request: Request, user_id: int, body: ChangeFriendship) -> object:
+async def change_friendship(request: Request, people: PeopleArea, user_id: int, body: ChangeFriendship) -> object:
     """Give a friend a nickname, or say whether it hears where the caller speaks."""
     changes = named_members(body)
     if not changes:
         raise InvalidFormBody.at("nickname", "INVALID_FORMAT")
-    return await request.services.friendships.change(request.principal, user_id, changes)
+    return await people.friendships.change(request.principal, user_id, changes)
 
 
 @routes.operation(
@@ -145,6 +146,6 @@ async def change_friendship(request: Request, user_id: int, body: ChangeFriendsh
     bucket=buckets.RELATIONSHIP_CHANGE,
     answers=NOTHING,
 )
-async def end_relationship(request: Request, user_id: int) -> None:
+async def end_relationship(request: Request, people: PeopleArea, user_id: int) -> None:
     """End what the caller has with an account."""
-    await request.services.friendships.remove(request.principal, user_id)
+    await people.friendships.remove(request.principal, user_id)

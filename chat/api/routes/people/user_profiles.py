@@ -8,6 +8,7 @@ from chat.api import buckets
 from chat.api.fields import Snowflake
 from chat.api.operation import Policy, Request, Routes
 from chat.api.schemas.people.profiles import PROFILE
+from chat.domain.people.assemble import PeopleArea
 
 routes = Routes()
 
@@ -29,9 +30,9 @@ class WantedProfile:
     query=WantedProfile,
     answers=PROFILE,
 )
-async def get_profile(request: Request, user_id: int, query: WantedProfile) -> object:
+async def get_profile(request: Request, people: PeopleArea, user_id: int, query: WantedProfile) -> object:
     """What an account shows of itself to the caller."""
-    return request.services.user_profiles.get(
+    return people.user_profiles.get(
         request.principal,
         user_id,
         guild_id=query.guild_id,

@@ -30,7 +30,10 @@ from chat.api.operation import Bucket, Policy, Request, Routes
 from chat.api.schemas.messages.messages import FILE, UPLOADED_FILE
 from chat.api.schemas.shapes import binary
 from chat.domain.accounts.account_images import member_images
+from chat.domain.administration.assemble import AdministrationArea
+from chat.domain.messages.assemble import MessagesArea
 from chat.domain.messages.uploads import uploaded_object
+from chat.domain.policy.assemble import PolicyArea
 from chat.domain.policy.images import ANIMATED_PREFIX
 from chat.errors import ApiError
 from chat.media.default_avatars import default_avatars
@@ -86,25 +89,25 @@ class SignedPicture(PictureQuery):
 @routes.operation(
     "GET", "/media/avatars/{owner}/{image}", policy=Policy.URL, bucket=READ, query=PictureQuery, answers=FILE
 )
-async def get_avatar(request: Request, owner: str, image: str, query: PictureQuery) -> Answer:
+async def get_avatar(request: Request, policy: PolicyArea, owner: str, image: str, query: PictureQuery) -> Answer:
     """The avatar of an account or a webhook."""
-    return await _asset(request, "avatars", owner, image, query)
+    return await _asset(request, "avatars", owner, image, query, policy=policy)
 
 
 @routes.operation(
     "GET", "/media/icons/{owner}/{image}", policy=Policy.URL, bucket=READ, query=PictureQuery, answers=FILE
 )
-async def get_icon(request: Request, owner: str, image: str, query: PictureQuery) -> Answer:
+async def get_icon(request: Request, policy: PolicyArea, owner: str, image: str, query: PictureQuery) -> Answer:
     """The icon of a guild, an application or a group."""
-    return await _asset(request, "icons", owner, image, query)
+    return await _asset(request, "icons", owner, image, query, policy=policy)
 
 
 @routes.operation(
     "GET", "/media/banners/{owner}/{image}", policy=Policy.URL, bucket=READ, query=PictureQuery, answers=FILE
 )
-async def get_banner(request: Request, owner: str, image: str, query: PictureQuery) -> Answer:
+async def get_banner(request: Request, policy: PolicyArea, owner: str, image: str, query: PictureQuery) -> Answer:
     """The banner of an account or a guild."""
-    return await _asset(request, "banners", owner, image, query)
+    return await _asset(request, "banners", owner, image, query, policy=policy)
 
 
 @routes.operation(
@@ -115,9 +118,11 @@ async def get_banner(request: Request, owner: str, image: str, query: PictureQue
     query=PictureQuery,
     answers=FILE,
 )
-async def get_member_avatar(request: Request, guild: str, owner: str, image: str, query: PictureQuery) -> Answer:
+async def get_member_avatar(
+    request: Request, policy: PolicyArea, guild: str, owner: str, image: str, query: PictureQuery
+) -> Answer:
     """The avatar that an account has in one guild."""
-    return await _asset(request, member_images(_number(guild))["avatar"], owner, image, query)
+    return await _asset(request, member_images(_number(guild))["avatar"], owner, image, query, policy=policy)
 
 
 @routes.operation(
@@ -128,37 +133,39 @@ async def get_member_avatar(request: Request, guild: str, owner: str, image: str
     query=PictureQuery,
     answers=FILE,
 )
-async def get_member_banner(request: Request, guild: str, owner: str, image: str, query: PictureQuery) -> Answer:
+async def get_member_banner(
+    request: Request, policy: PolicyArea, guild: str, owner: str, image: str, query: PictureQuery
+) -> Answer:
     """The banner that an account has in one guild."""
-    return await _asset(request, member_images(_number(guild))["banner"], owner, image, query)
+    return await _asset(request, member_images(_number(guild))["banner"], owner, image, query, policy=policy)
 
 
 @routes.operation(
     "GET", "/media/splashes/{owner}/{image}", policy=Policy.URL, bucket=READ, query=PictureQuery, answers=FILE
 )
-async def get_splash(request: Request, owner: str, image: str, query: PictureQuery) -> Answer:
+async def get_splash(request: Request, policy: PolicyArea, owner: str, image: str, query: PictureQuery) -> Answer:
     """The splash of a guild."""
-    return await _asset(request, "splashes", owner, image, query)
+    return await _asset(request, "splashes", owner, image, query, policy=policy)
 
 
 @routes.operation(
     "GET", "/media/embed-splashes/{owner}/{image}", policy=Policy.URL, bucket=READ, query=PictureQuery, answers=FILE
 )
-async def get_embed_splash(request: Request, owner: str, image: str, query: PictureQuery) -> Answer:
+async def get_embed_splash(request: Request, policy: PolicyArea, owner: str, image: str, query: PictureQuery) -> Answer:
     """The splash of a guild for embeds."""
-    return await _asset(request, "embed-splashes", owner, image, query)
+    return await _asset(request, "embed-splashes", owner, image, query, policy=policy)
 
 
 @routes.operation("GET", "/media/emojis/{image}", policy=Policy.URL, bucket=READ, query=PictureQuery, answers=FILE)
-async def get_emoji(request: Request, image: str, query: PictureQuery) -> Answer:
+async def get_emoji(request: Request, policy: PolicyArea, image: str, query: PictureQuery) -> Answer:
     """An emoji of a guild, for as long as its image has not been purged."""
-    return await _expression(request, "emojis", image, query)
+    return await _expression(request, "emojis", image, query, policy=policy)
 
 
 @routes.operation("GET", "/media/stickers/{image}", policy=Policy.URL, bucket=READ, query=PictureQuery, answers=FILE)
-async def get_sticker(request: Request, image: str, query: PictureQuery) -> Answer:
+async def get_sticker(request: Request, policy: PolicyArea, image: str, query: PictureQuery) -> Answer:
     """A sticker of a guild, for as long as its image has not been purged."""
-    return await _expression(request, "stickers", image, query)
+    return await _expression(request, "stickers", image, query, policy=policy)
 
 
 @routes.operation(
@@ -170,16 +177,14 @@ async def get_sticker(request: Request, image: str, query: PictureQuery) -> Answ
     answers=FILE,
 )
 async def get_attachment(
-    request: Request, channel: str, attachment: str, filename: str, query: SignedPicture
+    request: Request, policy: PolicyArea, channel: str, attachment: str, filename: str, query: SignedPicture
 ) -> Answer:
     """An attachment, as long as its address holds."""
-    found, seconds = request.services.media.attachment(
-        _number(channel), _number(attachment), filename, query.ex, query.hm
-    )
+    found, seconds = policy.media.attachment(_number(channel), _number(attachment), filename, query.ex, query.hm)
     file = _attached(found, f"private, max-age={seconds}, immutable")
     moves = bool(found.flags & IS_ANIMATED)
     original = Original(found.content_type, found.width, found.height, moves)
-    return await picture(request, found, file, original, _preview(found, query, moves=moves))
+    return await picture(request, found, file, original, _preview(found, query, moves=moves), policy=policy)
 
 
 @routes.operation("GET", "/static/avatars/{image}", policy=Policy.URL, bucket=READ, answers=FILE)
@@ -194,13 +199,13 @@ async def get_default_avatar(request: Request, image: str) -> Answer:
 
 
 @routes.operation("GET", "/media/external/{signature}/{name}", policy=Policy.URL, bucket=EXTERNAL, answers=FILE)
-async def get_external(request: Request, signature: str, name: str) -> Answer:
+async def get_external(request: Request, policy: PolicyArea, signature: str, name: str) -> Answer:
     """Media that lie elsewhere, at an address that this server has signed."""
-    media = request.services.media
+    media = policy.media
     url = media.addresses.outside(signature, name)
     if url is None:
         raise ApiError("NOT_FOUND")
-    return await relayed(request, url)
+    return await relayed(request, url, policy=policy)
 
 
 @routes.operation(
@@ -211,14 +216,20 @@ async def get_external(request: Request, signature: str, name: str) -> Answer:
     query=Signature,
     answers=FILE,
 )
-async def get_archive(request: Request, archive: str, filename: str, query: Signature) -> Answer:
+async def get_archive(
+    request: Request,
+    policy: PolicyArea,
+    administration: AdministrationArea,
+    archive: str,
+    filename: str,
+    query: Signature,
+) -> Answer:
     """An archive, under an address that an administrator was given, as long as that holds (administration.md,
     Archives)."""
-    services = request.services
-    found = services.administration.archives.downloadable(_number(archive), filename, query.ex, query.hm)
+    found = administration.archives.downloadable(_number(archive), filename, query.ex, query.hm)
     etag = f"archive-{found.id}"
     file = File("application/zip", found.file_size or 0, etag, NOT_KEPT, filename)
-    return await file_at(request, services.administration.archives.path_of(found), file)
+    return await file_at(request, administration.archives.path_of(found), file, policy=policy)
 
 
 @routes.operation(
@@ -230,9 +241,9 @@ async def get_archive(request: Request, archive: str, filename: str, query: Sign
     accepts={"application/octet-stream": binary()},
     answers=UPLOADED_FILE,
 )
-async def put_upload(request: Request, capability: str) -> object:
+async def put_upload(request: Request, messages: MessagesArea, capability: str) -> object:
     """Take the bytes of a promised upload."""
-    return await _receive(request, capability)
+    return await _receive(request, capability, messages=messages)
 
 
 @routes.operation(
@@ -244,51 +255,60 @@ async def put_upload(request: Request, capability: str) -> object:
     accepts={"application/octet-stream": binary()},
     answers=UPLOADED_FILE,
 )
-async def post_upload(request: Request, capability: str) -> object:
+async def post_upload(request: Request, messages: MessagesArea, capability: str) -> object:
     """Take the bytes of a promised upload."""
-    return await _receive(request, capability)
+    return await _receive(request, capability, messages=messages)
 
 
 @routes.operation("GET", "/media/relay/{capability}", policy=Policy.URL, bucket=RELAY, answers=FILE)
-async def get_upload(request: Request, capability: str) -> Answer:
+async def get_upload(request: Request, policy: PolicyArea, messages: MessagesArea, capability: str) -> Answer:
     """What an upload address has taken, until a message has it."""
-    upload = request.services.uploads.uploaded(capability)
-    return await stored_file(request, upload, _attached(upload, NOT_KEPT))
+    upload = messages.uploads.uploaded(capability)
+    return await stored_file(request, upload, _attached(upload, NOT_KEPT), policy=policy)
 
 
-async def _receive(request: Request, capability: str) -> object:
+async def _receive(request: Request, capability: str, *, messages: MessagesArea) -> object:
     chunks = BodyChunks(request.receive, request.headers.get("content-length"), UPLOAD_BYTES)
-    return uploaded_object(await request.services.uploads.receive(capability, chunks))
+    return uploaded_object(await messages.uploads.receive(capability, chunks))
 
 
-async def _asset(request: Request, kind: str, owner: str, image: str, query: PictureQuery) -> Answer:
+async def _asset(
+    request: Request, kind: str, owner: str, image: str, query: PictureQuery, *, policy: PolicyArea
+) -> Answer:
     match = _IMAGE.fullmatch(image)
     if match is None:
         raise ApiError("NOT_FOUND")
-    asset = request.services.media.asset(kind, _number(owner), match[1])
+    asset = policy.media.asset(kind, _number(owner), match[1])
     if asset.source_url is not None:
-        return await relayed(request, asset.source_url)
+        return await relayed(request, asset.source_url, policy=policy)
     # Under its name without `a_` nobody is told that a picture moves.
     may_move = match[1].startswith(ANIMATED_PREFIX)
-    return await _own_picture(request, asset, FOR_EVER, match[2], query, may_move=may_move)
+    return await _own_picture(request, asset, FOR_EVER, match[2], query, may_move=may_move, policy=policy)
 
 
-async def _expression(request: Request, kind: str, image: str, query: PictureQuery) -> Answer:
+async def _expression(request: Request, kind: str, image: str, query: PictureQuery, *, policy: PolicyArea) -> Answer:
     match = _NUMBERED_IMAGE.fullmatch(image)
     if match is None:
         raise ApiError("NOT_FOUND")
-    asset = request.services.media.only_asset(kind, _number(match[1]))
-    return await _own_picture(request, asset, EXPRESSION_FRESH, match[2], query, may_move=True)
+    asset = policy.media.only_asset(kind, _number(match[1]))
+    return await _own_picture(request, asset, EXPRESSION_FRESH, match[2], query, may_move=True, policy=policy)
 
 
 async def _own_picture(
-    request: Request, asset: Asset, cache_control: str, ending: str, query: PictureQuery, *, may_move: bool
+    request: Request,
+    asset: Asset,
+    cache_control: str,
+    ending: str,
+    query: PictureQuery,
+    *,
+    may_move: bool,
+    policy: PolicyArea,
 ) -> Answer:
     moves = asset.hash.startswith(ANIMATED_PREFIX)
     rendition = _wanted(ending, query, may_move=may_move, moves=moves)
     original = Original(asset.content_type, asset.width, asset.height, moves)
     file = File(asset.content_type, asset.size, asset.hash, cache_control)
-    return await picture(request, asset, file, original, rendition)
+    return await picture(request, asset, file, original, rendition, policy=policy)
 
 
 def _wanted(ending: str, query: PictureQuery, *, may_move: bool, moves: bool) -> Rendition | None:

@@ -21,6 +21,8 @@ from chat.api.sudo import SudoFields
 from chat.auth.client_address import network_of, subnet_of
 from chat.auth.principal import CredentialKind, Principal
 from chat.auth.turns import Asker
+from chat.domain.guilds.assemble import GuildsArea
+from chat.domain.signing_in.assemble import SigningInArea
 from chat.domain.signing_in.authentication import SignedIn
 from chat.domain.signing_in.login_tickets import MfaChallenge
 from chat.domain.signing_in.registration import Applicant, AwaitsApproval
@@ -89,7 +91,7 @@ class EndSessions(SudoFields):
     answers=REGISTRATION,
     secret=True,
 )
-async def register(request: Request, body: Register) -> object:
+async def register(request: Request, signing_in: SigningInArea, guilds: GuildsArea, body: Register) -> object:
     """Make an account and sign it in."""
     request.limit_all(
         *(() if body.email is None else ((buckets.REGISTRATIONS_OF_EMAIL, email_key(body.email)),)),
@@ -108,7 +110,9 @@ async def register(request: Request, body: Register) -> object:
         invite_code=body.invite_code,
         registration_url_code=body.registration_url_code,
     )
-    return await answer_to_sign_in(request, await request.services.registration.register(applicant, client_of(request)))
+    return await answer_to_sign_in(
+        request, await signing_in.registration.register(applicant, client_of(request)), guilds=guilds
+    )
 
 
 @routes.operation(
@@ -121,9 +125,9 @@ async def register(request: Request, body: Register) -> object:
     answers=SIGN_IN,
     secret=True,
 )
-async def login(request: Request, body: Login) -> object:
+async def login(request: Request, signing_in: SigningInArea, guilds: GuildsArea, body: Login) -> object:
     """Sign in with a password."""
-    authentication = request.services.authentication
+    authentication = signing_in.authentication
     by_email = authentication.login_field == "email"
     name, other = (body.email, body.username) if by_email else (body.username, body.email)
     if other is not None:
@@ -134,13 +138,13 @@ async def login(request: Request, body: Login) -> object:
     tried = tried_by(authentication.asker(name, request.address), request.address, key)
     request.limit_all((buckets.LOGINS_OF_NAME, tried), (buckets.LOGINS_OF_ADDRESS, network_of(request.address)))
     outcome = await authentication.login(name, body.password, client_of(request), body.invite_code)
-    return await answer_to_sign_in(request, outcome)
+    return await answer_to_sign_in(request, outcome, guilds=guilds)
 
 
 @routes.operation("POST", "/v1/auth/logout", policy=Policy.USER, bucket=buckets.AUTH_LOGOUT, answers=NOTHING)
-async def logout(request: Request) -> None:
+async def logout(request: Request, signing_in: SigningInArea) -> None:
     """End the sign-in that the request came with; a bot's token stays what it is."""
-    await request.services.authentication.logout(request.principal)
+    await signing_in.authentication.logout(request.principal)
 
 
 @routes.operation(
@@ -151,9 +155,9 @@ async def logout(request: Request) -> None:
     bucket=buckets.AUTH_SESSIONS,
     answers=listed(AUTH_SESSION),
 )
-async def list_sessions(request: Request) -> object:
+async def list_sessions(request: Request, signing_in: SigningInArea) -> object:
     """The account's sign-ins, the most recently used first."""
-    return await request.services.sign_ins.of_account(request.principal)
+    return await signing_in.sign_ins.of_account(request.principal)
 
 
 @routes.operation(
@@ -165,10 +169,10 @@ async def list_sessions(request: Request) -> object:
     body=EndSessions,
     answers=NOTHING,
 )
-async def end_sessions(request: Request, body: EndSessions) -> None:
+async def end_sessions(request: Request, signing_in: SigningInArea, body: EndSessions) -> None:
     """End sign-ins of the account; sudo mode."""
-    await request.services.sudo.require(request.principal.account, request.proof(body))
-    await request.services.sign_ins.end(request.principal.user_id, body.session_id_hashes)
+    await signing_in.sudo.require(request.principal.account, request.proof(body))
+    await signing_in.sign_ins.end(request.principal.user_id, body.session_id_hashes)
 
 
 @routes.operation(
@@ -181,9 +185,9 @@ async def end_sessions(request: Request, body: EndSessions) -> None:
     body=Verify,
     answers=NOTHING,
 )
-async def verify_email(request: Request, body: Verify) -> None:
+async def verify_email(request: Request, signing_in: SigningInArea, body: Verify) -> None:
     """Verify the address that the token was mailed to."""
-    await request.services.verification.verify(body.token)
+    await signing_in.verification.verify(body.token)
 
 
 @routes.operation(
@@ -195,9 +199,9 @@ async def verify_email(request: Request, body: Verify) -> None:
     precondition=require_email_instance,
     answers=NOTHING,
 )
-async def resend_verification(request: Request) -> None:
+async def resend_verification(request: Request, signing_in: SigningInArea) -> None:
     """Mail the caller's address a new token."""
-    await request.services.verification.resend(request.principal.account)
+    await signing_in.verification.resend(request.principal.account)
 
 
 def tried_by(asker: Asker, address: str, key: Hashable) -> Hashable:
@@ -206,19 +210,21 @@ def tried_by(asker: Asker, address: str, key: Hashable) -> Hashable:
     return key if asker.account is None else (asker.account, network_of(address))
 
 
-async def answer_to_sign_in(request: Request, outcome: SignedIn | MfaChallenge | AwaitsApproval) -> dict[str, Any]:
+async def answer_to_sign_in(
+    request: Request, outcome: SignedIn | MfaChallenge | AwaitsApproval, *, guilds: GuildsArea
+) -> dict[str, Any]:
     """The token response, after joining what the login's invite leads to, or what has to come before it."""
     if isinstance(outcome, SignedIn):
-        await accept_invite(request, outcome.account, outcome.invite_code)
+        await accept_invite(request, outcome.account, outcome.invite_code, guilds=guilds)
     return outcome.answer()
 
 
-async def accept_invite(request: Request, account: Account, invite_code: str | None) -> None:
+async def accept_invite(request: Request, account: Account, invite_code: str | None, *, guilds: GuildsArea) -> None:
     """Join what the invite of a login leads to; one that leads nowhere is no obstacle."""
     if invite_code is None:
         return
     try:
-        await request.services.invites.accept(Principal(account, CredentialKind.SESSION), invite_code)
+        await guilds.invites.accept(Principal(account, CredentialKind.SESSION), invite_code)
     except ApiError as refused:
         log.info("invite not accepted", user_id=account.id, code=refused.code)
 

@@ -15,7 +15,9 @@ from chat.api.schemas.shapes import NOTHING, TEXT, record
 from chat.api.schemas.signing_in.authentication import EMAIL_CHANGE, NEW_EMAIL_ASKED
 from chat.api.sudo import SudoFields
 from chat.clock import iso_timestamp
+from chat.domain.accounts.assemble import AccountsArea
 from chat.domain.policy import account_rules
+from chat.domain.signing_in.assemble import SigningInArea
 from chat.domain.signing_in.email_change import NewAsked
 from chat.store.accounts.accounts import email_key
 
@@ -89,9 +91,9 @@ class VerifyReplacement(SudoFields):
     answers=EMAIL_CHANGE,
     secret=True,
 )
-async def start_email_change(request: Request) -> object:
+async def start_email_change(request: Request, signing_in: SigningInArea) -> object:
     """Begin, and mail the present address a code where it has to agree."""
-    started = await request.services.email_changes.start(request.principal.user_id)
+    started = await signing_in.email_changes.start(request.principal.user_id)
     issued = started.issued
     return {
         "ticket": started.ticket,
@@ -112,9 +114,9 @@ async def start_email_change(request: Request) -> object:
     body=Ticket,
     answers=NOTHING,
 )
-async def resend_original(request: Request, body: Ticket) -> None:
+async def resend_original(request: Request, signing_in: SigningInArea, body: Ticket) -> None:
     """Mail the present address another code."""
-    await request.services.email_changes.resend_original(request.principal.user_id, body.ticket)
+    await signing_in.email_changes.resend_original(request.principal.user_id, body.ticket)
 
 
 @routes.operation(
@@ -127,9 +129,9 @@ async def resend_original(request: Request, body: Ticket) -> None:
     answers=record({"original_proof": TEXT}),
     secret=True,
 )
-async def verify_original(request: Request, body: VerifyOriginal) -> object:
+async def verify_original(request: Request, signing_in: SigningInArea, body: VerifyOriginal) -> object:
     """Take the code of the present address."""
-    proof = await request.services.email_changes.verify_original(request.principal.user_id, body.ticket, body.code)
+    proof = await signing_in.email_changes.verify_original(request.principal.user_id, body.ticket, body.code)
     return {"original_proof": proof}
 
 
@@ -143,10 +145,10 @@ async def verify_original(request: Request, body: VerifyOriginal) -> object:
     answers=NEW_EMAIL_ASKED,
     secret=True,
 )
-async def request_new_email(request: Request, body: RequestNew) -> object:
+async def request_new_email(request: Request, signing_in: SigningInArea, body: RequestNew) -> object:
     """Mail the new address a code."""
     _limit_codes_to(request, body.new_email)
-    asked = await request.services.email_changes.request_new(
+    asked = await signing_in.email_changes.request_new(
         request.principal.user_id, body.ticket, body.new_email, body.original_proof
     )
     return _new_asked(asked)
@@ -161,9 +163,9 @@ async def request_new_email(request: Request, body: RequestNew) -> object:
     body=Ticket,
     answers=NOTHING,
 )
-async def resend_new(request: Request, body: Ticket) -> None:
+async def resend_new(request: Request, signing_in: SigningInArea, body: Ticket) -> None:
     """Mail the new address another code."""
-    await request.services.email_changes.resend_new(request.principal.user_id, body.ticket)
+    await signing_in.email_changes.resend_new(request.principal.user_id, body.ticket)
 
 
 @routes.operation(
@@ -176,9 +178,9 @@ async def resend_new(request: Request, body: Ticket) -> None:
     answers=record({"email_token": TEXT}),
     secret=True,
 )
-async def verify_new(request: Request, body: VerifyNew) -> object:
+async def verify_new(request: Request, signing_in: SigningInArea, body: VerifyNew) -> object:
     """Take the code of the new address; the answer is what apply asks for."""
-    token = await request.services.email_changes.verify_new(
+    token = await signing_in.email_changes.verify_new(
         request.principal.user_id, body.ticket, body.code, body.original_proof
     )
     return {"email_token": token}
@@ -193,12 +195,12 @@ async def verify_new(request: Request, body: VerifyNew) -> object:
     body=Apply,
     answers=PRIVATE_USER,
 )
-async def apply_email_change(request: Request, body: Apply) -> object:
+async def apply_email_change(
+    request: Request, signing_in: SigningInArea, accounts: AccountsArea, body: Apply
+) -> object:
     """Change the address; sudo mode."""
-    account = await request.services.email_changes.apply(
-        request.principal.account, body.email_token, request.proof(body)
-    )
-    return request.services.accounts.own(account)
+    account = await signing_in.email_changes.apply(request.principal.account, body.email_token, request.proof(body))
+    return accounts.accounts.own(account)
 
 
 @routes.operation(
@@ -211,10 +213,10 @@ async def apply_email_change(request: Request, body: Apply) -> object:
     answers=NEW_EMAIL_ASKED,
     secret=True,
 )
-async def request_email_replacement(request: Request, body: RequestReplacement) -> object:
+async def request_email_replacement(request: Request, signing_in: SigningInArea, body: RequestReplacement) -> object:
     """Mail a code to the address that is to replace one which takes no mail."""
     _limit_codes_to(request, body.new_email)
-    return _new_asked(await request.services.email_replacements.request_new(request.principal.user_id, body.new_email))
+    return _new_asked(await signing_in.email_replacements.request_new(request.principal.user_id, body.new_email))
 
 
 @routes.operation(
@@ -226,9 +228,9 @@ async def request_email_replacement(request: Request, body: RequestReplacement) 
     body=Ticket,
     answers=NOTHING,
 )
-async def resend_replacement(request: Request, body: Ticket) -> None:
+async def resend_replacement(request: Request, signing_in: SigningInArea, body: Ticket) -> None:
     """Mail another code."""
-    await request.services.email_replacements.resend_new(request.principal.user_id, body.ticket)
+    await signing_in.email_replacements.resend_new(request.principal.user_id, body.ticket)
 
 
 @routes.operation(
@@ -240,12 +242,14 @@ async def resend_replacement(request: Request, body: Ticket) -> None:
     body=VerifyReplacement,
     answers=PRIVATE_USER,
 )
-async def verify_replacement(request: Request, body: VerifyReplacement) -> object:
+async def verify_replacement(
+    request: Request, signing_in: SigningInArea, accounts: AccountsArea, body: VerifyReplacement
+) -> object:
     """Take the code, and change the address; sudo mode."""
-    account = await request.services.email_replacements.verify_new(
+    account = await signing_in.email_replacements.verify_new(
         request.principal.account, body.ticket, body.code, request.proof(body)
     )
-    return request.services.accounts.own(account)
+    return accounts.accounts.own(account)
 
 
 def _limit_codes_to(request: Request, email: str) -> None:

@@ -12,6 +12,7 @@ from chat.api.operation import Policy, Request, Routes
 from chat.api.routes.signing_in.authentication import NO_BOTS, client_of
 from chat.api.schemas.shapes import NOTHING
 from chat.api.schemas.signing_in.authentication import HANDOFF_INFO, HANDOFF_STARTED, HANDOFF_STATUS
+from chat.domain.signing_in.assemble import SigningInArea
 
 routes = Routes()
 
@@ -32,9 +33,9 @@ class CompleteHandoff:
     answers=HANDOFF_STARTED,
     secret=True,
 )
-async def initiate_handoff(request: Request) -> object:
+async def initiate_handoff(request: Request, signing_in: SigningInArea) -> object:
     """A code that somebody who is signed in may agree to."""
-    return await request.services.handoffs.initiate(client_of(request))
+    return await signing_in.handoffs.initiate(client_of(request))
 
 
 @routes.operation(
@@ -45,9 +46,9 @@ async def initiate_handoff(request: Request) -> object:
     bucket=buckets.AUTH_HANDOFF_COMPLETE,
     answers=HANDOFF_INFO,
 )
-async def get_handoff(request: Request, code: str) -> object:
+async def get_handoff(request: Request, signing_in: SigningInArea, code: str) -> object:
     """Where a code was asked for."""
-    return request.services.handoffs.info(code)
+    return signing_in.handoffs.info(code)
 
 
 @routes.operation(
@@ -59,9 +60,9 @@ async def get_handoff(request: Request, code: str) -> object:
     answers=HANDOFF_STATUS,
     secret=True,
 )
-async def poll_handoff(request: Request, code: str) -> object:
+async def poll_handoff(request: Request, signing_in: SigningInArea, code: str) -> object:
     """Whether somebody has agreed to the code: then the sign-in, once."""
-    signed_in = await request.services.handoffs.status(code, client_of(request))
+    signed_in = await signing_in.handoffs.status(code, client_of(request))
     if signed_in is None:
         return {"status": "pending"}
     return {"status": "completed", **signed_in.answer()}
@@ -75,9 +76,9 @@ async def poll_handoff(request: Request, code: str) -> object:
     bucket=buckets.AUTH_HANDOFF_INITIATE,
     answers=NOTHING,
 )
-async def cancel_handoff(request: Request, code: str) -> None:
+async def cancel_handoff(request: Request, signing_in: SigningInArea, code: str) -> None:
     """Give a code up."""
-    await request.services.handoffs.cancel(code, client_of(request))
+    await signing_in.handoffs.cancel(code, client_of(request))
 
 
 @routes.operation(
@@ -89,6 +90,6 @@ async def cancel_handoff(request: Request, code: str) -> None:
     body=CompleteHandoff,
     answers=NOTHING,
 )
-async def complete_handoff(request: Request, body: CompleteHandoff) -> None:
+async def complete_handoff(request: Request, signing_in: SigningInArea, body: CompleteHandoff) -> None:
     """Agree that whoever asked for the code is signed in to the caller's account."""
-    await request.services.handoffs.complete(request.principal, body.code)
+    await signing_in.handoffs.complete(request.principal, body.code)

@@ -14,6 +14,8 @@ from chat.api.routes.signing_in.authentication import NO_BOTS, accept_invite
 from chat.api.schemas.shapes import NOTHING, either
 from chat.api.schemas.signing_in.authentication import COMPLETED, NOT_COMPLETED
 from chat.api.sudo import SudoFields
+from chat.domain.guilds.assemble import GuildsArea
+from chat.domain.signing_in.assemble import SigningInArea
 
 routes = Routes()
 
@@ -50,9 +52,9 @@ class PollAuthorization:
     body=AuthorizeIp,
     answers=NOTHING,
 )
-async def authorize_ip(request: Request, body: AuthorizeIp) -> None:
+async def authorize_ip(request: Request, signing_in: SigningInArea, body: AuthorizeIp) -> None:
     """Authorise the network that the mail was about."""
-    await request.services.ip_authorization.authorize(body.token)
+    await signing_in.ip_authorization.authorize(body.token)
 
 
 @routes.operation(
@@ -64,9 +66,9 @@ async def authorize_ip(request: Request, body: AuthorizeIp) -> None:
     body=ResendAuthorization,
     answers=NOTHING,
 )
-async def resend_ip_authorization(request: Request, body: ResendAuthorization) -> None:
+async def resend_ip_authorization(request: Request, signing_in: SigningInArea, body: ResendAuthorization) -> None:
     """Mail the link again."""
-    await request.services.ip_authorization.resend(body.ticket)
+    await signing_in.ip_authorization.resend(body.ticket)
 
 
 @routes.operation(
@@ -79,12 +81,14 @@ async def resend_ip_authorization(request: Request, body: ResendAuthorization) -
     answers=either(COMPLETED, NOT_COMPLETED),
     secret=True,
 )
-async def poll_ip_authorization(request: Request, query: PollAuthorization) -> object:
+async def poll_ip_authorization(
+    request: Request, signing_in: SigningInArea, guilds: GuildsArea, query: PollAuthorization
+) -> object:
     """Whether the link was followed, and then the session."""
-    fetched = await request.services.ip_authorization.poll(query.ticket)
+    fetched = await signing_in.ip_authorization.poll(query.ticket)
     if fetched is None:
         return {"completed": False}
-    await accept_invite(request, fetched.account, fetched.invite_code)
+    await accept_invite(request, fetched.account, fetched.invite_code, guilds=guilds)
     return fetched.answer()
 
 
@@ -96,8 +100,8 @@ async def poll_ip_authorization(request: Request, query: PollAuthorization) -> o
     body=SudoFields,
     answers=NOTHING,
 )
-async def forget_authorized_ips(request: Request, body: SudoFields) -> None:
+async def forget_authorized_ips(request: Request, signing_in: SigningInArea, body: SudoFields) -> None:
     """Forget every network that the account has signed in from; sudo mode."""
     account = request.principal.account
-    await request.services.sudo.require(account, request.proof(body))
-    await request.services.ip_authorization.forget(account.id)
+    await signing_in.sudo.require(account, request.proof(body))
+    await signing_in.ip_authorization.forget(account.id)

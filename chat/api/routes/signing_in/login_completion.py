@@ -9,8 +9,11 @@ import attrs
 from chat.api import buckets
 from chat.api.fields import Exact, Length
 from chat.api.operation import Policy, Request, Routes
+from chat.api.rate_limit import RateLimiter
 from chat.api.routes.signing_in.authentication import NO_BOTS, answer_to_sign_in, client_of, tried_by
 from chat.api.schemas.signing_in.authentication import SIGN_IN, WEBAUTHN_REQUEST_OPTIONS
+from chat.domain.guilds.assemble import GuildsArea
+from chat.domain.signing_in.assemble import SigningInArea
 from chat.domain.signing_in.login_completion import passkey_failed, wrong_code
 
 routes = Routes()
@@ -61,12 +64,16 @@ class Authenticate:
     answers=SIGN_IN,
     secret=True,
 )
-async def complete_with_code(request: Request, body: CompleteWithCode) -> object:
+async def complete_with_code(
+    request: Request, signing_in: SigningInArea, guilds: GuildsArea, limiter: RateLimiter, body: CompleteWithCode
+) -> object:
     """Complete a login with a code."""
-    completion = request.services.login_completion
-    if not _may_try(request, completion.user_of(body.ticket)):
+    completion = signing_in.login_completion
+    if not _may_try(request, completion.user_of(body.ticket), signing_in=signing_in, limiter=limiter):
         raise wrong_code()
-    return await answer_to_sign_in(request, await completion.totp(body.ticket, body.code, client_of(request)))
+    return await answer_to_sign_in(
+        request, await completion.totp(body.ticket, body.code, client_of(request)), guilds=guilds
+    )
 
 
 @routes.operation(
@@ -78,9 +85,9 @@ async def complete_with_code(request: Request, body: CompleteWithCode) -> object
     body=GetOptions,
     answers=WEBAUTHN_REQUEST_OPTIONS,
 )
-async def get_login_options(request: Request, body: GetOptions) -> object:
+async def get_login_options(request: Request, signing_in: SigningInArea, body: GetOptions) -> object:
     """What to ask the account's passkeys for."""
-    return await request.services.login_completion.webauthn_options(body.ticket)
+    return await signing_in.login_completion.webauthn_options(body.ticket)
 
 
 @routes.operation(
@@ -93,13 +100,15 @@ async def get_login_options(request: Request, body: GetOptions) -> object:
     answers=SIGN_IN,
     secret=True,
 )
-async def complete_with_passkey(request: Request, body: CompleteWithPasskey) -> object:
+async def complete_with_passkey(
+    request: Request, signing_in: SigningInArea, guilds: GuildsArea, limiter: RateLimiter, body: CompleteWithPasskey
+) -> object:
     """Complete a login with a passkey."""
-    completion = request.services.login_completion
-    if not _may_try(request, completion.user_of(body.ticket)):
+    completion = signing_in.login_completion
+    if not _may_try(request, completion.user_of(body.ticket), signing_in=signing_in, limiter=limiter):
         raise passkey_failed()
     signed_in = await completion.webauthn(body.ticket, body.response, body.challenge, client_of(request))
-    return await answer_to_sign_in(request, signed_in)
+    return await answer_to_sign_in(request, signed_in, guilds=guilds)
 
 
 @routes.operation(
@@ -110,9 +119,9 @@ async def complete_with_passkey(request: Request, body: CompleteWithPasskey) -> 
     bucket=buckets.AUTH_WEBAUTHN_OPTIONS,
     answers=WEBAUTHN_REQUEST_OPTIONS,
 )
-async def get_options(request: Request) -> object:
+async def get_options(request: Request, signing_in: SigningInArea) -> object:
     """What to ask whichever passkey the person has for."""
-    return await request.services.login_completion.passkey_options()
+    return await signing_in.login_completion.passkey_options()
 
 
 @routes.operation(
@@ -125,15 +134,15 @@ async def get_options(request: Request) -> object:
     answers=SIGN_IN,
     secret=True,
 )
-async def authenticate(request: Request, body: Authenticate) -> object:
+async def authenticate(request: Request, signing_in: SigningInArea, guilds: GuildsArea, body: Authenticate) -> object:
     """Sign in with a passkey."""
-    completion = request.services.login_completion
+    completion = signing_in.login_completion
     signed_in = await completion.passkey(body.response, body.challenge, client_of(request))
-    return await answer_to_sign_in(request, signed_in)
+    return await answer_to_sign_in(request, signed_in, guilds=guilds)
 
 
-def _may_try(request: Request, user_id: int) -> bool:
+def _may_try(request: Request, user_id: int, *, signing_in: SigningInArea, limiter: RateLimiter) -> bool:
     """Count one attempt at the account's second factor; False when it is one too many (http.md, Request limits)."""
-    asker = request.services.ip_authorization.asker(user_id, request.address)
+    asker = signing_in.ip_authorization.asker(user_id, request.address)
     key = tried_by(asker, request.address, user_id)
-    return not request.services.rate_limiter.take(buckets.MFA_LOGINS_OF_ACCOUNT, key)
+    return not limiter.take(buckets.MFA_LOGINS_OF_ACCOUNT, key)

@@ -12,6 +12,8 @@ from chat.api.operation import Answer, Policy, Request, Routes
 from chat.api.routes.signing_in.authentication import NO_BOTS, answer_to_sign_in, client_of
 from chat.api.schemas.shapes import NOTHING
 from chat.api.schemas.signing_in.authentication import NOT_COMPLETED, PASSKEY_BRIDGE, SIGN_IN, WEBAUTHN_REQUEST_OPTIONS
+from chat.domain.guilds.assemble import GuildsArea
+from chat.domain.signing_in.assemble import SigningInArea
 
 routes = Routes()
 
@@ -59,9 +61,9 @@ class RedeemBridge:
     answers=PASSKEY_BRIDGE,
     secret=True,
 )
-async def start_passkey_bridge(request: Request, body: StartBridge) -> object:
+async def start_passkey_bridge(request: Request, signing_in: SigningInArea, body: StartBridge) -> object:
     """A new bridge, with the address of its page."""
-    return (await request.services.passkey_bridge.start(body.code_challenge, request.origin)).answer()
+    return (await signing_in.passkey_bridge.start(body.code_challenge, request.origin)).answer()
 
 
 @routes.operation(
@@ -73,9 +75,9 @@ async def start_passkey_bridge(request: Request, body: StartBridge) -> object:
     body=GetBridgeOptions,
     answers=WEBAUTHN_REQUEST_OPTIONS,
 )
-async def get_bridge_options(request: Request, body: GetBridgeOptions) -> object:
+async def get_bridge_options(request: Request, signing_in: SigningInArea, body: GetBridgeOptions) -> object:
     """What the page asks a passkey for."""
-    return await request.services.passkey_bridge.options(body.bridge_id)
+    return await signing_in.passkey_bridge.options(body.bridge_id)
 
 
 @routes.operation(
@@ -87,9 +89,9 @@ async def get_bridge_options(request: Request, body: GetBridgeOptions) -> object
     body=CompleteBridge,
     answers=NOTHING,
 )
-async def complete_passkey_bridge(request: Request, body: CompleteBridge) -> None:
+async def complete_passkey_bridge(request: Request, signing_in: SigningInArea, body: CompleteBridge) -> None:
     """Note whom the passkey proved; the program may now sign in."""
-    await request.services.passkey_bridge.complete(body.bridge_id, body.response, body.challenge)
+    await signing_in.passkey_bridge.complete(body.bridge_id, body.response, body.challenge)
 
 
 @routes.operation(
@@ -102,10 +104,12 @@ async def complete_passkey_bridge(request: Request, body: CompleteBridge) -> Non
     answers={200: SIGN_IN, 202: NOT_COMPLETED},
     secret=True,
 )
-async def redeem_passkey_bridge(request: Request, body: RedeemBridge) -> object:
+async def redeem_passkey_bridge(
+    request: Request, signing_in: SigningInArea, guilds: GuildsArea, body: RedeemBridge
+) -> object:
     """Sign the program in; 202 while nobody has shown a passkey."""
-    bridge = request.services.passkey_bridge
+    bridge = signing_in.passkey_bridge
     signed_in = await bridge.redeem(body.bridge_id, body.code_verifier, client_of(request))
     if signed_in is None:
         return Answer(202, {"completed": False})
-    return await answer_to_sign_in(request, signed_in)
+    return await answer_to_sign_in(request, signed_in, guilds=guilds)

@@ -16,6 +16,7 @@ from chat.api.schemas.signing_in.authentication import PASSWORD_CHANGE, PASSWORD
 from chat.api.sudo import SudoFields
 from chat.auth.tokens import id_hash
 from chat.clock import iso_timestamp
+from chat.domain.signing_in.assemble import SigningInArea
 
 routes = Routes()
 
@@ -56,9 +57,9 @@ class Complete(SudoFields):
     answers=PASSWORD_CHANGE,
     secret=True,
 )
-async def start_password_change(request: Request) -> object:
+async def start_password_change(request: Request, signing_in: SigningInArea) -> object:
     """Mail a code to the account's address."""
-    ticket, issued = await request.services.password_changes.start(request.principal.user_id)
+    ticket, issued = await signing_in.password_changes.start(request.principal.user_id)
     return {
         "ticket": ticket,
         "code_expires_at": iso_timestamp(issued.expires_at),
@@ -75,9 +76,9 @@ async def start_password_change(request: Request) -> object:
     body=Ticket,
     answers=NOTHING,
 )
-async def resend_password_change(request: Request, body: Ticket) -> None:
+async def resend_password_change(request: Request, signing_in: SigningInArea, body: Ticket) -> None:
     """Mail another code."""
-    await request.services.password_changes.resend(request.principal.user_id, body.ticket)
+    await signing_in.password_changes.resend(request.principal.user_id, body.ticket)
 
 
 @routes.operation(
@@ -90,9 +91,9 @@ async def resend_password_change(request: Request, body: Ticket) -> None:
     answers=record({"verification_proof": TEXT}),
     secret=True,
 )
-async def verify_password_change(request: Request, body: TypedCode) -> object:
+async def verify_password_change(request: Request, signing_in: SigningInArea, body: TypedCode) -> object:
     """Take the code."""
-    proof = await request.services.password_changes.verify(request.principal.user_id, body.ticket, body.code)
+    proof = await signing_in.password_changes.verify(request.principal.user_id, body.ticket, body.code)
     return {"verification_proof": proof}
 
 
@@ -106,9 +107,9 @@ async def verify_password_change(request: Request, body: TypedCode) -> object:
     answers=PASSWORD_CHANGED,
     secret=True,
 )
-async def complete_password_change(request: Request, body: Complete) -> object:
+async def complete_password_change(request: Request, signing_in: SigningInArea, body: Complete) -> object:
     """Set the password; every sign-in ends, and the answer carries a new one. With a factor: sudo mode."""
-    signed_in = await request.services.password_changes.complete(
+    signed_in = await signing_in.password_changes.complete(
         request.principal,
         body.ticket,
         body.verification_proof,

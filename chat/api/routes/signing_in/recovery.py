@@ -15,7 +15,10 @@ from chat.api.schemas.shapes import BOOLEAN, NOTHING, TEXT, listed, record
 from chat.api.schemas.signing_in.authentication import SIGN_IN
 from chat.api.sudo import SudoFields
 from chat.auth.client_address import network_of
+from chat.domain.core import Core
+from chat.domain.guilds.assemble import GuildsArea
 from chat.domain.policy import account_rules
+from chat.domain.signing_in.assemble import SigningInArea
 from chat.errors import ApiError
 from chat.store.accounts.accounts import email_key, username_key
 
@@ -72,12 +75,12 @@ class MakeRecoveryKit(SudoFields):
     body=Forgot,
     answers=NOTHING,
 )
-async def request_password_reset(request: Request, body: Forgot) -> None:
+async def request_password_reset(request: Request, signing_in: SigningInArea, body: Forgot) -> None:
     """Mail a reset link to the address, if an account has it; the answer is the same if none does."""
     request.limit(buckets.RECOVERIES_OF_ADDRESS, network_of(request.address))
     email = account_rules.email(body.email)
     request.limit(buckets.RECOVERIES_OF_EMAIL, email_key(email))
-    await request.services.password_recovery.request(email)
+    await signing_in.password_recovery.request(email)
 
 
 @routes.operation(
@@ -88,9 +91,9 @@ async def request_password_reset(request: Request, body: Forgot) -> None:
     bucket=buckets.AUTH_RESET_CHECK,
     answers=record({"valid": BOOLEAN}),
 )
-async def check_reset_token(request: Request, token: str) -> object:
+async def check_reset_token(request: Request, signing_in: SigningInArea, token: str) -> object:
     """Whether a reset link is still good."""
-    return {"valid": request.services.password_recovery.is_valid(token)}
+    return {"valid": signing_in.password_recovery.is_valid(token)}
 
 
 @routes.operation(
@@ -103,10 +106,10 @@ async def check_reset_token(request: Request, token: str) -> object:
     answers=SIGN_IN,
     secret=True,
 )
-async def reset_password(request: Request, body: NewPassword) -> object:
+async def reset_password(request: Request, signing_in: SigningInArea, guilds: GuildsArea, body: NewPassword) -> object:
     """Set the password that a reset link is for, and sign in."""
-    entered = await request.services.password_recovery.reset(body.token, body.password, client_of(request))
-    return await answer_to_sign_in(request, entered)
+    entered = await signing_in.password_recovery.reset(body.token, body.password, client_of(request))
+    return await answer_to_sign_in(request, entered, guilds=guilds)
 
 
 @routes.operation(
@@ -120,14 +123,14 @@ async def reset_password(request: Request, body: NewPassword) -> object:
     answers=SIGN_IN,
     secret=True,
 )
-async def revert_email(request: Request, body: NewPassword) -> object:
+async def revert_email(request: Request, signing_in: SigningInArea, guilds: GuildsArea, body: NewPassword) -> object:
     """Take an account back whose address was changed, and sign in."""
-    entered = await request.services.email_reverts.revert(body.token, body.password, client_of(request))
-    return await answer_to_sign_in(request, entered)
+    entered = await signing_in.email_reverts.revert(body.token, body.password, client_of(request))
+    return await answer_to_sign_in(request, entered, guilds=guilds)
 
 
-def _require_username_instance(request: Request) -> None:
-    if request.services.settings.sign_in != "username":
+def _require_username_instance(request: Request, *, core: Core) -> None:
+    if core.settings.sign_in != "username":
         raise ApiError("USERNAME_SIGN_IN_ONLY")
 
 
@@ -142,14 +145,14 @@ def _require_username_instance(request: Request) -> None:
     answers=SIGN_IN,
     secret=True,
 )
-async def recover_account(request: Request, body: Recover) -> object:
+async def recover_account(request: Request, signing_in: SigningInArea, guilds: GuildsArea, body: Recover) -> object:
     """Set a password with the code of a recovery kit, and sign in."""
-    asker = request.services.authentication.asker(body.username, request.address)
+    asker = signing_in.authentication.asker(body.username, request.address)
     tried = tried_by(asker, request.address, username_key(body.username))
     request.limit_all((buckets.KITS_OF_NAME, tried), (buckets.KITS_OF_ADDRESS, network_of(request.address)))
-    kits = request.services.recovery_kits
+    kits = signing_in.recovery_kits
     return await answer_to_sign_in(
-        request, await kits.recover(body.username, body.code, body.password, client_of(request))
+        request, await kits.recover(body.username, body.code, body.password, client_of(request)), guilds=guilds
     )
 
 
@@ -163,10 +166,10 @@ async def recover_account(request: Request, body: Recover) -> object:
     answers=record({"code": TEXT}),
     secret=True,
 )
-async def make_recovery_kit(request: Request, body: MakeRecoveryKit) -> object:
+async def make_recovery_kit(request: Request, signing_in: SigningInArea, body: MakeRecoveryKit) -> object:
     """Show the code of a new recovery kit, once; sudo mode."""
     account = request.principal.account
-    return {"code": await request.services.recovery_kits.make(account, request.proof(body))}
+    return {"code": await signing_in.recovery_kits.make(account, request.proof(body))}
 
 
 @routes.operation(
@@ -178,6 +181,6 @@ async def make_recovery_kit(request: Request, body: MakeRecoveryKit) -> object:
     body=SuggestUsernames,
     answers=record({"suggestions": listed(TEXT)}),
 )
-async def suggest_usernames(request: Request, body: SuggestUsernames) -> object:
+async def suggest_usernames(request: Request, signing_in: SigningInArea, body: SuggestUsernames) -> object:
     """A free username made of a display name, where one can be."""
-    return {"suggestions": await request.services.username_suggestions.of(body.global_name)}
+    return {"suggestions": await signing_in.username_suggestions.of(body.global_name)}

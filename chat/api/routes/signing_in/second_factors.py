@@ -18,6 +18,7 @@ from chat.api.schemas.signing_in.authentication import (
     WEBAUTHN_REQUEST_OPTIONS,
 )
 from chat.api.sudo import SudoFields
+from chat.domain.signing_in.assemble import SigningInArea
 from chat.domain.signing_in.webauthn_challenges import ChallengeContext
 from chat.protocol.visible_text import without_nul
 
@@ -101,9 +102,9 @@ class SetPasskeySecondFactor(SudoFields):
     answers=BACKUP_CODES,
     secret=True,
 )
-async def enable_totp(request: Request, body: EnableTotp) -> object:
+async def enable_totp(request: Request, signing_in: SigningInArea, body: EnableTotp) -> object:
     """Set an authenticator up; sudo mode, unless the sign-in is fresh."""
-    codes = await request.services.totp.enable(request.principal.account, body.secret, body.code, request.proof(body))
+    codes = await signing_in.totp.enable(request.principal.account, body.secret, body.code, request.proof(body))
     return {"backup_codes": codes}
 
 
@@ -115,9 +116,9 @@ async def enable_totp(request: Request, body: EnableTotp) -> object:
     body=DisableTotp,
     answers=NOTHING,
 )
-async def disable_totp(request: Request, body: DisableTotp) -> None:
+async def disable_totp(request: Request, signing_in: SigningInArea, body: DisableTotp) -> None:
     """Forget the authenticator and all backup codes; sudo mode."""
-    await request.services.totp.disable(request.principal.account, body.code, request.proof(body))
+    await signing_in.totp.disable(request.principal.account, body.code, request.proof(body))
 
 
 @routes.operation(
@@ -129,9 +130,9 @@ async def disable_totp(request: Request, body: DisableTotp) -> None:
     answers=BACKUP_CODES,
     secret=True,
 )
-async def get_backup_codes(request: Request, body: GetBackupCodes) -> object:
+async def get_backup_codes(request: Request, signing_in: SigningInArea, body: GetBackupCodes) -> object:
     """Show the backup codes, or make new ones; sudo mode."""
-    codes = await request.services.totp.backup_codes(
+    codes = await signing_in.totp.backup_codes(
         request.principal.account, regenerate=body.regenerate, proof=request.proof(body)
     )
     return {"backup_codes": codes}
@@ -145,9 +146,9 @@ async def get_backup_codes(request: Request, body: GetBackupCodes) -> object:
     body=SetPasskeySecondFactor,
     answers=NOTHING,
 )
-async def set_passkey_second_factor(request: Request, body: SetPasskeySecondFactor) -> None:
+async def set_passkey_second_factor(request: Request, signing_in: SigningInArea, body: SetPasskeySecondFactor) -> None:
     """Make passkeys a second factor of signing in, or no longer; sudo mode."""
-    await request.services.passkeys.set_second_factor(
+    await signing_in.passkeys.set_second_factor(
         request.principal.account, enabled=body.enabled, proof=request.proof(body)
     )
 
@@ -159,9 +160,9 @@ async def set_passkey_second_factor(request: Request, body: SetPasskeySecondFact
     bucket=buckets.MFA,
     answers=listed(WEBAUTHN_CREDENTIAL),
 )
-async def list_credentials(request: Request) -> object:
+async def list_credentials(request: Request, signing_in: SigningInArea) -> object:
     """The account's passkeys, the oldest first."""
-    return request.services.passkeys.of_account(request.principal.user_id)
+    return signing_in.passkeys.of_account(request.principal.user_id)
 
 
 @routes.operation(
@@ -172,9 +173,9 @@ async def list_credentials(request: Request) -> object:
     body=SudoFields,
     answers=WEBAUTHN_CREATION_OPTIONS,
 )
-async def get_registration_options(request: Request, body: SudoFields) -> object:
+async def get_registration_options(request: Request, signing_in: SigningInArea, body: SudoFields) -> object:
     """What to ask an authenticator for; sudo mode, unless the sign-in is fresh. The answer carries no token of it."""
-    return await request.services.passkeys.registration_options(request.principal.account, request.proof(body))
+    return await signing_in.passkeys.registration_options(request.principal.account, request.proof(body))
 
 
 @routes.operation(
@@ -185,9 +186,9 @@ async def get_registration_options(request: Request, body: SudoFields) -> object
     body=RegisterCredential,
     answers=NOTHING,
 )
-async def register_credential(request: Request, body: RegisterCredential) -> None:
+async def register_credential(request: Request, signing_in: SigningInArea, body: RegisterCredential) -> None:
     """Add the passkey that an authenticator made; its challenge stands for sudo mode."""
-    await request.services.passkeys.register(request.principal.account, body.response, body.challenge, body.name)
+    await signing_in.passkeys.register(request.principal.account, body.response, body.challenge, body.name)
 
 
 @routes.operation(
@@ -198,9 +199,11 @@ async def register_credential(request: Request, body: RegisterCredential) -> Non
     body=RenameCredential,
     answers=NOTHING,
 )
-async def rename_credential(request: Request, credential: str, body: RenameCredential) -> None:
+async def rename_credential(
+    request: Request, signing_in: SigningInArea, credential: str, body: RenameCredential
+) -> None:
     """Call a passkey something else."""
-    await request.services.passkeys.rename(request.principal.account, credential, body.name)
+    await signing_in.passkeys.rename(request.principal.account, credential, body.name)
 
 
 @routes.operation(
@@ -211,17 +214,17 @@ async def rename_credential(request: Request, credential: str, body: RenameCrede
     body=SudoFields,
     answers=NOTHING,
 )
-async def delete_credential(request: Request, credential: str, body: SudoFields) -> None:
+async def delete_credential(request: Request, signing_in: SigningInArea, credential: str, body: SudoFields) -> None:
     """Take a passkey away; sudo mode."""
-    await request.services.passkeys.delete(request.principal.account, credential, request.proof(body))
+    await signing_in.passkeys.delete(request.principal.account, credential, request.proof(body))
 
 
 @routes.operation(
     "GET", "/v1/users/@me/sudo/mfa-methods", policy=Policy.USER_ONLY, bucket=buckets.MFA, answers=SUDO_METHODS
 )
-async def list_sudo_methods(request: Request) -> object:
+async def list_sudo_methods(request: Request, signing_in: SigningInArea) -> object:
     """What the account can prove itself with in sudo mode."""
-    held = request.services.factors.held(request.principal.account)
+    held = signing_in.factors.held(request.principal.account)
     return {"totp": held.totp, "webauthn": held.webauthn, "backup_codes": held.backup_codes, "has_mfa": held.any}
 
 
@@ -232,6 +235,6 @@ async def list_sudo_methods(request: Request) -> object:
     bucket=buckets.SUDO_OPTIONS,
     answers=WEBAUTHN_REQUEST_OPTIONS,
 )
-async def get_sudo_options(request: Request) -> object:
+async def get_sudo_options(request: Request, signing_in: SigningInArea) -> object:
     """What to ask a passkey for, to prove oneself in sudo mode."""
-    return await request.services.factors.authentication_options(ChallengeContext.SUDO, request.principal.user_id)
+    return await signing_in.factors.authentication_options(ChallengeContext.SUDO, request.principal.user_id)

@@ -11,6 +11,8 @@ from chat.api.fields import Exact, Length
 from chat.api.operation import Policy, Request, Routes
 from chat.api.routes.signing_in.authentication import NO_BOTS, answer_to_sign_in, client_of
 from chat.api.schemas.signing_in.authentication import SSO_SIGNED_IN, SSO_START, SSO_STATUS
+from chat.domain.guilds.assemble import GuildsArea
+from chat.domain.signing_in.assemble import SigningInArea
 
 routes = Routes()
 
@@ -39,9 +41,9 @@ class CompleteSingleSignOn:
     bots_refused_with=NO_BOTS,
     answers=SSO_STATUS,
 )
-async def single_sign_on_status(request: Request) -> object:
+async def single_sign_on_status(request: Request, signing_in: SigningInArea) -> object:
     """Whether and how single sign-on is offered."""
-    return request.services.single_sign_on.status()
+    return signing_in.single_sign_on.status()
 
 
 @routes.operation(
@@ -54,9 +56,9 @@ async def single_sign_on_status(request: Request) -> object:
     answers=SSO_START,
     secret=True,
 )
-async def start_single_sign_on(request: Request, body: StartSingleSignOn) -> object:
+async def start_single_sign_on(request: Request, signing_in: SigningInArea, body: StartSingleSignOn) -> object:
     """Where to go to sign in at the provider."""
-    return await request.services.single_sign_on.start(body.redirect_to, body.redirect_uri)
+    return await signing_in.single_sign_on.start(body.redirect_to, body.redirect_uri)
 
 
 @routes.operation(
@@ -69,7 +71,9 @@ async def start_single_sign_on(request: Request, body: StartSingleSignOn) -> obj
     answers=SSO_SIGNED_IN,
     secret=True,
 )
-async def complete_single_sign_on(request: Request, body: CompleteSingleSignOn) -> object:
+async def complete_single_sign_on(
+    request: Request, signing_in: SigningInArea, guilds: GuildsArea, body: CompleteSingleSignOn
+) -> object:
     """Sign in whoever came back from the provider."""
-    arrival = await request.services.single_sign_on.complete(body.code, body.state, client_of(request))
-    return {**await answer_to_sign_in(request, arrival.signed_in), "redirect_to": arrival.redirect_to}
+    arrival = await signing_in.single_sign_on.complete(body.code, body.state, client_of(request))
+    return {**await answer_to_sign_in(request, arrival.signed_in, guilds=guilds), "redirect_to": arrival.redirect_to}

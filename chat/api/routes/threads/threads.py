@@ -16,6 +16,9 @@ from chat.api.schemas.messages.messages import FOUND_THREADS, POST
 from chat.api.schemas.shapes import NOTHING, either, listed
 from chat.api.thread_bodies import AppliedTags, ArchiveMinutes, Slowmode, ThreadName
 from chat.clock import iso_timestamp
+from chat.domain.core import Core
+from chat.domain.messages.assemble import MessagesArea
+from chat.domain.threads.assemble import ThreadsArea
 from chat.domain.threads.thread_lists import ThreadsWanted
 from chat.domain.threads.threads import NewThread
 from chat.errors import InvalidFormBody
@@ -130,21 +133,23 @@ class MemberSettings:
     empty_strings_are_null=False,
     answers={201: either(THREAD, POST)},
 )
-async def start_thread(request: Request, channel_id: int, body: Start | None) -> object:
+async def start_thread(
+    request: Request, core: Core, messages: MessagesArea, threads: ThreadsArea, channel_id: int, body: Start | None
+) -> object:
     """Start a thread below a channel; in a forum make a post, whose files come with it in a form or were uploaded
     before."""
-    services, principal, reason = request.services, request.principal, request.audit_log_reason
-    if not services.posts.takes_posts(principal, channel_id):
+    principal, reason = request.principal, request.audit_log_reason
+    if not threads.posts.takes_posts(principal, channel_id):
         if body is None:
             raise InvalidFormBody.at("body", "INVALID_FORMAT")  # only posts have files
-        return Answer(CREATED, await services.threads.start(principal, channel_id, _new_thread(body), reason))
+        return Answer(CREATED, await threads.threads.start(principal, channel_id, _new_thread(body), reason))
     if body is not None and body.message is not None and not body.message.attachments:
         draft = message_draft(body.message, ())
-        return Answer(CREATED, await services.posts.create(principal, channel_id, _new_thread(body), draft, reason))
-    owner = services.uploads.owner(principal, channel_id)
-    async with received_post(request, owner, Start, body) as (post, message, attachments):
+        return Answer(CREATED, await threads.posts.create(principal, channel_id, _new_thread(body), draft, reason))
+    owner = messages.uploads.owner(principal, channel_id)
+    async with received_post(request, owner, Start, body, core=core, messages=messages) as (post, message, attachments):
         draft = message_draft(message, attachments)
-        made = await services.posts.create(principal, channel_id, _new_thread(post), draft, reason)
+        made = await threads.posts.create(principal, channel_id, _new_thread(post), draft, reason)
     return Answer(CREATED, made)
 
 
@@ -168,7 +173,7 @@ def _new_thread(body: Start) -> NewThread:
     answers={201: THREAD},
 )
 async def start_thread_from_message(
-    request: Request, channel_id: int, message_id: int, body: StartFromMessage
+    request: Request, threads: ThreadsArea, channel_id: int, message_id: int, body: StartFromMessage
 ) -> object:
     """Start the thread of a message."""
     new = NewThread(
@@ -176,7 +181,7 @@ async def start_thread_from_message(
         auto_archive_duration=body.auto_archive_duration,
         rate_limit_per_user=body.rate_limit_per_user,
     )
-    made = await request.services.threads.start_from_message(
+    made = await threads.threads.start_from_message(
         request.principal, channel_id, message_id, new, request.audit_log_reason
     )
     return Answer(CREATED, made)
@@ -185,9 +190,9 @@ async def start_thread_from_message(
 @routes.operation(
     "GET", "/v1/guilds/{guild_id}/threads/active", policy=Policy.THREADS, bucket=buckets.THREADS, answers=THREADS
 )
-async def list_active_threads(request: Request, guild_id: int) -> object:
+async def list_active_threads(request: Request, threads: ThreadsArea, guild_id: int) -> object:
     """The guild's active threads; bots only."""
-    return await request.services.thread_lists.active_of_guild(request.principal, guild_id)
+    return await threads.thread_lists.active_of_guild(request.principal, guild_id)
 
 
 @routes.operation(
@@ -198,9 +203,9 @@ async def list_active_threads(request: Request, guild_id: int) -> object:
     query=ArchivedPage,
     answers=THREADS,
 )
-async def list_archived_threads(request: Request, channel_id: int, query: ArchivedPage) -> object:
+async def list_archived_threads(request: Request, threads: ThreadsArea, channel_id: int, query: ArchivedPage) -> object:
     """Archived threads that whoever sees the channel may read."""
-    return await request.services.thread_lists.archived(
+    return await threads.thread_lists.archived(
         request.principal, channel_id, private=False, before=query.before, limit=query.limit
     )
 
@@ -213,9 +218,11 @@ async def list_archived_threads(request: Request, channel_id: int, query: Archiv
     query=ArchivedPage,
     answers=THREADS,
 )
-async def list_private_archived_threads(request: Request, channel_id: int, query: ArchivedPage) -> object:
+async def list_private_archived_threads(
+    request: Request, threads: ThreadsArea, channel_id: int, query: ArchivedPage
+) -> object:
     """Archived private threads, for those who manage threads."""
-    return await request.services.thread_lists.archived(
+    return await threads.thread_lists.archived(
         request.principal, channel_id, private=True, before=query.before, limit=query.limit
     )
 
@@ -228,9 +235,11 @@ async def list_private_archived_threads(request: Request, channel_id: int, query
     query=JoinedPage,
     answers=THREADS,
 )
-async def list_joined_archived_threads(request: Request, channel_id: int, query: JoinedPage) -> object:
+async def list_joined_archived_threads(
+    request: Request, threads: ThreadsArea, channel_id: int, query: JoinedPage
+) -> object:
     """Archived private threads that the caller is in."""
-    return await request.services.thread_lists.archived_and_joined(
+    return await threads.thread_lists.archived_and_joined(
         request.principal, channel_id, before=query.before, limit=query.limit
     )
 
@@ -243,7 +252,7 @@ async def list_joined_archived_threads(request: Request, channel_id: int, query:
     query=SearchThreads,
     answers=FOUND_THREADS,
 )
-async def search_threads(request: Request, channel_id: int, query: SearchThreads) -> object:
+async def search_threads(request: Request, threads: ThreadsArea, channel_id: int, query: SearchThreads) -> object:
     """Threads of a channel by name and tags."""
     wanted = ThreadsWanted(
         name=query.name or "",
@@ -257,7 +266,7 @@ async def search_threads(request: Request, channel_id: int, query: SearchThreads
         after_id=query.min_id,
         before_id=query.max_id,
     )
-    return await request.services.thread_lists.search(request.principal, channel_id, wanted)
+    return await threads.thread_lists.search(request.principal, channel_id, wanted)
 
 
 @routes.operation(
@@ -268,9 +277,9 @@ async def search_threads(request: Request, channel_id: int, query: SearchThreads
     query=MembersPage,
     answers=listed(THREAD_MEMBER),
 )
-async def list_thread_members(request: Request, thread_id: int, query: MembersPage) -> object:
+async def list_thread_members(request: Request, threads: ThreadsArea, thread_id: int, query: MembersPage) -> object:
     """A page of a thread's members."""
-    return await request.services.threads.members_of(request.principal, thread_id, after=query.after, limit=query.limit)
+    return await threads.threads.members_of(request.principal, thread_id, after=query.after, limit=query.limit)
 
 
 @routes.operation(
@@ -280,9 +289,9 @@ async def list_thread_members(request: Request, thread_id: int, query: MembersPa
     bucket=buckets.THREAD_MEMBERS,
     answers=THREAD_MEMBER,
 )
-async def get_own_thread_member(request: Request, thread_id: int) -> object:
+async def get_own_thread_member(request: Request, threads: ThreadsArea, thread_id: int) -> object:
     """The caller's membership of a thread."""
-    return await request.services.threads.member(request.principal, thread_id, request.principal.user_id)
+    return await threads.threads.member(request.principal, thread_id, request.principal.user_id)
 
 
 @routes.operation(
@@ -292,9 +301,9 @@ async def get_own_thread_member(request: Request, thread_id: int) -> object:
     bucket=buckets.THREAD_MEMBER_CHANGE,
     answers=NOTHING,
 )
-async def join_thread(request: Request, thread_id: int) -> None:
+async def join_thread(request: Request, threads: ThreadsArea, thread_id: int) -> None:
     """Join a thread."""
-    await request.services.threads.add(request.principal, thread_id, request.principal.user_id)
+    await threads.threads.add(request.principal, thread_id, request.principal.user_id)
 
 
 @routes.operation(
@@ -304,9 +313,9 @@ async def join_thread(request: Request, thread_id: int) -> None:
     bucket=buckets.THREAD_MEMBER_CHANGE,
     answers=NOTHING,
 )
-async def leave_thread(request: Request, thread_id: int) -> None:
+async def leave_thread(request: Request, threads: ThreadsArea, thread_id: int) -> None:
     """Leave a thread."""
-    await request.services.threads.remove(request.principal, thread_id, request.principal.user_id)
+    await threads.threads.remove(request.principal, thread_id, request.principal.user_id)
 
 
 @routes.operation(
@@ -317,9 +326,11 @@ async def leave_thread(request: Request, thread_id: int) -> None:
     body=MemberSettings,
     answers=THREAD_MEMBER,
 )
-async def change_thread_settings(request: Request, thread_id: int, body: MemberSettings) -> object:
+async def change_thread_settings(
+    request: Request, threads: ThreadsArea, thread_id: int, body: MemberSettings
+) -> object:
     """Change what the caller hears of a thread."""
-    return await request.services.threads.change_settings(
+    return await threads.threads.change_settings(
         request.principal, thread_id, flags=body.flags, muted=body.muted, mute_config=_mute_config(body.mute_config)
     )
 
@@ -338,9 +349,9 @@ def _mute_config(body: MuteConfig | None) -> dict[str, Any] | None:
     bucket=buckets.THREAD_MEMBERS,
     answers=THREAD_MEMBER,
 )
-async def get_thread_member(request: Request, thread_id: int, user_id: int) -> object:
+async def get_thread_member(request: Request, threads: ThreadsArea, thread_id: int, user_id: int) -> object:
     """One member of a thread."""
-    return await request.services.threads.member(request.principal, thread_id, user_id)
+    return await threads.threads.member(request.principal, thread_id, user_id)
 
 
 @routes.operation(
@@ -350,9 +361,9 @@ async def get_thread_member(request: Request, thread_id: int, user_id: int) -> o
     bucket=buckets.THREAD_MEMBER_CHANGE,
     answers=NOTHING,
 )
-async def add_thread_member(request: Request, thread_id: int, user_id: int) -> None:
+async def add_thread_member(request: Request, threads: ThreadsArea, thread_id: int, user_id: int) -> None:
     """Bring a member of the guild into a thread."""
-    await request.services.threads.add(request.principal, thread_id, user_id)
+    await threads.threads.add(request.principal, thread_id, user_id)
 
 
 @routes.operation(
@@ -362,6 +373,6 @@ async def add_thread_member(request: Request, thread_id: int, user_id: int) -> N
     bucket=buckets.THREAD_MEMBER_CHANGE,
     answers=NOTHING,
 )
-async def remove_thread_member(request: Request, thread_id: int, user_id: int) -> None:
+async def remove_thread_member(request: Request, threads: ThreadsArea, thread_id: int, user_id: int) -> None:
     """Take somebody out of a thread."""
-    await request.services.threads.remove(request.principal, thread_id, user_id)
+    await threads.threads.remove(request.principal, thread_id, user_id)

@@ -9,6 +9,7 @@ from chat.api.fields import Snowflake
 from chat.api.operation import Policy, Request, Routes
 from chat.api.schemas.guilds.channels import FOLLOWED_CHANNEL
 from chat.api.schemas.messages.messages import MESSAGE
+from chat.domain.webhooks.assemble import WebhooksArea
 
 routes = Routes()
 
@@ -27,9 +28,9 @@ class FollowChannel:
     bucket=buckets.CROSSPOST,
     answers=MESSAGE,
 )
-async def crosspost_message(request: Request, channel_id: int, message_id: int) -> object:
+async def crosspost_message(request: Request, webhooks: WebhooksArea, channel_id: int, message_id: int) -> object:
     """Publish a message of an announcement channel."""
-    return await request.services.announcements.crosspost(request.principal, channel_id, message_id)
+    return await webhooks.announcements.crosspost(request.principal, channel_id, message_id)
 
 
 @routes.operation(
@@ -40,8 +41,8 @@ async def crosspost_message(request: Request, channel_id: int, message_id: int) 
     body=FollowChannel,
     answers=FOLLOWED_CHANNEL,
 )
-async def follow_channel(request: Request, channel_id: int, body: FollowChannel) -> object:
+async def follow_channel(request: Request, webhooks: WebhooksArea, channel_id: int, body: FollowChannel) -> object:
     """Have what is published in an announcement channel brought to another channel."""
-    return await request.services.announcements.follow(
+    return await webhooks.announcements.follow(
         request.principal, channel_id, body.webhook_channel_id, request.audit_log_reason
     )

@@ -15,7 +15,9 @@ from chat.api.fields import Items, Length
 from chat.api.operation import Bucket, Policy, Request, Routes
 from chat.api.routes.webhooks.webhooks import EXECUTE, InThread, Name
 from chat.api.schemas.shapes import NOTHING, binary
+from chat.domain.core import Core
 from chat.domain.messages.message_drafts import AllowedMentions, MessageDraft
+from chat.domain.webhooks.assemble import WebhooksArea
 from chat.domain.webhooks.built_embeds import Embed, address, fitting
 from chat.domain.webhooks.github_deliveries import github_embed
 from chat.domain.webhooks.instatus_notices import instatus_embed
@@ -101,13 +103,13 @@ class InstatusNotice:
     answers=NOTHING,
 )
 async def execute_github_webhook(
-    request: Request, webhook_id: int, token: str, query: InThread, body: GithubDelivery
+    request: Request, webhooks: WebhooksArea, webhook_id: int, token: str, query: InThread, body: GithubDelivery
 ) -> None:
     """Show an event of GitHub; nothing is said of those that nobody watches."""
-    webhook, event = request.services.webhooks.identified(webhook_id, token), request.headers.get(GITHUB_EVENT)
+    webhook, event = webhooks.webhooks.identified(webhook_id, token), request.headers.get(GITHUB_EVENT)
     if event is None:
         raise ApiError("BAD_REQUEST")
-    await _show(request, webhook, query, github_embed(event, _members(body)))
+    await _show(request, webhook, query, github_embed(event, _members(body)), webhooks=webhooks)
 
 
 @routes.operation(
@@ -121,11 +123,11 @@ async def execute_github_webhook(
     answers=NOTHING,
 )
 async def execute_instatus_webhook(
-    request: Request, webhook_id: int, token: str, query: InThread, body: InstatusNotice
+    request: Request, webhooks: WebhooksArea, webhook_id: int, token: str, query: InThread, body: InstatusNotice
 ) -> None:
     """Show what a status page tells."""
-    webhook = request.services.webhooks.identified(webhook_id, token)
-    await _show(request, webhook, query, instatus_embed(_members(body)))
+    webhook = webhooks.webhooks.identified(webhook_id, token)
+    await _show(request, webhook, query, instatus_embed(_members(body)), webhooks=webhooks)
 
 
 @routes.operation(
@@ -139,15 +141,21 @@ async def execute_instatus_webhook(
     answers={200: binary("text/plain")},
 )
 async def execute_slack_webhook(
-    request: Request, webhook_id: int, token: str, query: InThread, body: SlackMessage
+    request: Request,
+    core: Core,
+    webhooks_area: WebhooksArea,
+    webhook_id: int,
+    token: str,
+    query: InThread,
+    body: SlackMessage,
 ) -> Answer:
     """Send a message in Slack's form."""
-    webhooks = request.services.webhooks
+    webhooks = webhooks_area.webhooks
     webhook = webhooks.identified(webhook_id, token)
     message = _members(body)
     draft = MessageDraft(
         content=slack_content(message),
-        embeds=slack_embeds(message, request.services.settings.limits.max_embeds_per_message),
+        embeds=slack_embeds(message, core.settings.limits.max_embeds_per_message),
     )
     disguise = Disguise(body.username or None, address(body.icon_url or ""))
     await webhooks.execute(webhook, draft, disguise, Place(query.thread_id))
@@ -158,11 +166,13 @@ async def _ok() -> AsyncGenerator[bytes, None]:
     yield OK
 
 
-async def _show(request: Request, webhook: Webhook, query: InThread, embed: Embed | None) -> None:
+async def _show(
+    request: Request, webhook: Webhook, query: InThread, embed: Embed | None, *, webhooks: WebhooksArea
+) -> None:
     """Send a message of this embed, which notifies nobody."""
     if embed is not None:
         draft = MessageDraft(embeds=fitting([embed], 1), allowed_mentions=AllowedMentions())
-        await request.services.webhooks.execute(webhook, draft, Disguise(), Place(query.thread_id))
+        await webhooks.webhooks.execute(webhook, draft, Disguise(), Place(query.thread_id))
 
 
 def _members(body: attrs.AttrsInstance) -> dict[str, Any]:

@@ -18,8 +18,11 @@ from chat.api.schemas.guilds.guilds import WEBHOOK
 from chat.api.schemas.messages.messages import MESSAGE
 from chat.api.schemas.shapes import NOTHING, listed
 from chat.api.thread_bodies import AppliedTags
+from chat.domain.core import Core
+from chat.domain.messages.assemble import MessagesArea
 from chat.domain.messages.uploads import Owner
 from chat.domain.threads.threads import NewThread
+from chat.domain.webhooks.assemble import WebhooksArea
 from chat.domain.webhooks.webhooks import Disguise, Place, WebhookChange
 from chat.errors import InvalidFormBody
 
@@ -109,9 +112,9 @@ class Execution(InThread):
     answers=WEBHOOK,
     secret=True,
 )
-async def create_webhook(request: Request, channel_id: int, body: CreateWebhook) -> object:
+async def create_webhook(request: Request, webhooks: WebhooksArea, channel_id: int, body: CreateWebhook) -> object:
     """Make a webhook."""
-    return await request.services.webhooks.create(
+    return await webhooks.webhooks.create(
         request.principal, channel_id, body.name, body.avatar, request.audit_log_reason
     )
 
@@ -124,9 +127,9 @@ async def create_webhook(request: Request, channel_id: int, body: CreateWebhook)
     answers=listed(WEBHOOK),
     secret=True,
 )
-async def list_channel_webhooks(request: Request, channel_id: int) -> object:
+async def list_channel_webhooks(request: Request, webhooks: WebhooksArea, channel_id: int) -> object:
     """The webhooks of a channel."""
-    return await request.services.webhooks.of_channel(request.principal, channel_id)
+    return await webhooks.webhooks.of_channel(request.principal, channel_id)
 
 
 @routes.operation(
@@ -137,15 +140,15 @@ async def list_channel_webhooks(request: Request, channel_id: int) -> object:
     answers=listed(WEBHOOK),
     secret=True,
 )
-async def list_guild_webhooks(request: Request, guild_id: int) -> object:
+async def list_guild_webhooks(request: Request, webhooks: WebhooksArea, guild_id: int) -> object:
     """The webhooks of a guild."""
-    return await request.services.webhooks.of_guild(request.principal, guild_id)
+    return await webhooks.webhooks.of_guild(request.principal, guild_id)
 
 
 @routes.operation("GET", "/v1/webhooks/{webhook_id}", policy=Policy.USER, bucket=READ, answers=WEBHOOK, secret=True)
-async def get_webhook(request: Request, webhook_id: int) -> object:
+async def get_webhook(request: Request, webhooks: WebhooksArea, webhook_id: int) -> object:
     """One webhook."""
-    return request.services.webhooks.get(request.principal, webhook_id)
+    return webhooks.webhooks.get(request.principal, webhook_id)
 
 
 @routes.operation(
@@ -158,17 +161,15 @@ async def get_webhook(request: Request, webhook_id: int) -> object:
     answers=WEBHOOK,
     secret=True,
 )
-async def change_webhook(request: Request, webhook_id: int, body: ChangeWebhook) -> object:
+async def change_webhook(request: Request, webhooks: WebhooksArea, webhook_id: int, body: ChangeWebhook) -> object:
     """Change a webhook."""
-    return await request.services.webhooks.change(
-        request.principal, webhook_id, _change(body), request.audit_log_reason
-    )
+    return await webhooks.webhooks.change(request.principal, webhook_id, _change(body), request.audit_log_reason)
 
 
 @routes.operation("DELETE", "/v1/webhooks/{webhook_id}", policy=Policy.USER, bucket=CHANGE, answers=NOTHING)
-async def delete_webhook(request: Request, webhook_id: int) -> None:
+async def delete_webhook(request: Request, webhooks: WebhooksArea, webhook_id: int) -> None:
     """Delete a webhook."""
-    await request.services.webhooks.delete(request.principal, webhook_id, request.audit_log_reason)
+    await webhooks.webhooks.delete(request.principal, webhook_id, request.audit_log_reason)
 
 
 # By the token
@@ -177,9 +178,9 @@ async def delete_webhook(request: Request, webhook_id: int) -> None:
 @routes.operation(
     "GET", "/v1/webhooks/{webhook_id}/{token}", policy=Policy.URL, bucket=READ_BY_TOKEN, answers=WEBHOOK, secret=True
 )
-async def get_webhook_by_token(request: Request, webhook_id: int, token: str) -> object:
+async def get_webhook_by_token(request: Request, webhooks_area: WebhooksArea, webhook_id: int, token: str) -> object:
     """What the webhook sees of itself."""
-    webhooks = request.services.webhooks
+    webhooks = webhooks_area.webhooks
     return webhooks.get_by_token(webhooks.identified(webhook_id, token))
 
 
@@ -192,18 +193,20 @@ async def get_webhook_by_token(request: Request, webhook_id: int, token: str) ->
     answers=WEBHOOK,
     secret=True,
 )
-async def change_webhook_by_token(request: Request, webhook_id: int, token: str, body: ChangeWebhook) -> object:
+async def change_webhook_by_token(
+    request: Request, webhooks_area: WebhooksArea, webhook_id: int, token: str, body: ChangeWebhook
+) -> object:
     """Change name or avatar."""
-    webhooks = request.services.webhooks
+    webhooks = webhooks_area.webhooks
     return await webhooks.change_by_token(webhooks.identified(webhook_id, token), _change(body))
 
 
 @routes.operation(
     "DELETE", "/v1/webhooks/{webhook_id}/{token}", policy=Policy.URL, bucket=CHANGE_BY_TOKEN, answers=NOTHING
 )
-async def delete_webhook_by_token(request: Request, webhook_id: int, token: str) -> None:
+async def delete_webhook_by_token(request: Request, webhooks_area: WebhooksArea, webhook_id: int, token: str) -> None:
     """Delete the webhook."""
-    webhooks = request.services.webhooks
+    webhooks = webhooks_area.webhooks
     await webhooks.delete_by_token(webhooks.identified(webhook_id, token))
 
 
@@ -219,13 +222,23 @@ async def delete_webhook_by_token(request: Request, webhook_id: int, token: str)
     answers={200: MESSAGE, 204: NOTHING},
 )
 async def execute_webhook(
-    request: Request, webhook_id: int, token: str, query: Execution, body: ExecuteWebhook | None
+    request: Request,
+    core: Core,
+    messages: MessagesArea,
+    webhooks_area: WebhooksArea,
+    webhook_id: int,
+    token: str,
+    query: Execution,
+    body: ExecuteWebhook | None,
 ) -> object:
     """Send a message."""
-    webhooks, uploads = request.services.webhooks, request.services.uploads
+    webhooks, uploads = webhooks_area.webhooks, messages.uploads
     webhook = webhooks.identified(webhook_id, token)
     owner = uploads.webhook_owner(webhook.user_id, webhooks.place_of(webhook, query.thread_id).channel.id)
-    async with received_message(request, owner, ExecuteWebhook, body) as (message, attachments):
+    async with received_message(request, owner, ExecuteWebhook, body, core=core, messages=messages) as (
+        message,
+        attachments,
+    ):
         if message.message_reference is not None:
             raise InvalidFormBody.at("message_reference", "INVALID_FORMAT")  # its author may read nothing here
         disguise = Disguise(message.username or None, message.avatar_url or None)
@@ -249,10 +262,10 @@ def _post(body: ExecuteWebhook) -> NewThread | None:
     answers=MESSAGE,
 )
 async def get_webhook_message(
-    request: Request, webhook_id: int, token: str, message_id: int, query: InThread
+    request: Request, webhooks_area: WebhooksArea, webhook_id: int, token: str, message_id: int, query: InThread
 ) -> object:
     """One of the webhook's messages."""
-    webhooks = request.services.webhooks
+    webhooks = webhooks_area.webhooks
     return await webhooks.message(webhooks.identified(webhook_id, token), message_id, query.thread_id)
 
 
@@ -268,17 +281,25 @@ async def get_webhook_message(
     answers=MESSAGE,
 )
 async def edit_webhook_message(
-    request: Request, webhook_id: int, token: str, message_id: int, query: InThread, body: EditMessage | None
+    request: Request,
+    core: Core,
+    messages: MessagesArea,
+    webhooks_area: WebhooksArea,
+    webhook_id: int,
+    token: str,
+    message_id: int,
+    query: InThread,
+    body: EditMessage | None,
 ) -> object:
     """Change one of the webhook's messages."""
-    webhooks, uploads = request.services.webhooks, request.services.uploads
+    webhooks, uploads = webhooks_area.webhooks, messages.uploads
     webhook = webhooks.identified(webhook_id, token)
     place = webhooks.place_of(webhook, query.thread_id)
 
     def owner() -> Owner:
         return uploads.webhook_owner(webhook.user_id, place.channel.id)
 
-    async with received_edit(request, owner, body) as edit:
+    async with received_edit(request, owner, body, core=core, messages=messages) as edit:
         return await webhooks.edit_message(webhook, message_id, edit, query.thread_id)
 
 
@@ -291,10 +312,10 @@ async def edit_webhook_message(
     answers=NOTHING,
 )
 async def delete_webhook_message(
-    request: Request, webhook_id: int, token: str, message_id: int, query: InThread
+    request: Request, webhooks_area: WebhooksArea, webhook_id: int, token: str, message_id: int, query: InThread
 ) -> None:
     """Delete one of the webhook's messages."""
-    webhooks = request.services.webhooks
+    webhooks = webhooks_area.webhooks
     await webhooks.delete_message(webhooks.identified(webhook_id, token), message_id, query.thread_id)
 
 

@@ -1,0 +1,49 @@
+"""Puts the area together: applications, their bots and OAuth2."""
+
+from __future__ import annotations
+
+import attrs
+
+from chat.domain.accounts.assemble import AccountsArea
+from chat.domain.applications.applications import Applications
+from chat.domain.applications.bot_installation import BotInstallation
+from chat.domain.applications.oauth2_authorization import OAuth2Authorization
+from chat.domain.applications.oauth2_clients import OAuth2Clients
+from chat.domain.applications.oauth2_identity import OAuth2Identity
+from chat.domain.applications.oauth2_tokens import OAuth2Tokens
+from chat.domain.core import Core
+from chat.domain.guilds.assemble import GuildsArea
+from chat.domain.policy.assemble import PolicyArea
+from chat.domain.signing_in.assemble import SigningInArea
+
+
+@attrs.frozen(kw_only=True)
+class ApplicationsArea:
+    """The services of applications."""
+
+    applications: Applications
+    oauth2_authorization: OAuth2Authorization
+    oauth2_tokens: OAuth2Tokens
+    oauth2_identity: OAuth2Identity
+
+
+def assemble(
+    core: Core, policy: PolicyArea, signing_in: SigningInArea, accounts: AccountsArea, guilds: GuildsArea
+) -> ApplicationsArea:
+    """Build the area."""
+    clients = OAuth2Clients(settings=core.settings)
+    return ApplicationsArea(
+        applications=Applications(
+            core=core,
+            usernames=policy.usernames,
+            sudo=signing_in.sudo,
+            rules=policy.profile_rules,
+            memberships=guilds.memberships,
+            images=accounts.account_images,
+        ),
+        oauth2_authorization=OAuth2Authorization(
+            core, clients=clients, bots=BotInstallation(core=core, memberships=guilds.memberships, roles=guilds.roles)
+        ),
+        oauth2_tokens=OAuth2Tokens(core=core, clients=clients),
+        oauth2_identity=OAuth2Identity(core=core, clients=clients),
+    )

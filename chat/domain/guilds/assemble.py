@@ -1,0 +1,115 @@
+"""Puts the area together: guilds, their channels, roles, members, invites and expressions."""
+
+from __future__ import annotations
+
+import attrs
+
+from chat.domain.accounts.assemble import AccountsArea
+from chat.domain.core import Core
+from chat.domain.ground import Background
+from chat.domain.guilds.bans import Bans
+from chat.domain.guilds.channels import Channels
+from chat.domain.guilds.discovery_applications import DiscoveryApplications
+from chat.domain.guilds.expressions import Expressions
+from chat.domain.guilds.group_invites import GroupInvites
+from chat.domain.guilds.guild_changes import GuildChanges
+from chat.domain.guilds.guild_channels import GuildChannels
+from chat.domain.guilds.guild_deletion import GuildDeletion
+from chat.domain.guilds.guild_discovery import GuildDiscovery
+from chat.domain.guilds.guild_succession import GuildSuccession
+from chat.domain.guilds.guilds import Guilds
+from chat.domain.guilds.inactive_members import InactiveMembers
+from chat.domain.guilds.invites import Invites
+from chat.domain.guilds.member_changes import MemberChanges
+from chat.domain.guilds.member_searches import MemberSearches
+from chat.domain.guilds.memberships import Memberships
+from chat.domain.guilds.own_messages import AuthorsMessages, OwnMessages
+from chat.domain.guilds.permission_overwrites import PermissionOverwrites
+from chat.domain.guilds.roles import Roles
+from chat.domain.guilds.temporary_members import TemporaryMembers
+from chat.domain.guilds.vanity_urls import VanityUrls
+from chat.domain.messages.assemble import MessagesArea
+from chat.domain.people.assemble import PeopleArea
+from chat.domain.policy.assemble import PolicyArea
+from chat.domain.presence.assemble import PresenceArea
+from chat.domain.signing_in.assemble import SigningInArea
+from chat.domain.standing.assemble import StandingArea
+
+
+@attrs.frozen(kw_only=True)
+class GuildsArea:
+    """The services of guilds."""
+
+    guilds: Guilds
+    guild_changes: GuildChanges
+    guild_deletion: GuildDeletion
+    guild_succession: GuildSuccession
+    guild_channels: GuildChannels
+    guild_discovery: GuildDiscovery
+    discovery_applications: DiscoveryApplications
+    channels: Channels
+    permission_overwrites: PermissionOverwrites
+    roles: Roles
+    memberships: Memberships
+    member_changes: MemberChanges
+    member_searches: MemberSearches
+    temporary_members: TemporaryMembers
+    inactive_members: InactiveMembers
+    bans: Bans
+    own_messages: OwnMessages
+    invites: Invites
+    vanity_urls: VanityUrls
+    expressions: Expressions
+
+    @property
+    def background(self) -> Background:
+        """What runs as long as the server does."""
+        return (self.guild_deletion.run, self.temporary_members.run, self.inactive_members.run)
+
+
+def assemble(
+    core: Core,
+    standing: StandingArea,
+    policy: PolicyArea,
+    presence: PresenceArea,
+    signing_in: SigningInArea,
+    messages: MessagesArea,
+    accounts: AccountsArea,
+    people: PeopleArea,
+) -> GuildsArea:
+    """Build the area."""
+    presences, voice_states, media, sudo = presence.presences, presence.voice_states, policy.media, signing_in.sudo
+    memberships, roles = Memberships(core=core), Roles(core=core)
+    authors_messages = AuthorsMessages(core, witness=standing.witness, memberships=memberships)
+    changes = GuildChanges(core=core, factors=signing_in.factors, sudo=sudo, media=media)
+    return GuildsArea(
+        guilds=Guilds(core=core, media=media, online_count=presences.online_count),
+        guild_changes=changes,
+        guild_deletion=GuildDeletion(core, sudo=sudo, messages_gone=messages.crossposting.look_again),
+        guild_succession=GuildSuccession(core=core),
+        guild_channels=GuildChannels(core=core, regions=presence.voice_regions),
+        guild_discovery=GuildDiscovery(core=core, memberships=memberships, online_count=presences.online_count),
+        discovery_applications=DiscoveryApplications(core, changes=changes),
+        channels=Channels(access=core.access),
+        permission_overwrites=PermissionOverwrites(core=core),
+        roles=roles,
+        memberships=memberships,
+        member_changes=MemberChanges(core=core, roles=roles, voice_states=voice_states, images=accounts.account_images),
+        member_searches=MemberSearches(core=core, rosters=standing.rosters),
+        temporary_members=TemporaryMembers(core, memberships=memberships, presences=presences),
+        inactive_members=InactiveMembers(core, presences=presences, voice_states=voice_states),
+        bans=Bans(core=core, memberships=memberships, authors_messages=authors_messages),
+        own_messages=OwnMessages(
+            access=core.access, authors_messages=authors_messages, sudo=sudo, memberships=memberships
+        ),
+        invites=Invites(
+            core=core,
+            memberships=memberships,
+            randomness=core.chance,
+            online_count=presences.online_count,
+            is_connected=presences.is_connected,
+            group_invites=GroupInvites(core=core, groups=people.groups, is_online=presences.is_online),
+        ),
+        vanity_urls=VanityUrls(core),
+        expressions=Expressions(core=core, media=media),
+    )

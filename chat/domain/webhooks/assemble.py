@@ -1,0 +1,30 @@
+"""Puts the area together: webhooks and announcements."""
+
+from __future__ import annotations
+
+import attrs
+
+from chat.domain.core import Core
+from chat.domain.messages.assemble import MessagesArea
+from chat.domain.policy.assemble import PolicyArea
+from chat.domain.threads.assemble import ThreadsArea
+from chat.domain.webhooks.announcements import Announcements
+from chat.domain.webhooks.webhooks import Webhooks
+
+
+@attrs.frozen(kw_only=True)
+class WebhooksArea:
+    """The services of webhooks."""
+
+    webhooks: Webhooks
+    announcements: Announcements
+
+
+def assemble(core: Core, policy: PolicyArea, messages: MessagesArea, threads: ThreadsArea) -> WebhooksArea:
+    """Build the area."""
+    return WebhooksArea(
+        webhooks=Webhooks(core, messages=messages.messages, posts=threads.posts, media=policy.media),
+        announcements=Announcements(
+            core=core, system_messages=messages.system_messages, crossposting=messages.crossposting
+        ),
+    )
