@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from types import ModuleType
 from typing import Any
 
-from tests.conformance.clients.reports import ALICE_ID, BOT_TOKEN, CHANNEL_ID, GATEWAY_URL, GUILD_ID, report
+from reports import ALICE_ID, BOT_TOKEN, CHANNEL_ID, GATEWAY_URL, GUILD_ID, report
 
 
 def with_what_is_missing(payload: Any) -> Any:

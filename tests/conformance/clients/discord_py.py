@@ -11,9 +11,8 @@ import discord.gateway
 import discord.http
 import discord.utils
 import yarl
-
-from tests.conformance.clients.discord_family import hold
-from tests.conformance.clients.reports import BASE_URL, GATEWAY_URL
+from discord_family import hold
+from reports import BASE_URL, GATEWAY_URL
 
 discord.http.INTERNAL_API_VERSION = 1
 discord.http.Route.BASE = BASE_URL

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import fluxer
-
-from tests.conformance.clients.reports import ALICE_ID, BASE_URL, BOT_TOKEN, CHANNEL_ID, GUILD_ID, report
+from reports import ALICE_ID, BASE_URL, BOT_TOKEN, CHANNEL_ID, GUILD_ID, report
 
 client = fluxer.Client(intents=fluxer.Intents.all(), api_url=BASE_URL)
 own: list[fluxer.Message] = []

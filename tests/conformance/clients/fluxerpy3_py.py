@@ -11,8 +11,7 @@ from typing import Any
 
 import fluxerpy3
 from fluxerpy3.gateway import Intents
-
-from tests.conformance.clients.reports import ALICE_ID, BASE_URL, BOT_TOKEN, CHANNEL_ID, GUILD_ID, report
+from reports import ALICE_ID, BASE_URL, BOT_TOKEN, CHANNEL_ID, GUILD_ID, report
 
 
 async def main() -> None:

@@ -10,8 +10,7 @@ from __future__ import annotations
 import Interfluxer
 from Interfluxer.api import events
 from Interfluxer.api.http.route import Route
-
-from tests.conformance.clients.reports import ALICE_ID, BASE_URL, BOT_TOKEN, CHANNEL_ID, GUILD_ID, report
+from reports import ALICE_ID, BASE_URL, BOT_TOKEN, CHANNEL_ID, GUILD_ID, report
 
 Route.BASE = BASE_URL
 

@@ -9,9 +9,8 @@ from __future__ import annotations
 import nextcord
 import nextcord.http
 import nextcord.utils
-
-from tests.conformance.clients.discord_family import hold
-from tests.conformance.clients.reports import BASE_URL
+from discord_family import hold
+from reports import BASE_URL
 
 nextcord.http._API_VERSION = 1
 nextcord.http.Route.BASE = BASE_URL

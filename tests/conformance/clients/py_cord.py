@@ -16,9 +16,8 @@ from typing import Any
 import discord
 import discord.http
 import discord.utils
-
-from tests.conformance.clients.discord_family import hold, objects_in
-from tests.conformance.clients.reports import BASE_URL
+from discord_family import hold, objects_in
+from reports import BASE_URL
 
 discord.http.API_VERSION = 1
 discord.http.Route.API_BASE_URL = BASE_URL
