@@ -228,7 +228,8 @@ class Visitor:
             self.page.locator(f'input[name="{name}"]:visible').fill(text)
 
     def presses(self, name: str) -> None:
-        """Press the button of that name."""
+        """Press the button of that name, once the page's script is there to hear it."""
+        self.page.wait_for_load_state()
         self.page.get_by_role("button", name=name, exact=True).click()
 
     def signs_in(self, person: dict[str, Any]) -> None:
