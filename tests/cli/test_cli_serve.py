@@ -38,12 +38,16 @@ class Running:
         assert self.process.stdout is not None
         assert self.process.stderr is not None
         self.process.send_signal(number)
-        out, err = self.process.stdout.read(), self.process.stderr.read()
-        return self.process.wait(timeout=PATIENCE_SECONDS), out, err
+        status = self.process.wait(timeout=PATIENCE_SECONDS)
+        return status, self.process.stdout.read(), self.process.stderr.read()
+
+
+HEARS_HANGUPS = ("env", "--default-signal=HUP")
+"""The tests themselves may run under `nohup`."""
 
 
 @contextlib.contextmanager
-def running(*arguments: object, start: tuple[str, ...] = (), **environment: str) -> Iterator[Running]:
+def running(*arguments: object, start: tuple[str, ...] = HEARS_HANGUPS, **environment: str) -> Iterator[Running]:
     process = subprocess.Popen(
         [*start, sys.executable, "-m", "chat", *map(str, arguments)],
         env=ENVIRONMENT | environment,
