@@ -6,6 +6,7 @@ import atexit
 import gc
 import os
 import shutil
+import signal
 import tempfile
 
 from hypothesis import settings
@@ -30,6 +31,11 @@ if os.environ.pop("PYTHONDONTWRITEBYTECODE", ""):
     compiled = tempfile.mkdtemp(prefix="bytecode-")
     os.environ.setdefault("PYTHONPYCACHEPREFIX", compiled)
     atexit.register(shutil.rmtree, compiled, ignore_errors=True)
+
+for number in (signal.SIGINT, signal.SIGHUP):
+    # What `&` or `nohup` of a shell has ignored, servers of these tests would inherit: they would never end.
+    if signal.getsignal(number) is signal.SIG_IGN:
+        signal.signal(number, lambda *_: None)
 
 
 def pytest_collection_finish() -> None:

@@ -42,12 +42,8 @@ class Running:
         return status, self.process.stdout.read(), self.process.stderr.read()
 
 
-HEARS_HANGUPS = ("env", "--default-signal=HUP")
-"""The tests themselves may run under `nohup`."""
-
-
 @contextlib.contextmanager
-def running(*arguments: object, start: tuple[str, ...] = HEARS_HANGUPS, **environment: str) -> Iterator[Running]:
+def running(*arguments: object, start: tuple[str, ...] = (), **environment: str) -> Iterator[Running]:
     process = subprocess.Popen(
         [*start, sys.executable, "-m", "chat", *map(str, arguments)],
         env=ENVIRONMENT | environment,
