@@ -20,10 +20,10 @@ from chat.api.operation import Policy, Request, Routes
 from chat.auth.client_address import ClientAddresses, is_forwarded, parse_address
 from chat.clock import Clock
 from chat.errors import ApiError
-from chat.gateway.listener import Listener, Port
-from chat.gateway.transport import GatewayTransport
-from chat.gateway.upgrade import UpgradeRequest
 from chat.metrics import Metrics
+from chat.port.listener import Listener, Port
+from chat.port.transport import Transport
+from chat.port.upgrade import UpgradeRequest
 
 PATH: Final = "/metrics"
 
@@ -105,5 +105,5 @@ def _refuse_socket(_address: str, _by_unnamed_proxy: bool) -> None:
     raise ApiError("NOT_FOUND")
 
 
-async def _no_gateway(_: UpgradeRequest, transport: GatewayTransport) -> None:
+async def _no_gateway(_: UpgradeRequest, transport: Transport) -> None:
     transport.close()

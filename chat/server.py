@@ -70,10 +70,10 @@ from chat.gateway.commands.handler import CommandHandler
 from chat.gateway.gateway import Gateway, GatewaySettings
 from chat.gateway.guild_payloads import GuildPayloads
 from chat.gateway.hub import Hub
-from chat.gateway.listener import Listener, Port
 from chat.gateway.retention import at_rest, revived
 from chat.gateway.subscriptions import Subscriptions
 from chat.observation import Observer
+from chat.port.listener import Listener, Port
 from chat.snowflake import SnowflakeGenerator
 from chat.store import outside_changes, retained_sessions
 from chat.store.accounts import accounts

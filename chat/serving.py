@@ -28,7 +28,7 @@ from chat.config.name_servers import address_and_port
 from chat.config.settings import WILDCARD_HOSTS, origin_of
 from chat.domain.policy.origins import Origins
 from chat.errors import OperatorError
-from chat.gateway.listener import (
+from chat.port.listener import (
     Listener,
     SocketListener,
     answering,

@@ -1,10 +1,11 @@
 """HTTP/1.1 on Hypercorn's protocol classes, with three differences.
 
-- Every request's head is judged as raw bytes before h11 sees it, and its framing after that, on kept connections as
-on new
-  ones. No way leads from here to HTTP/2 or to a WebSocket: an `Upgrade` header is left alone (RFC 9110, section 7.8).
+- Every request's head is judged as raw bytes before h11 sees it, and its framing after that, on kept connections as on
+  new ones. No way leads from here to HTTP/2 or to a WebSocket: an `Upgrade` header is left alone (RFC 9110, section
+  7.8).
 - An answer is one write: its head waits for the first piece of the body, which is all of it when the length is
-announced. - What goes wrong below the API is answered with the API's error body.
+  announced.
+- What goes wrong below the API is answered with the API's error body.
 
 `tests/api/test_http_server.py` pins what is used of Hypercorn.
 """
@@ -29,8 +30,7 @@ from hypercorn.trio.worker_context import WorkerContext
 from hypercorn.typing import AppWrapper, ConnectionState
 from hypercorn.utils import suppress_body
 
-from chat import request_head
-from chat.api.framing_guard import announced_bytes, check_framing
+from chat.port import request_head
 from chat.registries.error_codes import ERROR_CODES, STATUS_FALLBACKS
 from chat.registries.limits import BODY_BASE_MS, BODY_BYTES_PER_EXTRA_SECOND
 
@@ -72,7 +72,7 @@ class Stream(HTTPStream):
         self.state = ASGIHTTPState.CLOSED
 
 
-class Protocol(H11Protocol):
+class HttpProtocol(H11Protocol):
     """The requests of one connection, one after the other.
 
     Once `over` is true no further request is read. `handed_back` then holds what was received of a request that is
@@ -207,12 +207,12 @@ class Protocol(H11Protocol):
         self.head_began = None
         self._is_head = request.method.upper() == b"HEAD"
         try:
-            check_framing(request)
+            request_head.check_framing(request)
         except request_head.HeadRefused as refused:
             await self.refuse(400, str(refused))
             return
         headers = list(request.headers)
-        self._announced = announced_bytes(headers)
+        self._announced = request_head.announced_bytes(headers)
         self.body_seconds = BODY_BASE_MS / 1000 + self._announced / BODY_BYTES_PER_EXTRA_SECOND
         self.stream = Stream(
             self.app,
@@ -270,7 +270,7 @@ def _fault(error: h11.RemoteProtocolError) -> str:
 
 
 def error_answer(status: int, message: str | None = None) -> tuple[list[tuple[bytes, bytes]], bytes]:
-    """Headers and body for a status that nothing more is known about; the connection closes after it."""
+    """Headers and body of a refusal of which the status alone is known; the connection closes after it."""
     code = STATUS_FALLBACKS.get(status, "GENERAL_ERROR")
     body = orjson.dumps({"code": code, "message": message or ERROR_CODES[code].message})
     headers = [

@@ -19,9 +19,9 @@ from chat.api.http_server import HttpServer
 from chat.auth.client_address import ClientAddresses
 from chat.clock import SystemClock
 from chat.errors import OperatorError
-from chat.gateway.listener import Port, open_listeners
-from chat.gateway.transport import GatewayTransport
-from chat.gateway.upgrade import UpgradeRequest
+from chat.port.listener import Port, open_listeners
+from chat.port.transport import Transport
+from chat.port.upgrade import UpgradeRequest
 
 HOST: Final = "127.0.0.1"
 PATH: Final = "/empty"
@@ -67,7 +67,7 @@ async def serve_stock() -> None:
         _announce(int(binds[0].rpartition(":")[2]))
 
 
-async def _no_gateway(_: UpgradeRequest, transport: GatewayTransport) -> None:
+async def _no_gateway(_: UpgradeRequest, transport: Transport) -> None:
     transport.close()
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from chat.gateway.connection import Connection
 from chat.gateway.parts import GatewayParts
-from chat.gateway.transport import GatewayTransport
+from chat.port.transport import Transport
 from chat.protocol import payload
 from chat.protocol.frames import binary_frame
 from chat.protocol.payload import EventRun, OutgoingEvent, Payload
@@ -17,7 +17,7 @@ class CompressedConnection(Connection):
 
     __slots__ = ("_compressor",)
 
-    def __init__(self, transport: GatewayTransport, address: str, parts: GatewayParts) -> None:
+    def __init__(self, transport: Transport, address: str, parts: GatewayParts) -> None:
         super().__init__(transport, address, parts)
         self._compressor = Compressor() if zstd_available() else None
 

@@ -19,8 +19,8 @@ from chat.gateway.parts import GatewayParts
 from chat.gateway.replay import ReplayQueue
 from chat.gateway.session import GatewaySession
 from chat.gateway.starts import ResumeFailure, StartFailure
-from chat.gateway.transport import GatewayTransport
 from chat.gateway.websocket import Closed, Message, WebSocket
+from chat.port.transport import Transport
 from chat.protocol import effects, inputs, payload
 from chat.protocol.commands import Identify, Resume, SessionCommand
 from chat.protocol.frames import text_frame
@@ -74,7 +74,7 @@ class Connection:
         "session",
     )
 
-    def __init__(self, transport: GatewayTransport, address: str, parts: GatewayParts) -> None:
+    def __init__(self, transport: Transport, address: str, parts: GatewayParts) -> None:
         self._websocket = WebSocket(
             transport,
             maximum_message_bytes=INBOUND_MESSAGE_BYTES,

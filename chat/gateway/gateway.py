@@ -30,8 +30,8 @@ from chat.gateway.session import GatewaySession
 from chat.gateway.session_table import SessionTable
 from chat.gateway.starts import SessionStarts, StartLimits
 from chat.gateway.subscriptions import Subscriptions
-from chat.gateway.transport import GatewayTransport
-from chat.gateway.upgrade import UpgradeRequest
+from chat.port.transport import Transport
+from chat.port.upgrade import UpgradeRequest
 from chat.protocol.query import parse_connection_query
 from chat.registries.close_codes import Close
 from chat.registries.limits import OUTBOXES_BYTES
@@ -129,7 +129,7 @@ class Gateway:
                 nursery.cancel_scope.cancel()
                 self._background = None
 
-    async def serve(self, request: UpgradeRequest, transport: GatewayTransport) -> None:
+    async def serve(self, request: UpgradeRequest, transport: Transport) -> None:
         """Serve one socket whose upgrade request has been read, until it is closed."""
         if self._background is None:
             raise AssertionError("the gateway is not running")

@@ -16,7 +16,7 @@ from typing import Final
 import structlog
 import trio
 
-from chat.gateway.transport import GatewayTransport
+from chat.port.transport import Transport
 
 BATCH_BYTES: Final = 262_144
 """Frames are joined up to about this size for one send: more than a socket takes at once, little enough to copy
@@ -86,7 +86,7 @@ class Outbox:
 
     def __init__(
         self,
-        transport: GatewayTransport,
+        transport: Transport,
         limit: int,
         on_full: Callable[[], None] | None = None,
         together: OutboxSum | None = None,

@@ -25,7 +25,7 @@ from chat.gateway.frame_reader import (
     Pong,
 )
 from chat.gateway.outbox import Outbox, OutboxSum
-from chat.gateway.transport import GatewayTransport
+from chat.port.transport import Transport
 
 READ_BYTES: Final = 4_096
 """What one read asks for: a few commands, and few enough tiny frames that a flood of them holds the loop for
@@ -65,7 +65,7 @@ class WebSocket:
 
     def __init__(
         self,
-        transport: GatewayTransport,
+        transport: Transport,
         *,
         maximum_message_bytes: int,
         maximum_fragments: int = FRAGMENTS_MAXIMUM,

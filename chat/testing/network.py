@@ -12,27 +12,27 @@ network.
     client.unstall()                        # ... until now
     client.cut()                            # both ends see a reset
 
-Both ends are Trio streams (for Hypercorn, for trio-websocket's `wrap_client_stream`, for raw clients) and gateway
-transports.
+Both ends are transports as the server knows them, and so Trio streams (for trio-websocket's `wrap_client_stream`, for
+raw clients).
 """
 
 from __future__ import annotations
 
-import contextlib
 import errno
 import operator
 import os
 from collections import deque
-from collections.abc import Iterator
 from typing import Final
 
 import trio
+
+from chat.port.transport import Transport
 
 PIPE_BYTES: Final = 65_536
 """What one direction holds before its sender has to wait."""
 
 BACKLOG: Final = 4_096
-"""Connections that nobody has accepted yet; further ones are refused."""
+"""Connections that wait to be accepted; further ones are refused."""
 
 
 class Pipe:
@@ -78,7 +78,7 @@ class Pipe:
         self.wake()
 
     def wake(self) -> None:
-        """Let whoever waits look again."""
+        """Let the tasks that wait look again."""
         self._waiting.unpark_all()
 
     async def changed(self) -> None:
@@ -86,53 +86,51 @@ class Pipe:
         await self._waiting.park()
 
 
-class MemoryStream(trio.abc.HalfCloseableStream):
+class MemoryStream(Transport):
     """One end of a connection. `address` is the other end's, as text."""
 
     def __init__(self, incoming: Pipe, outgoing: Pipe, address: str) -> None:
+        super().__init__(address)
         self._incoming = incoming
         self._outgoing = outgoing
-        self._address = address
-        self._unread = b""
         self._closed = False
-        self._sending = False
         self._receiving = False
 
-    @property
-    def address(self) -> str:
-        """The other end's address, without port."""
-        return self._address
-
-    # A gateway transport
-
     def try_send(self, data: bytes | memoryview, /) -> int:
-        """Send what there is room for; see GatewayTransport."""
         self._check_outgoing()
         return self._outgoing.put(data)
 
     async def wait_writable(self) -> None:
-        """Wait for room; see GatewayTransport."""
-        with self._alone_sending():
-            await trio.lowlevel.checkpoint()
-            await self._room()
+        await trio.lowlevel.checkpoint()
+        self._check_outgoing()
+        while self._outgoing.room <= 0:
+            await self._outgoing.changed()
+            self._check_outgoing()
 
     async def receive_some(self, maximum: int | None = None, /) -> bytes:
         if maximum is not None and operator.index(maximum) < 1:
             raise ValueError("a read takes at least one byte")
-        with self._alone_receiving():
+        if self._receiving:
+            raise trio.BusyResourceError("another task is receiving here")
+        self._receiving = True
+        try:
             await trio.lowlevel.checkpoint()
             if self._unread:
-                data, self._unread = self._unread[:maximum], self._unread[maximum or len(self._unread) :]
-                return data
+                return self._read_ahead(maximum or len(self._unread))
             self._check_incoming()
             while not self._incoming.has_news:
                 await self._incoming.changed()
                 self._check_incoming()
             return self._incoming.take(PIPE_BYTES if maximum is None else maximum)
+        finally:
+            self._receiving = False
 
-    def unread(self, data: bytes, /) -> None:
-        """Put `data` back: the next `receive_some` returns it."""
-        self._unread = data + self._unread
+    def half_close(self) -> None:
+        """Nothing more comes from this end, which still reads."""
+        if self._closed:
+            raise trio.ClosedResourceError("the stream is closed")
+        self._outgoing.finished = True
+        self._outgoing.wake()
 
     def close(self) -> None:
         """Close both directions at once: the other end reads what is under way, then the end, and can send no more."""
@@ -141,40 +139,6 @@ class MemoryStream(trio.abc.HalfCloseableStream):
         self._incoming.unread_for_good = True
         self._outgoing.wake()
         self._incoming.wake()
-
-    async def aclose_gracefully(self, seconds: float) -> None:
-        """Finish sending, wait for the other end to finish, at most for `seconds`, and close."""
-        try:
-            self.half_close()
-            with trio.move_on_after(seconds):
-                while await self.receive_some():
-                    pass
-        except (trio.BrokenResourceError, trio.ClosedResourceError):
-            pass  # the other end left first
-        finally:
-            self.close()
-
-    # A Trio stream
-
-    async def send_all(self, data: bytes | bytearray | memoryview, /) -> None:
-        with self._alone_sending(), memoryview(data) as rest:
-            await trio.lowlevel.checkpoint()
-            sent = self.try_send(rest)
-            while sent < len(rest):
-                await self._room()
-                sent += self.try_send(rest[sent:])
-
-    async def wait_send_all_might_not_block(self) -> None:
-        await self.wait_writable()
-
-    async def send_eof(self) -> None:
-        with self._alone_sending():
-            await trio.lowlevel.checkpoint()
-            self.half_close()
-
-    async def aclose(self) -> None:
-        self.close()
-        await trio.lowlevel.checkpoint()
 
     # Faults
 
@@ -195,13 +159,6 @@ class MemoryStream(trio.abc.HalfCloseableStream):
         self._incoming.drop()
         self._outgoing.drop()
 
-    def half_close(self) -> None:
-        """Nothing more comes from this end, which still reads."""
-        if self._closed:
-            raise trio.ClosedResourceError("the stream is closed")
-        self._outgoing.finished = True
-        self._outgoing.wake()
-
     def _check_outgoing(self) -> None:
         if self._closed or self._outgoing.finished:
             raise trio.ClosedResourceError("the stream is closed for sending")
@@ -213,32 +170,6 @@ class MemoryStream(trio.abc.HalfCloseableStream):
             raise trio.ClosedResourceError("the stream is closed")
         if self._incoming.reset:
             raise trio.BrokenResourceError("the connection was reset")
-
-    async def _room(self) -> None:
-        self._check_outgoing()
-        while self._outgoing.room <= 0:
-            await self._outgoing.changed()
-            self._check_outgoing()
-
-    @contextlib.contextmanager
-    def _alone_sending(self) -> Iterator[None]:
-        if self._sending:
-            raise trio.BusyResourceError("another task is sending here")
-        self._sending = True
-        try:
-            yield
-        finally:
-            self._sending = False
-
-    @contextlib.contextmanager
-    def _alone_receiving(self) -> Iterator[None]:
-        if self._receiving:
-            raise trio.BusyResourceError("another task is receiving here")
-        self._receiving = True
-        try:
-            yield
-        finally:
-            self._receiving = False
 
 
 class MemoryListener(trio.abc.Listener[MemoryStream]):
@@ -287,7 +218,7 @@ class MemoryNetwork:
     async def connect(self, address: str = "127.0.0.1", *, capacity: int = PIPE_BYTES) -> MemoryStream:
         """The client's end of a new connection from `address`; each direction holds `capacity` bytes.
 
-        Raises OSError (connection refused) when nobody listens.
+        Raises OSError (connection refused) when no server listens.
         """
         await trio.lowlevel.checkpoint()
         if self._listener is None:

@@ -23,7 +23,7 @@ from chat.clock import MovableClock
 from chat.config import Loaded, load_settings
 from chat.development.seeded_world import SeededWorld, describe
 from chat.domain.policy.origins import Origins
-from chat.gateway.listener import Listener, open_listeners
+from chat.port.listener import Listener, open_listeners
 from chat.server import Server, Surroundings, develop
 from chat.store.data_directory import DataDirectory
 from chat.store.database import Database, open_database

@@ -21,13 +21,18 @@ from quart import request as quart_request
 from quart_trio import QuartTrio
 from trio.testing import MockClock
 
-from chat.api.http_connection import KEEP_ALIVE_SECONDS, LINGER_SECONDS, WRITE_BYTES_PER_SECOND, WRITE_SECONDS
 from chat.api.http_protocol import DISCARDED_BYTES
-from chat.api.http_server import HttpServer
-from chat.api.http_tasks import UNREAD_BYTES
+from chat.api.http_server import (
+    KEEP_ALIVE_SECONDS,
+    LINGER_SECONDS,
+    UNREAD_BYTES,
+    WRITE_BYTES_PER_SECOND,
+    WRITE_SECONDS,
+    HttpServer,
+)
 from chat.auth.client_address import ClientAddresses
 from chat.clock import SystemClock, TrioClock
-from chat.gateway.listener import Port, open_listeners
+from chat.port.listener import Port, open_listeners
 from chat.testing.network import MemoryStream, Pipe
 from tests.api.raw_http import RawHttp, Receive, Scope, Send, answer_with, open_stage, request, whole_body
 from tests.gateway.raw_websocket import upgrade

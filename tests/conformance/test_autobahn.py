@@ -14,10 +14,10 @@ import pytest
 import trio
 
 from chat.auth.client_address import ClientAddresses
-from chat.gateway.listener import Port, open_listeners
-from chat.gateway.transport import Connection, GatewayTransport
-from chat.gateway.upgrade import UpgradeRequest
 from chat.gateway.websocket import Message, WebSocket
+from chat.port.listener import Port, open_listeners
+from chat.port.transport import Transport
+from chat.port.upgrade import UpgradeRequest
 from chat.protocol.frames import binary_frame, text_frame
 
 pytestmark = pytest.mark.long
@@ -29,7 +29,7 @@ PASSED = {"OK", "NON-STRICT", "INFORMATIONAL"}
 RUN_SECONDS = 120
 
 
-async def echo(_request: UpgradeRequest, transport: GatewayTransport) -> None:
+async def echo(_request: UpgradeRequest, transport: Transport) -> None:
     """What comes goes back, in a frame of the same type."""
     websocket = WebSocket(
         transport,
@@ -50,7 +50,7 @@ async def echo(_request: UpgradeRequest, transport: GatewayTransport) -> None:
 class NoHttp:
     """Nothing here speaks HTTP."""
 
-    async def serve(self, connection: Connection) -> bool:
+    async def serve(self, connection: Transport) -> bool:
         """Not asked for."""
         raise AssertionError(connection)
 

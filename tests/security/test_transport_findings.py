@@ -17,15 +17,15 @@ import trio
 import trio.testing
 from trio.testing import MockClock
 
-from chat.gateway.transport import GatewayTransport
-from chat.gateway.upgrade import UpgradeRequest
 from chat.gateway.websocket import CLOSE_SECONDS, WebSocket
+from chat.port.transport import Transport
+from chat.port.upgrade import UpgradeRequest
 from chat.testing.server import ChatServer, open_chat_server
 from tests.api.raw_http import Receive, Scope, Send, answer_with, request
 from tests.api.raw_http import open_stage as open_http
 from tests.gateway.raw_websocket import RawWebSocket, client_frame, upgrade
-from tests.gateway.test_listener import everything
-from tests.gateway.test_listener import open_stage as open_port
+from tests.port.test_listener import everything
+from tests.port.test_listener import open_stage as open_port
 
 TEXT, BINARY = 1, 2
 PATIENCE_SECONDS = 30
@@ -101,7 +101,7 @@ async def test_f1_a_deadline_ends_the_answer_to_a_client_that_does_not_read() ->
 
 
 async def test_f1_draining_does_not_wait_for_a_hundred_clients_that_do_not_read(autojump_clock: MockClock) -> None:
-    async def generous(_request: UpgradeRequest, transport: GatewayTransport) -> None:
+    async def generous(_request: UpgradeRequest, transport: Transport) -> None:
         websocket = WebSocket(transport, maximum_message_bytes=16_384)
         websocket.send(bytes(1_000_000))
         await websocket.receive()
@@ -272,7 +272,7 @@ async def test_f10_silent_and_dripping_handshakes_are_gone_after_ten_seconds(aut
 
 
 async def test_f10_closing_a_stalled_peer_ends(autojump_clock: MockClock) -> None:
-    async def say_much_and_leave(_request: UpgradeRequest, transport: GatewayTransport) -> None:
+    async def say_much_and_leave(_request: UpgradeRequest, transport: Transport) -> None:
         websocket = WebSocket(transport, maximum_message_bytes=16_384)
         websocket.send(bytes(1_000_000))
         await websocket.close(4000)

@@ -1,16 +1,18 @@
-"""The head of an HTTP/1.1 request as raw bytes: where it ends, what is refused before anything interprets it, and the
-answer to what is refused.
+"""The head of an HTTP/1.1 request: where it ends, what of it is refused, and the answer to what is refused.
 
-Everything here is stricter than HTTP parsers are, because leniency is where two readers of the same bytes come to
-disagree: bare line feeds, folded lines, heads and header counts beyond all need (http.md, Framing).
+All of this is stricter than HTTP parsers are, because leniency is where two readers of the same bytes come to disagree,
+and behind a proxy one client's bytes become another client's request (http.md, Framing). Most is judged on the raw
+bytes, before anything interprets them, and the rest (`check_framing`) on the parsed request.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from http import HTTPStatus
 from typing import Any, Final
 
+import h11
 import orjson
 
 from chat.registries.limits import REQUEST_HEADER_BYTES
@@ -24,19 +26,6 @@ HEADERS_MAXIMUM: Final = 100
 _FOLDED: Final = re.compile(rb"\n[ \t]")
 _METHOD: Final = re.compile(rb"[A-Za-z]+")
 _AUTHORITY: Final = re.compile(rb"[A-Za-z]+://[^/?]*")
-
-_STATUS_TEXTS: Final[Mapping[int, str]] = {
-    200: "OK",
-    400: "Bad Request",
-    403: "Forbidden",
-    404: "Not Found",
-    408: "Request Timeout",
-    426: "Upgrade Required",
-    429: "Too Many Requests",
-    500: "Internal Server Error",
-    501: "Not Implemented",
-    503: "Service Unavailable",
-}
 
 
 class HeadRefused(Exception):
@@ -98,7 +87,7 @@ def answer(status: int, members: Mapping[str, Any], headers: Mapping[str, str] |
     """A whole response with a JSON object, after which the connection closes."""
     body = orjson.dumps(members)
     lines = [
-        f"HTTP/1.1 {status} {_STATUS_TEXTS[status]}",
+        f"HTTP/1.1 {status} {HTTPStatus(status).phrase}",
         "Content-Type: application/json",
         f"Content-Length: {len(body)}",
         "Connection: close",
@@ -106,3 +95,19 @@ def answer(status: int, members: Mapping[str, Any], headers: Mapping[str, str] |
         *(f"{name}: {value}" for name, value in (headers or {}).items()),
     ]
     return "\r\n".join(lines).encode("ascii") + b"\r\n\r\n" + body
+
+
+def check_framing(request: h11.Request) -> None:
+    """Raise HeadRefused unless the request is HTTP/1.x for a path, with one way to tell where its body ends."""
+    if request.http_version not in (b"1.1", b"1.0"):
+        raise HeadRefused("Only HTTP/1.1 is spoken here.")
+    if request.method == b"CONNECT" or not (request.target.startswith(b"/") or b"://" in request.target):
+        raise HeadRefused("The request must name a path.")
+    names = [name for name, _ in request.headers]
+    if b"transfer-encoding" in names and (b"content-length" in names or request.http_version == b"1.0"):
+        raise HeadRefused("Content-Length and Transfer-Encoding contradict each other.")
+
+
+def announced_bytes(headers: Iterable[tuple[bytes, bytes]]) -> int:
+    """The Content-Length, which h11 has checked; 0 without one."""
+    return next((int(value) for name, value in headers if name == b"content-length"), 0)

@@ -7,8 +7,7 @@ import json
 import h11
 import pytest
 
-from chat.api.framing_guard import announced_bytes, check_framing, credential_is_doubled
-from chat.request_head import HeadRefused
+from chat.port.request_head import HeadRefused, announced_bytes, check_framing
 from tests.api.raw_http import Receive, Scope, Send, answer_with, open_stage, request, whole_body
 
 
@@ -17,7 +16,7 @@ async def tell(scope: Scope, receive: Receive, send: Send) -> None:
     body = await whole_body(receive)
     headers = [[name.decode(), value.decode()] for name, value in scope["headers"]]
     understood = {"path": scope["path"], "headers": headers, "body": body.decode()}
-    if credential_is_doubled(scope["headers"]):
+    if sum(name == b"authorization" for name, _ in scope["headers"]) > 1:
         await answer_with(send, b'{"code":"UNAUTHORIZED","message":""}', 401)
     else:
         await answer_with(send, json.dumps(understood).encode())

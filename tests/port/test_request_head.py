@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from chat.port.request_head import HEADERS_MAXIMUM, HeadRefused, head_length, path, refusal, target_path
 from chat.registries.limits import REQUEST_HEADER_BYTES
-from chat.request_head import HEADERS_MAXIMUM, HeadRefused, head_length, path, refusal, target_path
 
 PLAIN = b"GET /v1/users/@me HTTP/1.1\r\nHost: example.test\r\n\r\n"
 

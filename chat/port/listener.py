@@ -1,8 +1,8 @@
 """One port, two engines: connections come in here and go to the gateway or to the HTTP server.
 
-The first request's head is read, bounded in time and size, and judged by its path; whoever takes the connection then
-finds the bytes as they came. The HTTP server gives a connection back when a later request on it is for the gateway,
-as a proxy that keeps connections may send it.
+The first request's head is read, bounded in time and size, and judged by its path; the engine that takes the connection
+finds the bytes as they came. The HTTP server gives a connection back when a later request on it is for the gateway, as
+a proxy that keeps connections may send it.
 """
 
 from __future__ import annotations
@@ -13,16 +13,17 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mappin
 from contextlib import asynccontextmanager, contextmanager
 from typing import Final, Protocol
 
+import attrs
 import structlog
 import trio
 
-from chat import request_head
 from chat.auth.client_address import ClientAddresses
 from chat.auth.connection_counts import ConnectionCounts
 from chat.errors import ApiError, RateLimited
-from chat.gateway.transport import Connection, GatewayTransport, SocketTransport
-from chat.gateway.upgrade import UpgradeRefused, UpgradeRequest, open_websocket
 from chat.observation import UNKNOWN, Observation, Observer, told
+from chat.port import request_head
+from chat.port.transport import SocketTransport, Transport
+from chat.port.upgrade import UpgradeRefused, UpgradeRequest, open_websocket
 from chat.registries.limits import REQUEST_HEADER_BYTES, REQUEST_HEADER_MS
 
 BACKLOG: Final = 4_096
@@ -42,7 +43,7 @@ RETRY_SECONDS: Final = 1.0
 """What a peer is told to wait that holds as many connections as it may."""
 
 REFUSALS_MAXIMUM: Final = 64
-"""Refused peers that get this time at once; the next ones are closed without a word."""
+"""Refused peers that get this time at once; the next ones are closed without an answer."""
 
 GATEWAY_ROUTE: Final = "/gateway"
 
@@ -54,14 +55,14 @@ FULL: Final = request_head.refusal(
 
 log = structlog.get_logger(__name__)
 
-GatewayHandler = Callable[[UpgradeRequest, GatewayTransport], Awaitable[None]]
+GatewayHandler = Callable[[UpgradeRequest, Transport], Awaitable[None]]
 
 
 class HttpHandler(Protocol):
     """The HTTP engine."""
 
-    async def serve(self, connection: Connection) -> bool:
-        """Answer the requests of a connection until it is over; true when its next request is for somebody else."""
+    async def serve(self, connection: Transport) -> bool:
+        """Answer the requests of a connection until it is over; true when its next request is for the gateway."""
         ...
 
     async def drain(self) -> None:
@@ -72,7 +73,7 @@ class HttpHandler(Protocol):
 class Listener(Protocol):
     """Where connections arrive."""
 
-    async def accept(self) -> Connection:
+    async def accept(self) -> Transport:
         """The next connection. Raises OSError when the system is out of something, ClosedResourceError after aclose."""
         ...
 
@@ -134,13 +135,23 @@ async def answering(listeners: Sequence[Listener], answer: Callable[[bytes], byt
         nursery.cancel_scope.cancel()
 
 
-async def _reply(connection: Connection, answer: Callable[[bytes], bytes], limiter: trio.CapacityLimiter) -> None:
+async def _reply(connection: Transport, answer: Callable[[bytes], bytes], limiter: trio.CapacityLimiter) -> None:
     try:
         async with limiter:
-            connection.try_send(answer(request_head.path(await _read_head(connection))))
-            await connection.aclose_gracefully(REFUSAL_SECONDS)
-    except (request_head.HeadRefused, trio.BrokenResourceError, trio.ClosedResourceError):
+            await _send_last(connection, answer(request_head.path(await _read_head(connection))))
+    except (request_head.HeadRefused, trio.ClosedResourceError):
         pass  # it hears it from the server that is to come
+    finally:
+        connection.close()
+
+
+async def _send_last(connection: Transport, answer: bytes) -> None:
+    """Send a whole answer, give the peer time to read it, close."""
+    try:
+        connection.try_send(answer)
+        await connection.aclose_gracefully(REFUSAL_SECONDS)
+    except (trio.BrokenResourceError, trio.ClosedResourceError):
+        pass  # it did not wait for the answer
     finally:
         connection.close()
 
@@ -161,45 +172,31 @@ def not_ready(status: str, reason: str) -> Callable[[bytes], bytes]:
 DRAINING: Final = not_ready("draining", "this server is going away")
 
 
+@attrs.define(eq=False)
 class Port:
-    """The open port. `serve` runs it; `drain` ends it in good order.
+    """The open port. `serve` runs it; `drain` ends it in good order."""
 
-    `maximum_connections` counts gateway and HTTP connections together; one more is told 503 and closed. `per_address`
-    counts those of each address that are not the gateway's (yet): one more is told 429 and closed, before anything is
-    read. A trusted proxy's count for no address: what its clients ask at once is counted request by request.
-
-    `refuse` raises an ApiError for a client's address that may not open a WebSocket; it is told whether a proxy that is
-    not trusted stands between. `observers` hear of what never reaches the HTTP engine: sockets that were opened, and
-    requests that were refused.
-    """
-
-    def __init__(
-        self,
-        listeners: Sequence[Listener],
-        *,
-        gateway: GatewayHandler,
-        http: HttpHandler,
-        addresses: ClientAddresses,
-        maximum_connections: int,
-        per_address: ConnectionCounts | None = None,
-        refuse: Callable[[str, bool], None] = lambda *_: None,
-        observers: Sequence[Observer] = (),
-    ) -> None:
-        self._listeners = listeners
-        self._observers = observers
-        self._gateway = gateway
-        self._http = http
-        self._addresses = addresses
-        self._refuse_address = refuse
-        self._maximum = maximum_connections
-        self._per_address = per_address
-        self._refusing = 0
-        self._late = trio.CapacityLimiter(REFUSALS_MAXIMUM)
-        self._draining = False
-        self._quiet = trio.Event()
-        self._serving = trio.CancelScope()
-        self._over = trio.Event()
-        self.connections = 0
+    _listeners: Sequence[Listener]
+    _gateway: GatewayHandler = attrs.field(kw_only=True)
+    _http: HttpHandler = attrs.field(kw_only=True)
+    _addresses: ClientAddresses = attrs.field(kw_only=True)
+    _maximum_connections: int = attrs.field(kw_only=True)
+    """Of the gateway and of HTTP together; one more is told 503 and closed."""
+    _per_address: ConnectionCounts | None = attrs.field(default=None, kw_only=True)
+    """Counts each address's connections that are not the gateway's (yet): one more is told 429 and closed, before
+    anything is read. A trusted proxy's count for no address: what its clients ask at once is counted by request."""
+    _refuse_address: Callable[[str, bool], None] = attrs.field(default=lambda *_: None, kw_only=True, alias="refuse")
+    """Raises an ApiError for a client's address that may not open a WebSocket; it is told whether a proxy that is not
+    trusted stands between."""
+    _observers: Sequence[Observer] = attrs.field(default=(), kw_only=True)
+    """Hear of what never reaches the HTTP engine: sockets that were opened, and requests that were refused."""
+    connections: int = attrs.field(default=0, init=False)
+    _refusing: int = attrs.field(default=0, init=False)
+    _draining: bool = attrs.field(default=False, init=False)
+    _late: trio.CapacityLimiter = attrs.field(factory=lambda: trio.CapacityLimiter(REFUSALS_MAXIMUM), init=False)
+    _quiet: trio.Event = attrs.field(factory=trio.Event, init=False)
+    _serving: trio.CancelScope = attrs.field(factory=trio.CancelScope, init=False)
+    _over: trio.Event = attrs.field(factory=trio.Event, init=False)
 
     async def serve(self) -> None:
         """Accept and serve connections until `drain` is over; cancelled, it closes all of them at once."""
@@ -246,19 +243,19 @@ class Port:
                 continue
             if self._draining:
                 connections.start_soon(_reply, connection, DRAINING, self._late)
-            elif self.connections < self._maximum:
+            elif self.connections < self._maximum_connections:
                 self.connections += 1
                 connections.start_soon(self._serve, connection)
             else:
                 connections.start_soon(self._refuse, connection, FULL)
 
-    async def _serve(self, connection: Connection) -> None:
+    async def _serve(self, connection: Transport) -> None:
         try:
             await self._hand_over(connection)
         except (trio.BrokenResourceError, trio.ClosedResourceError):
             pass  # the peer left
         except Exception:
-            # Whatever is wrong with one connection must not take the others with it.
+            # What is wrong with one connection must not take the others with it.
             log.exception("a connection failed", address=connection.address)
         finally:
             connection.close()
@@ -266,7 +263,7 @@ class Port:
             if self._draining and not self.connections:
                 self._quiet.set()
 
-    async def _hand_over(self, connection: Connection) -> None:
+    async def _hand_over(self, connection: Transport) -> None:
         try:
             request = await self._until_gateway(connection)
             if request is not None:
@@ -284,7 +281,7 @@ class Port:
             answer = request_head.refusal(error.status, error.code, error.message, error.headers, error.members)
             await self._refuse(connection, answer)
 
-    async def _until_gateway(self, connection: Connection) -> UpgradeRequest | None:
+    async def _until_gateway(self, connection: Transport) -> UpgradeRequest | None:
         """Have HTTP requests answered until one is for the gateway; None when the connection is over before."""
         with self._counted(connection):
             while await self._is_for_http(connection):
@@ -293,7 +290,7 @@ class Port:
             return await self._upgrade(connection)
 
     @contextmanager
-    def _counted(self, connection: Connection) -> Iterator[None]:
+    def _counted(self, connection: Transport) -> Iterator[None]:
         """Count a connection towards its peer's address; raises RateLimited when that holds as many as it may."""
         if self._per_address is None or self._addresses.is_proxy(connection.address):
             yield
@@ -303,12 +300,12 @@ class Port:
                 raise RateLimited(RETRY_SECONDS)
             yield
 
-    async def _is_for_http(self, connection: Connection) -> bool:
+    async def _is_for_http(self, connection: Transport) -> bool:
         head = await _read_head(connection)
         connection.unread(head)
         return request_head.path(head) not in request_head.GATEWAY_PATHS
 
-    async def _upgrade(self, connection: Connection) -> UpgradeRequest:
+    async def _upgrade(self, connection: Transport) -> UpgradeRequest:
         received = await _read_head(connection)
         length = request_head.head_length(received)
         connection.unread(received[length:])
@@ -325,22 +322,18 @@ class Port:
             seen.route, seen.status = route, status
             told(self._observers, seen)
 
-    async def _refuse(self, connection: Connection, answer: bytes) -> None:
+    async def _refuse(self, connection: Transport, answer: bytes) -> None:
         if self._refusing >= REFUSALS_MAXIMUM:
             connection.close()
             return
         self._refusing += 1
         try:
-            connection.try_send(answer)
-            await connection.aclose_gracefully(REFUSAL_SECONDS)
-        except (trio.BrokenResourceError, trio.ClosedResourceError):
-            pass  # it did not wait for the answer
+            await _send_last(connection, answer)
         finally:
-            connection.close()
             self._refusing -= 1
 
 
-async def _read_head(connection: Connection) -> bytes:
+async def _read_head(connection: Transport) -> bytes:
     """What was received until a whole request head is there.
 
     Raises HeadRefused for what can be none, and ClosedResourceError, having closed the connection, when it ends or

@@ -1,7 +1,7 @@
 """The WebSocket opening handshake, server side (RFC 6455, section 4.2).
 
-Any Origin is welcome (gateway.md, Connecting), no extension and no subprotocol is ever agreed to. What
-the handshake needs is parsed from a bounded request head and forgotten afterwards.
+Any Origin is welcome (gateway.md, Connecting), no extension and no subprotocol is ever agreed to. What the handshake
+needs is parsed from a bounded request head and forgotten afterwards.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import h11
 from wsproto.utilities import generate_accept_token
 
 from chat.auth.client_address import FORWARDED_HEADER, TEST_HEADER, ClientAddresses, is_forwarded
-from chat.request_head import refusal
+from chat.port.request_head import refusal
 
 WEBSOCKET_VERSION: Final = b"13"
 KEY_BYTES: Final = 16

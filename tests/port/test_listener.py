@@ -17,7 +17,8 @@ from trio.testing import MockClock
 from trio_websocket import connect_websocket
 
 from chat.auth.client_address import ClientAddresses
-from chat.gateway.listener import (
+from chat.gateway.websocket import Message, WebSocket
+from chat.port.listener import (
     EXHAUSTED_SECONDS,
     REFUSAL_SECONDS,
     REFUSALS_MAXIMUM,
@@ -26,11 +27,10 @@ from chat.gateway.listener import (
     connections_maximum,
     open_listeners,
 )
-from chat.gateway.transport import Connection, GatewayTransport
-from chat.gateway.upgrade import UpgradeRequest
-from chat.gateway.websocket import Message, WebSocket
+from chat.port.request_head import GATEWAY_PATHS, path
+from chat.port.transport import Transport
+from chat.port.upgrade import UpgradeRequest
 from chat.protocol.frames import text_frame
-from chat.request_head import GATEWAY_PATHS, path
 from chat.testing.network import MemoryListener, MemoryNetwork, MemoryStream
 from tests.gateway.raw_websocket import RawWebSocket, client_frame, upgrade
 
@@ -38,7 +38,7 @@ PATIENCE_SECONDS = 60
 """What takes longer, in virtual time or not, hangs."""
 
 
-async def echo(_request: UpgradeRequest, transport: GatewayTransport) -> None:
+async def echo(_request: UpgradeRequest, transport: Transport) -> None:
     """A gateway that says what it hears."""
     websocket = WebSocket(transport, maximum_message_bytes=16_384)
     while isinstance(message := await websocket.receive(), Message):
@@ -54,7 +54,7 @@ class Http:
         self.drained = False
         self.running = trio.Event()
 
-    async def serve(self, connection: Connection) -> bool:
+    async def serve(self, connection: Transport) -> bool:
         while received := await connection.receive_some(65_536):
             if path(received) in GATEWAY_PATHS:
                 connection.unread(received)
@@ -131,7 +131,7 @@ def parsed(answer: bytes) -> tuple[int, Any]:
 async def test_the_gateway_gets_the_path_of_the_gateway_whatever_the_query(target: bytes) -> None:
     requests: list[UpgradeRequest] = []
 
-    async def gateway(request: UpgradeRequest, transport: GatewayTransport) -> None:
+    async def gateway(request: UpgradeRequest, transport: Transport) -> None:
         requests.append(request)
         await echo(request, transport)
 
@@ -182,7 +182,7 @@ async def test_a_kept_http_connection_can_still_become_a_gateway_connection() ->
 async def test_the_address_may_come_from_a_trusted_proxy() -> None:
     addresses: list[str] = []
 
-    async def gateway(request: UpgradeRequest, _transport: GatewayTransport) -> None:
+    async def gateway(request: UpgradeRequest, _transport: Transport) -> None:
         addresses.append(request.address)
 
     async with open_stage(gateway, addresses=ClientAddresses(["10.0.0.0/8"])) as stage:
@@ -299,7 +299,7 @@ async def test_a_flood_beyond_what_can_be_held_does_not_pile_up(autojump_clock: 
 
 
 async def test_a_failing_connection_is_logged_and_takes_no_other_with_it() -> None:
-    async def gateway(request: UpgradeRequest, transport: GatewayTransport) -> None:
+    async def gateway(request: UpgradeRequest, transport: Transport) -> None:
         if "fail" in request.query_string:
             raise RuntimeError("a bug")
         await echo(request, transport)
@@ -372,7 +372,7 @@ async def test_draining_lets_requests_finish_and_takes_no_more(autojump_clock: M
 
 
 async def test_draining_ends_when_it_must(autojump_clock: MockClock) -> None:
-    async def deaf(_request: UpgradeRequest, _transport: GatewayTransport) -> None:
+    async def deaf(_request: UpgradeRequest, _transport: Transport) -> None:
         await trio.sleep_forever()
 
     async with open_stage(deaf) as stage:

@@ -10,8 +10,8 @@ import trio
 import trio.testing
 from trio.testing import MockClock
 
-from chat.gateway.listener import open_listeners
-from chat.gateway.transport import SocketTransport
+from chat.port.listener import open_listeners
+from chat.port.transport import SocketTransport
 from chat.testing.network import MemoryNetwork, MemoryStream, Pipe
 
 Ends = tuple[SocketTransport, SocketTransport] | tuple[MemoryStream, MemoryStream]

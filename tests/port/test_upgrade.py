@@ -7,7 +7,7 @@ import json
 import pytest
 
 from chat.auth.client_address import ClientAddresses
-from chat.gateway.upgrade import UpgradeRefused, open_websocket
+from chat.port.upgrade import UpgradeRefused, open_websocket
 from tests.gateway.raw_websocket import upgrade
 
 NOBODY = ClientAddresses()
