@@ -241,7 +241,7 @@ class Metrics:
             attached=attached,
             retained=retained,
             dispatches=self._dispatches_of_ended + self._dispatches_of_live(),
-            backlog=gateway.hub.backlog(),
+            backlog=gateway.fanout.backlog(),
             retained_dispatches=dispatches,
             retained_bytes=size,
             outbox_bytes=outbox,

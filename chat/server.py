@@ -1,16 +1,9 @@
-"""The composition root: every part of a server is built here, once, and started and drained in order.
-
-A `Server` stands on a database, a clock and a source of chance, whichever they are: sockets, threads and the time of
-day in production (`chat.serving`), memory and a virtual clock in the test kit.
-"""
+"""A server as a whole: its parts (`chat.assembly`) are started and drained here, in order."""
 
 from __future__ import annotations
 
-import random
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
-from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import attrs
@@ -18,7 +11,6 @@ import structlog
 import trio
 
 from chat.admin.routes import ADMIN_ROUTES
-from chat.api import buckets
 from chat.api.app import ChatApp
 from chat.api.backend import Backend
 from chat.api.faults import HttpFaults
@@ -26,60 +18,23 @@ from chat.api.http_server import HttpServer
 from chat.api.kernel import Kernel
 from chat.api.openapi.published import PublishedDocument
 from chat.api.operation import Routes
-from chat.api.rate_limit import RateLimiter
 from chat.api.routes import ROUTES
-from chat.auth.address_bans import AddressBans
+from chat.assembly import Surroundings, assemble
 from chat.auth.captcha import Captcha
-from chat.auth.client_address import ClientAddresses
 from chat.auth.connection_counts import ConnectionCounts
-from chat.auth.keys import Keys
 from chat.auth.outgoing_http import OutgoingHttp
-from chat.auth.passwords import STRONG, HashCost, Passwords
-from chat.auth.resolve import resolve_gateway_token
-from chat.auth.tokens import TokenMint
-from chat.bus.bus import Bus, CredentialsRevoked
-from chat.clock import JUMP_MS, Clock, MovableClock, SkippingClock, report_jumps
-from chat.config import Settings
+from chat.bus.bus import CredentialsRevoked
+from chat.clock import JUMP_MS, MovableClock, SkippingClock, report_jumps
 from chat.config.overrides import Overrides, accepted
-from chat.domain.accounts import assemble as accounts_assembly
-from chat.domain.accounts.assemble import AccountsArea
-from chat.domain.administration import assemble as administration
 from chat.domain.administration import guild_administration
-from chat.domain.applications import assemble as applications
-from chat.domain.areas import Areas
-from chat.domain.core import Core
-from chat.domain.ground import Ground
-from chat.domain.guilds import assemble as guilds
-from chat.domain.messages import assemble as messages
-from chat.domain.people import assemble as people
-from chat.domain.people.assemble import PeopleArea
-from chat.domain.policy import assemble as policy
-from chat.domain.policy.assemble import PolicyArea
-from chat.domain.policy.origins import Origins
 from chat.domain.policy.readiness import Readiness
-from chat.domain.presence import assemble as presence
-from chat.domain.presence.assemble import PresenceArea
-from chat.domain.signing_in import assemble as signing_in
-from chat.domain.standing import assemble as standing
-from chat.domain.standing.assemble import StandingArea
-from chat.domain.standing.factors import has_factor
-from chat.domain.standing.guild_states import GuildStates
-from chat.domain.threads import assemble as threads
-from chat.domain.webhooks import assemble as webhooks
-from chat.gateway.commands.handler import CommandHandler
-from chat.gateway.gateway import Gateway, GatewaySettings
-from chat.gateway.guild_payloads import GuildPayloads
-from chat.gateway.hub import Hub
-from chat.gateway.retention import at_rest, revived
-from chat.gateway.subscriptions import Subscriptions
 from chat.observation import Observer
 from chat.port.listener import Listener, Port
 from chat.snowflake import SnowflakeGenerator
-from chat.store import outside_changes, retained_sessions
+from chat.store import outside_changes
 from chat.store.accounts import accounts
 from chat.store.administration import chosen_settings
 from chat.store.data_directory import DataDirectory
-from chat.store.database import Database
 from chat.store.last_id import last_id
 from chat.supervision import lasting
 from chat.web.pages import Pages
@@ -94,123 +49,30 @@ DRAIN_SECONDS: Final = 10.0
 """How long running requests and closing sockets may take once a shutdown was asked for."""
 
 
-@attrs.frozen(kw_only=True)
-class Surroundings:
-    """What a server stands on; everything that a test replaces."""
-
-    settings: Settings
-    database: Database
-    clock: Clock
-    chance: random.Random
-    directory: Path
-    """The data directory."""
-    secret: bytes = attrs.field(repr=False)
-    """The instance's signing key."""
-    hash_cost: HashCost = STRONG
-    work_in_threads: bool = True
-    """Whether hashing passwords and parsing large bodies leave the loop; a run on virtual time has no threads."""
-    outside_poll_seconds: float = outside_changes.POLL_SECONDS
-    origins: Origins = attrs.field(
-        default=attrs.Factory(lambda surroundings: Origins(surroundings.settings.public_url), takes_self=True)
-    )
-    snowflakes: SnowflakeGenerator | None = None
-    """What makes ids here, for a process that works beside the server and has a worker's number of its own."""
-    movable_clock: MovableClock | None = None
-    """Set for a server with development routes: the clock that they move."""
-
-
 class Server:
     """One server, put together and not yet listening."""
 
     def __init__(self, surroundings: Surroundings) -> None:
         self.surroundings = surroundings
-        database, clock = surroundings.database, surroundings.clock
-        settings = attrs.evolve(surroundings.settings)  # of this server alone: they change while it runs
-        self.settings = settings
-        self.overrides = Overrides(settings)
+        self.database, self.clock = surroundings.database, surroundings.clock
+        # A copy for this server alone: settings change while it runs.
+        self.settings = attrs.evolve(surroundings.settings)
+        self.overrides = Overrides(self.settings)
         self.take_up_chosen_settings()
-        self.database = database
-        self.clock = clock
-        self.snowflakes = surroundings.snowflakes or SnowflakeGenerator(clock)
+        self.snowflakes = surroundings.snowflakes or SnowflakeGenerator(self.clock)
         self._keep_ids_ascending()
-        ground = _ground(surroundings, self.overrides, self.snowflakes)
-        self.bus, self.passwords = ground.bus, ground.passwords
-        self.limiter = RateLimiter(enabled=settings.rate_limits)
-
-        # From the lowest area up: each is built from the core and the areas before it.
-        guild_states = GuildStates(database, clock)
-        voice_states = presence.voice_states(ground, guild_states)
-        standing_area = standing.assemble(
-            ground,
-            guild_states,
-            has_factor=partial(has_factor, database),
-            is_in_voice=voice_states.is_in_channel,
-        )
-        policy_area = policy.assemble(ground, surroundings.origins)
-        presence_area = presence.assemble(ground, standing_area, policy_area, voice_states)
-        self.core = core = _core(ground, surroundings.origins, standing_area, policy_area, presence_area)
-        signing_in_area = signing_in.assemble(core, policy_area, self._guesses())
-        messages_area = messages.assemble(core, standing_area, policy_area, presence_area, signing_in_area)
-        accounts_area = accounts_assembly.assemble(
-            core, standing_area, policy_area, presence_area, signing_in_area, messages_area
-        )
-        threads_area = threads.assemble(core, standing_area, messages_area)
-        people_area = people.assemble(core, standing_area, policy_area, presence_area, messages_area)
-        guilds_area = guilds.assemble(
-            core,
-            standing_area,
-            policy_area,
-            presence_area,
-            signing_in_area,
-            messages_area,
-            accounts_area,
-            people_area,
-        )
-        self.addresses = ClientAddresses(
-            settings.trusted_proxies, test_header=settings.gateway.address_header_for_tests
-        )
-        self.address_bans = AddressBans(
-            database, clock, settings.ip_ban, policy_area.blocked.networks, self.addresses.was_unnamed_proxy
-        )
-        self.gateway = gateway = _gateway(
-            core, standing_area, presence_area, accounts_area, people_area, self.address_bans
-        )
-        self.areas = Areas(
-            standing=standing_area,
-            policy=policy_area,
-            presence=presence_area,
-            signing_in=signing_in_area,
-            messages=messages_area,
-            accounts=accounts_area,
-            threads=threads_area,
-            people=people_area,
-            webhooks=webhooks.assemble(core, policy_area, messages_area, threads_area),
-            guilds=guilds_area,
-            applications=applications.assemble(core, policy_area, signing_in_area, accounts_area, guilds_area),
-            administration=administration.assemble(
-                core,
-                standing_area,
-                policy_area,
-                presence_area,
-                signing_in_area,
-                messages_area,
-                accounts_area,
-                people_area,
-                guilds_area,
-                administration.GatewayView(figures=gateway.figures, sessions_in=gateway.sessions_in),
-            ),
-        )
-        self.outbox = signing_in_area.outbox
-        self._others: list[object] = [
-            Readiness(database, lambda: gateway.node.draining),
-            PublishedDocument([*ROUTES, *ADMIN_ROUTES], core.origins.fixed, in_threads=core.in_threads),
-        ]
-        self.http_connections = ConnectionCounts(settings.gateway.connections_per_address)
-        self.world: SeededWorld | None = None
-        self._routes: list[Routes] = [*ROUTES, *ADMIN_ROUTES]
-        self._faults: HttpFaults | None = None
+        self._parts = parts = assemble(surroundings, self.overrides, self.snowflakes)
+        self.core, self.areas, self.gateway = parts.core, parts.areas, parts.gateway
+        self.http_connections = ConnectionCounts(self.settings.gateway.connections_per_address)
         self.port: Port
+        self.world: SeededWorld | None = None
         self.metrics: Metrics | None = None
+        self._routes: list[Routes] = [*ROUTES, *ADMIN_ROUTES]
+        self._others: list[object] = [
+            Readiness(self.database, lambda: self.gateway.node.draining),
+            PublishedDocument([*self._routes], self.core.origins.fixed, in_threads=self.core.in_threads),
+        ]
+        self._faults: HttpFaults | None = None
         self._observers: list[Observer] = []
         self._observe()
 
@@ -227,7 +89,9 @@ class Server:
 
             file = DataDirectory(self.surroundings.directory).database
             in_threads = self.surroundings.work_in_threads
-            self.metrics = Metrics(self.database, file, self.gateway, self.outbox, in_threads=in_threads)
+            self.metrics = Metrics(
+                self.database, file, self.gateway, self.areas.signing_in.outbox, in_threads=in_threads
+            )
             self._observers.append(self.metrics.observe)
             if settings.metrics_listen is None:
                 self._routes.append(routes_of(self.metrics))
@@ -244,12 +108,12 @@ class Server:
         self._others.append(
             Development(
                 world=world,
-                hash_password=self.passwords.hash,
+                hash_password=self.core.passwords.hash,
                 clock=clock,
                 core=self.core,
                 areas=self.areas,
-                limiter=self.limiter,
-                address_bans=self.address_bans,
+                limiter=self._parts.limiter,
+                address_bans=self._parts.address_bans,
                 gateway=self.gateway,
                 http_faults=faults,
                 forget=(
@@ -258,13 +122,6 @@ class Server:
                     self.areas.administration.setup.forget,
                 ),
             )
-        )
-
-    def _guesses(self) -> signing_in.Guesses:
-        take = self.limiter.take
-        return signing_in.Guesses(
-            may_guess_code=lambda user_id: not take(buckets.SUDO_CODES, user_id),
-            wait_to_guess_password=lambda user_id: take(buckets.SUDO_PASSWORDS, user_id),
         )
 
     def take_up_chosen_settings(self) -> None:
@@ -288,13 +145,13 @@ class Server:
             listeners,
             gateway=self.gateway.serve,
             http=http,
-            addresses=self.addresses,
+            addresses=self._parts.addresses,
             maximum_connections=maximum_connections,
             per_address=self.http_connections,
-            refuse=self.address_bans.refuse,
+            refuse=self._parts.address_bans.refuse,
             observers=self._observers,
         )
-        await self.address_bans.load()
+        await self._parts.address_bans.load()
         if not self.areas.administration.setup.is_configured:
             logger.warning("not set up: no account may administer, the first one may make itself the administrator")
         async with AsyncExitStack() as stack:
@@ -305,7 +162,7 @@ class Server:
 
                 await stack.enter_async_context(page_of_its_own(self.metrics, metrics_listeners, self.clock))
             nursery = await stack.enter_async_context(trio.open_nursery())
-            await self._adopt_retained()
+            await self.gateway.take_up_sessions()
             if self.metrics is not None:
                 nursery.start_soon(self.metrics.run)
             await self.areas.policy.media.begin()
@@ -318,7 +175,7 @@ class Server:
             for area in attrs.astuple(self.areas, recurse=False):
                 for task in getattr(area, "background", ()):
                     nursery.start_soon(lasting, task)
-            nursery.start_soon(lasting, self.address_bans.run)
+            nursery.start_soon(lasting, self._parts.address_bans.run)
             nursery.start_soon(self.port.serve)
             yield
             nursery.cancel_scope.cancel()
@@ -328,9 +185,9 @@ class Server:
         return Backend(
             core=self.core,
             areas=self.areas,
-            limiter=self.limiter,
+            limiter=self._parts.limiter,
             captcha=Captcha(self.settings.captcha, OutgoingHttp(in_threads=self.core.in_threads)),
-            address_bans=self.address_bans,
+            address_bans=self._parts.address_bans,
             others=tuple(self._others),
         )
 
@@ -339,7 +196,7 @@ class Server:
         kernel = Kernel(
             self.backend(),
             self._routes,
-            addresses=self.addresses,
+            addresses=self._parts.addresses,
             chance=self.surroundings.chance,
             faults=self._faults,
             per_address=self.http_connections,
@@ -351,35 +208,22 @@ class Server:
 
     async def drain(self, seconds: float = DRAIN_SECONDS) -> None:
         """Send every session elsewhere, finish running requests, write down the sessions that may be resumed."""
+        outbox = self.areas.signing_in.outbox
         self.gateway.drain()
         with trio.move_on_after(seconds):
             async with trio.open_nursery() as nursery:
                 nursery.start_soon(self.gateway.finish)
                 nursery.start_soon(self.port.drain, seconds)
-                if self.outbox is not None:
-                    nursery.start_soon(self.outbox.finish)
+                if outbox is not None:
+                    nursery.start_soon(outbox.finish)
         self.gateway.hub.reactions.close_all()  # delivered while the rest is written
-        # Whoever resumes after the restart hears that nobody is in voice any more.
+        # A session that resumes after the restart hears that voice is empty.
         self.areas.presence.voice_states.end_all()
         await self.areas.people.calls.close()
         await self.areas.signing_in.sign_ins.write_uses()
         await self.areas.administration.admin_api_keys.write_uses()
-        await self.address_bans.write()
-        await self._retain_sessions()
-
-    async def _retain_sessions(self) -> None:
-        now = self.clock.now_ms()
-        sessions, events = at_rest((session for session in self.gateway.table if session.starting is None), now)
-        await self.database.write(lambda connection: retained_sessions.store(connection, sessions, events))
-        logger.info("sessions retained", count=len(sessions), events=len(events))
-
-    async def _adopt_retained(self) -> None:
-        try:
-            sessions, events = await self.database.write(retained_sessions.take_all)
-        except Exception:  # what cannot be read is no reason not to start
-            logger.exception("the retained sessions were lost")
-            return
-        self.gateway.adopt(revived(sessions, events), self.areas.accounts.account_states.guild_ids)
+        await self._parts.address_bans.write()
+        await self.gateway.write_down_sessions()
 
     async def _follow_outside_changes(self) -> None:
         """Carry out what the command line changes beside this server."""
@@ -401,11 +245,13 @@ class Server:
         body = change.body
         match change.kind:
             case outside_changes.CREDENTIALS_REVOKED:
-                self.bus.publish(CredentialsRevoked(int(body["user_id"])))
+                self.core.bus.publish(CredentialsRevoked(int(body["user_id"])))
             case outside_changes.ADDRESS_BAN_LIFTED:
-                self.address_bans.lift(str(body["network"]))
+                self._parts.address_bans.lift(str(body["network"]))
             case outside_changes.GUILD_CHANGED:
-                guild_administration.take_up(self.database, self.core.guild_states, self.bus, int(body["guild_id"]))
+                guild_administration.take_up(
+                    self.database, self.core.guild_states, self.core.bus, int(body["guild_id"])
+                )
             case outside_changes.ACCOUNT_CHANGED:
                 account = accounts.by_id(self.database.reader, int(body["user_id"]))
                 if account is not None:
@@ -419,93 +265,12 @@ class Server:
                 self.areas.guilds.invites.take_up_deleted(str(body["code"]), *place, int(body["entry_id"]))
             case _:
                 logger.warning("an outside change of an unknown kind", kind=change.kind)
-        # Whatever it was, it may have ordered jobs, begun errands or written mail as well.
+        # It may have ordered jobs, begun errands or written mail as well.
         self.areas.administration.jobs.ordered()
         self.core.errands.look_again()
-        if self.outbox is not None:
-            self.outbox.wake()
-
-
-def _ground(surroundings: Surroundings, overrides: Overrides, snowflakes: SnowflakeGenerator) -> Ground:
-    chance, in_threads = surroundings.chance, surroundings.work_in_threads
-    return Ground(
-        settings=overrides.settings,
-        overrides=overrides,
-        database=surroundings.database,
-        clock=surroundings.clock,
-        bus=Bus(),
-        chance=chance,
-        snowflakes=snowflakes,
-        mint=TokenMint(chance),
-        keys=Keys(surroundings.secret, chance),
-        passwords=Passwords(chance, surroundings.hash_cost, in_threads=in_threads),
-        directory=surroundings.directory,
-        in_threads=in_threads,
-    )
-
-
-def _core(ground: Ground, origins: Origins, standing: StandingArea, policy: PolicyArea, presence: PresenceArea) -> Core:
-    return Core(
-        **attrs.asdict(ground, recurse=False),
-        guild_states=standing.guild_states,
-        access=standing.access,
-        audit_log=standing.audit_log,
-        policy=policy.policy,
-        blocked=policy.blocked,
-        account_events=presence.account_events,
-        errands=policy.errands,
-        media_addresses=policy.media_addresses,
-        origins=origins,
-    )
-
-
-def _gateway(
-    core: Core,
-    standing: StandingArea,
-    presence: PresenceArea,
-    accounts: AccountsArea,
-    people: PeopleArea,
-    address_bans: AddressBans,
-) -> Gateway:
-    database, settings = core.database, core.settings
-
-    def make_commands(hub: Hub, subscriptions: Subscriptions, guild_payloads: GuildPayloads) -> CommandHandler:
-        return CommandHandler(
-            hub,
-            subscriptions,
-            guild_payloads,
-            bus=core.bus,
-            presences=presence.presences,
-            voice_states=presence.voice_states,
-            rosters=standing.rosters,
-            database=database,
-            clock=core.clock,
-            rate_limited=settings.rate_limits,
-            prepare_call=people.calls.prepare,
-        )
-
-    return Gateway(
-        GatewaySettings(
-            heartbeat_interval_ms=settings.gateway.heartbeat_interval_ms,
-            identify_budget=settings.gateway.identify_budget,
-            connections_per_address=settings.gateway.connections_per_address,
-            sessions_per_user=settings.gateway.sessions_per_user,
-            bot_shard_guild_ceiling=settings.gateway.bot_shard_guild_ceiling,
-            rate_limited=settings.rate_limits,
-        ),
-        bus=core.bus,
-        guild_states=core.guild_states,
-        presences=presence.presences,
-        voice_states=presence.voice_states,
-        accounts=accounts.account_states,
-        resolve_token=lambda token: resolve_gateway_token(database.reader, token),
-        note_failure=address_bans.note_failure,
-        storage_failing=lambda: database.failing,
-        random_hex=core.random_hex,
-        random_between=core.chance.randint,
-        make_commands=make_commands,
-        threads_shown=standing.thread_lookup,
-    )
+        outbox = self.areas.signing_in.outbox
+        if outbox is not None:
+            outbox.wake()
 
 
 async def develop(surroundings: Surroundings) -> Server:
@@ -517,7 +282,7 @@ async def develop(surroundings: Surroundings) -> Server:
         raise TypeError("development routes move the clock")
     server = Server(surroundings)
     world = await seeded_world.ensure(
-        surroundings.database, surroundings.chance, surroundings.clock, server.passwords.hash
+        surroundings.database, surroundings.chance, surroundings.clock, server.core.passwords.hash
     )
     server.develop(world, clock)
     return server

@@ -21,6 +21,7 @@ import attrs
 import structlog
 import trio
 
+from chat.assembly import Surroundings
 from chat.auth.passwords import CHEAP
 from chat.clock import SkippingClock, SystemClock
 from chat.config import Loaded, Settings
@@ -37,7 +38,7 @@ from chat.port.listener import (
     open_listeners,
 )
 from chat.process_memory import give_back, resident_bytes
-from chat.server import Server, Surroundings, develop
+from chat.server import Server, develop
 from chat.store.data_directory import DataDirectory
 from chat.store.database import SWITCH_INTERVAL_SECONDS, Database, open_database
 from chat.store.migrations import prepare

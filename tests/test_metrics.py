@@ -19,11 +19,12 @@ from prometheus_client.samples import Sample
 
 from chat.admin.routes import ADMIN_ROUTES
 from chat.api.routes import ROUTES
+from chat.assembly import Surroundings
 from chat.auth.passwords import CHEAP
 from chat.clock import SystemClock
 from chat.config import load_settings
 from chat.observation import METHODS, OTHER, UNKNOWN
-from chat.server import Server, Surroundings
+from chat.server import Server
 from chat.store.database import open_database
 from chat.testing.connecting import MemoryRoute
 from chat.testing.network import MemoryNetwork

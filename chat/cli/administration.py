@@ -48,7 +48,8 @@ class Instance:
     def areas(self) -> Areas:
         """Every service of the domain; no session is connected that would hear of it, see `telling`."""
         with importing():
-            from chat.server import Server, Surroundings
+            from chat.assembly import Surroundings
+            from chat.server import Server
 
         surroundings = Surroundings(
             settings=self.settings,

@@ -11,7 +11,7 @@ from chat.api.faults import HttpFault
 from chat.api.fields import SNOWFLAKE, Length, Range, Refusal
 from chat.development.faults import FaultAction, SocketFault, Target
 from chat.errors import InvalidFormBody
-from chat.gateway.control_frames import PEER_CLOSE_CODES, REASON_BYTES
+from chat.protocol.frames import PEER_CLOSE_CODES, REASON_BYTES
 from chat.registries.close_codes import Close
 
 STALL_MAXIMUM_MS: Final = 3_600_000

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import attrs
+
 from chat.gateway.connection import Connection
-from chat.gateway.parts import GatewayParts
-from chat.port.transport import Transport
 from chat.protocol import payload
 from chat.protocol.frames import binary_frame
 from chat.protocol.payload import EventRun, OutgoingEvent, Payload
@@ -12,14 +12,11 @@ from chat.protocol.zstd_stream import Compressor, Decompressor, zstd_available
 from chat.registries.close_codes import Close
 
 
+@attrs.define(eq=False, weakref_slot=False)
 class CompressedConnection(Connection):
     """A zstd-stream socket: one compressor for all that the server says, one decompressor for what the client says."""
 
-    __slots__ = ("_compressor",)
-
-    def __init__(self, transport: Transport, address: str, parts: GatewayParts) -> None:
-        super().__init__(transport, address, parts)
-        self._compressor = Compressor() if zstd_available() else None
+    _compressor: Compressor | None = attrs.field(factory=lambda: Compressor() if zstd_available() else None, init=False)
 
     def _push(self, data: bytes) -> None:
         # Without a compressor the only thing ever sent is the close frame (gateway.md, Compression).

@@ -11,14 +11,18 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import Any, Final
 
+import attrs
 import structlog
 import trio
 
+from chat.gateway.admission import Admission, NodeState
 from chat.gateway.commands.budgets import RollingWindow
-from chat.gateway.parts import GatewayParts
-from chat.gateway.replay import ReplayQueue
-from chat.gateway.session import GatewaySession
-from chat.gateway.starts import ResumeFailure, StartFailure
+from chat.gateway.commands.handler import CommandHandler
+from chat.gateway.fanout import Fanout
+from chat.gateway.outbox import Outbox, OutboxSum
+from chat.gateway.session import GatewaySession, ReplayQueue
+from chat.gateway.session_table import SessionTable
+from chat.gateway.starts import ResumeFailure, SessionStarts, StartFailure
 from chat.gateway.websocket import Closed, Message, WebSocket
 from chat.port.transport import Transport
 from chat.protocol import effects, inputs, payload
@@ -51,53 +55,61 @@ REPLAY_DISPATCHES_PER_TURN: Final = 64
 RESUMED: Final = OutgoingEvent(EventName.RESUMED, b"{}", retained=False)
 
 
+@attrs.frozen(kw_only=True)
+class GatewayParts:
+    """What all sockets of a gateway share."""
+
+    admission: Admission
+    node: NodeState
+    table: SessionTable
+    starts: SessionStarts
+    fanout: Fanout
+    commands: CommandHandler
+    retry_delay_ms: Callable[[int, int], int]
+    """A random whole number between two bounds, both included."""
+    heartbeat_interval_ms: int
+    rate_limited: bool
+    """Whether the budget of payloads per socket is enforced."""
+    outboxes: OutboxSum
+    background: trio.Nursery
+    """Holds work that belongs to sessions and not to sockets."""
+
+
+@attrs.define(eq=False, weakref_slot=False)
 class Connection:
     """One uncompressed socket; see chat.gateway.compressed_connection for the other kind."""
 
-    __slots__ = (
-        "_alarm",
-        "_budget",
-        "_closing",
-        "_decompressor",
-        "_held",
-        "_machine",
-        "_nursery",
-        "_outbox",
-        "_parts",
-        "_reading",
-        "_replay_queue",
-        "_stall_over",
-        "_stalls",
-        "_unflushed",
-        "_websocket",
-        "address",
-        "session",
-    )
+    _transport: Transport
+    address: str
+    _parts: GatewayParts
+    session: GatewaySession | None = attrs.field(default=None, init=False)
+    closed_with: Close | None = attrs.field(default=None, init=False)
+    """How this side ended the socket; None while it has not."""
+    _websocket: WebSocket = attrs.field(init=False)
+    _outbox: Outbox = attrs.field(init=False)
+    _machine: Machine = attrs.field(init=False)
+    _nursery: trio.Nursery = attrs.field(init=False)
+    _alarm: trio.CancelScope = attrs.field(factory=trio.CancelScope, init=False)
+    _reading: trio.CancelScope = attrs.field(factory=trio.CancelScope, init=False)
+    _held: trio.CancelScope | None = attrs.field(default=None, init=False)
+    """Of the task that tries a held Identify again."""
+    _budget: RollingWindow | None = attrs.field(default=None, init=False)
+    _decompressor: Decompressor | None = attrs.field(default=None, init=False)
+    _unflushed: bool = attrs.field(default=False, init=False)
+    _stalls: int = attrs.field(default=0, init=False)
+    _stall_over: trio.Event | None = attrs.field(default=None, init=False)
+    _replay_queue: ReplayQueue | None = attrs.field(default=None, init=False)
 
-    def __init__(self, transport: Transport, address: str, parts: GatewayParts) -> None:
+    def __attrs_post_init__(self) -> None:
         self._websocket = WebSocket(
-            transport,
+            self._transport,
             maximum_message_bytes=INBOUND_MESSAGE_BYTES,
             on_outbox_full=self._outbox_full,
-            outboxes=parts.outboxes,
+            outboxes=self._parts.outboxes,
             on_control=self._take_control,
         )
         self._outbox = self._websocket.outbox
-        self.address = address
-        self._parts = parts
-        self._machine = Machine(parts.heartbeat_interval_ms, trio.current_time())
-        self.session: GatewaySession | None = None
-        self._closing: Close | None = None
-        self._budget: RollingWindow | None = None
-        self._decompressor: Decompressor | None = None
-        self._held: trio.CancelScope | None = None
-        self._alarm = trio.CancelScope()
-        self._unflushed = False
-        self._reading = trio.CancelScope()
-        self._stalls = 0
-        self._stall_over: trio.Event | None = None
-        self._replay_queue: ReplayQueue | None = None
-        self._nursery: trio.Nursery
+        self._machine = Machine(self._parts.heartbeat_interval_ms, trio.current_time())
 
     # The life of a socket
 
@@ -118,13 +130,13 @@ class Connection:
                 with self._reading:
                     await self._last_resort(self._read)
                 self._let_go()
-                if self._closing is not None and self._stall_over is not None:
+                if self.closed_with is not None and self._stall_over is not None:
                     await self._stall_over.wait()  # a close frame is a frame too
                 self._websocket.flush()
-                if self._closing is None:
+                if self.closed_with is None:
                     await self._websocket.close()
                 else:
-                    await self._websocket.close(self._closing.code, self._closing.reason)
+                    await self._websocket.close(self.closed_with.code, self.closed_with.reason)
                 nursery.cancel_scope.cancel()
         finally:
             self._let_go()
@@ -135,7 +147,7 @@ class Connection:
         self._nursery.start_soon(self._last_resort, task, *arguments)
 
     async def _last_resort(self, task: Callable[..., Awaitable[None]], *arguments: Any) -> None:
-        """Whatever one of the socket's tasks raises, the socket closes by a name of the documents."""
+        """Run a task; the socket closes with a registered code if it raises."""
         try:
             await task(*arguments)
         except Exception:  # noqa: BLE001 - logged there
@@ -167,7 +179,7 @@ class Connection:
         return session
 
     async def _read(self) -> None:
-        while self._closing is None:
+        while self.closed_with is None:
             match await self._websocket.receive():
                 case Message(data):
                     self._take(data)
@@ -189,7 +201,7 @@ class Connection:
 
     def _take_control(self) -> None:
         """A ping or a pong counts like a payload, as long as the socket is not about to close."""
-        if self._closing is None and not self._within_budget():
+        if self.closed_with is None and not self._within_budget():
             self._handle(inputs.CommandBudgetExceeded())
 
     def _decode(self, data: bytes) -> Payload | Close:
@@ -215,7 +227,7 @@ class Connection:
     @property
     def awaits_heartbeat(self) -> bool:
         """Whether the client was asked for a Heartbeat and has not sent one."""
-        return self._closing is None and self._machine.awaits_heartbeat
+        return self.closed_with is None and self._machine.awaits_heartbeat
 
     # What others tell this socket
 
@@ -296,11 +308,6 @@ class Connection:
         self._websocket.push(event.frame(sequence))
 
     @property
-    def closed_with(self) -> Close | None:
-        """How this side ended the socket; None while it has not."""
-        return self._closing
-
-    @property
     def pending_bytes(self) -> int:
         """How much waits for the peer."""
         return self._websocket.pending_bytes
@@ -354,7 +361,7 @@ class Connection:
             case effects.SendReconnect():
                 self.send_payload(payload.RECONNECT)
             case effects.CloseSocket(close):
-                self._closing = close
+                self.closed_with = close
                 self._reading.cancel()
             case effects.RetainSession():
                 self._let_go()
@@ -393,7 +400,7 @@ class Connection:
                 self._handle(inputs.StartRefused(outcome))
 
     def _started(self, session: GatewaySession) -> None:
-        if self._closing is not None:
+        if self.closed_with is not None:
             # Nobody knows this session's id: it has no use.
             self._parts.table.end(session)
             return

@@ -16,7 +16,6 @@ import structlog
 import trio
 
 from chat.bus.audience import Mentions
-from chat.gateway.gathering import Expectation
 from chat.gateway.session import GatewaySession
 from chat.protocol.payload import EventRun, OutgoingEvent
 
@@ -38,6 +37,9 @@ GATHERED_FROM_SESSIONS: Final = 200
 
 GATHERING_SECONDS: Final = 40e-3
 """How long the first event of a batch waits for the others at most."""
+
+PROBE_INTERVAL_MAXIMUM: Final = 64
+"""Batches between two attempts at one more event, at most."""
 
 logger = structlog.get_logger(__name__)
 
@@ -68,6 +70,44 @@ class Delivery:
     def is_uniform(self) -> bool:
         """Whether every receiver that ignores nothing gets the same event."""
         return self.thread_event is None and self.ignoring_session is None
+
+
+class Expectation:
+    """How many events, at most `maximum`, are worth waiting for before a costly delivery.
+
+    Under load events come in answer to each other: about as many will be there soon as were just delivered and have
+    arrived in the meantime. How far that can be relied on is learned from how waiting went: kept is how many came
+    together, and now and then one more is tried, ever more rarely while that fails.
+    """
+
+    def __init__(self, maximum: int) -> None:
+        self._maximum = maximum
+        self._together = 1
+        self._probe_interval = 1
+        self._batches_to_probe = 0
+        self.events = 0
+        """How many are expected to be there soon."""
+
+    def delivered(self, count: int, queued: int) -> None:
+        """A batch of `count` is delivered, and meanwhile `queued` events arrived: expect the next."""
+        likely = min(count + queued, self._maximum)
+        if likely <= self._together:
+            self.events = likely
+            return
+        self._batches_to_probe -= 1
+        self.events = self._together + (self._batches_to_probe <= 0)
+
+    def came(self, count: int, *, in_time: bool) -> None:
+        """What was expected is there, or the wait was in vain; either way so many are."""
+        if count > self._together:
+            self._together = min(count, self._maximum)
+            self._probe_interval = 1
+        elif not in_time and self.events > self._together:
+            self._probe_interval = min(2 * self._probe_interval, PROBE_INTERVAL_MAXIMUM)
+            self._batches_to_probe = self._probe_interval
+        elif not in_time:
+            # Half of the way down: one late event says little.
+            self._together -= (self._together - count + 1) // 2
 
 
 class Fanout:

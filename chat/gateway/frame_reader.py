@@ -13,7 +13,7 @@ from typing import Final
 import attrs
 from wsproto.frame_protocol import Frame, FrameDecoder, Opcode, ParseFailed
 
-from chat.gateway.control_frames import INVALID_DATA, NO_STATUS, PEER_CLOSE_CODES, PROTOCOL_ERROR
+from chat.protocol.frames import INVALID_DATA, NO_STATUS, PEER_CLOSE_CODES, PROTOCOL_ERROR
 
 FRAGMENTS_MAXIMUM: Final = 4_096
 """Frames of one message; a client that splits 16 KiB into more keeps us busy to no purpose."""

@@ -2,54 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Iterable
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
-import attrs
 import structlog
 import trio
 
-from chat.auth.principal import Principal
-from chat.bus.bus import Bus
+from chat.auth.address_bans import AddressBans
+from chat.domain.accounts.assemble import AccountsArea
 from chat.domain.administration.instance_figures import GatewayFigures
-from chat.domain.presence.presences import Presences
-from chat.domain.presence.voice_states import VoiceStates
-from chat.domain.standing.guild_states import GuildStates
-from chat.gateway.admission import Admission
+from chat.domain.core import Core
+from chat.domain.people.assemble import PeopleArea
+from chat.domain.presence.assemble import PresenceArea
+from chat.domain.standing.assemble import StandingArea
+from chat.gateway.admission import Admission, NodeState
 from chat.gateway.commands.handler import CommandHandler
 from chat.gateway.compressed_connection import CompressedConnection
-from chat.gateway.connection import Connection
+from chat.gateway.connection import Connection, GatewayParts
 from chat.gateway.fanout import Fanout
-from chat.gateway.guild_payloads import GuildPayloads, ThreadsShown
+from chat.gateway.guild_payloads import GuildPayloads
 from chat.gateway.hub import Hub
-from chat.gateway.node import NodeState
 from chat.gateway.outbox import OutboxSum
-from chat.gateway.parts import GatewayParts
-from chat.gateway.ready import AccountState, ReadyPayloads
 from chat.gateway.session import GatewaySession
-from chat.gateway.session_table import SessionTable
-from chat.gateway.starts import SessionStarts, StartLimits
+from chat.gateway.session_table import SessionTable, at_rest, revived
+from chat.gateway.starts import SessionStarts
 from chat.gateway.subscriptions import Subscriptions
 from chat.port.transport import Transport
 from chat.port.upgrade import UpgradeRequest
 from chat.protocol.query import parse_connection_query
 from chat.registries.close_codes import Close
 from chat.registries.limits import OUTBOXES_BYTES
+from chat.store import retained_sessions
 from chat.supervision import guarded, lasting
 
 logger = structlog.get_logger(__name__)
-
-
-@attrs.frozen(kw_only=True)
-class GatewaySettings:
-    """What an operator or a test may choose (settings.md, Every setting)."""
-
-    heartbeat_interval_ms: int
-    identify_budget: int
-    connections_per_address: int
-    sessions_per_user: int
-    bot_shard_guild_ceiling: int
-    rate_limited: bool
 
 
 class Gateway:
@@ -57,55 +43,60 @@ class Gateway:
 
     def __init__(
         self,
-        settings: GatewaySettings,
-        *,
-        bus: Bus,
-        guild_states: GuildStates,
-        presences: Presences,
-        voice_states: VoiceStates,
-        accounts: AccountState,
-        resolve_token: Callable[[str], Principal | None],
-        note_failure: Callable[[str], None],
-        storage_failing: Callable[[], bool],
-        random_hex: Callable[[int], str],
-        random_between: Callable[[int, int], int],
-        make_commands: Callable[[Hub, Subscriptions, GuildPayloads], CommandHandler],
-        threads_shown: ThreadsShown | None = None,
+        core: Core,
+        standing: StandingArea,
+        presence: PresenceArea,
+        accounts: AccountsArea,
+        people: PeopleArea,
+        address_bans: AddressBans,
     ) -> None:
-        self.settings = settings
+        settings = core.settings.gateway
+        presences, voice_states = presence.presences, presence.voice_states
+        self._core = core
+        self._accounts = accounts.account_states
         self.node = NodeState()
         self.table = SessionTable()
-        self.fanout = Fanout(lambda: bus.causes)
+        self.fanout = Fanout(lambda: core.bus.causes)
         self.admission = Admission(
             connections_per_address=settings.connections_per_address,
             identify_budget=settings.identify_budget,
-            rate_limited=settings.rate_limited,
+            rate_limited=core.settings.rate_limits,
         )
-        self.subscriptions = Subscriptions()
-        guild_payloads = GuildPayloads(guild_states, presences, voice_states, threads_shown)
+        subscriptions = Subscriptions()
+        guild_payloads = GuildPayloads(core.guild_states, presences, voice_states, standing.thread_lookup)
         self.hub = Hub(
-            guild_states, presences, voice_states, self.table, self.fanout, self.subscriptions, guild_payloads
+            core.guild_states, presences, voice_states, self.table, self.fanout, subscriptions, guild_payloads
         )
         self.starts = SessionStarts(
-            limits=StartLimits(settings.sessions_per_user, settings.bot_shard_guild_ceiling),
+            core=core,
+            accounts=accounts.account_states,
+            presences=presences,
+            address_bans=address_bans,
             node=self.node,
             admission=self.admission,
             table=self.table,
             hub=self.hub,
-            ready=ReadyPayloads(accounts, guild_payloads, presences),
             guild_payloads=guild_payloads,
-            resolve_token=resolve_token,
-            note_failure=note_failure,
-            random_hex=random_hex,
-            storage_failing=storage_failing,
         )
-        self.commands = make_commands(self.hub, self.subscriptions, guild_payloads)
+        self.commands = CommandHandler(
+            hub=self.hub,
+            subscriptions=subscriptions,
+            guild_payloads=guild_payloads,
+            bus=core.bus,
+            presences=presences,
+            voice_states=voice_states,
+            rosters=standing.rosters,
+            database=core.database,
+            clock=core.clock,
+            rate_limited=core.settings.rate_limits,
+            prepare_call=people.calls.prepare,
+        )
         self.connections: dict[Connection, None] = {}
         self.on_closed: Callable[[Close | None], None] = lambda _: None
         """Hears how each socket was ended; None where the peer did it."""
         self.outboxes = OutboxSum(OUTBOXES_BYTES)
-        self._random_between = random_between
-        self._background: trio.Nursery | None = None
+        self._parts: GatewayParts | None = None
+        """What sockets share while the gateway runs."""
         self._last_socket_gone = trio.Event()
         self.table.on_offline.append(lambda session: presences.session_offline(session.user_id, session.id))
         self.table.on_end += [
@@ -114,45 +105,39 @@ class Gateway:
             lambda session: voice_states.session_ended(session.id),
             _tell_socket,
         ]
-        self.hub.listen(bus)
+        self.hub.listen(core.bus)
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
         """Deliver, keep deadlines and carry out commands while the block lasts."""
         async with trio.open_nursery() as nursery:
-            self._background = nursery
-            for task in (self.fanout.run, self.table.keep_deadlines, self.commands.run, self.hub.reactions.run):
-                nursery.start_soon(lasting, task)
-            try:
-                yield
-            finally:
-                nursery.cancel_scope.cancel()
-                self._background = None
-
-    async def serve(self, request: UpgradeRequest, transport: Transport) -> None:
-        """Serve one socket whose upgrade request has been read, until it is closed."""
-        if self._background is None:
-            raise AssertionError("the gateway is not running")
-        query, address = parse_connection_query(request.query_string), request.address
-        del request  # its headers need not live as long as the socket
-        kind = CompressedConnection if query.compressed else Connection
-        connection = kind(
-            transport,
-            address,
-            GatewayParts(
+            self._parts = GatewayParts(
                 admission=self.admission,
                 node=self.node,
                 table=self.table,
                 starts=self.starts,
                 fanout=self.fanout,
                 commands=self.commands,
-                retry_delay_ms=self._random_between,
-                heartbeat_interval_ms=self.settings.heartbeat_interval_ms,
-                rate_limited=self.settings.rate_limited,
+                retry_delay_ms=self._core.chance.randint,
+                heartbeat_interval_ms=self._core.settings.gateway.heartbeat_interval_ms,
+                rate_limited=self._core.settings.rate_limits,
                 outboxes=self.outboxes,
-                background=self._background,
-            ),
-        )
+                background=nursery,
+            )
+            for task in (self.fanout.run, self.table.keep_deadlines, self.commands.run, self.hub.reactions.run):
+                nursery.start_soon(lasting, task)
+            try:
+                yield
+            finally:
+                nursery.cancel_scope.cancel()
+                self._parts = None
+
+    async def serve(self, request: UpgradeRequest, transport: Transport) -> None:
+        """Serve one socket whose upgrade request has been read, until it is closed."""
+        query, address = parse_connection_query(request.query_string), request.address
+        del request  # its headers need not live as long as the socket
+        kind = CompressedConnection if query.compressed else Connection
+        connection = kind(transport, address, self._running_parts())
         with self.admission.connection(address) as has_room:
             self.connections[connection] = None
             try:
@@ -162,7 +147,10 @@ class Gateway:
                 self.on_closed(connection.closed_with)
                 self._note_last_socket()
 
-    # Drain and restart
+    def _running_parts(self) -> GatewayParts:
+        if self._parts is None:
+            raise AssertionError("the gateway is not running")
+        return self._parts
 
     def figures(self) -> GatewayFigures:
         """What is in hand at this moment."""
@@ -172,13 +160,15 @@ class Gateway:
             sessions=len(sessions),
             attached_sessions=sum(session.receiver is not None for session in sessions),
             bot_sessions=sum(session.bot for session in sessions),
-            backlog=self.hub.backlog(),
+            backlog=self.fanout.backlog(),
         )
 
     def sessions_in(self, guild_id: int) -> int:
         """How many sessions hear a guild."""
         room = self.hub.rooms.get(guild_id)
         return 0 if room is None else len(room.sessions)
+
+    # Drain and restart
 
     def drain(self) -> None:
         """Hold new Identifies; every socket with a session gets Reconnect and closes 4000."""
@@ -197,20 +187,31 @@ class Gateway:
         if self.node.draining and not self.connections:
             self._last_socket_gone.set()
 
-    def adopt(self, sessions: Iterable[GatewaySession], guild_ids: Callable[[int], Iterable[int]]) -> None:
-        """Take over sessions that an earlier process retained; each has its 60,000 ms from now."""
-        if self._background is None:
-            raise AssertionError("the gateway is not running")
-        for session in sessions:
+    async def write_down_sessions(self) -> None:
+        """Store the sessions that may be resumed after the restart."""
+        now = self._core.clock.now_ms()
+        sessions, events = at_rest((session for session in self.table if session.starting is None), now)
+        await self._core.database.write(lambda connection: retained_sessions.store(connection, sessions, events))
+        logger.info("sessions retained", count=len(sessions), events=len(events))
+
+    async def take_up_sessions(self) -> None:
+        """Take over the sessions that an earlier process wrote down; each has its 60,000 ms from now."""
+        try:
+            sessions, events = await self._core.database.write(retained_sessions.take_all)
+        except Exception:  # what cannot be read is no reason not to start
+            logger.exception("the retained sessions were lost")
+            return
+        background = self._running_parts().background
+        for session in revived(sessions, events):
             self.table.add(session)
             self.table.detach(session)
             try:
-                self.hub.take_up(session, guild_ids(session.user_id))
+                self.hub.take_up(session, self._accounts.guild_ids(session.user_id))
             except Exception:  # a session that cannot be taken up is no reason not to start
                 logger.exception("a retained session was lost", user_id=session.user_id)
                 self.table.end(session)
             if session.joining_guild_ids and not session.ended:
-                self._background.start_soon(guarded, self.starts.introduce_guilds, session)
+                background.start_soon(guarded, self.starts.introduce_guilds, session)
 
 
 def _tell_socket(session: GatewaySession) -> None:

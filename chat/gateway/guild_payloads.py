@@ -2,108 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Protocol
+from collections.abc import Sequence
+from typing import Any
+
+import attrs
 
 from chat.domain.presence.presences import Presences
 from chat.domain.presence.voice_states import VoiceStates
 from chat.domain.standing.guild_ready import guild_ready_object, unavailable_guild
 from chat.domain.standing.guild_states import GuildState, GuildStates
+from chat.domain.standing.thread_access import ThreadLookup
 from chat.gateway.rooms import GuildRoom
 from chat.gateway.session import GatewaySession
 from chat.registries.events import EventName
 
 
-class PrivateThread(Protocol):
-    """A private thread, and who is in it."""
-
-    @property
-    def parent_id(self) -> int:
-        """The channel above it."""
-        ...
-
-    @property
-    def member_ids(self) -> frozenset[int]:
-        """Who is in it."""
-        ...
-
-    @property
-    def gone(self) -> Mapping[str, Any]:
-        """What is told of it when it is out of sight."""
-        ...
-
-
-class ThreadsShown(Protocol):
-    """Knows the threads of guilds."""
-
-    def shown_to(self, state: GuildState, user_id: int, *, joined_only: bool) -> Sequence[Mapping[str, Any]]:
-        """The active threads of a guild that an account sees, or of those the ones it is in."""
-        ...
-
-    def any_below(self, state: GuildState, channel_ids: frozenset[int]) -> bool:
-        """Whether there are active threads below any of these channels."""
-        ...
-
-    def private_below(self, state: GuildState, channel_ids: frozenset[int]) -> Sequence[PrivateThread]:
-        """The active private threads below these channels."""
-        ...
-
-    def unread(
-        self, state: GuildState, user_id: int, channel_id: int, wanted: Mapping[int, int | None], most: int
-    ) -> Mapping[int, int]:
-        """How many messages there are after the one that was read last (None for none), counted up to `most`, in those
-        of these threads that stand below the channel and are seen by the account."""
-        ...
-
-    def members_shown(
-        self, state: GuildState, user_id: int, thread_id: int, after: int, most: int
-    ) -> list[dict[str, Any]] | None:
-        """The members of a thread with a greater id, at most so many; None where the account does not see it."""
-        ...
-
-
-class NoThreads:
-    """For those who know of no threads."""
-
-    def shown_to(self, state: GuildState, user_id: int, *, joined_only: bool) -> Sequence[Mapping[str, Any]]:
-        """None."""
-        return ()
-
-    def any_below(self, state: GuildState, channel_ids: frozenset[int]) -> bool:
-        """None."""
-        return False
-
-    def private_below(self, state: GuildState, channel_ids: frozenset[int]) -> Sequence[PrivateThread]:
-        """None."""
-        return ()
-
-    def unread(
-        self, state: GuildState, user_id: int, channel_id: int, wanted: Mapping[int, int | None], most: int
-    ) -> Mapping[int, int]:
-        """None."""
-        return {}
-
-    def members_shown(
-        self, state: GuildState, user_id: int, thread_id: int, after: int, most: int
-    ) -> list[dict[str, Any]] | None:
-        """None."""
-        return None
-
-
+@attrs.define(eq=False)
 class GuildPayloads:
     """Builds the guild objects of gateway.md, Guild payloads, for one session at a time."""
 
-    def __init__(
-        self,
-        guild_states: GuildStates,
-        presences: Presences,
-        voice_states: VoiceStates,
-        threads_shown: ThreadsShown | None = None,
-    ) -> None:
-        self._guild_states = guild_states
-        self._presences = presences
-        self._voice_states = voice_states
-        self._threads: ThreadsShown = NoThreads() if threads_shown is None else threads_shown
+    _guild_states: GuildStates
+    _presences: Presences
+    _voice_states: VoiceStates
+    threads: ThreadLookup
+    """Finds the threads of guilds."""
 
     def is_open_to(self, state: GuildState, session: GatewaySession) -> bool:
         """Whether the guild is available to the session's account, and known to this node at all."""
@@ -136,14 +58,6 @@ class GuildPayloads:
             return EventName.GUILD_CREATE, self.whole(room.state, session, full_users=True, every_thread=every_thread)
         return EventName.GUILD_DELETE, unavailable_guild(room.state)
 
-    def any_threads_below(self, state: GuildState, channel_ids: frozenset[int]) -> bool:
-        """Whether there are active threads below any of these channels."""
-        return self._threads.any_below(state, channel_ids)
-
-    def private_threads_below(self, state: GuildState, channel_ids: frozenset[int]) -> Sequence[PrivateThread]:
-        """The active private threads below these channels."""
-        return self._threads.private_below(state, channel_ids)
-
     def threads_below(
         self, state: GuildState, session: GatewaySession, channel_ids: frozenset[int], *, every: bool
     ) -> dict[str, Any] | None:
@@ -158,24 +72,8 @@ class GuildPayloads:
         """Thread List Sync of the whole guild, for a session that wants to know all its active threads."""
         return _listed(state, self._shown_to(state, session, every=True))
 
-    def unread_below(
-        self, state: GuildState, session: GatewaySession, channel_id: int, wanted: Mapping[int, int | None], most: int
-    ) -> Mapping[int, int]:
-        """How much is unread in threads: `ThreadsShown.unread`."""
-        return self._threads.unread(state, session.user_id, channel_id, wanted, most)
-
-    def thread_members(
-        self, state: GuildState, session: GatewaySession, thread_id: int, after: int, most: int
-    ) -> list[dict[str, Any]] | None:
-        """Who is in a thread: `ThreadsShown.members_shown`."""
-        return self._threads.members_shown(state, session.user_id, thread_id, after, most)
-
-    def _shown_to(self, state: GuildState, session: GatewaySession, *, every: bool) -> Sequence[Mapping[str, Any]]:
-        return self._threads.shown_to(state, session.user_id, joined_only=not (session.bot or every))
-
-    def sync(self, room: GuildRoom, session: GatewaySession, *, every_thread: bool = False) -> dict[str, Any]:
-        """Guild Sync: the whole guild with full users."""
-        return self.whole(room.state, session, full_users=True, every_thread=every_thread)
+    def _shown_to(self, state: GuildState, session: GatewaySession, *, every: bool) -> Sequence[dict[str, Any]]:
+        return self.threads.shown_to(state, session.user_id, joined_only=not (session.bot or every))
 
     def in_ready(self, guild_id: int, session: GatewaySession) -> dict[str, Any]:
         """An entry of Ready's `guilds`: for a user the whole guild, for a bot or a closed guild the stub."""
@@ -189,7 +87,7 @@ class GuildPayloads:
         return self.whole(state, session, full_users=False)
 
 
-def _listed(state: GuildState, threads: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def _listed(state: GuildState, threads: Sequence[dict[str, Any]]) -> dict[str, Any]:
     return {
         "guild_id": str(state.id),
         "threads": threads,

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
+import attrs
 import orjson
 
 from chat.bus.audience import (
@@ -48,7 +49,15 @@ from chat.gateway.session_table import SessionTable
 from chat.gateway.subscriptions import Subscriptions
 from chat.protocol.payload import OutgoingEvent
 from chat.registries.channel_types import CHANNEL_THREADS_TYPES, ChannelType
-from chat.registries.events import EVENTS, SHARD_ZERO_EXEMPT, THREAD_EVENTS, EventName
+from chat.registries.events import (
+    EVENTS,
+    PASSIVE_WHEN_MENTIONED,
+    PASSIVE_WHEN_OWN,
+    SENT_WHILE_UNAVAILABLE,
+    SHARD_ZERO_EXEMPT,
+    THREAD_EVENTS,
+    EventName,
+)
 from chat.registries.limits import PASSIVE_ROLE_MENTIONS
 from chat.snowflake import snowflake_time_ms
 
@@ -58,27 +67,21 @@ def outgoing(name: EventName, data: object) -> OutgoingEvent:
     return OutgoingEvent(name, orjson.dumps(data), retained=EVENTS[name].retained)
 
 
+@attrs.define(eq=False)
 class Hub:
     """Knows every room, and who receives what."""
 
-    def __init__(
-        self,
-        guild_states: GuildStates,
-        presences: Presences,
-        voice_states: VoiceStates,
-        table: SessionTable,
-        fanout: Fanout,
-        subscriptions: Subscriptions,
-        guild_payloads: GuildPayloads,
-    ) -> None:
-        self._guild_states = guild_states
-        self._presences = presences
-        self._voice_states = voice_states
-        self._table = table
-        self._fanout = fanout
-        self._subscriptions = subscriptions
-        self._guild_payloads = guild_payloads
-        self.rooms: dict[int, GuildRoom] = {}
+    _guild_states: GuildStates
+    _presences: Presences
+    _voice_states: VoiceStates
+    _table: SessionTable
+    _fanout: Fanout
+    _subscriptions: Subscriptions
+    _guild_payloads: GuildPayloads
+    rooms: dict[int, GuildRoom] = attrs.field(factory=dict, init=False)
+    reactions: ReactionDebounce = attrs.field(init=False)
+
+    def __attrs_post_init__(self) -> None:
         self.reactions = ReactionDebounce(self.send)
 
     # What the bus tells
@@ -96,10 +99,6 @@ class Hub:
         bus.subscribe(SavedPresenceChanged, self._take_on_presence, Turn.DELIVERY)
         bus.subscribe(CredentialsRevoked, self._end_sessions, Turn.DELIVERY)
 
-    def backlog(self) -> int:
-        """Events that are settled but not delivered."""
-        return self._fanout.backlog()
-
     def _take_on_presence(self, signal: SavedPresenceChanged) -> None:
         for session in self._table.of_user(signal.user_id):
             session.presence = taking_on(session.presence, signal.settings)
@@ -112,7 +111,7 @@ class Hub:
     # Rooms
 
     def connect(self, session: GatewaySession, guild_id: int) -> GuildRoom | None:
-        """Put the session into the guild's room; None when the guild is not to be had."""
+        """Put the session into the guild's room; None when the guild cannot be read."""
         state = self._guild_states.get(guild_id)
         if state is None:
             return None
@@ -122,6 +121,13 @@ class Hub:
             self._guild_states.hold(guild_id)
             self.rooms[guild_id] = room
         return room
+
+    def open_room(self, session: GatewaySession, guild_id: int) -> GuildRoom | None:
+        """The room of a guild that the session is connected to and that is available to it; None otherwise."""
+        if session.ended or guild_id not in session.guild_ids:
+            return None
+        room = self.rooms.get(guild_id)
+        return None if room is None or room.state.unavailable_for(session.is_staff) else room
 
     def disconnect(self, session: GatewaySession, guild_id: int) -> None:
         """Take the session out of the guild's room, and forget a room that is empty."""
@@ -253,9 +259,7 @@ class Hub:
         room = self.rooms.get(guild_id)
         if room is None or guild_id in self._guild_states.missing_guild_ids:
             return None
-        if not (room.available_to_members or name == EventName.GUILD_UPDATE):
-            return None
-        return room
+        return room if room.available_to_members or name in SENT_WHILE_UNAVAILABLE else None
 
     def _with_passive(self, room: GuildRoom, recipients: Recipients, event: Event) -> tuple[GatewaySession, ...]:
         """Add the passive sessions that hear this event all the same (gateway.md, Passive sessions)."""
@@ -264,11 +268,11 @@ class Hub:
         if EVENTS[event.name].passive:
             return recipients.full + recipients.passive
         mentions = event.mentions
-        if mentions is not None:
+        if mentions is not None and event.name in PASSIVE_WHEN_MENTIONED:
             return recipients.full + tuple(
                 session for session in recipients.passive if _is_mentioned(room, session, mentions)
             )
-        if event.name in (EventName.GUILD_MEMBER_UPDATE, EventName.GUILD_MEMBER_REMOVE):
+        if event.name in PASSIVE_WHEN_OWN:
             return recipients.full + tuple(room.sessions_by_user.get(_subject(event), ()))
         return recipients.full
 
@@ -322,7 +326,7 @@ class Hub:
         self._subscriptions.guild_changed(changed.guild_id)
         if room.available_to_members:
             self._tell_sights(room, sights, changed.deleted)
-        # Only now does everybody who sees a voice channel know of it, and nobody else hears of it.
+        # Only now do the accounts that see a voice channel, and no others, know of it.
         self._voice_states.permissions_changed(changed.guild_id, changed.user_id)
 
     def _room_renewed(self, guild_id: int) -> GuildRoom | None:
@@ -356,11 +360,11 @@ class Hub:
         """Thread List Sync for what stands below the channels that accounts see now; Thread Delete for private threads
         that those do not see any longer who managed threads and are not in them."""
         gained = frozenset().union(*(sight.gained | sight.moderation_gained for sight in sights))
-        if gained and self._guild_payloads.any_threads_below(room.state, gained):
+        if gained and self._guild_payloads.threads.any_below(room.state, gained):
             for sight in sights:
                 self._show_threads(room, sight)
         lost = frozenset().union(*(sight.moderation_lost for sight in sights))
-        private = self._guild_payloads.private_threads_below(room.state, lost) if lost else ()
+        private = self._guild_payloads.threads.private_below(room.state, lost) if lost else ()
         for thread in private:
             for sight in sights:
                 if thread.parent_id in sight.moderation_lost and sight.user_id not in thread.member_ids:
@@ -370,7 +374,7 @@ class Hub:
 
     def _show_threads(self, room: GuildRoom, sight: Sight) -> None:
         for session in room.sessions_by_user.get(sight.user_id, ()):
-            # Whoever is shown only the threads that it is in sees no others by managing them.
+            # A session that is shown only the threads that it is in sees no others by managing them.
             every = self.shows_every_thread(session, room.guild_id)
             channel_ids = sight.gained | sight.moderation_gained if every else sight.gained
             if session.threads and channel_ids:
@@ -431,7 +435,7 @@ class Hub:
         room = self._room_renewed(guild_id)
         if room is None:
             return
-        room.look_again()  # nobody is told of single channels: the guild comes whole
+        room.look_again()  # single channels are not told of: the guild comes whole
         self._subscriptions.guild_changed(guild_id)
         for session in room.sessions:
             every = self.shows_every_thread(session, room.guild_id)

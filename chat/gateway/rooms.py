@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import attrs
 
+from chat.domain.guilds.member_lists import SEE_VIEWERS
 from chat.domain.presence.presences import Presences
 from chat.domain.presence.voice_states import VoiceStates
 from chat.domain.standing.guild_states import GuildState
@@ -47,20 +48,20 @@ class Recipients:
     passive: tuple[GatewaySession, ...] = ()
 
 
+@attrs.define(eq=False)
 class GuildRoom:
     """The sessions connected to one guild."""
 
-    def __init__(self, state: GuildState, presences: Presences, voice_states: VoiceStates) -> None:
-        self.guild_id = state.guild.id
-        self.state = state
-        self.sessions: dict[GatewaySession, None] = {}
-        self.sessions_by_user: dict[int, dict[GatewaySession, None]] = {}
-        self._presences = presences
-        self._voice_states = voice_states
-        self._recipients: dict[tuple[int, int], Recipients] = {}
-        self._shown: dict[int, frozenset[int]] = {}
-        self._moderated: dict[int, frozenset[int]] = {}
-        self._large = False
+    state: GuildState
+    _presences: Presences
+    _voice_states: VoiceStates
+    guild_id: int = attrs.field(default=attrs.Factory(lambda room: room.state.guild.id, takes_self=True), init=False)
+    sessions: dict[GatewaySession, None] = attrs.field(factory=dict, init=False)
+    sessions_by_user: dict[int, dict[GatewaySession, None]] = attrs.field(factory=dict, init=False)
+    _recipients: dict[tuple[int, int], Recipients] = attrs.field(factory=dict, init=False)
+    _shown: dict[int, frozenset[int]] = attrs.field(factory=dict, init=False)
+    _moderated: dict[int, frozenset[int]] = attrs.field(factory=dict, init=False)
+    _large: bool = attrs.field(default=False, init=False)
 
     def connect(self, session: GatewaySession) -> None:
         """From now on the session hears the guild."""
@@ -137,6 +138,12 @@ class GuildRoom:
         if cutoff is not None and message_created_at >= cutoff:
             return self._cached(channel_id, 0)
         return self._cached(channel_id, READ_MESSAGE_HISTORY)
+
+    def shows_viewers_to(self, session: GatewaySession, channel_id: int) -> bool:
+        """Whether the session's account may be told who sees a channel: VIEW_CHANNEL and VIEW_CHANNEL_MEMBERS there."""
+        if channel_id not in self.state.channels:
+            return False
+        return self.state.permissions(session.user_id, channel_id) & SEE_VIEWERS == SEE_VIEWERS
 
     def is_in_thread(self, session: GatewaySession, parent_id: int, member_ids: frozenset[int] | None) -> bool:
         """Whether a session that sees the channel above sees the thread too; None for a public thread."""

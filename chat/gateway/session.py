@@ -5,7 +5,11 @@
 
 from __future__ import annotations
 
+import collections
+from collections.abc import Iterator, Sequence
 from typing import Protocol
+
+import attrs
 
 from chat.auth.principal import Principal
 from chat.bus.audience import Mentions
@@ -14,7 +18,10 @@ from chat.protocol.commands import Identify
 from chat.protocol.numbering import Numbering
 from chat.protocol.payload import EventRun, OutgoingEvent
 from chat.protocol.sharding import Shard, shard_of
+from chat.registries import close_codes
+from chat.registries.close_codes import Close
 from chat.registries.events import EventName
+from chat.registries.limits import PRESENCE_HOLD_ENTRIES, REPLAY_DISPATCHES
 from chat.registries.opcodes import IdentifyFlag
 from chat.registries.user_flags import UserFlag
 
@@ -51,81 +58,43 @@ class Receiver(Protocol):
         ...
 
 
+@attrs.define(eq=False, weakref_slot=False)
 class GatewaySession:
     """One session of an account (gateway.md, Sequences).
 
     While `starting` is a list, events wait in it unnumbered, so that Ready comes first; see `begin`.
     """
 
-    __slots__ = (
-        "active_guilds",
-        "address",
-        "bot",
-        "debounces_reactions",
-        "detached_at",
-        "e2ee_capable",
-        "ended",
-        "guild_ids",
-        "id",
-        "ignored_events",
-        "is_staff",
-        "joining_guild_ids",
-        "numbering",
-        "offline_at",
-        "presence",
-        "ready",
-        "receiver",
-        "session_id_hash",
-        "shard",
-        "starting",
-        "threads",
-        "user_id",
-    )
-
-    def __init__(
-        self,
-        session_id: str,
-        *,
-        user_id: int,
-        bot: bool,
-        is_staff: bool,
-        session_id_hash: str | None,
-        shard: Shard | None,
-        threads: bool,
-        e2ee_capable: bool = False,
-        debounces_reactions: bool,
-        ignored_events: frozenset[str],
-        presence: SessionPresence,
-    ) -> None:
-        self.id = session_id
-        self.user_id = user_id
-        self.bot = bot
-        self.is_staff = is_staff
-        self.session_id_hash = session_id_hash
-        self.shard = shard
-        self.threads = threads
-        self.e2ee_capable = e2ee_capable
-        self.debounces_reactions = debounces_reactions
-        self.ignored_events = ignored_events
-        self.presence = presence
-        """What the client last selected; survives the socket, so a Resume can restore it."""
-        self.address = ""
-        self.numbering = Numbering()
-        self.receiver: Receiver | None = None
-        self.ended = False
-        self.detached_at: float | None = None
-        """Trio time at which the socket went; None while one is attached."""
-        self.offline_at: float | None = None
-        """Trio time from which the session counts as offline; None while it counts with its selected status."""
-        self.guild_ids: set[int] = set()
-        """Guilds the session is connected to."""
-        self.joining_guild_ids: set[int] = set()
-        """Guilds of a bot's Ready whose Guild Create has yet to follow."""
-        self.active_guilds: set[int] = set()
-        """Guilds that a Lazy Request made active (only matters in large ones; bots are always active)."""
-        self.starting: list[OutgoingEvent] | None = []
-        self.ready: OutgoingEvent | None = None
-        """Ready, between the session's making and its first Dispatch."""
+    id: str
+    user_id: int = attrs.field(kw_only=True)
+    bot: bool = attrs.field(kw_only=True)
+    is_staff: bool = attrs.field(kw_only=True)
+    session_id_hash: str | None = attrs.field(kw_only=True)
+    shard: Shard | None = attrs.field(kw_only=True)
+    threads: bool = attrs.field(kw_only=True)
+    e2ee_capable: bool = attrs.field(default=False, kw_only=True)
+    debounces_reactions: bool = attrs.field(kw_only=True)
+    ignored_events: frozenset[str] = attrs.field(kw_only=True)
+    presence: SessionPresence = attrs.field(kw_only=True)
+    """What the client last selected; survives the socket, so a Resume can restore it."""
+    address: str = attrs.field(default="", init=False)
+    numbering: Numbering = attrs.field(factory=Numbering, init=False)
+    receiver: Receiver | None = attrs.field(default=None, init=False)
+    ended: bool = attrs.field(default=False, init=False)
+    detached_at: float | None = attrs.field(default=None, init=False)
+    """Trio time at which the socket went; None while one is attached."""
+    offline_at: float | None = attrs.field(default=None, init=False)
+    """Trio time from which the session counts as offline; None while it counts with its selected status."""
+    guild_ids: set[int] = attrs.field(factory=set, init=False)
+    """Guilds the session is connected to."""
+    joining_guild_ids: set[int] = attrs.field(factory=set, init=False)
+    """Guilds of a bot's Ready whose Guild Create has yet to follow."""
+    active_guilds: set[int] = attrs.field(factory=set, init=False)
+    """Guilds that a Lazy Request made active (only matters in large ones; bots are always active)."""
+    starting: list[OutgoingEvent] | None = attrs.field(factory=list, init=False)
+    ready: OutgoingEvent | None = attrs.field(default=None, init=False)
+    """Ready, between the session's making and its first Dispatch."""
+    _presences_held: int = attrs.field(default=0, init=False)
 
     @classmethod
     def identified(
@@ -149,7 +118,7 @@ class GatewaySession:
     def dispatch(self, event: OutgoingEvent) -> None:
         """Number the event, retain it for replay, and hand it to the socket if there is one."""
         if self.starting is not None:
-            self.starting.append(event)
+            self._hold_back(self.starting, event)
             return
         sequence = self.numbering.number(event)
         if self.receiver is not None:
@@ -158,11 +127,24 @@ class GatewaySession:
     def dispatch_run(self, run: EventRun) -> None:
         """The same for events that come together."""
         if self.starting is not None:
-            self.starting.extend(run.events)
+            for event in run.events:
+                self._hold_back(self.starting, event)
             return
         first = self.numbering.number_run(run)
         if self.receiver is not None:
             self.receiver.deliver_run(first, run)
+
+    def _hold_back(self, waiting: list[OutgoingEvent], event: OutgoingEvent) -> None:
+        """Let an event wait for Ready; of presences the last PRESENCE_HOLD_ENTRIES do.
+
+        Ready is made after those that are dropped, and knows of them.
+        """
+        if event.name == EventName.PRESENCE_UPDATE:
+            if self._presences_held < PRESENCE_HOLD_ENTRIES:
+                self._presences_held += 1
+            else:
+                del waiting[next(at for at, other in enumerate(waiting) if other.name == EventName.PRESENCE_UPDATE)]
+        waiting.append(event)
 
     def begin(self) -> None:
         """Dispatch Ready as sequence 1, then what arrived while it was being made."""
@@ -192,3 +174,58 @@ class GatewaySession:
     def hears_account_events(self) -> bool:
         """Whether events that name no guild reach the session: only on shard 0 (gateway.md, Shards)."""
         return self.shard is None or self.shard.id == 0
+
+
+class ReplayingSocket(Receiver, Protocol):
+    """The socket that is being sent the replay."""
+
+    def close(self, close: Close) -> None:
+        """Close with this code and reason."""
+        ...
+
+
+@attrs.define(eq=False)
+class ReplayQueue:
+    """Stands in for the socket while a replay runs: live Dispatches wait here, in order, until it is through."""
+
+    _connection: ReplayingSocket
+    _retained: Sequence[tuple[int, OutgoingEvent]]
+    _waiting: collections.deque[tuple[int, OutgoingEvent]] = attrs.field(factory=collections.deque, init=False)
+
+    def entries(self) -> Iterator[tuple[int, OutgoingEvent]]:
+        """What is to be sent before Resumed, in order; grows while it is being read."""
+        yield from self._retained
+        while self._waiting:
+            yield self._waiting.popleft()
+
+    def belongs_to(self, connection: ReplayingSocket) -> bool:
+        """Whether it stands in for this socket."""
+        return self._connection is connection
+
+    def deliver(self, sequence: int, event: OutgoingEvent) -> None:
+        self._waiting.append((sequence, event))
+        self._bound()
+
+    def deliver_run(self, first: int, run: EventRun) -> None:
+        self._waiting.extend(enumerate(run.events, first))
+        self._bound()
+
+    def _bound(self) -> None:
+        if len(self._waiting) > REPLAY_DISPATCHES:
+            # The peer does not keep up; the session stays retained.
+            self._connection.close(close_codes.OUTBOX_FULL)
+
+    def send_payload(self, data: bytes) -> None:
+        self._connection.send_payload(data)
+
+    def session_ended(self) -> None:
+        self._connection.session_ended()
+
+    def failed(self) -> None:
+        self._connection.failed()
+
+    def displaced(self) -> None:
+        self._connection.displaced()
+
+    async def drained(self, below_bytes: int) -> None:
+        await self._connection.drained(below_bytes)

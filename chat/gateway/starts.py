@@ -1,4 +1,5 @@
-"""Session creation for Identify, and finding a session for Resume (gateway.md, States).
+"""Session creation for Identify, with its Ready, and finding a session for Resume (gateway.md, States; gateway.md,
+Ready).
 
 A start runs in steps with turns of the loop between them, so that a thousand logins do not stop everybody else. From
 the first step on the session collects what its guilds say; Ready goes out first.
@@ -7,20 +8,24 @@ the first step on the session collects what its guilds say; Ready goes out first
 from __future__ import annotations
 
 import enum
-from collections.abc import Callable
-from typing import Final
+from collections.abc import Sequence
+from typing import Any, Final
 
 import attrs
 import structlog
 import trio
 
+from chat.auth.address_bans import AddressBans
 from chat.auth.principal import Principal
+from chat.auth.resolve import resolve_gateway_token
+from chat.domain.accounts.account_states import AccountStates
+from chat.domain.core import Core
+from chat.domain.presence.account_presence import initial_presence
+from chat.domain.presence.presences import Presences
 from chat.errors import StorageUnavailable
-from chat.gateway.admission import Admission
+from chat.gateway.admission import Admission, NodeState
 from chat.gateway.guild_payloads import GuildPayloads
 from chat.gateway.hub import Hub, outgoing
-from chat.gateway.node import NodeState
-from chat.gateway.ready import ReadyPayloads
 from chat.gateway.session import GatewaySession
 from chat.gateway.session_table import SessionTable
 from chat.protocol.commands import Identify, Resume
@@ -28,18 +33,24 @@ from chat.protocol.numbering import ResumeVerdict
 from chat.registries import close_codes
 from chat.registries.close_codes import Close
 from chat.registries.events import EventName
-from chat.registries.limits import SESSION_ID_CHARACTERS
+from chat.registries.limits import PRESENCE_HOLD_MS, SESSION_ID_CHARACTERS, SESSION_STARTS_IN_PROGRESS
 
 logger = structlog.get_logger(__name__)
 
-START_SECONDS: Final = 10.0
-"""A start that waits longer for its turn is a temporary failure: the Identify is held."""
+START_SECONDS: Final = PRESENCE_HOLD_MS / 1000
+"""A start that takes longer is a temporary failure: the Identify is held, and what was held back for the session goes
+with it."""
 
 STARTS_AT_ONCE: Final = 8
 """Starts that are worked on at the same time; each takes turns with the others and with deliveries."""
 
 BURST_PAUSE_BYTES: Final = 1_048_576
 """A bot's burst of Guild Creates waits while its socket has more than this unsent."""
+
+READY_VERSION: Final = 1
+
+GUILDS_PER_TURN: Final = 4
+"""Guild objects built before other tasks get a turn."""
 
 
 class StartFailure(enum.Enum):
@@ -55,44 +66,24 @@ class ResumeFailure(enum.Enum):
     UNKNOWN = "unknown, expired, or below the replay floor: Invalid Session"
 
 
-@attrs.frozen
-class StartLimits:
-    """Limits that settings may lower."""
-
-    sessions_per_user: int
-    bot_shard_guild_ceiling: int
-
-
+@attrs.define(kw_only=True, eq=False)
 class SessionStarts:
     """Creates sessions and finds retained ones."""
 
-    def __init__(
-        self,
-        *,
-        limits: StartLimits,
-        node: NodeState,
-        admission: Admission,
-        table: SessionTable,
-        hub: Hub,
-        ready: ReadyPayloads,
-        guild_payloads: GuildPayloads,
-        resolve_token: Callable[[str], Principal | None],
-        note_failure: Callable[[str], None],
-        random_hex: Callable[[int], str],
-        storage_failing: Callable[[], bool],
-    ) -> None:
-        self._limits = limits
-        self._node = node
-        self._admission = admission
-        self._table = table
-        self._hub = hub
-        self._ready = ready
-        self._guild_payloads = guild_payloads
-        self._resolve_token = resolve_token
-        self._note_failure = note_failure
-        self._random_hex = random_hex
-        self._storage_failing = storage_failing
-        self.turns = trio.CapacityLimiter(STARTS_AT_ONCE)
+    _core: Core
+    _accounts: AccountStates
+    _presences: Presences
+    _address_bans: AddressBans
+    _node: NodeState
+    _admission: Admission
+    _table: SessionTable
+    _hub: Hub
+    _guild_payloads: GuildPayloads
+    turns: trio.CapacityLimiter = attrs.field(factory=lambda: trio.CapacityLimiter(STARTS_AT_ONCE), init=False)
+    _in_progress: int = attrs.field(default=0, init=False)
+    """Starts that are worked on or wait for their turn."""
+
+    # Identify
 
     async def start(self, identify: Identify, address: str, *, retried: bool) -> GatewaySession | StartFailure | Close:
         """Create the session that an Identify asks for.
@@ -104,52 +95,138 @@ class SessionStarts:
             return await self._start(identify, address, retried=retried)
         except StorageUnavailable:
             logger.warning("session not started: the store is unavailable")
-        except Exception:  # a damaged row, for one: what is stored of an account may fail it, and nobody else
+        except Exception:  # a damaged row, for one: what is stored of an account may fail it, and no other one
             logger.exception("session not started")
         return close_codes.FAILED_TO_START_SESSION
 
     async def _start(self, identify: Identify, address: str, *, retried: bool) -> GatewaySession | StartFailure | Close:
         if not retried and not self._admission.may_identify(address):
             return StartFailure.DISCARDED
-        if self._node.holds_every_identify or self._node.rpc_failing:
+        if self._node.holds_every_identify or self._node.rpc_failing or self._in_progress >= SESSION_STARTS_IN_PROGRESS:
             return StartFailure.POSTPONED
-        if self._storage_failing():
+        if self._core.database.failing:
             return close_codes.FAILED_TO_START_SESSION
-        principal = self._resolve_token(identify.token)
+        principal = self._resolve(identify.token)
         if principal is None:
-            self._note_failure(address)
+            self._address_bans.note_failure(address)
             return close_codes.INVALID_TOKEN
         if not self._node.admits(principal.user_id):
             return StartFailure.POSTPONED
-        with trio.move_on_after(START_SECONDS) as waiting:
-            async with self.turns:
-                return await self._create(principal, identify, address)
-        if waiting.cancelled_caught:
+        self._in_progress += 1
+        try:
+            with trio.move_on_after(START_SECONDS):
+                async with self.turns:
+                    return await self._create(principal, identify, address)
             return StartFailure.POSTPONED
-        raise AssertionError("a start returns from within its turn")
+        finally:
+            self._in_progress -= 1
+
+    def _resolve(self, token: str) -> Principal | None:
+        return resolve_gateway_token(self._core.database.reader, token)
 
     async def _create(self, principal: Principal, identify: Identify, address: str) -> GatewaySession | Close:
-        if not principal.is_bot and len(self._table.of_user(principal.user_id)) >= self._limits.sessions_per_user:
+        user_id, limits = principal.user_id, self._core.settings.gateway
+        if not principal.is_bot and len(self._table.of_user(user_id)) >= limits.sessions_per_user:
             return close_codes.TOO_MANY_SESSIONS
-        guild_ids = self._ready.guild_ids(principal.user_id)
-        session = self._ready.new_session(self._random_hex(SESSION_ID_CHARACTERS), principal, identify)
+        guild_ids = self._accounts.guild_ids(user_id)
+        session = self._new_session(principal, identify)
         guild_ids = [guild_id for guild_id in guild_ids if session.is_on_shard(guild_id)]
-        if principal.is_bot and len(guild_ids) > self._limits.bot_shard_guild_ceiling:
+        if principal.is_bot and len(guild_ids) > limits.bot_shard_guild_ceiling:
             return close_codes.SHARDING_REQUIRED
         session.address = address
         if identify.initial_guild_id in guild_ids and not session.bot:
             session.active_guilds.add(identify.initial_guild_id)
         self._table.add(session)
         try:
-            session.ready = outgoing(EventName.READY, await self._ready.build(session, principal, guild_ids, self._hub))
+            session.ready = outgoing(EventName.READY, await self._ready(session, guild_ids))
             if not session.bot and session.hears_account_events():
-                for call in self._ready.calls(session.user_id):
+                for call in self._accounts.calls(user_id):
                     session.dispatch(outgoing(EventName.CALL_CREATE, call))  # waits for Ready
         except BaseException:
             self._table.end(session)
             raise
         # Else it was revoked while it was being made.
         return close_codes.INVALID_TOKEN if session.ended else session
+
+    def _new_session(self, principal: Principal, identify: Identify) -> GatewaySession:
+        """A session with the presence that Identify and the saved settings give it."""
+        saved = {} if principal.is_bot else self._accounts.settings(principal.user_id)
+        presence = initial_presence(
+            identify.presence,
+            identify.properties.mobile,
+            saved.get("status", "online"),
+            saved.get("custom_status"),
+        )
+        session_id = self._core.random_hex(SESSION_ID_CHARACTERS)
+        return GatewaySession.identified(session_id, principal, identify, presence)
+
+    # Ready
+
+    async def _ready(self, session: GatewaySession, guild_ids: Sequence[int]) -> dict[str, Any]:
+        """The payload of Ready; a user's session is connected to its guilds on the way, a bot's only afterwards."""
+        guilds: list[dict[str, Any]] = []
+        named: set[int] = set()
+        for position, guild_id in enumerate(guild_ids):
+            if session.bot:
+                session.joining_guild_ids.add(guild_id)
+            else:
+                self._hub.connect(session, guild_id)
+            guild = self._guild_payloads.in_ready(guild_id, session)
+            guilds.append(guild)
+            named.update(int(member["user"]["id"]) for member in guild.get("members", ()))
+            if position % GUILDS_PER_TURN == GUILDS_PER_TURN - 1:
+                await trio.lowlevel.checkpoint()
+        # The session counts towards its account's presence from now on, and stands in the list of its Ready.
+        self._presences.session_selected(session.user_id, session.id, session.presence)
+        if session.bot:  # a bot's guilds arrive one by one after Ready
+            return self._members_of_ready(session, guilds, relationships=[], presences=[])
+        for guild in guilds:
+            if "online_count" in guild:  # taken again, now that the session itself counts
+                guild["online_count"] = self._presences.online_count(int(guild["id"]))
+        relationships = self._accounts.relationships(session.user_id)
+        named.update(int(relationship["id"]) for relationship in relationships)
+        online = [other for other in self._presences.seen_by(session.user_id) if self._presences.is_online(other)]
+        data = self._members_of_ready(
+            session, guilds, relationships, [self._presences.presence_object(other) for other in online]
+        )
+        for private in data["private_channels"]:
+            named.update(int(recipient["id"]) for recipient in private.get("recipients", ()))
+        data["users"] = self._accounts.partial_users(sorted(named))
+        return data
+
+    def _members_of_ready(
+        self,
+        session: GatewaySession,
+        guilds: list[dict[str, Any]],
+        relationships: list[dict[str, Any]],
+        presences: list[dict[str, Any]],
+    ) -> dict[str, Any]:
+        user_id, accounts = session.user_id, self._accounts
+        data: dict[str, Any] = {
+            "session_id": session.id,
+            "version": READY_VERSION,
+            "user": accounts.private_user(user_id),
+            "guilds": guilds,
+            "private_channels": accounts.private_channels(user_id),
+            "relationships": relationships,
+            "presences": presences,
+            "users": [],
+            "sessions": self._presences.session_presences(user_id),
+            "read_states": accounts.read_states(user_id, threads=session.threads),
+            "user_settings": None if session.bot else accounts.settings(user_id),
+            "user_guild_settings": accounts.guild_settings(user_id),
+            "notes": accounts.notes(user_id),
+            "pinned_dms": accounts.pinned_channels(user_id),
+            "favorite_memes": accounts.favorite_memes(user_id),
+            "webauthn_credentials": accounts.webauthn_credentials(user_id),
+            "rtc_regions": accounts.voice_regions(),
+            "country_code": "US",
+        }
+        if session.session_id_hash is not None:
+            data["auth_session_id_hash"] = session.session_id_hash
+        if session.shard is not None:
+            data["shard"] = session.shard.as_pair()
+        return data
 
     async def introduce_guilds(self, session: GatewaySession) -> None:
         """After a bot's Ready: one Guild Create or Guild Delete for each of its guilds (gateway.md, Ready).
@@ -177,9 +254,9 @@ class SessionStarts:
         room = self._hub.connect(session, guild_id)
         if room is None:
             return EventName.GUILD_DELETE, {"id": str(guild_id), "unavailable": True}
-        if not self._guild_payloads.is_open_to(room.state, session):
-            return self._guild_payloads.on_joining(room, session)
-        return EventName.GUILD_CREATE, self._guild_payloads.whole(room.state, session, full_users=True)
+        return self._guild_payloads.on_joining(room, session)
+
+    # Resume
 
     def find(self, resume: Resume, address: str) -> GatewaySession | ResumeFailure | Close:
         """The session that a Resume names, if the token owns it and it accepts the sequence."""
@@ -192,15 +269,15 @@ class SessionStarts:
     def _find(self, resume: Resume, address: str) -> GatewaySession | ResumeFailure | Close:
         if self._node.rpc_failing:
             return close_codes.SESSION_UNAVAILABLE
-        principal = self._resolve_token(resume.token)
+        principal = self._resolve(resume.token)
         if principal is None:
-            self._note_failure(address)
+            self._address_bans.note_failure(address)
             return close_codes.INVALID_TOKEN
         session = self._table.get(resume.session_id)
         if session is None or session.starting is not None:
             return ResumeFailure.UNKNOWN
         if session.user_id != principal.user_id:
-            self._note_failure(address)
+            self._address_bans.note_failure(address)
             return close_codes.INVALID_TOKEN
         match session.numbering.judge_resume(resume.seq):
             case ResumeVerdict.OUT_OF_BOUNDS:

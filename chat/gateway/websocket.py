@@ -13,7 +13,6 @@ from typing import Final
 import attrs
 import trio
 
-from chat.gateway.control_frames import ABNORMAL_CLOSURE, NORMAL_CLOSURE, close_frame, pong_frame
 from chat.gateway.frame_reader import (
     FRAGMENTS_MAXIMUM,
     Breach,
@@ -26,6 +25,7 @@ from chat.gateway.frame_reader import (
 )
 from chat.gateway.outbox import Outbox, OutboxSum
 from chat.port.transport import Transport
+from chat.protocol.frames import ABNORMAL_CLOSURE, NORMAL_CLOSURE, close_frame, pong_frame
 
 READ_BYTES: Final = 4_096
 """What one read asks for: a few commands, and few enough tiny frames that a flood of them holds the loop for

@@ -18,13 +18,14 @@ from typing import Any, Final
 
 import trio
 
+from chat.assembly import Surroundings
 from chat.auth.passwords import CHEAP
 from chat.clock import MovableClock
 from chat.config import Loaded, load_settings
 from chat.development.seeded_world import SeededWorld, describe
 from chat.domain.policy.origins import Origins
 from chat.port.listener import Listener, open_listeners
-from chat.server import Server, Surroundings, develop
+from chat.server import Server, develop
 from chat.store.data_directory import DataDirectory
 from chat.store.database import Database, open_database
 from chat.testing.connecting import MemoryRoute, Route, TcpRoute

@@ -362,7 +362,7 @@ async def test_what_changes_something_waits_for_room_on_the_bus_and_what_reads_d
     app: ChatApp, chat_server: ChatServer, autojump_clock: trio.testing.MockClock
 ) -> None:
     behind = BACKLOG_LIMIT + 1
-    chat_server.server.bus.backlog = lambda: behind
+    chat_server.server.core.bus.backlog = lambda: behind
     assert (await reply(app, "GET", "/v1/echo/5/x")).status == 200
     with trio.move_on_after(10) as scope:
         await reply(app, "POST", "/v1/text")

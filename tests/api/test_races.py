@@ -56,7 +56,7 @@ async def test_an_old_password_signs_nobody_in_once_it_is_changed(
     chat_world: World, chat_server: ChatServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     bob = chat_world.bob
-    waiting = Waiting(chat_server.server.passwords)
+    waiting = Waiting(chat_server.server.core.passwords)
     logins: list[Response] = []
 
     async def login() -> None:
@@ -64,7 +64,7 @@ async def test_an_old_password_signs_nobody_in_once_it_is_changed(
 
     async with trio.open_nursery() as nursery:
         with monkeypatch.context() as patched:
-            patched.setattr(chat_server.server.passwords, "verify", waiting)
+            patched.setattr(chat_server.server.core.passwords, "verify", waiting)
             nursery.start_soon(login)
             await waiting.reached.wait()
         body = {"password": bob.password, "new_password": NEW_PASSWORD}

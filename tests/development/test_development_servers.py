@@ -16,11 +16,12 @@ import pytest
 import trio
 
 from chat.api.operation import Operation
+from chat.assembly import Surroundings
 from chat.auth.passwords import CHEAP
 from chat.clock import SystemClock
 from chat.config import load_settings
 from chat.development.routes import routes
-from chat.server import Server, Surroundings
+from chat.server import Server
 from chat.store.database import open_database
 from chat.testing.connecting import MemoryRoute, TcpRoute
 from chat.testing.fresh_database import fresh_database

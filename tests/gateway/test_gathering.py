@@ -1,6 +1,6 @@
 """What recent batches let expect of the next."""
 
-from chat.gateway.gathering import PROBE_INTERVAL_MAXIMUM, Expectation
+from chat.gateway.fanout import PROBE_INTERVAL_MAXIMUM, Expectation
 
 
 def test_at_first_one_more_event_than_one_is_tried() -> None:

@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from trio.testing import MockClock
 
-from chat.gateway.control_frames import close_frame
 from chat.gateway.frame_reader import Breach, FrameReader, Incoming, Message, MessageTooLarge, PeerClose, Ping, Pong
 from chat.gateway.websocket import CLOSE_SECONDS, Closed
+from chat.protocol.frames import close_frame
 from tests.gateway.raw_websocket import client_frame, close_payload, open_pair
 
 CONTINUATION, TEXT, BINARY, CLOSE, PING, PONG = 0, 1, 2, 8, 9, 10

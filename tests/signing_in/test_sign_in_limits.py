@@ -179,7 +179,7 @@ async def test_a_flood_from_ever_new_addresses_leaves_a_holder_his_place(
     home = RestClient(chat_server.route(HOME))
     (await bob.login(home)).expect(200)
     answers: list[str | None] = []
-    turns = chat_server.server.passwords.turns
+    turns = chat_server.server.core.passwords.turns
 
     async def guess() -> None:
         answers.append((await bob.login(bob.somewhere_new(), password="wrong password")).code)

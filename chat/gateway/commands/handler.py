@@ -3,8 +3,7 @@ keep running.
 
 What is quick is done at once. A request that takes time (opcodes 8, 14, 15 and 16) takes one of its socket's four
 places and runs beside the socket, for at most 10,000 ms. What finds no place is dropped, except that the last Request
-Guild Members waits for one. When the socket goes, so do its requests.
-"""
+Guild Members waits for one. When the socket goes, so do its requests."""
 
 from __future__ import annotations
 
@@ -12,30 +11,29 @@ from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import Any, Final
 
+import attrs
 import structlog
 import trio
 
 from chat.bus.bus import Bus, GuildLeft, Turn
 from chat.clock import Clock
-from chat.domain.presence.presences import Presences
+from chat.domain.presence.presences import Presences, SessionPresence
 from chat.domain.presence.voice_states import VoiceStates
 from chat.domain.standing.rosters import Rosters
 from chat.errors import StorageUnavailable
 from chat.gateway.commands.budgets import SocketWork
-from chat.gateway.commands.counts import CountsCommands
-from chat.gateway.commands.forum_unreads import ForumUnreadsCommands
 from chat.gateway.commands.lazy import LazyCommands
-from chat.gateway.commands.member_lists import MemberListUpdates
-from chat.gateway.commands.members import MembersCommands
+from chat.gateway.commands.member_lists import MemberListUpdates, ThreadMemberLists
 from chat.gateway.commands.passive_updates import PassiveUpdates
-from chat.gateway.commands.presence import PresenceCommands
-from chat.gateway.commands.thread_member_lists import ThreadMemberLists
+from chat.gateway.commands.requests import RequestCommands
 from chat.gateway.commands.voice import PrepareCall, VoiceCommands, refuse_signal
 from chat.gateway.guild_payloads import GuildPayloads
 from chat.gateway.hub import Hub
 from chat.gateway.session import GatewaySession
 from chat.gateway.subscriptions import Subscriptions
 from chat.protocol.commands import SessionCommand
+from chat.protocol.custom_status import choose_custom_status
+from chat.protocol.presence import parse_presence_update
 from chat.protocol.requests import (
     parse_channel_member_counts,
     parse_guild_counts,
@@ -56,43 +54,47 @@ REQUESTS_AT_ONCE: Final = 16
 Request = Callable[[], Awaitable[None]]
 
 
+@attrs.define(kw_only=True, eq=False)
 class CommandHandler:
-    """Carries out the commands of all sessions. `run` must be running for requests that take time.
+    """Carries out the commands of all sessions. `run` must be running for requests that take time."""
 
-    `rate_limited` False leaves out the budget of presences, and no other (development.md, Development routes).
-    `prepare_call` begins calls that sessions enter; without it there are none.
-    """
+    _hub: Hub
+    _subscriptions: Subscriptions
+    _guild_payloads: GuildPayloads
+    _bus: Bus
+    _presences: Presences
+    _voice_states: VoiceStates
+    _rosters: Rosters
+    _database: Database
+    _clock: Clock
+    _rate_limited: bool
+    """Whether the budget of presences counts; the others always do (development.md, Development routes)."""
+    _prepare_call: PrepareCall | None = None
+    """Begins calls that sessions enter; without it there are none."""
+    _lists: MemberListUpdates = attrs.field(init=False)
+    _thread_lists: ThreadMemberLists = attrs.field(init=False)
+    _passive_updates: PassiveUpdates = attrs.field(init=False)
+    _voice: VoiceCommands = attrs.field(init=False)
+    _requests: RequestCommands = attrs.field(init=False)
+    _lazy: LazyCommands = attrs.field(init=False)
+    _work: dict[GatewaySession, SocketWork] = attrs.field(factory=dict, init=False)
+    _at_once: trio.CapacityLimiter = attrs.field(factory=lambda: trio.CapacityLimiter(REQUESTS_AT_ONCE), init=False)
+    _nursery: trio.Nursery | None = attrs.field(default=None, init=False)
 
-    def __init__(
-        self,
-        hub: Hub,
-        subscriptions: Subscriptions,
-        guild_payloads: GuildPayloads,
-        *,
-        bus: Bus,
-        presences: Presences,
-        voice_states: VoiceStates,
-        rosters: Rosters,
-        database: Database,
-        clock: Clock,
-        rate_limited: bool,
-        prepare_call: PrepareCall | None = None,
-    ) -> None:
-        self._subscriptions = subscriptions
-        self._presences = presences
-        self._lists = MemberListUpdates(hub, subscriptions, presences, rosters, bus)
-        self._passive_updates = PassiveUpdates(hub, bus, voice_states)
-        self._presence = PresenceCommands(presences, clock, rate_limited=rate_limited)
-        self._voice = VoiceCommands(voice_states, self._start_soon, prepare_call)
-        self._members = MembersCommands(hub, presences, rosters, database)
-        self._thread_lists = ThreadMemberLists(hub, subscriptions, guild_payloads, presences, bus)
-        self._lazy = LazyCommands(hub, subscriptions, guild_payloads, presences, self._lists, self._thread_lists)
-        self._counts = CountsCommands(hub, presences, rosters)
-        self._forum_unreads = ForumUnreadsCommands(hub, guild_payloads)
-        self._work: dict[GatewaySession, SocketWork] = {}
-        self._at_once = trio.CapacityLimiter(REQUESTS_AT_ONCE)
-        self._nursery: trio.Nursery | None = None
-        bus.subscribe(GuildLeft, self._member_left, Turn.DELIVERY)
+    def __attrs_post_init__(self) -> None:
+        hub, subscriptions, presences, threads = (
+            self._hub,
+            self._subscriptions,
+            self._presences,
+            self._guild_payloads.threads,
+        )
+        self._lists = MemberListUpdates(hub, subscriptions, presences, self._rosters, self._bus)
+        self._passive_updates = PassiveUpdates(hub, self._bus, self._voice_states)
+        self._voice = VoiceCommands(self._voice_states, self._start_soon, self._prepare_call)
+        self._requests = RequestCommands(hub, presences, self._rosters, self._database, threads)
+        self._thread_lists = ThreadMemberLists(hub, subscriptions, threads, presences, self._bus)
+        self._lazy = LazyCommands(hub, subscriptions, self._guild_payloads, presences, self._lists, self._thread_lists)
+        self._bus.subscribe(GuildLeft, self._member_left, Turn.DELIVERY)
 
     # Commands
 
@@ -104,7 +106,7 @@ class CommandHandler:
         d = command.d
         match command.opcode:
             case Opcode.PRESENCE_UPDATE:
-                return self._presence.handle(session, work, d)
+                return self._select_presence(session, work, d)
             case Opcode.VOICE_STATE_UPDATE:
                 self._voice.handle(session, work, d)
             case Opcode.VOICE_SIGNAL:
@@ -116,13 +118,13 @@ class CommandHandler:
             case Opcode.REQUEST_GUILD_COUNTS:
                 guild_counts = parse_guild_counts(d)
                 if guild_counts is not None:
-                    self._request(session, work, partial(self._counts.count_guilds, session, guild_counts))
+                    self._request(session, work, partial(self._requests.count_guilds, session, guild_counts))
             case Opcode.REQUEST_CHANNEL_MEMBER_COUNTS:
                 channel_counts = parse_channel_member_counts(d)
                 if channel_counts is not None:
-                    self._request(session, work, partial(self._counts.count_channel_members, session, channel_counts))
+                    self._request(session, work, partial(self._requests.count_channel_members, session, channel_counts))
             case Opcode.REQUEST_FORUM_UNREADS:
-                return self._forum_unreads.handle(session, work, d)
+                return self._requests.count_forum_unreads(session, work, d)
             case _:
                 return UNKNOWN_OPCODE
         return None
@@ -135,7 +137,7 @@ class CommandHandler:
 
     def forget(self) -> None:
         """Forget what outlives sockets: when which bot had which whole list (`/v1/_dev/reset`)."""
-        self._members.full_lists.forget()
+        self._requests.full_lists.forget()
 
     def session_resumed(self, session: GatewaySession) -> None:
         """A socket took the session up again: its presence counts as it was selected last, and the member lists that
@@ -148,9 +150,25 @@ class CommandHandler:
             for thread_id in () if interest is None else interest.thread_member_lists:
                 self._start_soon(self._answer, partial(self._thread_lists.show, session, guild_id, thread_id))
 
+    def _select_presence(self, session: GatewaySession, work: SocketWork, d: Any) -> Close | None:
+        """Presence Update: a payload without a known status closes, a valid one beyond the budget is dropped. What the
+        account has saved stays."""
+        update = parse_presence_update(d)
+        if isinstance(update, Close):
+            return update
+        if not self._rate_limited or work.presences.spend():
+            custom_status = choose_custom_status(
+                update.custom_status, session.presence.custom_status, self._clock.now_ms()
+            )
+            session.presence = SessionPresence(update.status, update.afk, update.mobile, custom_status)
+            self._presences.session_selected(session.user_id, session.id, session.presence)
+        return None
+
     def _request_members(self, session: GatewaySession, work: SocketWork, d: Any) -> None:
         request = parse_member_request(d, session.bot)
-        if request is not None and not self._request(session, work, partial(self._members.answer, session, request)):
+        if request is not None and not self._request(
+            session, work, partial(self._requests.send_members, session, request)
+        ):
             work.members_pending = request
 
     def _request_lazily(self, session: GatewaySession, work: SocketWork, d: Any) -> None:
@@ -159,7 +177,7 @@ class CommandHandler:
             work.lazy_waiting.append(request)
 
     async def _apply_lazily(self, session: GatewaySession, work: SocketWork) -> None:
-        # Tasks start in any order: whichever has its turn first applies all that wait, in the order in which they came.
+        # Tasks start in any order: the first to have its turn applies all that wait, in the order in which they came.
         async with work.lazy_turn:
             while work.lazy_waiting:
                 await self._lazy.apply(session, work.lazy_waiting.popleft())
@@ -171,7 +189,7 @@ class CommandHandler:
         if len(work.scopes) >= REQUESTS_IN_PROGRESS:
             return False
         if self._nursery is None:
-            return True  # the program is about to end: nobody waits for the answer
+            return True  # the program is about to end: the answer is not waited for
         scope = trio.CancelScope(deadline=trio.current_time() + REQUEST_DEADLINE_MS / 1000)
         work.scopes.add(scope)
         self._start_soon(self._run_request, session, work, request, scope)
@@ -188,7 +206,7 @@ class CommandHandler:
         pending = work.members_pending
         if pending is not None:
             work.members_pending = None
-            self._request(session, work, partial(self._members.answer, session, pending))
+            self._request(session, work, partial(self._requests.send_members, session, pending))
 
     async def _answer(self, request: Request) -> None:
         try:

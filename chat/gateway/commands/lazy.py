@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
+import attrs
 import trio
 
 from chat.domain.presence.presences import Presences
-from chat.gateway.commands.member_lists import MemberListUpdates
-from chat.gateway.commands.thread_member_lists import ThreadMemberLists
-from chat.gateway.commands.visibility import may_see_viewers, open_room
+from chat.gateway.commands.member_lists import MemberListUpdates, ThreadMemberLists
 from chat.gateway.guild_payloads import GuildPayloads
 from chat.gateway.hub import Hub
 from chat.gateway.rooms import GuildRoom
@@ -24,24 +23,16 @@ MEMBERS_PER_TURN: Final = 128
 """Memberships looked up before other tasks get a turn: about a millisecond."""
 
 
+@attrs.define(eq=False)
 class LazyCommands:
     """Carries out opcode 14, guild by guild; one that the session is not in is passed over."""
 
-    def __init__(
-        self,
-        hub: Hub,
-        subscriptions: Subscriptions,
-        guild_payloads: GuildPayloads,
-        presences: Presences,
-        lists: MemberListUpdates,
-        thread_lists: ThreadMemberLists,
-    ) -> None:
-        self._hub = hub
-        self._subscriptions = subscriptions
-        self._guild_payloads = guild_payloads
-        self._presences = presences
-        self._lists = lists
-        self._thread_lists = thread_lists
+    _hub: Hub
+    _subscriptions: Subscriptions
+    _guild_payloads: GuildPayloads
+    _presences: Presences
+    _lists: MemberListUpdates
+    _thread_lists: ThreadMemberLists
 
     async def apply(self, session: GatewaySession, request: LazyRequest) -> None:
         """Apply each guild's part in the order of gateway.md, Lazy Request: active, sync, member lists, members,
@@ -50,7 +41,7 @@ class LazyCommands:
         Raises StorageUnavailable.
         """
         for wanted in request.subscriptions:
-            room = open_room(self._hub, session, wanted.guild_id)
+            room = self._hub.open_room(session, wanted.guild_id)
             if room is not None:
                 await self._apply(session, room, wanted)
             await trio.lowlevel.checkpoint()
@@ -59,13 +50,13 @@ class LazyCommands:
         changed = wanted.active is not None and _set_active(session, room, wanted.active)
         if changed or wanted.sync:
             every = self._hub.shows_every_thread(session, room.guild_id)
-            data = self._guild_payloads.sync(room, session, every_thread=every)
+            data = self._guild_payloads.whole(room.state, session, full_users=True, every_thread=every)
             self._hub.send((session,), EventName.GUILD_SYNC, data)
         if wanted.member_list_channels is not None:
             await self._watch_lists(session, room, wanted.member_list_channels.items())
         if wanted.members is not None:
             await self._watch_members(session, room, wanted.members)
-        if open_room(self._hub, session, room.guild_id) is not room:
+        if self._hub.open_room(session, room.guild_id) is not room:
             return  # left meanwhile
         if wanted.typing is not None:
             self._subscriptions.set_typing(session, room.guild_id, wanted.typing)
@@ -87,7 +78,7 @@ class LazyCommands:
         self, session: GatewaySession, room: GuildRoom, lists: Iterable[tuple[int, tuple[MemberRange, ...]]]
     ) -> None:
         """Watch exactly these lists, as far as the account may know who sees the channel, and show each at once."""
-        visible = {channel_id: ranges for channel_id, ranges in lists if may_see_viewers(room, session, channel_id)}
+        visible = {channel_id: ranges for channel_id, ranges in lists if room.shows_viewers_to(session, channel_id)}
         self._subscriptions.watch_lists(session, room.guild_id, visible)
         for channel_id in visible:
             await self._lists.show(session, (room.guild_id, channel_id))
@@ -100,7 +91,7 @@ class LazyCommands:
                 members.append(user_id)
             if position % MEMBERS_PER_TURN == 0:
                 await trio.lowlevel.checkpoint()
-        if open_room(self._hub, session, room.guild_id) is not room:
+        if self._hub.open_room(session, room.guild_id) is not room:
             return
         added = self._subscriptions.watch_members(session, room.guild_id, members)
         online = [user_id for user_id in members if user_id in added and self._presences.is_online(user_id)]

@@ -1,9 +1,10 @@
-"""Watched member lists, kept up to date (gateway.md, Lazy Request; gateway.md, Member lists).
+"""Watched lists, kept up to date: of a channel's viewers, and of a thread's members (gateway.md, Lazy Request;
+gateway.md, Member lists).
 
-A list is shown to a session when it begins to watch it, and when it was resumed. Later, when a presence, a membership
-or the guild's permissions change, the list is arranged anew, at most once a second, and each watcher with a socket is
-sent those of its ranges that look different. Every update replaces whole ranges (`SYNC`); which look different is told
-by a digest of what was sent last.
+A member list is shown to a session when it begins to watch it, and when it was resumed. Later, when a presence, a
+membership or the guild's permissions change, the list is arranged anew, at most once a second, and each watcher with a
+socket is sent those of its ranges that look different. Every update replaces whole ranges (`SYNC`); which look
+different is told by a digest of what was sent last.
 """
 
 from __future__ import annotations
@@ -24,9 +25,9 @@ from chat.bus.bus import Bus, Event, GuildDeleted, GuildJoined, GuildLeft, Turn
 from chat.domain.guilds.member_lists import Group, MemberList, MemberListBuilder
 from chat.domain.presence.presences import Presences
 from chat.domain.standing.rosters import MEMBERS_PER_TURN, Rosters
+from chat.domain.standing.thread_access import ThreadLookup
 from chat.domain.standing.user_objects import partial_user
 from chat.errors import StorageUnavailable
-from chat.gateway.commands.visibility import may_see_viewers, open_room
 from chat.gateway.hub import Hub
 from chat.gateway.rooms import GuildRoom
 from chat.gateway.session import GatewaySession
@@ -34,6 +35,7 @@ from chat.gateway.subscriptions import ListKey, Subscriptions
 from chat.protocol.requests import MemberRange
 from chat.registries.events import EventName
 from chat.registries.guild_values import DisabledOperation
+from chat.registries.limits import THREAD_MEMBER_LIST_MEMBERS
 
 logger = structlog.get_logger(__name__)
 
@@ -42,7 +44,10 @@ UPDATE_SECONDS: Final = 1.0
 """A list is sent again no sooner after its last update."""
 
 LISTS_KEPT: Final = 16
-"""Arranged lists that are kept for whoever watches them next: about 1 MB each in a guild of 100,000."""
+"""Arranged lists that are kept for the next session to watch them: about 1 MB each in a guild of 100,000."""
+
+THREAD_MEMBERS_PER_TURN: Final = 100
+"""Members of a thread looked up before other tasks get a turn: about a millisecond."""
 
 
 @attrs.define(eq=False)
@@ -54,34 +59,34 @@ class _Shown:
     updated_at: float = float("-inf")
 
 
+@attrs.define(eq=False)
 class MemberListUpdates:
     """Sends member lists to those who watch them. Hears the bus."""
 
-    def __init__(
-        self, hub: Hub, subscriptions: Subscriptions, presences: Presences, rosters: Rosters, bus: Bus
-    ) -> None:
-        self._hub = hub
-        self._subscriptions = subscriptions
-        self._presences = presences
-        self._rosters = rosters
-        self._shown: dict[ListKey, _Shown] = {}
-        self._due: list[tuple[float, ListKey]] = []
-        self._stale: set[ListKey] = set()
-        self._wake = trio.Event()
-        self._arranged: OrderedDict[ListKey, MemberList] = OrderedDict()
-        """Lists as they are now, of those that are watched; what makes one stale takes it out."""
-        self._changes = 0
-        subscriptions.on_guild_changed.append(self._guild_changed)
-        subscriptions.on_list_left.append(self._list_left)
+    _hub: Hub
+    _subscriptions: Subscriptions
+    _presences: Presences
+    _rosters: Rosters
+    _bus: Bus
+    _shown: dict[ListKey, _Shown] = attrs.field(factory=dict, init=False)
+    _due: list[tuple[float, ListKey]] = attrs.field(factory=list, init=False)
+    _stale: set[ListKey] = attrs.field(factory=set, init=False)
+    _wake: trio.Event = attrs.field(factory=trio.Event, init=False)
+    _arranged: OrderedDict[ListKey, MemberList] = attrs.field(factory=OrderedDict, init=False)
+    """Lists as they are now, of those that are watched; what makes one stale takes it out."""
+    _changes: int = attrs.field(default=0, init=False)
+
+    def __attrs_post_init__(self) -> None:
+        self._subscriptions.on_guild_changed.append(self._guild_changed)
+        self._subscriptions.on_list_left.append(self._list_left)
+        bus = self._bus
         bus.subscribe_events((EventName.PRESENCE_UPDATE,), self._presence_changed, Turn.DELIVERY)
         bus.subscribe_events((EventName.GUILD_MEMBER_UPDATE,), self._member_changed, Turn.DELIVERY)
         bus.subscribe(GuildJoined, self._members_changed, Turn.DELIVERY)
         bus.subscribe(GuildLeft, self._members_changed, Turn.DELIVERY)
         bus.subscribe(GuildDeleted, self._members_changed, Turn.DELIVERY)
 
-    # What makes a list stale
-
-    # Presences and memberships change lists; permissions are told of by the subscriptions.
+    # What makes a list stale: presences and memberships; permissions are told of by the subscriptions.
 
     def _presence_changed(self, event: Event) -> None:
         match event.audience:
@@ -141,7 +146,7 @@ class MemberListUpdates:
         if room is None or not self._subscriptions.list_watchers(key):
             return
         if room.state.guild.disabled_operations & MEMBER_LIST_UPDATES:
-            self._shown.pop(key, None)  # whoever watches then is shown everything once it is switched on again
+            self._shown.pop(key, None)  # watchers are shown everything once it is switched on again
             return
         shown = self._shown.setdefault(key, _Shown())
         shown.updated_at = trio.current_time()
@@ -188,8 +193,8 @@ class MemberListUpdates:
         """Sessions that may no longer know who sees the channel watch it no longer."""
         guild_id, channel_id = key
         for session in tuple(self._subscriptions.list_watchers(key)):
-            room = open_room(self._hub, session, guild_id)
-            if room is None or not may_see_viewers(room, session, channel_id):
+            room = self._hub.open_room(session, guild_id)
+            if room is None or not room.shows_viewers_to(session, channel_id):
                 self._subscriptions.leave_list(session, key)
 
     async def _arrange(self, room: GuildRoom, key: ListKey) -> MemberList:
@@ -251,3 +256,71 @@ def _payload(key: ListKey, member_list: MemberList, ops: list[bytes]) -> dict[st
 
 def _digest(data: bytes) -> bytes:
     return hashlib.blake2b(data, digest_size=16).digest()
+
+
+@attrs.define(eq=False)
+class ThreadMemberLists:
+    """Sends lists of thread members to those who watch them. Hears the bus.
+
+    A list is shown whole to a session when it begins to watch it, and when it was resumed; later, at most once a
+    second, when an account came into the thread or left it.
+    """
+
+    _hub: Hub
+    _subscriptions: Subscriptions
+    _threads: ThreadLookup
+    _presences: Presences
+    _bus: Bus
+    _stale: dict[tuple[int, int], None] = attrs.field(factory=dict, init=False)
+    _wake: trio.Event = attrs.field(factory=trio.Event, init=False)
+
+    def __attrs_post_init__(self) -> None:
+        self._bus.subscribe_events((EventName.THREAD_MEMBERS_UPDATE,), self._members_changed, Turn.DELIVERY)
+
+    def _members_changed(self, event: Event) -> None:
+        if isinstance(event.data, dict):
+            self._note(int(event.data["guild_id"]), int(event.data["id"]))
+
+    def _note(self, guild_id: int, thread_id: int) -> None:
+        if self._subscriptions.thread_watchers(guild_id, thread_id):
+            self._stale[guild_id, thread_id] = None
+            self._wake.set()
+
+    async def run(self) -> None:
+        """Send lists that changed, until cancelled."""
+        while True:
+            self._wake = trio.Event()
+            stale, self._stale = self._stale, {}
+            for guild_id, thread_id in stale:
+                for session in self._subscriptions.thread_watchers(guild_id, thread_id):
+                    try:
+                        await self.show(session, guild_id, thread_id)
+                    except StorageUnavailable:
+                        logger.warning("thread members not updated: the store is unavailable", thread_id=thread_id)
+                    except Exception:  # a defect met by one list; raised from here it would end every session
+                        logger.exception("thread members not updated", thread_id=thread_id)
+            await self._wake.wait()
+            await trio.sleep(UPDATE_SECONDS)
+
+    async def show(self, session: GatewaySession, guild_id: int, thread_id: int) -> None:
+        """Send a session the members of a thread that it sees; nothing where it does not.
+
+        Raises StorageUnavailable.
+        """
+        members: list[dict[str, Any]] = []
+        after: int | None = 0
+        while after is not None and len(members) < THREAD_MEMBER_LIST_MEMBERS:
+            room = self._hub.open_room(session, guild_id)
+            if room is None or not session.threads:
+                return
+            page = self._threads.members_shown(room.state, session.user_id, thread_id, after, THREAD_MEMBERS_PER_TURN)
+            if page is None:
+                return
+            members += ({**entry, "presence": self._presence(entry)} for entry in page)
+            after = int(page[-1]["user_id"]) if len(page) == THREAD_MEMBERS_PER_TURN else None
+            await trio.lowlevel.checkpoint()
+        data = {"guild_id": str(guild_id), "thread_id": str(thread_id), "members": members}
+        self._hub.send((session,), EventName.THREAD_MEMBER_LIST_UPDATE, data)
+
+    def _presence(self, entry: dict[str, Any]) -> dict[str, Any]:
+        return self._presences.presence_object(int(entry["user_id"]))

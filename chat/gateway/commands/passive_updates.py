@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+import attrs
 import trio
 
 from chat.bus.audience import ToChannel
@@ -24,19 +25,22 @@ ACCOUNTS_PER_TURN: Final = 512
 """Accounts judged before other tasks get a turn."""
 
 
+@attrs.define(eq=False)
 class PassiveUpdates:
     """Tells passive sessions where messages were written, and who is in voice. Hears the bus."""
 
-    def __init__(self, hub: Hub, bus: Bus, voice_states: VoiceStates) -> None:
-        self._hub = hub
-        self._voice_states = voice_states
-        self._written: dict[int, set[int]] = {}
-        """Since the last round: for each large guild the channels with a new message."""
-        self._spoken: set[int] = set()
-        """Since the last round: the large guilds where somebody joined, changed or left voice."""
-        self._something = trio.Event()
-        bus.subscribe_events((EventName.MESSAGE_CREATE,), self._message_written, Turn.DELIVERY)
-        bus.subscribe_events((EventName.VOICE_STATE_UPDATE,), self._voice_changed, Turn.DELIVERY)
+    _hub: Hub
+    _bus: Bus
+    _voice_states: VoiceStates
+    _written: dict[int, set[int]] = attrs.field(factory=dict, init=False)
+    """Since the last round: for each large guild the channels with a new message."""
+    _spoken: set[int] = attrs.field(factory=set, init=False)
+    """Since the last round: the large guilds where an account joined, changed or left voice."""
+    _something: trio.Event = attrs.field(factory=trio.Event, init=False)
+
+    def __attrs_post_init__(self) -> None:
+        self._bus.subscribe_events((EventName.MESSAGE_CREATE,), self._message_written, Turn.DELIVERY)
+        self._bus.subscribe_events((EventName.VOICE_STATE_UPDATE,), self._voice_changed, Turn.DELIVERY)
 
     def _message_written(self, event: Event) -> None:
         match event.audience:

@@ -1,8 +1,9 @@
 """Voice State Update and Voice Signal (gateway.md, Voice State Update).
 
-The first two voice commands of a second are applied at once. Whatever comes faster waits in a queue, of which one is
+The first two voice commands of a second are applied at once. What comes faster waits in a queue, of which one is
 applied every 500 ms; the order is kept, so nothing overtakes a command that waits. To enter a call takes time, for it
-may have to be started: that goes through the queue too, without its pause.
+may have to be started: that goes through the queue too, without its pause. Why a command failed is told as a code,
+neither numbered nor replayed (gateway.md, Gateway Error).
 """
 
 from __future__ import annotations
@@ -11,15 +12,16 @@ import collections
 from collections.abc import Awaitable, Callable
 from typing import Any, Final
 
+import attrs
+import orjson
 import trio
 
 from chat.domain.presence.voice_states import VoiceCaller, VoiceRefusal, VoiceStates, enters_call
 from chat.gateway.commands.budgets import SocketWork
-from chat.gateway.commands.errors import send_error
 from chat.gateway.session import GatewaySession
 from chat.protocol.voice import VoiceStateCommand, parse_voice_state
 from chat.registries.limits import VOICE_QUEUE_COMMANDS, VOICE_QUEUE_DRAIN_MS
-from chat.registries.opcodes import GatewayErrorCode
+from chat.registries.opcodes import GatewayErrorCode, Opcode
 
 DRAIN_SECONDS: Final = VOICE_QUEUE_DRAIN_MS / 1000
 
@@ -27,15 +29,20 @@ PrepareCall = Callable[[VoiceCaller, int], Awaitable[VoiceRefusal | None]]
 """Makes sure that there is a call in a conversation that a session may enter, or says why it may not."""
 
 
+_MESSAGES: Final = {
+    GatewayErrorCode.VOICE_P2P_CONSENT_REQUIRED: "Peer-to-peer voice needs your consent.",
+    GatewayErrorCode.VOICE_P2P_UNAVAILABLE: "There is no peer-to-peer voice here.",
+    GatewayErrorCode.VOICE_CHANNEL_FULL: "This voice channel has no room left.",
+}
+
+
+@attrs.define(eq=False)
 class VoiceCommands:
     """Carries out opcode 4. `start_soon` runs a task beside the sockets; without `prepare_call` there are no calls."""
 
-    def __init__(
-        self, voice_states: VoiceStates, start_soon: Callable[..., None], prepare_call: PrepareCall | None = None
-    ) -> None:
-        self._voice_states = voice_states
-        self._start_soon = start_soon
-        self._prepare_call = prepare_call
+    _voice_states: VoiceStates
+    _start_soon: Callable[..., None]
+    _prepare_call: PrepareCall | None = None
 
     def handle(self, session: GatewaySession, work: SocketWork, d: Any) -> None:
         """Apply the command, or let it wait; beyond the queue's limit it is dropped."""
@@ -94,3 +101,10 @@ def _caller(session: GatewaySession) -> VoiceCaller:
 def refuse_signal(session: GatewaySession) -> None:
     """Voice Signal: no channel has peer-to-peer voice."""
     send_error(session, GatewayErrorCode.VOICE_P2P_UNAVAILABLE)
+
+
+def send_error(session: GatewaySession, code: GatewayErrorCode) -> None:
+    """Tell the socket that holds the session, if there is one."""
+    if session.receiver is not None:
+        d = {"code": code, "message": _MESSAGES[code]}
+        session.receiver.send_payload(orjson.dumps({"op": Opcode.GATEWAY_ERROR, "d": d}))

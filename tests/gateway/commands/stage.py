@@ -15,6 +15,7 @@ from chat.bus.bus import Event, GuildStateChanged
 from chat.domain.presence.presences import Presences, SessionPresence
 from chat.domain.presence.voice_states import VoiceStates
 from chat.domain.standing.rosters import Rosters
+from chat.domain.standing.thread_access import ThreadLookup
 from chat.domain.standing.user_objects import find_partial_user, partial_user
 from chat.gateway.commands.handler import CommandHandler
 from chat.gateway.fanout import Fanout
@@ -111,7 +112,9 @@ class Stage:
         self.table = SessionTable()
         self.fanout = Fanout()
         self.subscriptions = Subscriptions()
-        guild_payloads = GuildPayloads(world.guild_states, self.presences, self.voice_states)
+        guild_payloads = GuildPayloads(
+            world.guild_states, self.presences, self.voice_states, ThreadLookup(world.database)
+        )
         self.hub = Hub(
             world.guild_states,
             self.presences,
@@ -122,9 +125,9 @@ class Stage:
             guild_payloads,
         )
         self.commands = CommandHandler(
-            self.hub,
-            self.subscriptions,
-            guild_payloads,
+            hub=self.hub,
+            subscriptions=self.subscriptions,
+            guild_payloads=guild_payloads,
             bus=world.bus,
             presences=self.presences,
             voice_states=self.voice_states,

@@ -1,0 +1,201 @@
+"""What a session asks and is told: Request Guild Members, in chunks of at most 1,000, counts of guilds and of channels,
+forum unreads (gateway.md, Request Guild Members; gateway.md, Requests for counts; gateway.md, Request Forum Unreads).
+
+What a session may not know of is left out of the answer.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Sequence
+from typing import Any, Final
+
+import attrs
+import trio
+
+from chat.domain.guilds.member_lists import ChannelViewers
+from chat.domain.presence.presences import Presences
+from chat.domain.standing.guild_states import GuildState
+from chat.domain.standing.rosters import MEMBERS_PER_TURN, Roster, Rosters
+from chat.domain.standing.thread_access import ThreadLookup
+from chat.domain.standing.user_objects import partial_user
+from chat.gateway.commands.budgets import FullListWindows, SocketWork
+from chat.gateway.hub import Hub
+from chat.gateway.rooms import GuildRoom
+from chat.gateway.session import GatewaySession
+from chat.protocol.requests import (
+    ChannelMemberCountsRequest,
+    ForumUnreadsRequest,
+    GuildCountsRequest,
+    MemberRequest,
+    parse_forum_unreads,
+)
+from chat.registries.close_codes import UNKNOWN_OPCODE, Close
+from chat.registries.events import EventName
+from chat.registries.limits import FORUM_UNREAD_COUNT_MAXIMUM, MEMBERS_CHUNK_MEMBERS
+from chat.registries.opcodes import Opcode
+from chat.registries.permissions import MEMBER_REQUEST_PERMISSIONS
+from chat.store.database import Database
+from chat.store.guilds import member_search
+
+PAUSE_BYTES: Final = 1_048_576
+"""The next chunk waits while the socket has more than this unsent."""
+
+
+@attrs.define(eq=False)
+class RequestCommands:
+    """Answers opcodes 8, 15, 16 and 28."""
+
+    _hub: Hub
+    _presences: Presences
+    _rosters: Rosters
+    _database: Database
+    _threads: ThreadLookup
+    full_lists: FullListWindows = attrs.field(factory=FullListWindows, init=False)
+
+    # Members
+
+    async def send_members(self, session: GatewaySession, request: MemberRequest) -> None:
+        """Send the members that the request finds in each of its guilds.
+
+        A guild that the session is not in, or may not list, is passed over. Raises StorageUnavailable.
+        """
+        for guild_id in request.guild_ids:
+            room = self._hub.open_room(session, guild_id)
+            if room is None or (request.whole_list and not self._may_list(session, room.state, request)):
+                continue
+            user_ids = await self._found(guild_id, request)
+            chunks = [
+                user_ids[start : start + MEMBERS_CHUNK_MEMBERS]
+                for start in range(0, len(user_ids), MEMBERS_CHUNK_MEMBERS)
+            ] or [[]]
+            for index, chunk in enumerate(chunks):
+                data = await self._chunk(room.state, chunk, request)
+                if self._hub.open_room(session, guild_id) is not room:
+                    break
+                data["chunk_index"], data["chunk_count"] = index, len(chunks)
+                self._hub.send((session,), EventName.GUILD_MEMBERS_CHUNK, data)
+                if session.receiver is not None:
+                    await session.receiver.drained(PAUSE_BYTES)
+
+    def _may_list(self, session: GatewaySession, state: GuildState, request: MemberRequest) -> bool:
+        """The full list rule: a user needs three permissions, a bot gets one list of a guild in 30 s."""
+        if not session.bot:
+            held = state.permissions(session.user_id)
+            return held & MEMBER_REQUEST_PERMISSIONS == MEMBER_REQUEST_PERMISSIONS
+        seconds = self.full_lists.seconds_to_wait(session.user_id, state.id)
+        if not seconds:
+            return True
+        meta = _with_nonce({"guild_id": str(state.id)}, request.nonce)
+        data = {"opcode": Opcode.REQUEST_GUILD_MEMBERS, "retry_after": round(seconds, 3), "meta": meta}
+        self._hub.send((session,), EventName.RATE_LIMITED, data)
+        return False
+
+    async def _found(self, guild_id: int, request: MemberRequest) -> list[int]:
+        if request.user_ids:
+            return list(request.user_ids)
+        roster = await self._rosters.get(guild_id)
+        if request.whole_list:
+            return roster.user_ids()
+        return await roster.search(request.query, request.limit)
+
+    async def _chunk(self, state: GuildState, user_ids: Sequence[int], request: MemberRequest) -> dict[str, Any]:
+        def read(connection: sqlite3.Connection) -> list[dict[str, Any]]:
+            found = member_search.with_accounts(connection, state.id, user_ids)
+            return [state.member_object(member, partial_user(account)) for member, account in found]
+
+        members = await self._database.read(read)
+        data: dict[str, Any] = {"guild_id": str(state.id), "members": members}
+        if request.presences:
+            users = [member["user"] for member in members]
+            data["presences"] = [
+                self._presences.presence_object(int(user["id"]), guild_id=state.id, user=user)
+                for user in users
+                if self._presences.is_online(int(user["id"]))
+            ]
+        return _with_nonce(data, request.nonce)
+
+    # Counts
+
+    async def count_guilds(self, session: GatewaySession, request: GuildCountsRequest) -> None:
+        """How many members the guilds have, and how many of them are online."""
+        rooms = (self._hub.open_room(session, guild_id) for guild_id in request.guild_ids)
+        counts = [
+            {
+                "guild_id": str(room.guild_id),
+                "member_count": room.state.member_count,
+                "online_count": self._presences.online_count(room.guild_id),
+            }
+            for room in rooms
+            if room is not None
+        ]
+        data = _with_nonce({"counts": counts}, request.nonce)
+        self._hub.send((session,), EventName.GUILD_COUNTS_UPDATE, data)
+        await trio.lowlevel.checkpoint()
+
+    async def count_channel_members(self, session: GatewaySession, request: ChannelMemberCountsRequest) -> None:
+        """How many members see each channel, and how many of them are online.
+
+        Raises StorageUnavailable.
+        """
+        room = self._hub.open_room(session, request.guild_id)
+        counts = []
+        if room is not None:
+            roster = await self._rosters.get(request.guild_id)
+            counts = [
+                await self._count(room, channel_id, roster)
+                for channel_id in request.channel_ids
+                if room.shows_viewers_to(session, channel_id)
+            ]
+        data = _with_nonce({"counts": counts}, request.nonce)
+        self._hub.send((session,), EventName.CHANNEL_MEMBER_COUNTS_UPDATE, data)
+
+    async def _count(self, room: GuildRoom, channel_id: int, roster: Roster) -> dict[str, Any]:
+        viewers = ChannelViewers(room.state, channel_id)
+        members = online = 0
+        for position, member in enumerate(roster, start=1):
+            if viewers.include(member.user_id, member.role_ids):
+                members += 1
+                online += self._presences.is_online(member.user_id)
+            if position % MEMBERS_PER_TURN == 0:
+                await trio.lowlevel.checkpoint()
+        return {
+            "guild_id": str(room.guild_id),
+            "channel_id": str(channel_id),
+            "member_count": members,
+            "online_count": online,
+        }
+
+    # Forum unreads
+
+    def count_forum_unreads(self, session: GatewaySession, work: SocketWork, d: Any) -> Close | None:
+        """Without thread access, or with anything but an object, the opcode counts as unknown; beyond the budget it is
+        dropped."""
+        if not session.threads or type(d) is not dict:
+            return UNKNOWN_OPCODE
+        request = parse_forum_unreads(d)
+        if request is not None and work.forum_unreads.spend():
+            self._send_unreads(session, request)
+        return None
+
+    def _send_unreads(self, session: GatewaySession, request: ForumUnreadsRequest) -> None:
+        room = self._hub.open_room(session, request.guild_id)
+        if room is None or not room.state.can_view(session.user_id, request.channel_id):
+            return
+        wanted = dict(request.threads)
+        counts = self._threads.unread(
+            room.state, session.user_id, request.channel_id, wanted, FORUM_UNREAD_COUNT_MAXIMUM
+        )
+        threads = [
+            {
+                "thread_id": str(thread_id),
+                **({"count": counts[thread_id]} if thread_id in counts else {"missing": True}),
+            }
+            for thread_id in wanted
+        ]
+        data = {"guild_id": str(request.guild_id), "channel_id": str(request.channel_id), "threads": threads}
+        self._hub.send((session,), EventName.FORUM_UNREADS, data)
+
+
+def _with_nonce(data: dict[str, Any], nonce: str | None) -> dict[str, Any]:
+    return data if nonce is None else {**data, "nonce": nonce}
