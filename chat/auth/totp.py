@@ -2,7 +2,7 @@
 to each side (signing_in.md, TOTP).
 
 The secret comes from the client, in Base32; the server makes none. Nothing here keeps anything: that no code counts
-twice is for whoever calls (`chat.domain.signing_in.second_factors`).
+twice is for whoever calls (`chat.domain.signing_in.sudo`).
 """
 
 from __future__ import annotations

@@ -25,7 +25,7 @@ def pending(data: Path, as_json: bool) -> None:
     The longest waiting comes first.
     """
     from chat.cli.administration import account_fields, administer
-    from chat.domain.signing_in.pending_registrations import PendingRegistrations
+    from chat.domain.signing_in.registration import PendingRegistrations
 
     async def command(instance: Instance) -> list[dict[str, object]]:
         waiting = await PendingRegistrations(instance.database, instance.clock).waiting()
@@ -60,7 +60,7 @@ def reject(data: Path, name: str, as_json: bool) -> None:
 
 def _decide(data: Path, name: str, *, approved: bool, as_json: bool) -> None:
     from chat.cli.administration import account_fields, administer
-    from chat.domain.signing_in.pending_registrations import PendingRegistrations
+    from chat.domain.signing_in.registration import PendingRegistrations
     from chat.errors import OperatorError
 
     async def command(instance: Instance) -> Account:

@@ -12,7 +12,7 @@ import pytest
 import trio
 from trio.testing import MockClock
 
-from chat.domain.signing_in.mail_bounces import MailBounces
+from chat.domain.signing_in.email_addresses import MailBounces
 from chat.store.accounts import accounts
 from chat.store.connections import connect
 from chat.store.migrations import MIGRATIONS, migrate

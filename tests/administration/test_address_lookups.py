@@ -10,7 +10,7 @@ import pytest
 import trio
 from trio.testing import MockClock
 
-from chat.domain.signing_in import address_lookups
+from chat.domain.signing_in import client_info
 from chat.testing.rest_client import RestClient
 from chat.testing.server import ChatServer
 from chat.testing.world import World
@@ -230,7 +230,7 @@ async def test_a_page_of_accounts_waits_for_all_look_ups_together(
     users = (await ask.world.admin.rest.get(f"/v1/admin/users?{query}")).expect(200)["users"]
     assert len(users) == 100
     assert {user["last_active_ip_reverse"] for user in users} == {None}
-    assert trio.current_time() - before <= address_lookups.WAITING_SECONDS + 0.1
+    assert trio.current_time() - before <= client_info.WAITING_SECONDS + 0.1
     # What has been found out in the meantime, if only that nobody answers, is known the next time.
     asked = set(name_server.asked)
     assert len(asked) >= 16

@@ -13,8 +13,7 @@ from pathlib import Path
 import pytest
 
 from chat.auth.keys import Keys
-from chat.domain.signing_in.backup_codes import KEY_PURPOSE
-from chat.domain.signing_in.totp_secrets import sealed_secret
+from chat.domain.signing_in.mfa_codes import SEALED_BACKUP_CODES, sealed_secret
 from chat.snowflake import snowflake_at
 from chat.store.connections import connect
 from chat.store.data_directory import DataDirectory
@@ -186,7 +185,7 @@ def test_a_key_that_is_missing_or_opens_nothing(run: Run, used: Path) -> None:
         for position in range(2):
             connection.execute(
                 "INSERT INTO backup_codes (user_id, position, sealed_code) VALUES (?, ?, ?)",
-                (ALICE, position, keys.seal(KEY_PURPOSE, b"abcd-efgh", str(ALICE).encode())),
+                (ALICE, position, keys.seal(SEALED_BACKUP_CODES, b"abcd-efgh", str(ALICE).encode())),
             )
     assert run("check", "--data", used).status == 0
     key = DataDirectory(used).key_file

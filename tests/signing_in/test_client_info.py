@@ -6,9 +6,8 @@ import time
 
 import pytest
 
-from chat.domain.signing_in.client_info import client_info, masked_address
+from chat.domain.signing_in.client_info import NO_AGENT, UserAgents, agent_of, client_info, masked_address
 from chat.domain.signing_in.geolocation import Place
-from chat.domain.signing_in.user_agents import NO_AGENT, UserAgents, agent_of
 from chat.store.signing_in.auth_sessions import AuthSession
 
 AGENTS = [

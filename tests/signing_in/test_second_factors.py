@@ -17,9 +17,7 @@ from hypothesis import strategies as st
 
 from chat.auth.keys import Keys
 from chat.auth.totp import STEP_MS
-from chat.domain.signing_in.backup_codes import CODES, BackupCodes, significant
-from chat.domain.signing_in.mfa_codes import MfaCodes
-from chat.domain.signing_in.totp_secrets import opened_secret, sealed_secret
+from chat.domain.signing_in.mfa_codes import CODES, BackupCodes, MfaCodes, opened_secret, sealed_secret, significant
 from chat.store.accounts import accounts
 from chat.store.accounts.accounts import Account
 from chat.store.database import connect

@@ -11,7 +11,6 @@ from chat.domain.administration.assemble import AdministrationArea
 from chat.domain.policy.readiness import Hindrance, Readiness
 from chat.domain.signing_in.assemble import SigningInArea
 from chat.domain.signing_in.geolocation import NOWHERE
-from chat.domain.signing_in.place_objects import own_place
 
 routes = Routes()
 
@@ -30,7 +29,7 @@ async def locate_caller(request: Request, signing_in: SigningInArea) -> object:
     of countries with rules for age.
     """
     places = await signing_in.address_lookups.places([request.address])
-    return own_place(places.get(request.address, NOWHERE))
+    return places.get(request.address, NOWHERE).as_own()
 
 
 @routes.operation("GET", "/_health", policy=Policy.NONE, answers={200: HEALTH, 503: HINDERED})

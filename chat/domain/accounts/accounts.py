@@ -19,7 +19,7 @@ from chat.domain.policy.profiles import KEEP_TAG, ProfileRules, TagChange, marke
 from chat.domain.policy.repeated_values import without_repeated
 from chat.domain.policy.usernames import Usernames
 from chat.domain.signing_in.address_wishes import AddressWish, AddressWishes, Move
-from chat.domain.signing_in.new_passwords import NewPasswords
+from chat.domain.signing_in.password_change import NewPasswords
 from chat.domain.signing_in.sudo import SudoMode, SudoProof
 from chat.domain.standing.factors import holder_of_factors
 from chat.domain.standing.user_objects import bearer_user, partial_user, private_user

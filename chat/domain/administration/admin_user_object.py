@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from chat.clock import iso_timestamp
-from chat.domain.signing_in.address_lookups import NOTHING_KNOWN, AddressFacts
+from chat.domain.signing_in.client_info import NOTHING_KNOWN, AddressFacts
 from chat.domain.standing.user_objects import authenticator_types
 from chat.registries.acls import ACLS
 from chat.store.accounts.account_deletions import AccountDeletion

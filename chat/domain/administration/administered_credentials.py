@@ -22,9 +22,9 @@ from chat.domain.administration.administered_accounts import (
     require_person,
 )
 from chat.domain.core import Core
-from chat.domain.signing_in.email_verification import EmailVerification
+from chat.domain.signing_in.email_addresses import EmailVerification
 from chat.domain.signing_in.passkeys import Passkeys, Removal, listed, remove
-from chat.domain.signing_in.password_recovery import PasswordRecovery
+from chat.domain.signing_in.recovery import PasswordRecovery
 from chat.errors import ApiError, FieldError, InvalidFormBody
 from chat.mail.mailer import MailKind
 from chat.registries.admin_actions import AdminAction

@@ -24,8 +24,7 @@ from chat.domain.administration.administration_objects import (
     change_log_entry,
 )
 from chat.domain.policy.account_history import EMAIL
-from chat.domain.signing_in.address_lookups import AddressFacts, AddressLookups
-from chat.domain.signing_in.user_agents import Agent, UserAgents
+from chat.domain.signing_in.client_info import AddressFacts, AddressLookups, Agent, UserAgents
 from chat.domain.standing.relationships import RelationshipType
 from chat.errors import ApiError
 from chat.registries.acls import Acl

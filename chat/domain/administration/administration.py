@@ -149,7 +149,7 @@ class Administration:
             )
             accounts.replace(connection, account)
             auth_sessions.end_of_user(connection, user_id, now)
-            # As in `chat.domain.signing_in.new_passwords`: nothing that was begun under the old password is left.
+            # As in `chat.domain.signing_in.password_change`: nothing that was begun under the old password is left.
             email_tokens.delete_of_user(connection, str(MailKind.PASSWORD_RESET), user_id)
             tickets.delete_of_user(connection, user_id)
             outside_changes.record(connection, CREDENTIALS_REVOKED, {"user_id": user_id}, now)

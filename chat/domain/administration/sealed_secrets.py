@@ -7,14 +7,14 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from chat.auth.keys import Keys
-from chat.domain.signing_in import backup_codes, totp_secrets
+from chat.domain.signing_in import mfa_codes
 from chat.domain.webhooks import webhooks
 from chat.mail import outbox
 from chat.store.administration import sealed_secrets
 
 PURPOSES: Final[Mapping[str, str]] = {
-    sealed_secrets.AUTHENTICATORS: totp_secrets.KEY_PURPOSE,
-    sealed_secrets.BACKUP_CODES: backup_codes.KEY_PURPOSE,
+    sealed_secrets.AUTHENTICATORS: mfa_codes.SEALED_TOTP_SECRET,
+    sealed_secrets.BACKUP_CODES: mfa_codes.SEALED_BACKUP_CODES,
     sealed_secrets.WEBHOOKS: webhooks.SEALED_FOR,
     sealed_secrets.MAILS: outbox.PURPOSE,
 }

@@ -19,8 +19,7 @@ from chat.domain.guilds.guild_images import GUILD_IMAGES, GuildImageChanges
 from chat.domain.guilds.guilds import normalised_name
 from chat.domain.policy.media_library import MediaLibrary
 from chat.domain.policy.repeated_values import without_repeated
-from chat.domain.signing_in.second_factors import SecondFactors
-from chat.domain.signing_in.sudo import SudoMode, SudoProof
+from chat.domain.signing_in.sudo import SecondFactors, SudoMode, SudoProof
 from chat.domain.standing.access import GuildAccess, require_seen
 from chat.domain.standing.audit_log import Actor, changes_between
 from chat.domain.standing.channel_names import RENAMED_TYPES, plain_name

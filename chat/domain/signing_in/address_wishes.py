@@ -16,9 +16,8 @@ import attrs
 from chat.domain.core import Core
 from chat.domain.policy import account_rules
 from chat.domain.policy.account_gates import present
-from chat.domain.signing_in.email_addresses import EmailAddresses
+from chat.domain.signing_in.email_addresses import EmailAddresses, EmailVerification
 from chat.domain.signing_in.email_change import EmailChanges
-from chat.domain.signing_in.email_verification import EmailVerification
 from chat.errors import ApiError, InvalidFormBody
 from chat.mail.mailer import Mailer
 from chat.store.accounts.accounts import Account, email_key
@@ -36,23 +35,15 @@ Move = Callable[[sqlite3.Connection, Account], Account]
 """In a unit of writing: the account with its new address, for the caller to write."""
 
 
+@attrs.define(kw_only=True, eq=False)
 class AddressWishes:
     """Judges wishes."""
 
-    def __init__(
-        self,
-        core: Core,
-        mailer: Mailer,
-        changes: EmailChanges,
-        addresses: EmailAddresses,
-        verification: EmailVerification,
-    ) -> None:
-        self._core = core
-        self._mailer = mailer
-        self._changes = changes
-        self._addresses = addresses
-        self._verification = verification
-        self._by_username = core.settings.sign_in == "username"
+    _core: Core
+    _mailer: Mailer
+    _changes: EmailChanges
+    _addresses: EmailAddresses
+    _verification: EmailVerification
 
     def checked(self, account: Account, wish: AddressWish, *, has_password: bool) -> Move | None:
         """What is to be done once the account has proved itself; None for the address that it has already.
@@ -62,7 +53,7 @@ class AddressWishes:
         :raises ApiError: EMAIL_UNAVAILABLE_ON_INSTANCE on a username instance, ACCESS_DENIED for a deleted account.
         :raises InvalidFormBody: at `email`, `email_token` or `password`.
         """
-        if self._by_username:
+        if self._core.settings.sign_in == "username":
             raise ApiError("EMAIL_UNAVAILABLE_ON_INSTANCE")
         if account.bot:  # a bot signs in with its token
             raise InvalidFormBody.at("email", "INVALID_FORMAT")

@@ -15,42 +15,27 @@ from chat.auth.webauthn_options import RelyingParty
 from chat.domain.core import Core
 from chat.domain.ground import Background
 from chat.domain.policy.assemble import PolicyArea
-from chat.domain.signing_in.address_lookups import AddressLookups
 from chat.domain.signing_in.address_wishes import AddressWishes
-from chat.domain.signing_in.authentication import Authentication
-from chat.domain.signing_in.backup_codes import BackupCodes
-from chat.domain.signing_in.email_addresses import EmailAddresses
+from chat.domain.signing_in.authentication import Authentication, LoginTickets
+from chat.domain.signing_in.client_info import AddressLookups, UserAgents
+from chat.domain.signing_in.email_addresses import EmailAddresses, EmailVerification, MailBounces
 from chat.domain.signing_in.email_change import EmailChanges
-from chat.domain.signing_in.email_replacement import EmailReplacements
-from chat.domain.signing_in.email_revert import EmailReverts
-from chat.domain.signing_in.email_verification import EmailVerification
 from chat.domain.signing_in.geolocation import Geolocation
-from chat.domain.signing_in.handoffs import Handoffs
+from chat.domain.signing_in.handoffs import Handoffs, PasskeyBridge
 from chat.domain.signing_in.ip_authorization import IpAuthorization
 from chat.domain.signing_in.login_completion import LoginCompletion
-from chat.domain.signing_in.login_tickets import LoginTickets
-from chat.domain.signing_in.mail_bounces import MailBounces
 from chat.domain.signing_in.mailed_codes import MailedCodes
-from chat.domain.signing_in.mfa_codes import MfaCodes
-from chat.domain.signing_in.new_passwords import NewPasswords
-from chat.domain.signing_in.passkey_assertions import PasskeyAssertions
-from chat.domain.signing_in.passkey_bridge import PasskeyBridge
+from chat.domain.signing_in.mfa_codes import BackupCodes, MfaCodes
+from chat.domain.signing_in.passkey_assertions import PasskeyAssertions, WebauthnChallenges
 from chat.domain.signing_in.passkeys import Passkeys
-from chat.domain.signing_in.password_change import PasswordChanges
-from chat.domain.signing_in.password_recovery import PasswordRecovery
-from chat.domain.signing_in.pending_registrations import PendingRegistrations
-from chat.domain.signing_in.recovery_kit import RecoveryKits
-from chat.domain.signing_in.registration import Registration
+from chat.domain.signing_in.password_change import NewPasswords, PasswordChanges
+from chat.domain.signing_in.recovery import EmailReverts, PasswordRecovery, RecoveryKits
+from chat.domain.signing_in.registration import PendingRegistrations, Registration
 from chat.domain.signing_in.reverse_dns import ReverseDns
-from chat.domain.signing_in.second_factors import SecondFactors
 from chat.domain.signing_in.sign_ins import SignIns
-from chat.domain.signing_in.single_sign_on import SingleSignOn
-from chat.domain.signing_in.sso_accounts import SsoAccounts
-from chat.domain.signing_in.sudo import SudoMode
+from chat.domain.signing_in.single_sign_on import SingleSignOn, SsoAccounts
+from chat.domain.signing_in.sudo import SecondFactors, SudoMode
 from chat.domain.signing_in.totp import Totp
-from chat.domain.signing_in.user_agents import UserAgents
-from chat.domain.signing_in.username_suggestions import UsernameSuggestions
-from chat.domain.signing_in.webauthn_challenges import WebauthnChallenges
 from chat.mail.mailer import Mailer
 
 if TYPE_CHECKING:
@@ -83,8 +68,8 @@ class SigningInArea:
     single_sign_on: SingleSignOn
     registration: Registration
     pending_registrations: PendingRegistrations
-    username_suggestions: UsernameSuggestions
     verification: EmailVerification
+    assertions: PasskeyAssertions
     factors: SecondFactors
     totp: Totp
     passkeys: Passkeys
@@ -94,7 +79,6 @@ class SigningInArea:
     password_recovery: PasswordRecovery
     password_changes: PasswordChanges
     email_changes: EmailChanges
-    email_replacements: EmailReplacements
     email_reverts: EmailReverts
     recovery_kits: RecoveryKits
 
@@ -104,95 +88,94 @@ class SigningInArea:
         return (self.sign_ins.run, *(() if self.outbox is None else (self.outbox.run,)))
 
 
+@attrs.frozen(kw_only=True)
+class _Proofs:
+    """By what accounts prove themselves."""
+
+    codes: MfaCodes
+    challenges: WebauthnChallenges
+    party: RelyingParty
+    assertions: PasskeyAssertions
+    factors: SecondFactors
+    sudo: SudoMode
+
+
 def assemble(core: Core, policy: PolicyArea, guesses: Guesses) -> SigningInArea:
     """Build the area."""
-    settings, clock, database = core.settings, core.clock, core.database
     outbox = _outbox(core)
-    mailer = Mailer(settings.mail.mode, clock, outbox)
+    mailer = Mailer(core.settings.mail.mode, core.clock, outbox)
     lookups, user_agents = _address_lookups(core), UserAgents(in_threads=core.in_threads)
-    backup_codes = BackupCodes(core.keys, core.chance)
-    codes = MfaCodes(clock, core.keys, backup_codes)
-    challenges = WebauthnChallenges(core=core)
-    party = RelyingParty.of(settings)
-    factors = SecondFactors(
-        database=database,
-        codes=codes,
-        assertions=PasskeyAssertions(core=core, challenges=challenges, party=party),
-        may_guess=guesses.may_guess_code,
-    )
-    sign_ins = SignIns(core, lookups=lookups, user_agents=user_agents)
-    sudo = SudoMode(
-        passwords=core.passwords,
-        factors=factors,
-        tokens=SudoTokens(core.keys, clock),
-        wait_to_guess=guesses.wait_to_guess_password,
-        is_freshly_proved=sign_ins.is_freshly_proved,
-    )
+    sign_ins = SignIns(core=core, lookups=lookups, user_agents=user_agents)
+    proofs = _proofs(core, guesses, sign_ins)
+    factors, sudo = proofs.factors, proofs.sudo
     verification = EmailVerification(core=core, mailer=mailer)
     tickets = LoginTickets(core=core, sign_ins=sign_ins)
-    ip_authorization = IpAuthorization(core, mailer=mailer, sign_ins=sign_ins)
-    authentication = Authentication(core, sign_ins=sign_ins, tickets=tickets, addresses=ip_authorization)
+    networks = IpAuthorization(core=core, mailer=mailer, sign_ins=sign_ins)
+    entry = Authentication(core=core, sign_ins=sign_ins, tickets=tickets, networks=networks)
     typed = TypedCodes(core.keys, core.chance)
     mailed = MailedCodes(core=core, codes=typed)
-    new_passwords = NewPasswords(core=core)
+    passwords = NewPasswords(core=core)
     addresses = EmailAddresses(core=core, mailer=mailer)
-    email_changes = EmailChanges(core, mailer=mailer, codes=mailed, addresses=addresses, sudo=sudo)
+    changes = EmailChanges(core=core, mailer=mailer, codes=mailed, addresses=addresses, sudo=sudo)
     return SigningInArea(
         address_lookups=lookups,
         user_agents=user_agents,
         outbox=outbox,
         mailer=mailer,
         sign_ins=sign_ins,
-        authentication=authentication,
-        login_completion=LoginCompletion(authentication=authentication, tickets=tickets, factors=factors, codes=codes),
-        passkey_bridge=PasskeyBridge(core=core, authentication=authentication, sign_ins=sign_ins, factors=factors),
-        handoffs=Handoffs(core=core, authentication=authentication, sign_ins=sign_ins),
-        ip_authorization=ip_authorization,
-        single_sign_on=_single_sign_on(core, policy, authentication, sign_ins, ip_authorization),
+        authentication=entry,
+        login_completion=LoginCompletion(
+            authentication=entry, tickets=tickets, factors=factors, assertions=proofs.assertions, codes=proofs.codes
+        ),
+        passkey_bridge=PasskeyBridge(core=core, authentication=entry, sign_ins=sign_ins, assertions=proofs.assertions),
+        handoffs=Handoffs(core=core, authentication=entry, sign_ins=sign_ins),
+        ip_authorization=networks,
+        single_sign_on=_single_sign_on(core, policy, entry, sign_ins, networks),
         registration=Registration(
-            core=core,
-            usernames=policy.usernames,
-            sign_ins=sign_ins,
-            verification=verification,
-            ip_authorization=ip_authorization,
+            core=core, usernames=policy.usernames, sign_ins=sign_ins, verification=verification, networks=networks
         ),
-        pending_registrations=PendingRegistrations(database, clock),
-        username_suggestions=UsernameSuggestions(core=core, usernames=policy.usernames),
+        pending_registrations=PendingRegistrations(core.database, core.clock),
         verification=verification,
+        assertions=proofs.assertions,
         factors=factors,
-        totp=Totp(
-            core=core,
-            backup_codes=backup_codes,
-            codes=codes,
-            factors=factors,
-            sudo=sudo,
-            verifies_addresses=lambda: verification.is_needed,
-        ),
-        passkeys=Passkeys(core=core, challenges=challenges, party=party, sudo=sudo),
+        totp=Totp(core=core, codes=proofs.codes, factors=factors, sudo=sudo, verification=verification),
+        passkeys=Passkeys(core=core, challenges=proofs.challenges, party=proofs.party, sudo=sudo),
         sudo=sudo,
-        new_passwords=new_passwords,
+        new_passwords=passwords,
         address_wishes=AddressWishes(
-            core, mailer=mailer, changes=email_changes, addresses=addresses, verification=verification
+            core=core, mailer=mailer, changes=changes, addresses=addresses, verification=verification
         ),
-        password_recovery=PasswordRecovery(
-            core=core, mailer=mailer, authentication=authentication, new_passwords=new_passwords
-        ),
+        password_recovery=PasswordRecovery(core=core, mailer=mailer, authentication=entry, new_passwords=passwords),
         password_changes=PasswordChanges(
             core=core,
             mailer=mailer,
             codes=mailed,
             factors=factors,
             sudo=sudo,
-            authentication=authentication,
-            new_passwords=new_passwords,
+            authentication=entry,
+            new_passwords=passwords,
         ),
-        email_changes=email_changes,
-        email_replacements=EmailReplacements(core=core, codes=mailed, addresses=addresses, sudo=sudo),
-        email_reverts=EmailReverts(core=core, authentication=authentication, new_passwords=new_passwords),
-        recovery_kits=RecoveryKits(
-            core, codes=typed, sudo=sudo, authentication=authentication, new_passwords=new_passwords
-        ),
+        email_changes=changes,
+        email_reverts=EmailReverts(core=core, authentication=entry, new_passwords=passwords),
+        recovery_kits=RecoveryKits(core=core, codes=typed, sudo=sudo, authentication=entry, new_passwords=passwords),
     )
+
+
+def _proofs(core: Core, guesses: Guesses, sign_ins: SignIns) -> _Proofs:
+    codes = MfaCodes(core.clock, core.keys, BackupCodes(core.keys, core.chance))
+    challenges, party = WebauthnChallenges(core=core), RelyingParty.of(core.settings)
+    assertions = PasskeyAssertions(core=core, challenges=challenges, party=party)
+    factors = SecondFactors(
+        database=core.database, codes=codes, assertions=assertions, may_guess=guesses.may_guess_code
+    )
+    sudo = SudoMode(
+        passwords=core.passwords,
+        factors=factors,
+        tokens=SudoTokens(core.keys, core.clock),
+        sign_ins=sign_ins,
+        wait_to_guess=guesses.wait_to_guess_password,
+    )
+    return _Proofs(codes=codes, challenges=challenges, party=party, assertions=assertions, factors=factors, sudo=sudo)
 
 
 def _single_sign_on(
@@ -200,14 +183,14 @@ def _single_sign_on(
     policy: PolicyArea,
     authentication: Authentication,
     sign_ins: SignIns,
-    ip_authorization: IpAuthorization,
+    networks: IpAuthorization,
 ) -> SingleSignOn:
     settings = core.settings
-    # Connections of its own: a provider that hangs takes none from anybody else.
+    # Connections of its own: a provider that hangs takes none from others.
     outgoing = OutgoingHttp(in_threads=core.in_threads)
     key = core.keys.of("single sign-on")
     connect = OpenIdConnect(settings.sso, settings.sso_redirect_uri, key, outgoing, core.clock)
-    newcomers = SsoAccounts(core=core, usernames=policy.usernames, sign_ins=sign_ins, addresses=ip_authorization)
+    newcomers = SsoAccounts(core=core, usernames=policy.usernames, sign_ins=sign_ins, networks=networks)
     return SingleSignOn(
         core=core,
         connect=connect if settings.sso.is_on else None,

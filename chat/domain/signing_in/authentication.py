@@ -1,7 +1,7 @@
 """Password login, logout, and what every way of signing in has in common (signing_in.md, Login).
 
-Whatever proves somebody to be the holder of an account (a password, a second factor, a passkey, a mailed link, a
-provider), the sign-in itself is made by `complete`, or by `proceed` where a second factor may still be asked for.
+Each way proves that the caller holds the account: a password, a second factor, a passkey, a mailed link, a provider.
+The sign-in itself is made by `Authentication.complete`, or by `proceed` where a second factor may still be asked for.
 """
 
 from __future__ import annotations
@@ -14,14 +14,16 @@ import attrs
 import structlog
 
 from chat.auth.principal import Principal
+from chat.auth.tokens import token_hash
 from chat.auth.turns import Asker
 from chat.domain.core import Core
 from chat.domain.signing_in.ip_authorization import IpAuthorization
-from chat.domain.signing_in.login_tickets import LoginTickets, MfaChallenge
-from chat.domain.signing_in.sign_ins import Client, SignIn, SignIns
+from chat.domain.signing_in.sign_ins import Client, SignIn, SignIns, Standing
 from chat.errors import ApiError, FieldError, InvalidFormBody
 from chat.store.accounts import accounts
 from chat.store.accounts.accounts import Account
+from chat.store.signing_in import tickets, webauthn_credentials
+from chat.store.signing_in.tickets import Ticket
 
 log: Final = structlog.get_logger("chat.accounts")
 
@@ -29,6 +31,11 @@ WRONG: Final = "INVALID_EMAIL_OR_PASSWORD"
 
 SHOWN_NOW: Final = -1
 """In the place of a moment: the one at which the sign-in is made."""
+
+TICKET_KIND: Final = "login"
+TICKET_LIFETIME_MS: Final = 5 * 60_000
+MOST_WRONG: Final = 5
+"""Wrong codes or assertions after which a ticket is gone (signing_in.md, Second step)."""
 
 Change = Callable[[sqlite3.Connection, Account], Account | ApiError]
 """What a way of signing in does in the unit of writing, before the sign-in: given the account as it is at that moment,
@@ -39,12 +46,116 @@ Then = Callable[[Account, Account], None]
 """After the commit, with the account before and after: what is to be published."""
 
 
-def _as_it_is(connection: sqlite3.Connection, account: Account) -> Account:
-    return account
+@attrs.frozen(kw_only=True)
+class Way:
+    """How the account is signed in."""
+
+    refused: ApiError
+    """What a deleted account gets."""
+    change: Change = lambda connection, account: account
+    then: Then = lambda before, after: None
+    address_is_proved: bool = False
+    """Whether the way makes IP authorisation superfluous: a mailed link, or a provider that answers for the person."""
+    invite_code: str | None = None
+    proved_at: int | None = SHOWN_NOW
+    """When a credential was shown, where that was not in this very request; None where none was shown at all."""
 
 
-def _nothing(before: Account, after: Account) -> None:
-    """Nobody needs to be told."""
+@attrs.frozen
+class MfaChallenge:
+    """The answer to a right password that is not enough (signing_in.md, Second step)."""
+
+    ticket: str = attrs.field(repr=False)
+    totp: bool
+    webauthn: bool
+
+    def answer(self) -> dict[str, Any]:
+        """The MFA challenge."""
+        methods = [method for method, allowed in (("totp", self.totp), ("webauthn", self.webauthn)) if allowed]
+        return {
+            "mfa": True,
+            "ticket": self.ticket,
+            "allowed_methods": methods,
+            "totp": self.totp,
+            "webauthn": self.webauthn,
+        }
+
+
+@attrs.define(kw_only=True, eq=False)
+class LoginTickets:
+    """Tickets of those who have proved the password and have yet to prove a second factor.
+
+    A ticket stands for the account as it was when the password was right. When the password changes after that, or the
+    holder closes the account, the ticket has timed out like one that was never given.
+    """
+
+    _core: Core
+    _sign_ins: SignIns
+
+    def secret(self) -> str:
+        """What the holder of a ticket is told; to be good once it is issued."""
+        return self._core.mint.secret()
+
+    def issue(
+        self, connection: sqlite3.Connection, account: Account, secret: str, invite_code: str | None
+    ) -> MfaChallenge | None:
+        """In a unit of writing: ask for the account's second factor; None where it needs none.
+
+        Passkeys are one if the account chose so (signing_in.md, Second step).
+        """
+        totp = account.totp_secret is not None
+        webauthn = account.passkey_second_factor and webauthn_credentials.is_one_listed(connection, account.id)
+        if not totp and not webauthn:
+            return None
+        body = {**Standing.of(account).as_members(), "invite_code": invite_code}
+        now = self._core.clock.now_ms()
+        ticket = Ticket(token_hash(secret), TICKET_KIND, account.id, body, now, now + TICKET_LIFETIME_MS)
+        tickets.insert(connection, ticket)
+        return MfaChallenge(secret, totp=totp, webauthn=webauthn)
+
+    def holder_of(self, secret: str) -> tuple[Ticket, Account]:
+        """The ticket and the account that it is for.
+
+        :raises InvalidFormBody: SESSION_TIMEOUT at `ticket`, for whatever reason it is not good.
+        :raises ApiError: as `SignIns.admitted`.
+        """
+        reader = self._core.database.reader
+        ticket = tickets.find(reader, TICKET_KIND, token_hash(secret), self._core.clock.now_ms())
+        account = None if ticket is None or ticket.user_id is None else accounts.by_id(reader, ticket.user_id)
+        if ticket is None or account is None:
+            raise timed_out()
+        self._require_unchanged(reader, ticket, account)
+        return ticket, account
+
+    def require(self, connection: sqlite3.Connection, ticket: Ticket, account: Account) -> None:
+        """In a unit of writing: check that the ticket is still good, for the account as it is now.
+
+        :raises ApiError: as `holder_of`.
+        """
+        if tickets.find(connection, TICKET_KIND, ticket.secret_hash, self._core.clock.now_ms()) is None:
+            raise timed_out()
+        self._require_unchanged(connection, ticket, account)
+
+    def use_up(self, connection: sqlite3.Connection, ticket: Ticket) -> None:
+        """In a unit of writing: the ticket signs in once."""
+        tickets.delete(connection, ticket.secret_hash)
+
+    def count_wrong(self, connection: sqlite3.Connection, ticket: Ticket) -> None:
+        """In a unit of writing: something else than the factor was shown; with the fifth the ticket is gone."""
+        tickets.count_attempt(connection, ticket.secret_hash, MOST_WRONG)
+
+    def _require_unchanged(self, connection: sqlite3.Connection, ticket: Ticket, account: Account) -> None:
+        standing = Standing.from_members(ticket.body)
+        if account.is_deleted or not standing.has_password_of(account):
+            raise timed_out()
+        self._sign_ins.admitted(connection, account)
+        if standing.was_closed_since(account):
+            raise timed_out()
+
+
+def timed_out() -> InvalidFormBody:
+    """What a ticket gets that is unknown, used, over or superseded."""
+    return InvalidFormBody.at("ticket", "SESSION_TIMEOUT")
 
 
 @attrs.frozen
@@ -62,21 +173,8 @@ class SignedIn:
 
 
 @attrs.frozen
-class _Way:
-    """How somebody signs in: the arguments of `complete` and `proceed`."""
-
-    refused: ApiError
-    change: Change
-    then: Then
-    address_is_proved: bool
-    invite_code: str | None
-    asks_factor: bool
-    proved_at: int | None
-
-
-@attrs.frozen
 class _Outcome:
-    """What a unit of writing came to. `waits` is told to a client whose address has to be authorised first."""
+    """What a unit of writing came to. `waits` is told to a client whose IP address has to be authorised first."""
 
     before: Account
     after: Account
@@ -84,39 +182,38 @@ class _Outcome:
     waits: ApiError | None = None
 
 
+@attrs.define(kw_only=True, eq=False)
 class Authentication:
     """Signs accounts in, and out."""
 
-    def __init__(self, core: Core, sign_ins: SignIns, tickets: LoginTickets, addresses: IpAuthorization) -> None:
-        self._core = core
-        self._sign_ins = sign_ins
-        self._tickets = tickets
-        self._addresses = addresses
-        self._by_username = core.settings.sign_in == "username"
+    _core: Core
+    _sign_ins: SignIns
+    _tickets: LoginTickets
+    _networks: IpAuthorization
 
     @property
     def login_field(self) -> str:
         """The member of the login body that names the account (signing_in.md, Login)."""
-        return "username" if self._by_username else "email"
+        return self._core.settings.sign_in
 
     def asker(self, login: str, address: str) -> Asker:
-        """Who wants to sign in by this name from this address, as far as can be told before anything is proved."""
+        """Who wants to sign in by this name from this IP address, as far as it shows before anything is proved."""
         found = self._find(self._core.database.reader, login)
-        return self._addresses.asker(None if found is None else found.id, address)
+        return self._networks.asker(None if found is None else found.id, address)
 
     async def login(
         self, login: str, password: str, client: Client, invite_code: str | None = None
     ) -> SignedIn | MfaChallenge:
-        """Sign in the account with this address, or on a username instance with this username.
+        """Sign in the account with this email address, or on a username instance with this username.
 
-        :raises InvalidFormBody: INVALID_EMAIL_OR_PASSWORD at both fields, whatever of the two is wrong.
+        :raises InvalidFormBody: INVALID_EMAIL_OR_PASSWORD at both fields, whichever is wrong.
         :raises ApiError: as `complete`; RATE_LIMITED.
         """
         found = self._find(self._core.database.reader, login)
         if found is not None and found.bot:
             raise ApiError("BOT_USER_AUTH_ENDPOINT_ACCESS_DENIED")
         known = None if found is None or found.is_deleted else found.password_hash
-        asker = self._addresses.asker(None if found is None else found.id, client.address)
+        asker = self._networks.asker(None if found is None else found.id, client.address)
         if not await self._core.passwords.verify(known, password, asker) or found is None or known is None:
             log.info("login refused", user_id=None if found is None else found.id, address=client.address)
             raise self._wrong()
@@ -129,65 +226,41 @@ class Authentication:
                 raise self._wrong()
             return attrs.evolve(account, password_hash=renewed)
 
-        return await self.proceed(found, client, refused=self._wrong(), change=change, invite_code=invite_code)
+        return await self.proceed(found, client, Way(refused=self._wrong(), change=change, invite_code=invite_code))
 
-    async def complete(
-        self,
-        account: Account,
-        client: Client,
-        *,
-        refused: ApiError,
-        change: Change = _as_it_is,
-        then: Then = _nothing,
-        address_is_proved: bool = False,
-        invite_code: str | None = None,
-        proved_at: int | None = SHOWN_NOW,
-    ) -> SignedIn:
-        """Sign in somebody who has proved all there is to prove: `change`, the sign-in and what follows, in one unit.
-
-        `refused` is what a deleted account gets. `address_is_proved` where the way itself makes IP authorisation
-        superfluous: a mailed link brought the person here, or a provider answers for them. `proved_at` is given where
-        a credential was not shown in this very request, and is None where none was shown at all.
+    async def complete(self, account: Account, client: Client, way: Way) -> SignedIn:
+        """Sign in a caller who has proved all there is to prove: the way's change, the sign-in and what follows, in one
+        unit.
 
         :raises ApiError: BOT_USER_AUTH_ENDPOINT_ACCESS_DENIED, ACCOUNT_SUSPENDED_TEMPORARILY,
             REGISTRATION_PENDING_APPROVAL, REGISTRATION_REJECTED: nothing is written. IP_AUTHORIZATION_REQUIRED: what
-            `change` did stands, and the sign-in waits for a mailed link to be followed.
+            the way's change did stands, and the sign-in waits for a mailed link to be followed.
         """
-        way = _Way(refused, change, then, address_is_proved, invite_code, asks_factor=False, proved_at=proved_at)
-        outcome = await self._sign_in(account, client, way)
+        outcome = await self._sign_in(account, client, way, asks_factor=False)
         if not isinstance(outcome, SignedIn):
             raise TypeError("no factor was asked for")
         return outcome
 
-    async def proceed(
-        self,
-        account: Account,
-        client: Client,
-        *,
-        refused: ApiError,
-        change: Change = _as_it_is,
-        then: Then = _nothing,
-        address_is_proved: bool = False,
-        invite_code: str | None = None,
-    ) -> SignedIn | MfaChallenge:
-        """As `complete`, for somebody who has proved a first factor only: an account that has a second one gets a
-        challenge instead, once `change` is written.
+    async def proceed(self, account: Account, client: Client, way: Way) -> SignedIn | MfaChallenge:
+        """As `complete`, for a caller who has proved a first factor only: an account that has a second one gets a
+        challenge instead, once the way's change is written.
 
         :raises ApiError: as `complete`.
         """
-        way = _Way(refused, change, then, address_is_proved, invite_code, asks_factor=True, proved_at=SHOWN_NOW)
-        return await self._sign_in(account, client, way)
+        return await self._sign_in(account, client, way, asks_factor=True)
 
     async def logout(self, principal: Principal) -> None:
         """End the sign-in that the request came with; a bot token has none, so nothing happens."""
         if principal.session_id_hash is not None:
             await self._sign_ins.end(principal.user_id, [principal.session_id_hash])
 
-    async def _sign_in(self, account: Account, client: Client, way: _Way) -> SignedIn | MfaChallenge:
+    async def _sign_in(
+        self, account: Account, client: Client, way: Way, *, asks_factor: bool
+    ) -> SignedIn | MfaChallenge:
         proved_at = self._sign_ins.now_ms() if way.proved_at == SHOWN_NOW else way.proved_at
         sign_in = self._sign_ins.new(account.id, client, proved_at=proved_at)
-        ticket = self._tickets.secret() if way.asks_factor else None
-        demand = None if way.address_is_proved else self._addresses.demand()
+        ticket = self._tickets.secret() if asks_factor else None
+        demand = None if way.address_is_proved else self._networks.demand()
 
         def unit(connection: sqlite3.Connection) -> _Outcome | ApiError:
             before = accounts.by_id(connection, account.id)
@@ -201,15 +274,15 @@ class Authentication:
             if after != before:
                 accounts.replace(connection, after)
             if way.address_is_proved:
-                self._addresses.remember(connection, after, client.address)
+                self._networks.remember(connection, after, client.address)
             if ticket is not None:
                 challenge = self._tickets.issue(connection, after, ticket, way.invite_code)
                 if challenge is not None:
                     return _Outcome(before, after, challenge=challenge)
-            if demand is not None and not self._addresses.is_authorized(connection, after, client.address):
-                waits = self._addresses.ask(connection, after, client, demand, way.invite_code)
+            if demand is not None and not self._networks.is_authorized(connection, after, client.address):
+                waits = self._networks.ask(connection, after, client, demand, way.invite_code)
                 return _Outcome(before, after, waits=waits)
-            self._addresses.remember(connection, after, client.address)
+            self._networks.remember(connection, after, client.address)
             return _Outcome(before, self._sign_ins.enter(connection, after, sign_in))
 
         def then(outcome: _Outcome | ApiError) -> None:
@@ -229,10 +302,14 @@ class Authentication:
         return SignedIn(outcome.after, sign_in, way.invite_code)
 
     def _find(self, connection: sqlite3.Connection, login: str) -> Account | None:
-        if not self._by_username:
+        if self.login_field == "email":
             return accounts.by_email_key(connection, login)
-        holders = sorted(accounts.by_username(connection, login), key=lambda account: account.bot)
-        return holders[0] if holders else None
+        return person_called(connection, login)
 
     def _wrong(self) -> InvalidFormBody:
         return InvalidFormBody([FieldError(self.login_field, WRONG), FieldError("password", WRONG)])
+
+
+def person_called(connection: sqlite3.Connection, username: str) -> Account | None:
+    """The account with this username; of a person's and a bot's the person's."""
+    return min(accounts.by_username(connection, username), key=lambda account: account.bot, default=None)

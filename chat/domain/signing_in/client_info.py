@@ -1,13 +1,173 @@
-"""What a sign-in tells of where it came from: the program, the system, the place, part of the address."""
+"""What is known of the client behind a sign-in: its program and system, the name and the place of its IP address
+(signing_in.md, Client information)."""
 
 from __future__ import annotations
 
 import ipaddress
-from typing import Any
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
 
-from chat.domain.signing_in.geolocation import Place
-from chat.domain.signing_in.user_agents import Agent
+import attrs
+import trio
+
+from chat.domain.signing_in.geolocation import NOWHERE, Geolocation, Place
+from chat.domain.signing_in.reverse_dns import ReverseDns
 from chat.store.signing_in.auth_sessions import AuthSession
+
+WAITING_SECONDS: Final = 2.5
+"""How long an answer may wait for look-ups, whatever the number of addresses in it."""
+
+USER_AGENT_CHARACTERS: Final = 512
+"""How much of the header is kept with a sign-in, and looked at."""
+
+_SYSTEMS: Final = {"Mac OS X": "macOS", "Chrome OS": "ChromeOS", "Other": None}
+"""What the rules call systems, where people say something else."""
+
+_PROGRAMS: Final = {"Mobile Safari": "Safari", "Other": None}
+_PROGRAM_KINDS: Final = (" Mobile iOS", " Mobile WebView", " Mobile", " iOS", " WebView")
+"""What the rules add to a program's name on a telephone, as in Chrome Mobile iOS."""
+
+_UNKNOWN_TO_THE_RULES: Final = (
+    ("python", "Python"),
+    ("node", "Node.js"),
+    ("undici", "Node.js"),
+)
+"""Part of what libraries for bots send, which are no browsers, and the program that it betrays."""
+
+_MOBILE_SYSTEMS: Final = frozenset({"iOS", "iPadOS", "Android"})
+
+
+@attrs.frozen
+class AddressFacts:
+    """What was found out about an address; None where nothing was."""
+
+    reverse: str | None = None
+    """Its name in DNS."""
+    location: str | None = None
+    """Where it is, in words."""
+
+
+NOTHING_KNOWN: Final = AddressFacts()
+
+
+@attrs.define(eq=False)
+class AddressLookups:
+    """Looks addresses up; either half may be missing on an instance. A look-up that fails, or takes too long, tells
+    nothing, and the caller goes on without."""
+
+    _reverse: ReverseDns | None = None
+    _geolocation: Geolocation | None = None
+
+    async def of_all(self, addresses: Iterable[str | None]) -> Findings:
+        """What can be found out about the addresses in a few seconds, all at once."""
+        wanted = [address for address in dict.fromkeys(addresses) if address]
+        names: dict[str, str] = {}
+        places: dict[str, Place] = {}
+        if wanted:
+            async with trio.open_nursery() as nursery:
+                if self._reverse is not None:
+                    nursery.start_soon(self._reverse.collect, wanted, names, WAITING_SECONDS)
+                if self._geolocation is not None:
+                    nursery.start_soon(self._geolocation.collect, wanted, places, WAITING_SECONDS)
+        return Findings(wanted, names, None if self._geolocation is None else places)
+
+    async def of(self, address: str | None) -> AddressFacts:
+        """What can be found out about an address."""
+        return (await self.of_all([address])).of(address)
+
+    async def places(self, addresses: Iterable[str | None]) -> Mapping[str, Place]:
+        """Where the addresses are, as far as the operator's file tells; no other service is asked."""
+        places: dict[str, Place] = {}
+        if self._geolocation is not None:
+            wanted = [address for address in dict.fromkeys(addresses) if address]
+            await self._geolocation.collect(wanted, places, WAITING_SECONDS)
+        return places
+
+
+@attrs.frozen
+class Findings:
+    """What was found out about several addresses."""
+
+    _asked: list[str]
+    _names: Mapping[str, str]
+    _places: Mapping[str, Place] | None
+    """None on an instance without a file to locate addresses with."""
+
+    def of(self, address: str | None) -> AddressFacts:
+        """What was found out about one of them."""
+        if address is None:
+            return NOTHING_KNOWN
+        place = NOWHERE if self._places is None else self._places.get(address, NOWHERE)
+        return AddressFacts(self._names.get(address), str(place) or None)
+
+    @property
+    def located_none(self) -> bool:
+        """Whether there is a file to locate addresses with and the look-up failed for each of them.
+
+        An address that the file does not know has been looked up; it has no place.
+        """
+        return self._places is not None and bool(self._asked) and not self._places
+
+
+@attrs.frozen
+class Agent:
+    """What a User-Agent header says; None where it says nothing."""
+
+    system: str | None = None
+    program: str | None = None
+    is_mobile: bool = False
+
+
+NO_AGENT: Final = Agent()
+
+
+class UserAgents:
+    """Reads User-Agent headers by the rules of uap-core; `in_threads` False reads on the loop's thread, for runs on
+    virtual time.
+
+    Headers are read when an answer shows them, so better rules need no migration. They are run by a matcher that takes
+    linear time whatever the header says (ua-parser-rs): any client may send anything there.
+    """
+
+    def __init__(self, *, in_threads: bool = True) -> None:
+        self._limiter = trio.CapacityLimiter(1) if in_threads else None
+
+    async def of_all(self, headers: Iterable[str | None]) -> Mapping[str | None, Agent]:
+        """What each of the headers says; None, the header that was not sent, says nothing."""
+        wanted = [header for header in dict.fromkeys(headers) if header]
+        if not wanted or self._limiter is None:
+            return _read_all(wanted)
+        # The first one takes a sixth of a second, for the rules; each further one a fraction of a millisecond.
+        return await trio.to_thread.run_sync(_read_all, wanted, limiter=self._limiter)
+
+
+def _read_all(headers: Iterable[str]) -> dict[str | None, Agent]:
+    found: dict[str | None, Agent] = {header: agent_of(header) for header in headers}
+    found[None] = NO_AGENT
+    return found
+
+
+def agent_of(header: str) -> Agent:
+    """What the header says."""
+    import ua_parser
+
+    # The matcher reads UTF-8, which has no half of a surrogate pair.
+    header = header[:USER_AGENT_CHARACTERS].encode(errors="replace").decode()
+    read = ua_parser.parse(header)
+    system = None if read.os is None else _SYSTEMS.get(read.os.family, read.os.family)
+    if system == "iOS" and read.device is not None and read.device.family == "iPad":
+        system = "iPadOS"
+    program = None if read.user_agent is None else _plain(read.user_agent.family)
+    lowered = header.lower()
+    if program is None:
+        program = next((name for part, name in _UNKNOWN_TO_THE_RULES if part in lowered), None)
+    return Agent(system, program, system in _MOBILE_SYSTEMS or "mobile" in lowered)
+
+
+def _plain(family: str) -> str | None:
+    if family in _PROGRAMS:
+        return _PROGRAMS[family]
+    return next((family.removesuffix(kind) for kind in _PROGRAM_KINDS if family.endswith(kind)), family)
 
 
 def client_info(session: AuthSession, agent: Agent, place: Place | None = None) -> dict[str, Any] | None:

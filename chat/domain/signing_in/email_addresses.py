@@ -1,9 +1,9 @@
-"""Giving an account another address: whether it may have it, what becomes of the old one, and the way back.
+"""The email address of an account: whether it may have it, verifying it, moving to another one, and marking one that
+takes no mail (signing_in.md, Verification mails, Change of the email address, Mail).
 
-Who changes the address of an account has as good as got the account. So the old address, if it was verified, is told,
-and its holder may take the account back for 72 hours (signing_in.md, Change of the email address;
-`chat.domain.signing_in.email_revert`). For so long the address stays kept for the account: otherwise whoever took it
-over could give the address to another account, and so make sure that it never comes back.
+A new address is as good as the account. So the old address, if it was verified, is told, and its holder may take the
+account back for 72 hours (`chat.domain.signing_in.recovery`). For so long the address stays kept for the account:
+otherwise a thief could give it to another account, and so make sure that it never comes back.
 """
 
 from __future__ import annotations
@@ -16,17 +16,30 @@ import attrs
 from chat.auth.tokens import token_hash
 from chat.domain.core import Core
 from chat.domain.policy import account_rules
+from chat.domain.policy.account_gates import present
 from chat.domain.policy.account_history import note_changes
-from chat.errors import InvalidFormBody
+from chat.domain.presence.account_events import AccountEvents
+from chat.domain.signing_in.mailed_codes import Issued
+from chat.errors import ApiError, InvalidFormBody, RateLimited
 from chat.mail import letters
 from chat.mail.mailer import Mailer, MailKind
 from chat.store.accounts import accounts
 from chat.store.accounts.accounts import Account, email_key
 from chat.store.signing_in import email_tokens, tickets
 from chat.store.signing_in.email_tokens import EmailToken
+from chat.store.signing_in.tickets import Ticket
 
 REVERT_KIND: Final = str(MailKind.EMAIL_REVERT)
 REVERT_LIFETIME_MS: Final = 72 * 3_600_000
+
+VERIFICATION_KIND: Final = str(MailKind.VERIFICATION)
+VERIFICATION_LIFETIME_MS: Final = 24 * 3_600_000
+"""How long the link in the mail works (signing_in.md, Verification mails)."""
+
+MAILS_PER_WINDOW: Final = 3
+MAILS_WINDOW_MS: Final = 15 * 60_000
+"""Three mails per address within it (signing_in.md, Verification mails): a rule, not a request limit, so it always
+holds."""
 
 CHANGE_KIND: Final = "email_change"
 REPLACEMENT_KIND: Final = "email_replacement"
@@ -60,9 +73,10 @@ class EmailAddresses:
         self.require_free(connection, account, email, path="new_email")
         return email
 
-    def mail_code(self, connection: sqlite3.Connection, email: str, code: str) -> None:
-        """In a unit of writing: mail an address the code by which its holder agrees to its use."""
-        letter = letters.email_change_to(email, service_name=self._core.settings.service_name, code=code)
+    def mail_code(self, connection: sqlite3.Connection, ticket: Ticket, issued: Issued) -> None:
+        """In a unit of writing: mail the ticket's new address the code by which its holder agrees to its use."""
+        email: str = ticket.body["new_email"]
+        letter = letters.email_change_to(email, service_name=self._core.settings.service_name, code=issued.code)
         self._mailer.post(connection, letter)
 
     def moved(
@@ -85,25 +99,16 @@ class EmailAddresses:
         return after
 
     def _offer_revert(self, connection: sqlite3.Connection, account: Account, old: str) -> None:
-        # Nobody ever showed to hold an address that is not verified, and one that bounces may be given to somebody
-        # else by now: a stranger would be handed the account.
+        # The account never showed to hold an address that is not verified, and one that bounces may belong to another
+        # person by now: a stranger would be handed the account.
         if not account.email_verified or account.email_bounced or not self._mailer.is_on:
             return
         now = self._core.clock.now_ms()
         token = self._core.mint.mail_token()
-        secret = account.totp_secret
-        email_tokens.delete_expired(connection, now)
+        totp_hash = None if account.totp_secret is None else token_hash(account.totp_secret)
+        expires_at = now + REVERT_LIFETIME_MS
         email_tokens.insert(
-            connection,
-            EmailToken(
-                token_hash=token_hash(token),
-                kind=REVERT_KIND,
-                user_id=account.id,
-                email=old,
-                created_at=now,
-                expires_at=now + REVERT_LIFETIME_MS,
-                totp_hash=None if secret is None else token_hash(secret),
-            ),
+            connection, EmailToken(token_hash(token), REVERT_KIND, account.id, old, now, expires_at, totp_hash)
         )
         letter = letters.email_revert(
             old, service_name=self._core.settings.service_name, public_url=self._core.settings.public_url, token=token
@@ -114,7 +119,7 @@ class EmailAddresses:
 def require_free_address(
     connection: sqlite3.Connection, email: str, user_id: int | None, now: int, *, path: str = "email"
 ) -> None:
-    """Return if nobody but this account has the address, or may take it back; None for an account yet to be made.
+    """Return if no other account has the address, or may take it back; `user_id` is None for one yet to be made.
 
     :raises InvalidFormBody: EMAIL_ALREADY_IN_USE at `path`.
     """
@@ -124,3 +129,105 @@ def require_free_address(
         holders.add(holder.id)
     if holders - {user_id}:
         raise InvalidFormBody.at(path, "EMAIL_ALREADY_IN_USE")
+
+
+@attrs.define(kw_only=True, eq=False)
+class EmailVerification:
+    """Sends verification mails and takes their tokens."""
+
+    _core: Core
+    _mailer: Mailer
+
+    @property
+    def is_needed(self) -> bool:
+        """Whether an address counts as verified only after its mail came back (signing_in.md, Verification mails)."""
+        return (
+            self._mailer.is_on
+            and self._core.settings.email_verification_required
+            and self._core.settings.sign_in == "email"
+        )
+
+    def send(self, connection: sqlite3.Connection, account: Account, token: str) -> None:
+        """In a unit of writing: mail the account's address its token.
+
+        :raises RateLimited: when the address was sent three within fifteen minutes.
+        """
+        if account.email is None or not self._mailer.is_on:
+            return
+        now = self._core.clock.now_ms()
+        sent = email_tokens.sent_since(connection, VERIFICATION_KIND, account.email, now - MAILS_WINDOW_MS)
+        if len(sent) >= MAILS_PER_WINDOW:
+            raise RateLimited((sent[-MAILS_PER_WINDOW] + MAILS_WINDOW_MS - now) / 1000)
+        expires_at = now + VERIFICATION_LIFETIME_MS
+        email_tokens.insert(
+            connection, EmailToken(token_hash(token), VERIFICATION_KIND, account.id, account.email, now, expires_at)
+        )
+        letter = letters.verification(
+            account.email,
+            service_name=self._core.settings.service_name,
+            public_url=self._core.settings.public_url,
+            token=token,
+        )
+        self._mailer.post(connection, letter)
+
+    async def resend(self, account: Account) -> None:
+        """Send the mail again; nothing to do for a verified address, and where there is none.
+
+        :raises ApiError: ACCESS_DENIED for a deleted account.
+        :raises RateLimited: as `send`.
+        """
+        token = self._core.mint.mail_token()
+
+        def unit(connection: sqlite3.Connection) -> None:
+            current = present(accounts.by_id(connection, account.id))
+            if not current.email_verified:
+                self.send(connection, current, token)
+
+        await self._core.database.write(unit)
+
+    async def verify(self, token: str) -> None:
+        """Take a token back: the address that it was sent to is verified.
+
+        :raises InvalidFormBody: INVALID_OR_EXPIRED_VERIFICATION_TOKEN at `token`, for whatever reason it is not good.
+        :raises ApiError: BOT_USER_AUTH_ENDPOINT_ACCESS_DENIED where the account has become a bot's.
+        """
+        now = self._core.clock.now_ms()
+        refused = InvalidFormBody.at("token", "INVALID_OR_EXPIRED_VERIFICATION_TOKEN")
+
+        def unit(connection: sqlite3.Connection) -> tuple[Account, Account]:
+            issued = email_tokens.by_hash(connection, VERIFICATION_KIND, token_hash(token))
+            before = None if issued is None else accounts.by_id(connection, issued.user_id)
+            if issued is None or issued.expires_at <= now:
+                raise refused
+            if before is None or before.is_deleted or before.email != issued.email:
+                raise refused
+            if before.bot:
+                raise ApiError("BOT_USER_AUTH_ENDPOINT_ACCESS_DENIED")
+            after = attrs.evolve(before, email_verified=True, email_bounced=False)
+            accounts.replace(connection, after)
+            email_tokens.delete_of_user(connection, VERIFICATION_KIND, before.id)
+            return before, after
+
+        await self._core.database.write(unit, lambda changed: self._core.account_events.changed(*changed))
+
+
+@attrs.define(eq=False)
+class MailBounces:
+    """Marks the accounts that have a dead address."""
+
+    _events: AccountEvents
+
+    def note(self, connection: sqlite3.Connection, recipient: str) -> list[tuple[Account, Account]]:
+        """In a unit of writing: mark the accounts that have the address; each before and after."""
+        noted = []
+        for account in accounts.of_address(connection, recipient):
+            if not account.email_bounced:
+                marked = attrs.evolve(account, email_bounced=True)
+                accounts.replace(connection, marked)
+                noted.append((account, marked))
+        return noted
+
+    def announce(self, noted: list[tuple[Account, Account]]) -> None:
+        """After the commit: USER_UPDATE."""
+        for change in noted:
+            self._events.changed(*change)

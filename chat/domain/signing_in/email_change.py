@@ -6,8 +6,8 @@ address: a code from the old address, and a code from the new one. The second yi
 the change once the account has proved itself (sudo mode).
 
 The first proof is left out where there is nothing to prove: the account has no address, or never verified the one it
-has, or mail to it comes back. For the last of these there is a shorter way
-(`chat.domain.signing_in.email_replacement`).
+has, or mail to it comes back. For the last of these there is a shorter way, POST
+/v1/users/@me/email-change/bounced/... (`EmailChanges.request_replacement`).
 """
 
 from __future__ import annotations
@@ -23,9 +23,10 @@ import structlog
 from chat.auth.tokens import token_hash
 from chat.domain.core import Core
 from chat.domain.policy.account_gates import present
-from chat.domain.signing_in.email_addresses import CHANGE_KIND, TOKEN_KIND, EmailAddresses
-from chat.domain.signing_in.mailed_codes import TICKET_LIFETIME_MS, Issued, MailedCodes, refused_ticket, wrong_code
+from chat.domain.signing_in.email_addresses import CHANGE_KIND, REPLACEMENT_KIND, TOKEN_KIND, EmailAddresses
+from chat.domain.signing_in.mailed_codes import TICKET_LIFETIME_MS, Found, Issued, MailedCodes, refused_ticket
 from chat.domain.signing_in.sudo import SudoMode, SudoProof
+from chat.errors import ApiError
 from chat.mail import letters
 from chat.mail.mailer import Mailer
 from chat.store.accounts import accounts
@@ -92,18 +93,15 @@ class NewAsked:
     issued: Issued
 
 
+@attrs.define(kw_only=True, eq=False)
 class EmailChanges:
     """Takes accounts through the steps."""
 
-    def __init__(
-        self, core: Core, mailer: Mailer, codes: MailedCodes, addresses: EmailAddresses, sudo: SudoMode
-    ) -> None:
-        self._core = core
-        self._mailer = mailer
-        self._codes = codes
-        self._addresses = addresses
-        self._sudo = sudo
-        self._service_name = core.settings.service_name
+    _core: Core
+    _mailer: Mailer
+    _codes: MailedCodes
+    _addresses: EmailAddresses
+    _sudo: SudoMode
 
     async def start(self, user_id: int) -> Started:
         """Begin a change in place of any that is under way.
@@ -115,9 +113,7 @@ class EmailChanges:
             account = present(accounts.by_id(connection, user_id))
             asks = account.email is not None and account.email_verified and not account.email_bounced
             stage = Stage.OLD_ASKED if asks else Stage.OLD_PROVED
-            members = {"stage": stage, "email": account.email}
-            secret = self._codes.open(connection, CHANGE_KIND, user_id, members)
-            ticket = self._codes.find(connection, CHANGE_KIND, user_id, secret)
+            secret, ticket = self._codes.open(connection, CHANGE_KIND, account, {"stage": stage})
             if not asks:
                 return Started(secret, account.email, None, self._codes.prove(connection, ticket, {}))
             issued = self._codes.issue(connection, ticket, {})
@@ -132,29 +128,20 @@ class EmailChanges:
         :raises InvalidFormBody: INVALID_OR_EXPIRED_TICKET at `ticket`.
         :raises RateLimited: as `MailedCodes.issue`.
         """
-
-        def unit(connection: sqlite3.Connection) -> None:
-            _, ticket, _ = self._at(connection, user_id, secret, Step.RESEND_ORIGINAL)
-            self._mail_old(connection, ticket, self._codes.issue(connection, ticket))
-
-        await self._core.database.write(unit)
+        await self._codes.resend(self._at(user_id, secret, Step.RESEND_ORIGINAL), self._mail_old)
 
     async def verify_original(self, user_id: int, secret: str, code: str) -> str:
         """Take the code from the old address; the proof of it.
 
         :raises InvalidFormBody: INVALID_OR_EXPIRED_TICKET at `ticket`, INVALID_CODE at `code`.
         """
-
-        def unit(connection: sqlite3.Connection) -> str | None:
-            _, ticket, stage = self._at(connection, user_id, secret, Step.VERIFY_ORIGINAL)
-            if not self._codes.takes(connection, ticket, code):
-                return None  # not raised here: the attempt has to be counted
-            return self._codes.prove(connection, ticket, {"stage": stage})
-
-        proof = await self._core.database.write(unit)
-        if proof is None:
-            raise wrong_code()
-        return proof
+        return await self._codes.take(
+            code,
+            self._at(user_id, secret, Step.VERIFY_ORIGINAL),
+            lambda connection, account, ticket: self._codes.prove(
+                connection, ticket, {"stage": _stage_after(ticket, Step.VERIFY_ORIGINAL)}
+            ),
+        )
 
     async def request_new(self, user_id: int, secret: str, new_email: str, proof: str) -> NewAsked:
         """Mail the new address a code; `proof` is that of the old address.
@@ -162,13 +149,15 @@ class EmailChanges:
         :raises InvalidFormBody: INVALID_OR_EXPIRED_TICKET at `ticket` or `original_proof`; what is wrong with the
             address at `new_email`.
         """
+        found = self._at(user_id, secret, Step.REQUEST_NEW, proof)
 
         def unit(connection: sqlite3.Connection) -> NewAsked:
-            account, ticket, stage = self._at(connection, user_id, secret, Step.REQUEST_NEW)
-            self._codes.require_proof(ticket, proof, path="original_proof")
+            account, ticket = found(connection)
             email = self._addresses.acceptable(connection, account, new_email)
-            issued = self._codes.issue(connection, ticket, {"stage": stage, "new_email": email})
-            self._addresses.mail_code(connection, email, issued.code)
+            body = {**ticket.body, "stage": _stage_after(ticket, Step.REQUEST_NEW), "new_email": email}
+            ticket = attrs.evolve(ticket, body=body)
+            issued = self._codes.issue(connection, ticket, {})
+            self._addresses.mail_code(connection, ticket, issued)
             return NewAsked(secret, email, issued)
 
         return await self._core.database.write(unit)
@@ -179,13 +168,7 @@ class EmailChanges:
         :raises InvalidFormBody: INVALID_OR_EXPIRED_TICKET at `ticket`.
         :raises RateLimited: as `MailedCodes.issue`.
         """
-
-        def unit(connection: sqlite3.Connection) -> None:
-            _, ticket, _ = self._at(connection, user_id, secret, Step.RESEND_NEW)
-            issued = self._codes.issue(connection, ticket)
-            self._addresses.mail_code(connection, ticket.body["new_email"], issued.code)
-
-        await self._core.database.write(unit)
+        await self._codes.resend(self._at(user_id, secret, Step.RESEND_NEW), self._addresses.mail_code)
 
     async def verify_new(self, user_id: int, secret: str, code: str, proof: str) -> str:
         """Take the code from the new address; the token that `apply` asks for. The ticket is used up.
@@ -194,21 +177,14 @@ class EmailChanges:
         """
         token = self._core.mint.secret()
 
-        def unit(connection: sqlite3.Connection) -> bool:
-            account, ticket, _ = self._at(connection, user_id, secret, Step.VERIFY_NEW)
-            self._codes.require_proof(ticket, proof, path="original_proof")
-            if not self._codes.takes(connection, ticket, code):
-                return False
+        def promise(connection: sqlite3.Connection, account: Account, ticket: Ticket) -> None:
             now = self._core.clock.now_ms()
             body = {"email": account.email, "new_email": ticket.body["new_email"]}
+            promised = Ticket(token_hash(token), TOKEN_KIND, user_id, body, now, now + TICKET_LIFETIME_MS)
             tickets.delete_of_user(connection, user_id, CHANGE_KIND, TOKEN_KIND)
-            tickets.insert(
-                connection, Ticket(token_hash(token), TOKEN_KIND, user_id, body, now, now + TICKET_LIFETIME_MS)
-            )
-            return True
+            tickets.insert(connection, promised)
 
-        if not await self._core.database.write(unit):
-            raise wrong_code()
+        await self._codes.take(code, self._at(user_id, secret, Step.VERIFY_NEW, proof), promise)
         return token
 
     async def apply(self, account: Account, token: str, proof: SudoProof) -> Account:
@@ -252,18 +228,105 @@ class EmailChanges:
         email = self.promised(connection, account, token)
         return self._addresses.moved(connection, account, email, path="email_token")
 
-    def _at(
-        self, connection: sqlite3.Connection, user_id: int, secret: str, step: Step
-    ) -> tuple[Account, Ticket, Stage]:
-        """The account, its ticket, and the stage that the step leads to."""
-        account = present(accounts.by_id(connection, user_id))
-        ticket = self._codes.find(connection, CHANGE_KIND, user_id, secret)
-        stage = STAGES.get((Stage(ticket.body["stage"]), step))
-        if stage is None or ticket.body["email"] != account.email:
-            raise refused_ticket()
-        return account, ticket, stage
+    def _at(self, user_id: int, secret: str, step: Step, original_proof: str | None = None) -> Found:
+        """Finds the account and its ticket, if the ticket has come to this step, and the proof, if given, is its."""
+
+        def found(connection: sqlite3.Connection) -> tuple[Account, Ticket]:
+            account = present(accounts.by_id(connection, user_id))
+            ticket = self._codes.find(connection, CHANGE_KIND, account, secret)
+            _stage_after(ticket, step)
+            if original_proof is not None:
+                self._codes.require_proof(ticket, original_proof, path="original_proof")
+            return account, ticket
+
+        return found
 
     def _mail_old(self, connection: sqlite3.Connection, ticket: Ticket, issued: Issued) -> None:
         email: str = ticket.body["email"]
-        letter = letters.email_change_from(email, service_name=self._service_name, code=issued.code)
+        letter = letters.email_change_from(email, service_name=self._core.settings.service_name, code=issued.code)
         self._mailer.post(connection, letter)
+
+    # An address that takes no mail is replaced with a code from the new one alone:
+    #
+    #     step         ticket before     ticket after
+    #     request-new  -                 waits for the code from the new address
+    #     resend-new   waits for a code  waits for another code
+    #     verify-new   waits for a code  gone; the address is the new one
+    #
+    # There is no code from the old address, which would come back like any mail; the account proves itself (sudo mode).
+
+    async def request_replacement(self, user_id: int, new_email: str) -> NewAsked:
+        """Mail a code to the address that is to be the new one.
+
+        :raises ApiError: ACCESS_DENIED for an account whose address has not bounced, and for a deleted one.
+        :raises InvalidFormBody: what is wrong with the address at `new_email`.
+        """
+
+        def unit(connection: sqlite3.Connection) -> NewAsked:
+            account = _bounced(accounts.by_id(connection, user_id))
+            email = self._addresses.acceptable(connection, account, new_email)
+            secret, ticket = self._codes.open(connection, REPLACEMENT_KIND, account, {"new_email": email})
+            issued = self._codes.issue(connection, ticket, {})
+            self._addresses.mail_code(connection, ticket, issued)
+            return NewAsked(secret, email, issued)
+
+        return await self._core.database.write(unit)
+
+    async def resend_replacement(self, user_id: int, secret: str) -> None:
+        """Mail another code.
+
+        :raises ApiError: as `request_replacement`.
+        :raises InvalidFormBody: INVALID_OR_EXPIRED_TICKET at `ticket`.
+        :raises RateLimited: as `MailedCodes.issue`.
+        """
+        await self._codes.resend(
+            lambda connection: self._replacement(connection, user_id, secret), self._addresses.mail_code
+        )
+
+    async def verify_replacement(self, account: Account, secret: str, code: str, proof: SudoProof) -> Account:
+        """Take the code, and change the address.
+
+        :raises ApiError: as `request_replacement`; SUDO_MODE_REQUIRED.
+        :raises InvalidFormBody: INVALID_OR_EXPIRED_TICKET or EMAIL_ALREADY_IN_USE at `ticket`, INVALID_CODE at `code`;
+            as `SudoMode.require`.
+        """
+        self._replacement(self._core.database.reader, account.id, secret)
+        await self._sudo.require(account, proof)
+
+        def move(connection: sqlite3.Connection, before: Account, ticket: Ticket) -> tuple[Account, Account]:
+            after = self._addresses.moved(connection, before, ticket.body["new_email"], path="ticket")
+            accounts.replace(connection, after)
+            return before, after
+
+        _, changed = await self._codes.take(
+            code,
+            lambda connection: self._replacement(connection, account.id, secret),
+            move,
+            lambda changed: self._core.account_events.changed(*changed),
+        )
+        log.info("bounced address replaced", user_id=account.id)
+        return changed
+
+    def _replacement(self, connection: sqlite3.Connection, user_id: int, secret: str) -> tuple[Account, Ticket]:
+        """The account and its ticket."""
+        account = _bounced(accounts.by_id(connection, user_id))
+        return account, self._codes.find(connection, REPLACEMENT_KIND, account, secret)
+
+
+def _stage_after(ticket: Ticket, step: Step) -> Stage:
+    """Where the step leads; refused is one that the ticket has not come to."""
+    stage = STAGES.get((Stage(ticket.body["stage"]), step))
+    if stage is None:
+        raise refused_ticket()
+    return stage
+
+
+def _bounced(account: Account | None) -> Account:
+    """The account, if mail to its address comes back.
+
+    :raises ApiError: ACCESS_DENIED otherwise, and for a deleted one.
+    """
+    account = present(account)
+    if not account.email_bounced or account.email is None:
+        raise ApiError("ACCESS_DENIED")
+    return account

@@ -1,4 +1,4 @@
-"""Where network addresses are, from a MaxMind database that the operator supplies (signing_in.md, Client information).
+"""Where IP addresses are, from a MaxMind database that the operator supplies (signing_in.md, Client information).
 
 The file is opened anew for each request, which takes a millisecond, so one that was replaced counts from the next on.
 It is read as a file rather than mapped into memory: one that is written over in place then fails a look-up or two
@@ -46,6 +46,17 @@ class Place:
         named = (self.city, self.region, self.country)
         return ", ".join(dict.fromkeys(part for part in named if part is not None))
 
+    def as_own(self) -> dict[str, Any]:
+        """The answer of GET /v1/ip, as clients of this family read it; degrees are text."""
+        return {
+            "countryCode": self.country_code,
+            "regionCode": self.region_code,
+            "latitude": None if self.latitude is None else f"{self.latitude:.4f}",
+            "longitude": None if self.longitude is None else f"{self.longitude:.4f}",
+            "ageRestrictedGeos": [],
+            "ageBlockedGeos": [],
+        }
+
     def as_members(self) -> dict[str, str | None]:
         """The `location` of an auth session object (signing_in.md, Client information)."""
         return {"city": self.city, "region": self.region, "country": self.country}
@@ -71,8 +82,8 @@ class Geolocation:
                 if self._limiter is None:
                     found.update(self._places(portion))
                     continue
-                # A disk that does not answer keeps the thread, and the next ones waiting for it, but nobody longer
-                # than their deadline.
+                # A disk that does not answer keeps the thread, and the next ones waiting for it, but none of them
+                # longer than its deadline.
                 found.update(
                     await trio.to_thread.run_sync(self._places, portion, limiter=self._limiter, abandon_on_cancel=True)
                 )

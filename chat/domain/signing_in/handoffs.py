@@ -1,13 +1,24 @@
-"""Hand-off: a program is signed in by somebody who is signed in already in a browser (signing_in.md, Hand-off).
+"""A program is signed in through a browser: by a hand-off or over the passkey bridge (signing_in.md, Hand-off, Passkey
+bridge).
 
-The program asks for a code and shows it, or opens a page with it. In the browser the signed-in person sees where the
-code was asked for and agrees to it. The program, which asks how its code stands, gets a sign-in of its own, once. Only
-the network that asked for a code is told how it stands: whoever reads it over a shoulder gains nothing by it.
+Hand-off: the program asks for a code and shows it, or opens a page with it. In the browser a signed-in person sees
+where the code was asked for and agrees to it. The program, which asks how its code stands, gets a sign-in of its own,
+once. Only the network that asked for a code is told how it stands: reading it over a shoulder gains nothing.
+
+Passkey bridge, for a program that cannot ask an authenticator itself: it starts a bridge with the hash of a secret that
+it keeps (PKCE, RFC 7636). The page at the bridge's address asks for a passkey and notes on the bridge whom it proved.
+The program shows its secret and is signed in. The address alone is worth nothing, and neither is the secret before a
+passkey was shown. What was noted counts no longer once the account has another password, or not that passkey any more.
 """
 
 from __future__ import annotations
 
+import base64
+import hashlib
+import hmac
+import re
 import sqlite3
+from collections.abc import Mapping
 from typing import Any, Final
 
 import attrs
@@ -17,24 +28,33 @@ from chat.auth.client_address import network_of
 from chat.auth.principal import Principal
 from chat.auth.tokens import token_hash
 from chat.auth.typed_codes import ALPHABET
+from chat.auth.webauthn_responses import claim_of
 from chat.clock import iso_timestamp
 from chat.domain.core import Core
-from chat.domain.signing_in.authentication import Authentication, SignedIn
+from chat.domain.signing_in.authentication import Authentication, SignedIn, Way
 from chat.domain.signing_in.client_info import masked_address
+from chat.domain.signing_in.login_completion import passkey_failed
+from chat.domain.signing_in.passkey_assertions import ChallengeContext, PasskeyAssertions
 from chat.domain.signing_in.sign_ins import Client, SignIns, Standing
-from chat.errors import ApiError
+from chat.errors import ApiError, InvalidFormBody
 from chat.store.accounts import accounts
 from chat.store.accounts.accounts import Account
-from chat.store.signing_in import tickets
+from chat.store.signing_in import tickets, webauthn_credentials
 from chat.store.signing_in.tickets import Ticket
 
-KIND: Final = "handoff"
+HANDOFF: Final = "handoff"
+BRIDGE: Final = "passkey_bridge"
+"""The kinds of tickets."""
+
 CODE_CHARACTERS: Final = 12
 """60 bits, shown in two halves."""
 
 LIFETIME_MS: Final = 5 * 60_000
 KEPT_MS: Final = 5 * 60_000
 """For how long a code is known to have expired; after that it is unknown."""
+
+_CODE_CHALLENGE: Final = re.compile(r"[A-Za-z0-9_-]{43}", re.ASCII)
+"""A SHA-256 in unpadded base64url."""
 
 log: Final = structlog.get_logger("chat.accounts")
 
@@ -60,12 +80,12 @@ class Handoffs:
             "expires_at": now + LIFETIME_MS,
             "consent": None,
         }
-        ticket = Ticket(_key(code), KIND, None, body, now, now + LIFETIME_MS + KEPT_MS)
+        ticket = Ticket(_key(code), HANDOFF, None, body, now, now + LIFETIME_MS + KEPT_MS)
         await self._core.database.write(lambda connection: tickets.insert(connection, ticket))
         return {"code": code, "expires_at": iso_timestamp(now + LIFETIME_MS)}
 
     def info(self, code: str) -> dict[str, Any]:
-        """Where a code was asked for, for whoever is to agree to it.
+        """Where a code was asked for, for the person who is to agree to it.
 
         :raises ApiError: INVALID_HANDOFF_CODE, HANDOFF_CODE_EXPIRED.
         """
@@ -79,9 +99,9 @@ class Handoffs:
         }
 
     async def complete(self, principal: Principal, code: str) -> None:
-        """Agree that whoever asked for the code is signed in to the caller's account.
+        """Agree that the program that asked for the code is signed in to the caller's account.
 
-        :raises ApiError: INVALID_HANDOFF_CODE, also for a code that somebody has agreed to; HANDOFF_CODE_EXPIRED.
+        :raises ApiError: INVALID_HANDOFF_CODE, also for a code that was agreed to before; HANDOFF_CODE_EXPIRED.
         """
 
         def unit(connection: sqlite3.Connection) -> None:
@@ -96,7 +116,7 @@ class Handoffs:
         log.info("hand-off agreed to", user_id=principal.user_id)
 
     async def status(self, code: str, client: Client) -> SignedIn | None:
-        """Sign the program in whose code it is, once; None while nobody has agreed.
+        """Sign the program in whose code it is, once; None until a person has agreed.
 
         :raises ApiError: INVALID_HANDOFF_CODE, also from another network than the code's; HANDOFF_CODE_EXPIRED; as
             `Authentication.complete`.
@@ -113,12 +133,12 @@ class Handoffs:
 
         def change(connection: sqlite3.Connection, account: Account) -> Account:
             self._sign_ins.admitted(connection, account)
-            taken = tickets.take(connection, KIND, ticket.secret_hash, self._core.clock.now_ms())
+            taken = tickets.take(connection, HANDOFF, ticket.secret_hash, self._core.clock.now_ms())
             if taken is None or standing.was_closed_since(account) or not standing.has_password_of(account):
                 raise unknown
             return account
 
-        return await self._authentication.complete(account, client, refused=unknown, change=change, proved_at=None)
+        return await self._authentication.complete(account, client, Way(refused=unknown, change=change, proved_at=None))
 
     async def cancel(self, code: str, client: Client) -> None:
         """Give a code up.
@@ -137,7 +157,7 @@ class Handoffs:
 
     def _open(self, connection: sqlite3.Connection, code: str) -> Ticket:
         now = self._core.clock.now_ms()
-        ticket = tickets.find(connection, KIND, _key(code), now)
+        ticket = tickets.find(connection, HANDOFF, _key(code), now)
         if ticket is None:
             raise ApiError("INVALID_HANDOFF_CODE")
         if ticket.body["expires_at"] <= now:
@@ -148,3 +168,122 @@ class Handoffs:
 def _key(code: str) -> bytes:
     """Under which a code is kept; letter case, hyphens and blanks do not matter."""
     return token_hash("handoff " + "".join(code.upper().replace("-", "").split()))
+
+
+@attrs.frozen
+class Bridge:
+    """A bridge as its program learns of it."""
+
+    id: str = attrs.field(repr=False)
+    url: str = attrs.field(repr=False)
+    expires_at: int
+
+    def answer(self) -> dict[str, Any]:
+        """The answer to start."""
+        return {"bridge_id": self.id, "url": self.url, "expires_at": iso_timestamp(self.expires_at)}
+
+
+@attrs.define(kw_only=True, eq=False)
+class PasskeyBridge:
+    """Starts bridges, takes passkeys on them, and lets programs over them."""
+
+    _core: Core
+    _authentication: Authentication
+    _sign_ins: SignIns
+    _assertions: PasskeyAssertions
+
+    async def start(self, code_challenge: str, origin: str) -> Bridge:
+        """A new bridge for the program that knows what hashes to `code_challenge`; its page is at this origin.
+
+        :raises InvalidFormBody: INVALID_FORMAT at `code_challenge` for what is no SHA-256.
+        """
+        if _CODE_CHALLENGE.fullmatch(code_challenge) is None:
+            raise InvalidFormBody.at("code_challenge", "INVALID_FORMAT")
+        bridge_id = self._core.mint.secret()
+        now = self._core.clock.now_ms()
+        body = {"code_challenge": code_challenge, "proved": None}
+        ticket = Ticket(token_hash(bridge_id), BRIDGE, None, body, now, now + LIFETIME_MS)
+        await self._core.database.write(lambda connection: tickets.insert(connection, ticket))
+        url = f"{origin}/passkey-bridge#bridge_id={bridge_id}"
+        return Bridge(bridge_id, url, ticket.expires_at)
+
+    async def options(self, bridge_id: str) -> dict[str, Any]:
+        """What the page asks a passkey for.
+
+        :raises InvalidFormBody: INVALID_OR_EXPIRED_TICKET at `bridge_id`.
+        """
+        self._unused(self._core.database.reader, bridge_id)
+        return await self._assertions.options(ChallengeContext.BRIDGE, None)
+
+    async def complete(self, bridge_id: str, response: Mapping[str, Any], challenge: str) -> None:
+        """Note on the bridge whom a passkey proved. One that proves no account leaves the bridge as it is.
+
+        :raises InvalidFormBody: INVALID_OR_EXPIRED_TICKET at `bridge_id`.
+        :raises ApiError: PASSKEY_AUTHENTICATION_FAILED; as `SignIns.admitted`.
+        """
+        self._unused(self._core.database.reader, bridge_id)
+        proved = await self._assertions.verify(ChallengeContext.BRIDGE, response, challenge, None)
+        claim = claim_of(response)
+        if proved is None or proved.is_deleted or claim is None:
+            raise passkey_failed()
+        self._sign_ins.admitted(self._core.database.reader, proved)
+
+        def unit(connection: sqlite3.Connection) -> None:
+            bridge = self._unused(connection, bridge_id)
+            shown = {"user_id": proved.id, "passkey": claim.credential_id.hex(), "at": self._core.clock.now_ms()}
+            proof = {**shown, **Standing.of(proved).as_members()}
+            tickets.replace_body(connection, bridge.secret_hash, {**bridge.body, "proved": proof})
+
+        await self._core.database.write(unit)
+        log.info("passkey bridge completed", user_id=proved.id)
+
+    async def redeem(self, bridge_id: str, code_verifier: str, client: Client) -> SignedIn | None:
+        """Sign the program in, once; None until a passkey was shown.
+
+        :raises InvalidFormBody: INVALID_OR_EXPIRED_TICKET at `bridge_id`, for a wrong verifier as well.
+        :raises ApiError: as `Authentication.complete`.
+        """
+        bridge = self._bridge(self._core.database.reader, bridge_id)
+        if not hmac.compare_digest(bridge.body["code_challenge"], _hashed(code_verifier)):
+            raise _unknown()
+        proof = bridge.body["proved"]
+        if proof is None:
+            return None
+        account = accounts.by_id(self._core.database.reader, proof["user_id"])
+        if account is None:
+            raise _unknown()
+        standing = Standing.from_members(proof)
+
+        def change(connection: sqlite3.Connection, account: Account) -> Account:
+            taken = tickets.take(connection, BRIDGE, bridge.secret_hash, self._core.clock.now_ms())
+            passkey = webauthn_credentials.by_id(connection, bytes.fromhex(proof["passkey"]))
+            if taken is None or passkey is None or passkey.user_id != account.id or passkey.replaced_by is not None:
+                raise _unknown()
+            if standing.was_closed_since(account) or not standing.has_password_of(account):
+                raise _unknown()
+            return account
+
+        way = Way(refused=_unknown(), change=change, proved_at=proof.get("at"))
+        return await self._authentication.complete(account, client, way)
+
+    def _bridge(self, connection: sqlite3.Connection, bridge_id: str) -> Ticket:
+        bridge = tickets.find(connection, BRIDGE, token_hash(bridge_id), self._core.clock.now_ms())
+        if bridge is None:
+            raise _unknown()
+        return bridge
+
+    def _unused(self, connection: sqlite3.Connection, bridge_id: str) -> Ticket:
+        """The bridge, if no passkey was shown on it yet."""
+        bridge = self._bridge(connection, bridge_id)
+        if bridge.body["proved"] is not None:
+            raise _unknown()
+        return bridge
+
+
+def _hashed(code_verifier: str) -> str:
+    digest = hashlib.sha256(code_verifier.encode()).digest()
+    return base64.urlsafe_b64encode(digest).rstrip(b"=").decode("ascii")
+
+
+def _unknown() -> InvalidFormBody:
+    return InvalidFormBody.at("bridge_id", "INVALID_OR_EXPIRED_TICKET")

@@ -1,8 +1,8 @@
-"""IP authorisation: who signs in from a network that the account has not used before follows a mailed link first.
+"""IP authorisation: a sign-in from a network that the account has not used before waits for a mailed link.
 
-The sign-in that was right but came from a strange network waits under a ticket. The mailed link authorises its network;
-whoever holds the ticket then polls for the session. Where no mail goes out, or the account has no address, nothing is
-asked (signing_in.md, IP authorisation).
+A sign-in that was right but came from a strange network waits under a ticket. The mailed link authorises its network;
+the holder of the ticket then polls for the session. Where no mail goes out, or the account has no email address,
+nothing is asked (signing_in.md, IP authorisation).
 """
 
 from __future__ import annotations
@@ -74,15 +74,18 @@ class Fetched:
         }
 
 
+@attrs.define(kw_only=True, eq=False)
 class IpAuthorization:
     """Knows the networks of accounts, and has new ones confirmed by mail."""
 
-    def __init__(self, core: Core, mailer: Mailer, sign_ins: SignIns) -> None:
-        self._core = core
-        self._mailer = mailer
-        self._sign_ins = sign_ins
-        self.is_on: Final = core.settings.ip_authorization and mailer.is_on
+    _core: Core
+    _mailer: Mailer
+    _sign_ins: SignIns
+
+    @property
+    def is_on(self) -> bool:
         """Whether sign-ins are held up at all."""
+        return self._core.settings.ip_authorization and self._mailer.is_on
 
     def demand(self) -> Demand | None:
         """Secrets for a sign-in that may have to wait; None where none ever has to."""
@@ -112,21 +115,15 @@ class IpAuthorization:
     ) -> ApiError:
         """In a unit of writing: let the sign-in wait and mail its link; returns what the client is told."""
         now = self._core.clock.now_ms()
-        waiting = Ticket(
-            secret_hash=token_hash(demand.ticket),
-            kind=WAITING,
-            user_id=account.id,
-            body={
-                **Standing.of(account).as_members(),
-                "client": attrs.asdict(client),
-                "invite_code": invite_code,
-                "links": [],
-                "completed": False,
-                "result": None,
-            },
-            created_at=now,
-            expires_at=now + LIFETIME_MS,
-        )
+        body = {
+            **Standing.of(account).as_members(),
+            "client": attrs.asdict(client),
+            "invite_code": invite_code,
+            "links": [],
+            "completed": False,
+            "result": None,
+        }
+        waiting = Ticket(token_hash(demand.ticket), WAITING, account.id, body, now, now + LIFETIME_MS)
         self._mail(connection, account, waiting, demand.link)
         return ApiError(
             "IP_AUTHORIZATION_REQUIRED",
@@ -173,10 +170,8 @@ class IpAuthorization:
             waiting = None
             if followed is not None:
                 waiting = tickets.take(connection, WAITING, bytes.fromhex(followed.body["ticket"]), now)
-            account = (
-                None if waiting is None or waiting.user_id is None else accounts.by_id(connection, waiting.user_id)
-            )
-            if waiting is None or account is None or account.is_deleted:
+            account = _holder(connection, waiting)
+            if waiting is None or account is None:
                 raise InvalidFormBody.at("token", "INVALID_OR_EXPIRED_VERIFICATION_TOKEN")
             self._sign_ins.admitted(connection, account)
             for other in waiting.body["links"]:
@@ -240,14 +235,8 @@ class IpAuthorization:
         if account.email is None:
             raise TypeError("an account without an address is not asked")
         now = self._core.clock.now_ms()
-        followed = Ticket(
-            secret_hash=token_hash(link),
-            kind=LINK,
-            user_id=account.id,
-            body={"ticket": waiting.secret_hash.hex()},
-            created_at=now,
-            expires_at=waiting.expires_at,
-        )
+        body = {"ticket": waiting.secret_hash.hex()}
+        followed = Ticket(token_hash(link), LINK, account.id, body, now, waiting.expires_at)
         tickets.insert(connection, followed)
         tickets.delete(connection, waiting.secret_hash)
         links = [*waiting.body["links"], followed.secret_hash.hex()]

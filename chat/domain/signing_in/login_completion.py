@@ -7,20 +7,20 @@ one ticket one gets in, and no backup code is spent on a sign-in that does not c
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 import attrs
 import structlog
 
-from chat.domain.signing_in.authentication import Authentication, SignedIn
-from chat.domain.signing_in.login_tickets import LoginTickets, timed_out
+from chat.domain.signing_in.authentication import Authentication, LoginTickets, SignedIn, Way, timed_out
 from chat.domain.signing_in.mfa_codes import MfaCodes
-from chat.domain.signing_in.second_factors import SecondFactors
+from chat.domain.signing_in.passkey_assertions import ChallengeContext, PasskeyAssertions
 from chat.domain.signing_in.sign_ins import Client
-from chat.domain.signing_in.webauthn_challenges import ChallengeContext
+from chat.domain.signing_in.sudo import SecondFactors
 from chat.errors import ApiError, InvalidFormBody
 from chat.store.accounts.accounts import Account
+from chat.store.signing_in.tickets import Ticket
 
 log: Final = structlog.get_logger("chat.accounts")
 
@@ -32,6 +32,7 @@ class LoginCompletion:
     _authentication: Authentication
     _tickets: LoginTickets
     _factors: SecondFactors
+    _assertions: PasskeyAssertions
     _codes: MfaCodes
 
     def user_of(self, ticket: str) -> int:
@@ -50,20 +51,11 @@ class LoginCompletion:
         """
         shown, holder = self._tickets.holder_of(ticket)
         needed = self._factors.second_factor_needed(holder)
-        # A backup code helps whoever has lost a passkey, too.
+        # A backup code helps those who have lost a passkey, too.
         if not needed.totp and not (needed.webauthn and needed.backup_codes):
             raise InvalidFormBody.at("code", "TOTP_NOT_ENABLED")
-
-        def change(connection: sqlite3.Connection, account: Account) -> Account | ApiError:
-            self._tickets.require(connection, shown, account)
-            if not self._codes.use(connection, account.id, code):
-                self._tickets.count_wrong(connection, shown)
-                return wrong_code()
-            self._tickets.use_up(connection, shown)
-            return account
-
-        return await self._authentication.complete(
-            holder, client, refused=timed_out(), change=change, invite_code=shown.body["invite_code"]
+        return await self._complete(
+            shown, holder, client, lambda connection: self._codes.use(connection, holder.id, code), wrong_code()
         )
 
     async def webauthn_options(self, ticket: str) -> dict[str, Any]:
@@ -74,7 +66,7 @@ class LoginCompletion:
         """
         _, holder = self._tickets.holder_of(ticket)
         self._require_passkeys(holder)
-        return await self._factors.authentication_options(ChallengeContext.MFA, holder.id)
+        return await self._assertions.options(ChallengeContext.MFA, holder.id)
 
     async def webauthn(self, ticket: str, response: Mapping[str, Any], challenge: str, client: Client) -> SignedIn:
         """Complete a login with a passkey.
@@ -84,34 +76,44 @@ class LoginCompletion:
         """
         shown, holder = self._tickets.holder_of(ticket)
         self._require_passkeys(holder)
-        proved = await self._factors.verify_assertion(ChallengeContext.MFA, response, challenge, holder.id)
-
-        def change(connection: sqlite3.Connection, account: Account) -> Account | ApiError:
-            self._tickets.require(connection, shown, account)
-            if proved is None:
-                self._tickets.count_wrong(connection, shown)
-                return passkey_failed()
-            self._tickets.use_up(connection, shown)
-            return account
-
-        return await self._authentication.complete(
-            holder, client, refused=timed_out(), change=change, invite_code=shown.body["invite_code"]
-        )
+        proved = await self._assertions.verify(ChallengeContext.MFA, response, challenge, holder.id)
+        return await self._complete(shown, holder, client, lambda _: proved is not None, passkey_failed())
 
     async def passkey_options(self) -> dict[str, Any]:
-        """What to ask whichever passkey the person has for."""
-        return await self._factors.authentication_options(ChallengeContext.DISCOVERABLE, None)
+        """What to ask any passkey for that the person has."""
+        return await self._assertions.options(ChallengeContext.DISCOVERABLE, None)
 
     async def passkey(self, response: Mapping[str, Any], challenge: str, client: Client) -> SignedIn:
         """Sign in with a passkey that knows whom it belongs to: it has verified the person, so nothing else is asked.
 
         :raises ApiError: PASSKEY_AUTHENTICATION_FAILED; as `Authentication.complete`.
         """
-        account = await self._factors.verify_assertion(ChallengeContext.DISCOVERABLE, response, challenge, None)
+        account = await self._assertions.verify(ChallengeContext.DISCOVERABLE, response, challenge, None)
         if account is None:
             log.info("passkey refused", address=client.address)
             raise passkey_failed()
-        return await self._authentication.complete(account, client, refused=passkey_failed())
+        return await self._authentication.complete(account, client, Way(refused=passkey_failed()))
+
+    async def _complete(
+        self,
+        shown: Ticket,
+        holder: Account,
+        client: Client,
+        is_right: Callable[[sqlite3.Connection], bool],
+        refused: ApiError,
+    ) -> SignedIn:
+        """Sign in the holder of the ticket if the factor `is_right`; a wrong one is counted and `refused`."""
+
+        def change(connection: sqlite3.Connection, account: Account) -> Account | ApiError:
+            self._tickets.require(connection, shown, account)
+            if not is_right(connection):
+                self._tickets.count_wrong(connection, shown)
+                return refused
+            self._tickets.use_up(connection, shown)
+            return account
+
+        way = Way(refused=timed_out(), change=change, invite_code=shown.body["invite_code"])
+        return await self._authentication.complete(holder, client, way)
 
     def _require_passkeys(self, account: Account) -> None:
         if not self._factors.second_factor_needed(account).webauthn:
@@ -124,5 +126,5 @@ def wrong_code() -> InvalidFormBody:
 
 
 def passkey_failed() -> ApiError:
-    """What an assertion gets that proves nobody, for whatever reason."""
+    """What an assertion gets that proves no account, for any reason."""
     return ApiError("PASSKEY_AUTHENTICATION_FAILED")

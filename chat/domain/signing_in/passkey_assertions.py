@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 import sqlite3
 from collections.abc import Mapping
 from typing import Any, Final
@@ -9,17 +10,65 @@ from typing import Any, Final
 import attrs
 import structlog
 
+from chat.auth.tokens import token_hash
 from chat.auth.webauthn_options import Descriptor, RelyingParty, authentication_options
 from chat.auth.webauthn_responses import asserted, claim_of
 from chat.domain.core import Core
-from chat.domain.signing_in.webauthn_challenges import ChallengeContext, WebauthnChallenges
 from chat.errors import ApiError
 from chat.store.accounts import accounts
 from chat.store.accounts.accounts import Account
-from chat.store.signing_in import webauthn_credentials
+from chat.store.signing_in import tickets, webauthn_credentials
+from chat.store.signing_in.tickets import Ticket
 from chat.store.signing_in.webauthn_credentials import WebauthnCredential
 
+CHALLENGE_LIFETIME_MS: Final = 5 * 60_000
+
 log: Final = structlog.get_logger("chat.accounts")
+
+
+class ChallengeContext(enum.StrEnum):
+    """What an authenticator is asked for; the kind of the challenge's ticket."""
+
+    REGISTRATION = "webauthn_registration"
+    """A new passkey."""
+
+    DISCOVERABLE = "webauthn_discoverable"
+    """Signing in with nothing but a passkey."""
+
+    BRIDGE = "webauthn_bridge"
+    """Signing in elsewhere, over the passkey bridge."""
+
+    MFA = "webauthn_mfa"
+    """The second step of signing in."""
+
+    SUDO = "webauthn_sudo"
+    """Sudo mode."""
+
+
+@attrs.define(kw_only=True, eq=False)
+class WebauthnChallenges:
+    """Issues challenges and takes them back. Each is good for one answer, for five minutes, for one purpose and, where
+    the account is known, for one account."""
+
+    _core: Core
+
+    async def issue(self, context: ChallengeContext, user_id: int | None) -> str:
+        """A new challenge, base64url of 32 random bytes; `user_id` is None where the account is not known yet."""
+        challenge = self._core.mint.secret()
+        now = self._core.clock.now_ms()
+        ticket = Ticket(token_hash(challenge), context.value, user_id, {}, now, now + CHALLENGE_LIFETIME_MS)
+        await self._core.database.write(lambda connection: tickets.insert(connection, ticket))
+        return challenge
+
+    def take(
+        self, connection: sqlite3.Connection, context: ChallengeContext, challenge: str, user_id: int | None
+    ) -> bool:
+        """In a unit of writing: use the challenge up; False when it is none, or none for this purpose and account.
+
+        The caller must let the unit succeed even if what follows fails, or the challenge is good once more.
+        """
+        ticket = tickets.take(connection, context.value, token_hash(challenge), self._core.clock.now_ms())
+        return ticket is not None and ticket.user_id == user_id
 
 
 @attrs.define(kw_only=True, eq=False)
@@ -31,7 +80,9 @@ class PasskeyAssertions:
     _party: RelyingParty
 
     async def options(self, context: ChallengeContext, user_id: int | None) -> dict[str, Any]:
-        """The options of `navigator.credentials.get` with a new challenge.
+        """The options of `navigator.credentials.get` with a new challenge (signing_in.md, Second step).
+
+        `user_id` is None for DISCOVERABLE and BRIDGE, and the account's for the others.
 
         :raises ApiError: NO_PASSKEYS_REGISTERED for an account without any.
         """
@@ -63,9 +114,8 @@ class PasskeyAssertions:
                 return None
             if credential is None or sign_count is None:
                 return None
-            if not webauthn_credentials.note_use(
-                connection, credential.credential_id, sign_count, self._core.clock.now_ms()
-            ):
+            now = self._core.clock.now_ms()
+            if not webauthn_credentials.note_use(connection, credential.credential_id, sign_count, now):
                 log.warning("passkey counter did not go forward", user_id=credential.user_id)
                 return None
             return accounts.by_id(connection, credential.user_id)

@@ -10,15 +10,14 @@ from typing import Any, Final
 import attrs
 import structlog
 
-from chat.auth.webauthn_options import RelyingParty, credential_id_of, registration_options
+from chat.auth.webauthn_options import RelyingParty, base64url, credential_id_of, registration_options
 from chat.auth.webauthn_responses import NewCredential, UnreadablePublicKey, registered
 from chat.bus.audience import ToAccounts
 from chat.bus.bus import Event
+from chat.clock import iso_timestamp
 from chat.domain.core import Core
-from chat.domain.signing_in.passkey_assertions import descriptors, user_handle
+from chat.domain.signing_in.passkey_assertions import ChallengeContext, WebauthnChallenges, descriptors, user_handle
 from chat.domain.signing_in.sudo import SudoMode, SudoProof
-from chat.domain.signing_in.webauthn_challenges import ChallengeContext, WebauthnChallenges
-from chat.domain.signing_in.webauthn_credential_objects import webauthn_credential
 from chat.errors import ApiError
 from chat.registries.events import EventName
 from chat.store.accounts import accounts
@@ -234,3 +233,14 @@ def _id(credential: str) -> bytes:
     if credential_id is None:
         raise ApiError("UNKNOWN_WEBAUTHN_CREDENTIAL")
     return credential_id
+
+
+def webauthn_credential(credential: WebauthnCredential) -> dict[str, Any]:
+    """A passkey as its account and the administration see it."""
+    used = credential.last_used_at
+    return {
+        "id": base64url(credential.credential_id),
+        "name": credential.name,
+        "created_at": iso_timestamp(credential.created_at),
+        "last_used_at": None if used is None else iso_timestamp(used),
+    }

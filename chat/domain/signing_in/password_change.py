@@ -1,12 +1,5 @@
-"""Changing the password with a mailed code instead of the old password: POST /v1/users/@me/password-change/...
-
-    step      ticket before     ticket after
-    start     -                 waits for the code
-    resend    waits for a code  waits for another code
-    verify    waits for a code  proved
-    complete  proved            gone; the password is the new one
-
-The mailed code stands in for the old password only. An account with a second factor proves that as well (ASVS 6.4).
+"""Setting a password: what it must be, what ends with the old one, and changing it with a mailed code instead of the
+old password (signing_in.md, Change of the password).
 """
 
 from __future__ import annotations
@@ -18,19 +11,20 @@ import attrs
 import structlog
 
 from chat.auth.principal import Principal
+from chat.auth.turns import Asker
 from chat.domain.core import Core
+from chat.domain.policy import account_rules
 from chat.domain.policy.account_gates import present
-from chat.domain.signing_in.authentication import Authentication, SignedIn
-from chat.domain.signing_in.mailed_codes import Issued, MailedCodes, refused_ticket, wrong_code
-from chat.domain.signing_in.new_passwords import NewPasswords
-from chat.domain.signing_in.second_factors import SecondFactors
+from chat.domain.signing_in.authentication import Authentication, Change, SignedIn, Way
+from chat.domain.signing_in.mailed_codes import Issued, MailedCodes, refused_ticket
 from chat.domain.signing_in.sign_ins import Client
-from chat.domain.signing_in.sudo import SudoMode, SudoProof
-from chat.errors import InvalidFormBody
+from chat.domain.signing_in.sudo import SecondFactors, SudoMode, SudoProof
+from chat.errors import ApiError, InvalidFormBody
 from chat.mail import letters
-from chat.mail.mailer import Mailer
+from chat.mail.mailer import Mailer, MailKind
 from chat.store.accounts import accounts
 from chat.store.accounts.accounts import Account
+from chat.store.signing_in import auth_sessions, email_tokens, tickets
 from chat.store.signing_in.tickets import Ticket
 
 log: Final = structlog.get_logger("chat.accounts")
@@ -41,8 +35,62 @@ PROVED: Final = "proved"
 
 
 @attrs.define(kw_only=True, eq=False)
+class NewPasswords:
+    """Hashes new passwords and puts them in place of the old, whichever way the holder proved to be one."""
+
+    _core: Core
+
+    def require_acceptable(self, account: Account, password: str, *, path: str = "password") -> None:
+        """Return if the account may have the password.
+
+        :raises InvalidFormBody: at `path`.
+        """
+        account_rules.password(password, names=(account.username, account.global_name, account.email), path=path)
+
+    async def hashed(self, account: Account, password: str, asker: Asker, *, path: str = "password") -> str:
+        """The hash of a password that the account may have.
+
+        :raises InvalidFormBody: as `require_acceptable`.
+        :raises RateLimited: when too many are being hashed.
+        """
+        self.require_acceptable(account, password, path=path)
+        return await self._core.passwords.hash(password, asker)
+
+    def replaced(self, connection: sqlite3.Connection, account: Account, password_hash: str) -> Account:
+        """In a unit of writing: the account with its new password, for the caller to write.
+
+        With the old one go the account's sign-ins, its reset links, and everything that was begun under it and not
+        finished: login tickets, challenges, mailed codes.
+        """
+        now = self._core.clock.now_ms()
+        auth_sessions.end_of_user(connection, account.id, now)
+        email_tokens.delete_of_user(connection, str(MailKind.PASSWORD_RESET), account.id)
+        tickets.delete_of_user(connection, account.id)
+        return attrs.evolve(account, password_hash=password_hash, password_last_changed_at=now)
+
+    def way(self, refused: ApiError, change: Change) -> Way:
+        """How a caller is signed in who has set the password (`replaced` in `change`) by a code or link from a mail or
+        from paper: IP authorisation is not asked for."""
+        return Way(refused=refused, change=change, then=self._announce, address_is_proved=True)
+
+    def _announce(self, before: Account, after: Account) -> None:
+        """The account's gateway sessions end, and those who see a difference are told."""
+        self._core.account_events.signed_out(after.id)
+        self._core.account_events.changed(before, after)
+
+
+@attrs.define(kw_only=True, eq=False)
 class PasswordChanges:
-    """Takes accounts through the steps."""
+    """Takes accounts through the steps of POST /v1/users/@me/password-change/...
+
+        step      ticket before     ticket after
+        start     -                 waits for the code
+        resend    waits for a code  waits for another code
+        verify    waits for a code  proved
+        complete  proved            gone; the password is the new one
+
+    The mailed code stands in for the old password only. An account with a second factor proves that as well (ASVS 6.4).
+    """
 
     _core: Core
     _mailer: Mailer
@@ -63,9 +111,10 @@ class PasswordChanges:
             account = present(accounts.by_id(connection, user_id))
             if account.email is None:
                 raise InvalidFormBody.at("email", "USER_DOES_NOT_HAVE_AN_EMAIL_ADDRESS")
-            secret = self._codes.open(connection, KIND, user_id, {"step": WAITS, "email": account.email})
-            ticket = self._codes.find(connection, KIND, user_id, secret)
-            return secret, self._mail(connection, ticket, self._codes.issue(connection, ticket, {}))
+            secret, ticket = self._codes.open(connection, KIND, account, {"step": WAITS})
+            issued = self._codes.issue(connection, ticket, {})
+            self._mail(connection, ticket, issued)
+            return secret, issued
 
         return await self._core.database.write(unit)
 
@@ -75,34 +124,23 @@ class PasswordChanges:
         :raises InvalidFormBody: INVALID_OR_EXPIRED_TICKET at `ticket`.
         :raises RateLimited: as `MailedCodes.issue`.
         """
-
-        def unit(connection: sqlite3.Connection) -> None:
-            _, ticket = self._found(connection, user_id, secret, WAITS)
-            self._mail(connection, ticket, self._codes.issue(connection, ticket))
-
-        await self._core.database.write(unit)
+        await self._codes.resend(lambda connection: self._found(connection, user_id, secret, WAITS), self._mail)
 
     async def verify(self, user_id: int, secret: str, code: str) -> str:
         """Take the code; the proof of it.
 
         :raises InvalidFormBody: INVALID_OR_EXPIRED_TICKET at `ticket`, INVALID_CODE at `code`.
         """
-
-        def unit(connection: sqlite3.Connection) -> str | None:
-            _, ticket = self._found(connection, user_id, secret, WAITS)
-            if not self._codes.takes(connection, ticket, code):
-                return None  # not raised here: the attempt has to be counted
-            return self._codes.prove(connection, ticket, {"step": PROVED})
-
-        proof = await self._core.database.write(unit)
-        if proof is None:
-            raise wrong_code()
-        return proof
+        return await self._codes.take(
+            code,
+            lambda connection: self._found(connection, user_id, secret, WAITS),
+            lambda connection, account, ticket: self._codes.prove(connection, ticket, {"step": PROVED}),
+        )
 
     async def complete(
         self, principal: Principal, secret: str, code_proof: str, password: str, proof: SudoProof, client: Client
     ) -> SignedIn:
-        """Set the password; every sign-in of the account ends, and one begins for whoever asked.
+        """Set the password; every sign-in of the account ends, and the caller gets a new one.
 
         :raises InvalidFormBody: INVALID_OR_EXPIRED_TICKET at `ticket` or `verification_proof`, what is wrong with the
             password at `new_password`; as `SudoMode.require`.
@@ -124,28 +162,21 @@ class PasswordChanges:
             proved(connection)
             return self._new_passwords.replaced(connection, current, password_hash)
 
-        signed_in = await self._authentication.complete(
-            account,
-            client,
-            refused=refused_ticket(),
-            change=change,
-            then=self._new_passwords.announce,
-            address_is_proved=True,
-        )
+        way = self._new_passwords.way(refused_ticket(), change)
+        signed_in = await self._authentication.complete(account, client, way)
         log.info("password changed with a mailed code", user_id=user_id)
         return signed_in
 
     def _found(self, connection: sqlite3.Connection, user_id: int, secret: str, step: str) -> tuple[Account, Ticket]:
-        """The account and its ticket, if that waits for this step and the address is the one it began with."""
+        """The account and its ticket, if that waits for this step."""
         account = present(accounts.by_id(connection, user_id))
-        ticket = self._codes.find(connection, KIND, user_id, secret)
-        if ticket.body["step"] != step or ticket.body["email"] != account.email:
+        ticket = self._codes.find(connection, KIND, account, secret)
+        if ticket.body["step"] != step:
             raise refused_ticket()
         return account, ticket
 
-    def _mail(self, connection: sqlite3.Connection, ticket: Ticket, issued: Issued) -> Issued:
+    def _mail(self, connection: sqlite3.Connection, ticket: Ticket, issued: Issued) -> None:
         letter = letters.password_change(
             ticket.body["email"], service_name=self._core.settings.service_name, code=issued.code
         )
         self._mailer.post(connection, letter)
-        return issued

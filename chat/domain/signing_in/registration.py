@@ -1,4 +1,5 @@
-"""Registration: POST /v1/auth/register (signing_in.md, Registration)."""
+"""Registration, username suggestions for it, and the approval of accounts by an administrator (signing_in.md,
+Registration, Username suggestions)."""
 
 from __future__ import annotations
 
@@ -10,25 +11,26 @@ import attrs
 import structlog
 
 from chat.auth.turns import Asker
+from chat.clock import Clock
 from chat.domain.core import Core
 from chat.domain.policy import account_rules
 from chat.domain.policy.usernames import Usernames
 from chat.domain.signing_in.authentication import SignedIn
-from chat.domain.signing_in.email_addresses import require_free_address
-from chat.domain.signing_in.email_verification import EmailVerification
+from chat.domain.signing_in.email_addresses import EmailVerification, require_free_address
 from chat.domain.signing_in.ip_authorization import IpAuthorization
 from chat.domain.signing_in.sign_ins import Client, SignIns
 from chat.domain.standing.user_objects import ADULT_YEARS, age_years
 from chat.errors import ApiError, InvalidFormBody
 from chat.store.accounts import accounts, user_settings
 from chat.store.accounts.accounts import Account
+from chat.store.database import Database
 from chat.store.signing_in import pending_registrations
 from chat.store.signing_in.pending_registrations import PendingRegistration
 
 log: Final = structlog.get_logger("chat.accounts")
 
 NAMELESS: Final = "user"
-"""The username of somebody who gave no name that one could be made of."""
+"""The username of those who gave no name that one could be made of."""
 
 ADULT_SETTINGS: Final[Mapping[str, Any]] = {"friend_source_flags": 7, "sensitive_content_friend_dm_filter": 0}
 """What an adult's settings begin with in place of the defaults (accounts.md, User settings)."""
@@ -36,7 +38,7 @@ ADULT_SETTINGS: Final[Mapping[str, Any]] = {"friend_source_flags": 7, "sensitive
 
 @attrs.frozen
 class Applicant:
-    """What somebody says of themselves who wants an account."""
+    """What people say of themselves who want an account."""
 
     username: str | None = None
     email: str | None = None
@@ -63,19 +65,19 @@ class AwaitsApproval:
 
 @attrs.define(kw_only=True, eq=False)
 class Registration:
-    """Makes accounts for people."""
+    """Makes accounts for people: POST /v1/auth/register."""
 
     _core: Core
     _usernames: Usernames
     _sign_ins: SignIns
     _verification: EmailVerification
-    _ip_authorization: IpAuthorization
+    _networks: IpAuthorization
 
     async def register(self, applicant: Applicant, client: Client) -> SignedIn | AwaitsApproval:
         """Make the account and sign it in, or let it wait where an administrator approves accounts.
 
         :raises ApiError: REGISTRATION_CLOSED; REGISTRATION_URL_INVALID for the code of a registration link, since this
-            instance gives none out; CONTENT_BLOCKED for an address or a name that nobody may have.
+            instance gives none out; CONTENT_BLOCKED for a blocked address or name.
         :raises InvalidFormBody: with the fields that cannot be taken.
         """
         if applicant.registration_url_code is not None:
@@ -95,7 +97,7 @@ class Registration:
             made = attrs.evolve(account, username=username, discriminator=number)
             accounts.insert(connection, made)
             user_settings.put(connection, made.id, settings)
-            self._ip_authorization.remember(connection, made, client.address)
+            self._networks.remember(connection, made, client.address)
             if waits:
                 pending = PendingRegistration(made.id, client.address, made.created_at)
                 pending_registrations.insert(connection, pending)
@@ -108,6 +110,16 @@ class Registration:
         made = await self._core.database.write(unit)
         log.info("registered", user_id=made.id, address=client.address, waits=waits)
         return AwaitsApproval(made) if waits else SignedIn(made, sign_in, applicant.invite_code)
+
+    async def suggest_usernames(self, global_name: str) -> list[str]:
+        """At most one username that is free at this moment; none where the name makes none."""
+        stem = account_rules.username_from(global_name, service_name=self._core.settings.service_name)
+        if stem is None:
+            return []
+        username, _ = await self._core.database.read(
+            lambda connection: self._usernames.allocate_like(connection, stem, bot=False)
+        )
+        return [username]
 
     async def _account(self, applicant: Applicant, asker: Asker) -> Account:
         """The account as it is to be, without its discriminator. The password is hashed last: it costs most."""
@@ -179,3 +191,36 @@ class Registration:
         if applicant.locale is not None:
             settings["locale"] = applicant.locale
         return settings
+
+
+@attrs.define(eq=False)
+class PendingRegistrations:
+    """Lists and decides what waits for an administrator where the setting `registration` is `approval`."""
+
+    _database: Database
+    _clock: Clock
+
+    async def waiting(self) -> list[tuple[Account, PendingRegistration]]:
+        """The accounts that wait, the longest waiting first."""
+
+        def query(connection: sqlite3.Connection) -> list[tuple[Account, PendingRegistration]]:
+            found = [
+                (accounts.by_id(connection, pending.user_id), pending)
+                for pending in pending_registrations.waiting(connection)
+            ]
+            return [(account, pending) for account, pending in found if account is not None]
+
+        return await self._database.read(query)
+
+    async def approve(self, user_id: int) -> bool:
+        """From now on the account can sign in, even if it was turned down before; False where it did not wait."""
+        approved = await self._database.write(lambda connection: pending_registrations.approve(connection, user_id))
+        log.info("registration approved", user_id=user_id, waited=approved)
+        return approved
+
+    async def reject(self, user_id: int) -> bool:
+        """The account cannot sign in, and its name and address stay taken; False where it did not wait."""
+        now = self._clock.now_ms()
+        rejected = await self._database.write(lambda connection: pending_registrations.reject(connection, user_id, now))
+        log.info("registration rejected", user_id=user_id, waited=rejected)
+        return rejected

@@ -1,6 +1,6 @@
 """Sign-ins: making them, listing them, ending them, and noting when they were last used.
 
-Whichever way somebody proves who they are, a sign-in begins in `SignIns.enter`, where the account's state is judged.
+Each way of signing in leads to `SignIns.enter`, where the account's state is judged and the sign-in begins.
 """
 
 from __future__ import annotations
@@ -17,9 +17,7 @@ from chat.auth.sudo_token import LIFETIME_SECONDS as PROOF_LIFETIME_SECONDS
 from chat.auth.tokens import digest_of, id_hash, token_hash
 from chat.clock import iso_timestamp
 from chat.domain.core import Core
-from chat.domain.signing_in.address_lookups import AddressLookups
-from chat.domain.signing_in.client_info import client_info, masked_address
-from chat.domain.signing_in.user_agents import UserAgents
+from chat.domain.signing_in.client_info import AddressLookups, UserAgents, client_info, masked_address
 from chat.domain.standing.user_objects import partial_user
 from chat.errors import ApiError, StorageUnavailable
 from chat.registries.user_flags import UserFlag
@@ -63,7 +61,7 @@ class SignIn:
 
 @attrs.frozen
 class Standing:
-    """How an account stood when somebody proved a part of what it takes to sign in.
+    """How an account stood when a part of what it takes to sign in was proved.
 
     What was proved counts for nothing once the password is another one, or the holder has closed the account since.
     """
@@ -96,15 +94,16 @@ class Standing:
         return bool(account.flags & CLOSED_BY_HOLDER & ~self.closed)
 
 
+@attrs.define(kw_only=True, eq=False)
 class SignIns:
     """The sign-ins of all accounts."""
 
-    def __init__(self, core: Core, lookups: AddressLookups, user_agents: UserAgents) -> None:
-        self._core = core
-        self._lookups = lookups
-        self._user_agents = user_agents
-        self._uses: dict[str, tuple[int, int, str]] = {}
-        self._noted = trio.Event()
+    _core: Core
+    _lookups: AddressLookups
+    _user_agents: UserAgents
+    _uses: dict[str, tuple[int, int, str]] = attrs.field(factory=dict, init=False)
+    """Account, moment and IP address of the last use of each sign-in, as far as it is not written yet."""
+    _noted: trio.Event = attrs.field(factory=trio.Event, init=False)
 
     def new(self, user_id: int, client: Client, *, proved_at: int | None) -> SignIn:
         """A fresh sign-in of an account; to be written with `auth_sessions.insert`.
@@ -113,18 +112,8 @@ class SignIns:
         """
         token = self._core.mint.session_token()
         now = self._core.clock.now_ms()
-        session = AuthSession(
-            token_hash=token_hash(token),
-            user_id=user_id,
-            created_at=now,
-            last_used_at=now,
-            address=client.address,
-            user_agent=client.user_agent,
-            client_os=client.os,
-            client_platform=client.platform,
-            proved_at=proved_at,
-        )
-        return SignIn(token, session)
+        origin = (client.address, client.user_agent, client.os, client.platform)
+        return SignIn(token, AuthSession(token_hash(token), user_id, now, now, *origin, proved_at=proved_at))
 
     def now_ms(self) -> int:
         """The moment of a proof that is given now."""
@@ -141,7 +130,7 @@ class SignIns:
     def admitted(self, connection: sqlite3.Connection, account: Account) -> Account:
         """The account as a sign-in leaves it: a ban that is over is lifted, and what the holder closed is open.
 
-        Asked only after somebody has proved to be the holder: a refusal tells how the account stands.
+        Asked only after the caller has proved to be the holder: a refusal tells how the account stands.
 
         :raises ApiError: BOT_USER_AUTH_ENDPOINT_ACCESS_DENIED; ACCOUNT_SUSPENDED_TEMPORARILY while a ban stands,
             ACCOUNT_SUSPENDED_PERMANENTLY while an administrator's deletion is pending (access.md, Account gates);

@@ -1,11 +1,11 @@
 """Single sign-on through an OpenID Connect provider (access.md, Single sign-on enforcement; signing_in.md, Single
 sign-on).
 
-An account belongs to a person of the provider's by their subject there, which never changes; the first time by an
+An account belongs to a person of the provider's by their subject there, which never changes; the first time by an email
 address that the provider has verified. Addresses go from one person to the next, so one finds no account that belongs
-to somebody else of the provider's already (OpenID Connect Core 5.7). An account whose holder never proved that address
-here may be anybody's who typed it in: then the provider's word counts, and whatever else could open the account is
-taken away from it.
+to another of the provider's subjects already (OpenID Connect Core 5.7). An account whose holder never proved that
+address here may belong to any stranger who typed it in: then the provider's word counts, and all else that could open
+the account is taken away from it.
 """
 
 from __future__ import annotations
@@ -20,12 +20,16 @@ import structlog
 from chat.auth.openid_connect import Claims, CodeRefused, OpenIdConnect
 from chat.auth.tokens import token_hash
 from chat.domain.core import Core
-from chat.domain.signing_in.authentication import Authentication, SignedIn
-from chat.domain.signing_in.sign_ins import Client
-from chat.domain.signing_in.sso_accounts import SsoAccounts
+from chat.domain.policy import account_rules
+from chat.domain.policy.usernames import Usernames
+from chat.domain.signing_in.authentication import Authentication, SignedIn, Way
+from chat.domain.signing_in.ip_authorization import IpAuthorization
+from chat.domain.signing_in.registration import NAMELESS
+from chat.domain.signing_in.sign_ins import Client, SignIns
 from chat.errors import ApiError, InvalidFormBody
 from chat.mail.mailer import MailKind
-from chat.store.accounts import accounts
+from chat.protocol.visible_text import tidy
+from chat.store.accounts import accounts, user_settings
 from chat.store.accounts.accounts import Account
 from chat.store.applications import oauth2_grants
 from chat.store.signing_in import (
@@ -41,7 +45,7 @@ from chat.store.signing_in.tickets import Ticket
 
 KIND: Final = "sso_state"
 STATE_LIFETIME_MS: Final = 10 * 60_000
-"""How long somebody may take at the provider."""
+"""How long a person may take at the provider."""
 
 PATH_LENGTH: Final = 2_048
 
@@ -53,7 +57,7 @@ _PATH: Final = re.compile(r"/[!-\[\]-~]*", re.ASCII)
 
 @attrs.frozen
 class Arrival:
-    """Somebody who came back from the provider and is signed in, and where they wanted to go."""
+    """A person who came back from the provider and is signed in, and where they wanted to go."""
 
     signed_in: SignedIn
     redirect_to: str | None
@@ -79,8 +83,8 @@ class SingleSignOn:
         }
 
     async def start(self, redirect_to: str | None, redirect_uri: str | None) -> dict[str, Any]:
-        """Where to go to sign in. The `state` is good for one return within ten minutes; a page keeps it, and takes
-        nobody's return but its own.
+        """Where to go to sign in. The `state` is good for one return within ten minutes; a page keeps it, and
+        takes no return but its own.
 
         `redirect_to` is a path of this instance where the person wants to be afterwards; `redirect_uri` may be given,
         and is the instance's own.
@@ -102,9 +106,9 @@ class SingleSignOn:
         return {"authorization_url": url, "state": state, "redirect_uri": self._core.settings.sso_redirect_uri}
 
     async def complete(self, code: str, state: str, client: Client) -> Arrival:
-        """Sign in whoever came back from the provider with this code and state. The state is used up either way.
+        """Sign in the person who came back from the provider with this code and state. The state is used up either way.
 
-        :raises ApiError: SSO_REQUIRED when nobody's account fits what the provider says and none is made;
+        :raises ApiError: SSO_REQUIRED when no account fits what the provider says and none is made;
             FEATURE_TEMPORARILY_DISABLED where single sign-on is off; SERVICE_UNAVAILABLE, BAD_GATEWAY when the provider
             cannot be used; as `Authentication.complete`.
         :raises InvalidFormBody: SESSION_TIMEOUT at `state`, INVALID_CODE at `code`.
@@ -125,12 +129,12 @@ class SingleSignOn:
     async def _sign_in(self, claims: Claims, client: Client) -> SignedIn:
         account = holder_of(self._core.database.reader, claims)
         if account is None and self._core.settings.sso.auto_provision:
-            made = await self._newcomers.make(claims, client, holder_of)
+            made = await self._newcomers.make(claims, client)
             if made is not None:
                 return made
-            account = holder_of(self._core.database.reader, claims)  # somebody else has just made it
+            account = holder_of(self._core.database.reader, claims)  # another request has just made it
         if account is None:
-            log.info("nobody's account fits the provider's claims", address=client.address)
+            log.info("no account fits the provider's claims", address=client.address)
             raise ApiError("SSO_REQUIRED")
 
         def change(connection: sqlite3.Connection, current: Account) -> Account:
@@ -143,9 +147,8 @@ class SingleSignOn:
                 return current
             return _handed_over(connection, current, self._core.clock.now_ms())
 
-        return await self._authentication.complete(
-            account, client, refused=ApiError("SSO_REQUIRED"), change=change, then=self._tell, address_is_proved=True
-        )
+        way = Way(refused=ApiError("SSO_REQUIRED"), change=change, then=self._tell, address_is_proved=True)
+        return await self._authentication.complete(account, client, way)
 
     def _tell(self, before: Account, after: Account) -> None:
         if after.email_verified and not before.email_verified:
@@ -160,7 +163,7 @@ class SingleSignOn:
 
 
 def holder_of(connection: sqlite3.Connection, claims: Claims) -> Account | None:
-    """The account that the claims match: by subject, else by verified address. Nobody has a deleted one."""
+    """The account that the claims match: by subject, else by verified address; never a deleted one."""
     account = sso_identities.account_of(connection, claims.issuer, claims.subject)
     if account is None or account.is_deleted:
         account = None if claims.email is None else accounts.by_email_key(connection, claims.email)
@@ -179,7 +182,7 @@ def is_own_path(text: str) -> bool:
 
 
 def _handed_over(connection: sqlite3.Connection, account: Account, now_ms: int) -> Account:
-    """In a unit of writing: the account for the holder of its address alone. Whoever set it up never proved to be
+    """In a unit of writing: the account for the holder of its address alone. Those who set it up never proved to be
     that person, so nothing of theirs opens it any longer."""
     auth_sessions.end_of_user(connection, account.id, now_ms)
     tickets.delete_of_user(connection, account.id)
@@ -199,3 +202,80 @@ def _handed_over(connection: sqlite3.Connection, account: Account, now_ms: int) 
         totp_secret=None,
         passkey_second_factor=False,
     )
+
+
+@attrs.define(kw_only=True, eq=False)
+class SsoAccounts:
+    """Makes accounts at the first single sign-on (setting `sso.auto_provision`): no password, the verified address,
+    names as near to the provider's as they can be."""
+
+    _core: Core
+    _usernames: Usernames
+    _sign_ins: SignIns
+    _networks: IpAuthorization
+
+    async def make(self, claims: Claims, client: Client) -> SignedIn | None:
+        """Make the account and sign it in; None when the person has one at the moment of writing.
+
+        :raises ApiError: CONTENT_BLOCKED for a blocked address or name.
+        """
+        account = self._account(claims)
+        if account.email is not None:
+            self._core.blocked.require_email(account.email)
+        for name in (account.username, account.global_name or ""):
+            self._core.blocked.require_profile(name)
+        sign_in = self._sign_ins.new(account.id, client, proved_at=account.created_at)
+
+        def unit(connection: sqlite3.Connection) -> Account | None:
+            if holder_of(connection, claims) is not None:
+                return None
+            username, number = self._usernames.allocate_like(connection, account.username, bot=False)
+            made = attrs.evolve(account, username=username, discriminator=number)
+            if made.email is not None and accounts.by_email_key(connection, made.email) is not None:
+                made = attrs.evolve(made, email=None, email_verified=False)  # it is another person's of the provider's
+            accounts.insert(connection, made)
+            user_settings.put(connection, made.id, {})
+            sso_identities.put(connection, claims.issuer, claims.subject, made.id, made.created_at)
+            self._networks.remember(connection, made, client.address)
+            return self._sign_ins.enter(connection, made, sign_in)
+
+        made = await self._core.database.write(unit)
+        if made is None:
+            return None
+        log.info("account made at single sign-on", user_id=made.id, address=client.address)
+        return SignedIn(made, sign_in)
+
+    def _account(self, claims: Claims) -> Account:
+        """The account as it is to be, without its discriminator. A username instance keeps no addresses."""
+        email = None if claims.email is None or self._core.settings.sign_in == "username" else _email(claims.email)
+        return Account(
+            id=self._core.snowflakes(),
+            username=self._username(claims),
+            discriminator=0,
+            global_name=_global_name(claims.name),
+            email=email,
+            email_verified=email is not None or self._core.settings.sign_in == "username",
+            created_at=self._core.clock.now_ms(),
+        )
+
+    def _username(self, claims: Claims) -> str:
+        for name in (claims.preferred_username, claims.email, claims.name):
+            stem = (name or "").partition("@")[0]
+            made = account_rules.username_from(stem, service_name=self._core.settings.service_name)
+            if made is not None:
+                return made
+        return NAMELESS
+
+
+def _email(text: str) -> str | None:
+    try:
+        return account_rules.email(text)
+    except InvalidFormBody:
+        return None
+
+
+def _global_name(text: str | None) -> str | None:
+    try:
+        return account_rules.global_name(tidy(text or "")[: account_rules.GLOBAL_NAME_LENGTH])
+    except InvalidFormBody:
+        return None

@@ -9,18 +9,25 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, Protocol
+from typing import Any, Final
 
 import attrs
+import structlog
 
 from chat.auth.passwords import Passwords
 from chat.auth.sudo_token import SudoTokens
 from chat.auth.turns import OURSELVES, Asker
-from chat.domain.standing.factors import FactorsHeld
+from chat.domain.signing_in.mfa_codes import MfaCodes
+from chat.domain.signing_in.passkey_assertions import ChallengeContext, PasskeyAssertions
+from chat.domain.signing_in.sign_ins import SignIns
+from chat.domain.standing.factors import FactorsHeld, held_in
 from chat.errors import ApiError, InvalidFormBody, RateLimited
 from chat.store.accounts import accounts
 from chat.store.accounts.accounts import Account
+from chat.store.database import Database
 from chat.store.guard import claim
+
+log: Final = structlog.get_logger("chat.accounts")
 
 
 @attrs.define
@@ -44,30 +51,59 @@ class SudoProof:
     """The code that proved a factor in this request, and is used up."""
 
 
-class Factors(Protocol):
-    """What sudo mode asks of the second factors of an account."""
+@attrs.define(kw_only=True, eq=False)
+class SecondFactors:
+    """TOTP, backup codes and passkeys as proofs, for sign-in and sudo mode. How factors come and go is in
+    `chat.domain.signing_in.totp` and `chat.domain.signing_in.passkeys`."""
+
+    _database: Database
+    _codes: MfaCodes
+    _assertions: PasskeyAssertions
+    may_guess: Callable[[int], bool]
+    """Counts one code of an account in sudo mode; False when it was one too many (http.md, Request limits)."""
 
     def held(self, account: Account) -> FactorsHeld:
-        """What the account could prove itself with."""
+        """What the account could prove itself with in sudo mode."""
+        return held_in(self._database.reader, account)
+
+    def second_factor_needed(self, account: Account) -> FactorsHeld:
+        """What the account may answer a correct password with; `any` is false where the password is enough.
+
+        A passkey is a second factor only where its holder chose that (signing_in.md, Second step); TOTP always is one.
+        """
+        held = self.held(account)
+        return attrs.evolve(held, webauthn=held.webauthn and account.passkey_second_factor)
 
     async def is_proved(self, account: Account, proof: SudoProof) -> bool:
-        """Whether `mfa_method` and what belongs to it prove the account; what can be used once is used up."""
+        """Whether the proof shows one of the account's factors; what can be used once is used up.
+
+        An account without TOTP gives a backup code as `totp` (access.md, Sudo mode).
+        """
+        proved = False
+        code, response, challenge = proof.mfa_code, proof.webauthn_response, proof.webauthn_challenge
+        if proof.mfa_method == "totp" and code is not None:
+            proved = self.may_guess(account.id) and await self._database.write(
+                lambda connection: self._codes.use(connection, account.id, code)
+            )
+            proof.used_code = code if proved else None
+        elif proof.mfa_method == "webauthn" and response and challenge:
+            shown = await self._assertions.verify(ChallengeContext.SUDO, response, challenge, account.id)
+            proved = shown is not None
+        log.info("second factor in sudo mode", user_id=account.id, method=proof.mfa_method, accepted=proved)
+        return proved
 
 
 @attrs.define(kw_only=True, eq=False)
 class SudoMode:
-    """Judges proofs.
-
-    `wait_to_guess` counts one password of an account, and tells the seconds to wait where it is one too many, else 0:
-    whoever came by a sign-in must not be able to try passwords with it for as long as they like. `is_freshly_proved`
-    tells whether a sign-in is as young as a proof may be.
-    """
+    """Judges proofs."""
 
     _passwords: Passwords
-    _factors: Factors
+    _factors: SecondFactors
     _tokens: SudoTokens
+    _sign_ins: SignIns
     _wait_to_guess: Callable[[int], float]
-    _is_freshly_proved: Callable[[str | None], bool]
+    """Counts one password of an account, and tells the seconds to wait where it is one too many, else 0: with a stolen
+    sign-in passwords must not be tried for as long as one likes."""
 
     async def require(
         self, account: Account, proof: SudoProof, *, issues_token: bool = True, sign_in_counts: bool = False
@@ -89,7 +125,7 @@ class SudoMode:
             proved = await self._is_factor_proved(account, proof, issues_token)
         else:
             proved = await self._is_password_proved(account, proof)
-        if not proved and not (sign_in_counts and self._is_freshly_proved(proof.session_id_hash)):
+        if not proved and not (sign_in_counts and self._sign_ins.is_freshly_proved(proof.session_id_hash)):
             raise sudo_mode_required(held)
 
     async def _is_password_proved(self, account: Account, proof: SudoProof) -> bool:
@@ -128,5 +164,4 @@ def _require_password_still(connection: sqlite3.Connection, proved: Iterable[tup
 
 def sudo_mode_required(held: FactorsHeld) -> ApiError:
     """403 with what the account could prove itself with."""
-    methods = {"totp": held.totp, "webauthn": held.webauthn, "backup_codes": held.backup_codes}
-    return ApiError("SUDO_MODE_REQUIRED", members={"has_mfa": held.any, "methods": methods})
+    return ApiError("SUDO_MODE_REQUIRED", members={"has_mfa": held.any, "methods": attrs.asdict(held)})

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable
 from typing import Any, Final
 
 import attrs
@@ -11,11 +10,9 @@ import structlog
 
 from chat.auth.totp import matching_step, normalised_secret, oldest_step
 from chat.domain.core import Core
-from chat.domain.signing_in.backup_codes import BackupCodes, public_codes, significant
-from chat.domain.signing_in.mfa_codes import MfaCodes
-from chat.domain.signing_in.second_factors import SecondFactors
-from chat.domain.signing_in.sudo import SudoMode, SudoProof
-from chat.domain.signing_in.totp_secrets import sealed_secret
+from chat.domain.signing_in.email_addresses import EmailVerification
+from chat.domain.signing_in.mfa_codes import MfaCodes, public_codes, sealed_secret, significant
+from chat.domain.signing_in.sudo import SecondFactors, SudoMode, SudoProof
 from chat.domain.standing.factors import held_in
 from chat.errors import ApiError, InvalidFormBody
 from chat.store.accounts import accounts
@@ -27,17 +24,13 @@ log: Final = structlog.get_logger("chat.accounts")
 
 @attrs.define(kw_only=True, eq=False)
 class Totp:
-    """An account's authenticator app and its backup codes.
-
-    `verifies_addresses` tells whether an address of this instance counts only once it is verified.
-    """
+    """An account's authenticator app and its backup codes."""
 
     _core: Core
-    _backup_codes: BackupCodes
     _codes: MfaCodes
     _factors: SecondFactors
     _sudo: SudoMode
-    _verifies_addresses: Callable[[], bool]
+    _verification: EmailVerification
 
     async def enable(self, account: Account, secret: str, code: str, proof: SudoProof) -> list[dict[str, Any]]:
         """Make the secret the account's own; returns its backup codes. A fresh sign-in is proof enough (signing_in.md,
@@ -51,7 +44,7 @@ class Totp:
         """
         if account.totp_secret is not None:
             raise ApiError("TWO_FA_NOT_ENABLED")
-        if self._verifies_addresses() and not account.email_verified:
+        if self._verification.is_needed and not account.email_verified:
             raise ApiError("MFA_EMAIL_VERIFICATION_REQUIRED")
         plain = normalised_secret(secret)
         if plain is None:
@@ -61,7 +54,7 @@ class Totp:
         step = matching_step(plain, code, now)
         if step is None:
             raise InvalidFormBody.at("code", "INVALID_CODE")
-        fresh = self._backup_codes.fresh()
+        fresh = self._codes.backup_codes.fresh()
         sealed = sealed_secret(self._core.keys, account.id, plain)
 
         def unit(connection: sqlite3.Connection) -> tuple[Account, Account]:
@@ -71,7 +64,7 @@ class Totp:
             after = attrs.evolve(before, totp_secret=sealed)
             accounts.replace(connection, after)
             used_totp_codes.use(connection, account.id, step, oldest=oldest_step(now))
-            self._backup_codes.replace(connection, account.id, fresh)
+            self._codes.backup_codes.replace(connection, account.id, fresh)
             return before, after
 
         await self._core.database.write(unit, lambda changed: self._core.account_events.changed(*changed))
@@ -118,13 +111,13 @@ class Totp:
             raise ApiError("TWO_FA_NOT_ENABLED")
         await self._sudo.require(account, proof)
         if not regenerate:
-            return self._backup_codes.of_user(self._core.database.reader, account.id)
-        fresh = self._backup_codes.fresh()
+            return self._codes.backup_codes.of_user(self._core.database.reader, account.id)
+        fresh = self._codes.backup_codes.fresh()
 
         def unit(connection: sqlite3.Connection) -> None:
             if not held_in(connection, _present(connection, account.id)).any:
                 raise ApiError("TWO_FA_NOT_ENABLED")
-            self._backup_codes.replace(connection, account.id, fresh)
+            self._codes.backup_codes.replace(connection, account.id, fresh)
 
         await self._core.database.write(unit)
         log.info("backup codes regenerated", user_id=account.id)

@@ -29,7 +29,8 @@ _COLUMNS: Final = ", ".join(field.name for field in attrs.fields(EmailToken))
 
 
 def insert(connection: sqlite3.Connection, token: EmailToken) -> None:
-    """Remember a token that goes out."""
+    """Remember a token that goes out, and forget those that have expired."""
+    connection.execute("DELETE FROM email_tokens WHERE expires_at <= ?", (token.created_at,))
     key = None if token.email is None else email_key(token.email)
     connection.execute(
         f"INSERT INTO email_tokens ({_COLUMNS}, email_key) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",  # noqa: S608 - our own names
@@ -73,8 +74,3 @@ def delete_of_user(connection: sqlite3.Connection, kind: str, user_id: int, sinc
     connection.execute(
         "DELETE FROM email_tokens WHERE user_id = ? AND kind = ? AND created_at >= ?", (user_id, kind, since)
     )
-
-
-def delete_expired(connection: sqlite3.Connection, now: int) -> None:
-    """Forget tokens that have expired."""
-    connection.execute("DELETE FROM email_tokens WHERE expires_at <= ?", (now,))

@@ -23,8 +23,7 @@ from chat.auth.principal import CredentialKind, Principal
 from chat.auth.turns import Asker
 from chat.domain.guilds.assemble import GuildsArea
 from chat.domain.signing_in.assemble import SigningInArea
-from chat.domain.signing_in.authentication import SignedIn
-from chat.domain.signing_in.login_tickets import MfaChallenge
+from chat.domain.signing_in.authentication import MfaChallenge, SignedIn
 from chat.domain.signing_in.registration import Applicant, AwaitsApproval
 from chat.domain.signing_in.sign_ins import Client
 from chat.errors import ApiError, InvalidFormBody

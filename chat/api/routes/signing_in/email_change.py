@@ -216,7 +216,7 @@ async def apply_email_change(
 async def request_email_replacement(request: Request, signing_in: SigningInArea, body: RequestReplacement) -> object:
     """Mail a code to the address that is to replace one which takes no mail."""
     _limit_codes_to(request, body.new_email)
-    return _new_asked(await signing_in.email_replacements.request_new(request.principal.user_id, body.new_email))
+    return _new_asked(await signing_in.email_changes.request_replacement(request.principal.user_id, body.new_email))
 
 
 @routes.operation(
@@ -230,7 +230,7 @@ async def request_email_replacement(request: Request, signing_in: SigningInArea,
 )
 async def resend_replacement(request: Request, signing_in: SigningInArea, body: Ticket) -> None:
     """Mail another code."""
-    await signing_in.email_replacements.resend_new(request.principal.user_id, body.ticket)
+    await signing_in.email_changes.resend_replacement(request.principal.user_id, body.ticket)
 
 
 @routes.operation(
@@ -246,7 +246,7 @@ async def verify_replacement(
     request: Request, signing_in: SigningInArea, accounts: AccountsArea, body: VerifyReplacement
 ) -> object:
     """Take the code, and change the address; sudo mode."""
-    account = await signing_in.email_replacements.verify_new(
+    account = await signing_in.email_changes.verify_replacement(
         request.principal.account, body.ticket, body.code, request.proof(body)
     )
     return accounts.accounts.own(account)

@@ -183,4 +183,4 @@ async def make_recovery_kit(request: Request, signing_in: SigningInArea, body: M
 )
 async def suggest_usernames(request: Request, signing_in: SigningInArea, body: SuggestUsernames) -> object:
     """A free username made of a display name, where one can be."""
-    return {"suggestions": await signing_in.username_suggestions.of(body.global_name)}
+    return {"suggestions": await signing_in.registration.suggest_usernames(body.global_name)}

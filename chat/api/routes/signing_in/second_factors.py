@@ -19,7 +19,7 @@ from chat.api.schemas.signing_in.authentication import (
 )
 from chat.api.sudo import SudoFields
 from chat.domain.signing_in.assemble import SigningInArea
-from chat.domain.signing_in.webauthn_challenges import ChallengeContext
+from chat.domain.signing_in.passkey_assertions import ChallengeContext
 from chat.protocol.visible_text import without_nul
 
 routes = Routes()
@@ -225,7 +225,7 @@ async def delete_credential(request: Request, signing_in: SigningInArea, credent
 async def list_sudo_methods(request: Request, signing_in: SigningInArea) -> object:
     """What the account can prove itself with in sudo mode."""
     held = signing_in.factors.held(request.principal.account)
-    return {"totp": held.totp, "webauthn": held.webauthn, "backup_codes": held.backup_codes, "has_mfa": held.any}
+    return {**attrs.asdict(held), "has_mfa": held.any}
 
 
 @routes.operation(
@@ -237,4 +237,4 @@ async def list_sudo_methods(request: Request, signing_in: SigningInArea) -> obje
 )
 async def get_sudo_options(request: Request, signing_in: SigningInArea) -> object:
     """What to ask a passkey for, to prove oneself in sudo mode."""
-    return await signing_in.factors.authentication_options(ChallengeContext.SUDO, request.principal.user_id)
+    return await signing_in.assertions.options(ChallengeContext.SUDO, request.principal.user_id)
