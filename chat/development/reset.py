@@ -40,7 +40,7 @@ def _forget(development: Development) -> None:
     development.gateway.admission.reset()
     development.gateway.commands.forget()
     development.limiter.clear()
-    development.areas.messages.messages.forget_recent()
+    development.areas.messages.sending.forget_recent()
     development.areas.threads.threads.forget_recent()
     development.areas.signing_in.sign_ins.forget_uses()
     development.areas.administration.admin_api_keys.forget_uses()

@@ -88,6 +88,12 @@ SENDABLE_MESSAGE_FLAGS: Final = (
 )
 """Bits that a client may set when it sends a message; others are dropped (messages.md, Message object)."""
 
+SHOWING_MESSAGE_FLAGS: Final = MessageFlag.SUPPRESS_EMBEDS | MessageFlag.VOICE_MESSAGE | MessageFlag.COMPACT_ATTACHMENTS
+"""Bits that say how a message is shown; copies of it have them too."""
+
+WRITTEN_MESSAGE_TYPES: Final[frozenset[MessageType]] = frozenset({MessageType.DEFAULT, MessageType.REPLY})
+"""What accounts and webhooks write; messages of all other types are the server's."""
+
 THREAD_MESSAGE_TYPES: Final[frozenset[MessageType]] = frozenset(
     {MessageType.THREAD_CREATED, MessageType.THREAD_STARTER_MESSAGE}
 )

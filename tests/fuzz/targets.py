@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 import orjson
 import zstandard
 
-from chat.domain.messages.message_links import LINKS_MAXIMUM, links_in
+from chat.domain.messages.links import LINKS_MAXIMUM, links_in
 from chat.domain.policy.embeds import require_embeds
 from chat.domain.webhooks.built_embeds import fitting, text_at
 from chat.domain.webhooks.github_deliveries import github_embed

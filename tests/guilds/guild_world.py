@@ -23,11 +23,12 @@ from chat.domain.guilds.group_invites import GroupInvites
 from chat.domain.guilds.guilds import Guilds, GuildWish
 from chat.domain.guilds.invites import Invites
 from chat.domain.guilds.memberships import Memberships
-from chat.domain.messages.mention_counting import MentionCounting
+from chat.domain.messages.message_deletion import MessageDeletion
+from chat.domain.messages.message_editing import MessageEditing
+from chat.domain.messages.message_sending import MessageSending, TypingIndicators
 from chat.domain.messages.messages import Messages
 from chat.domain.messages.read_states import ReadStates
 from chat.domain.messages.system_messages import SystemMessages
-from chat.domain.messages.typing_indicators import TypingIndicators
 from chat.domain.people.groups import Groups
 from chat.domain.policy.blocked_values import BlockedValues
 from chat.domain.policy.errands import Errands
@@ -132,12 +133,11 @@ class GuildWorld:
         self.guilds = Guilds(core=core, media=media, online_count=lambda guild_id: self.online.get(guild_id, 0))
         self.memberships = Memberships(core=core)
         self.channels = Channels(access)
-        self.messages = Messages(
-            core,
-            self.private_channels,
-            MentionCounting(lambda guild_id: sorted(self.connected)),
-            ChannelWitness(self.guild_states, self.private_channels, ThreadLookup(database)),
-        )
+        self.messages = Messages(core=core)
+        self.sending = MessageSending(core, self.private_channels, lambda guild_id: sorted(self.connected))
+        witness = ChannelWitness(self.guild_states, self.private_channels, ThreadLookup(database))
+        self.deletion = MessageDeletion(core, witness)
+        self.editing = MessageEditing(core=core, deletion=self.deletion)
         self.read_states = ReadStates(core=core)
         system_messages = SystemMessages(core=core, private_channels=self.private_channels)
         groups = Groups(core=core, private_channels=self.private_channels, system_messages=system_messages, media=media)

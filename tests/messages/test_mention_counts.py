@@ -18,9 +18,8 @@ from hypothesis import strategies as st
 
 from chat.auth.principal import Principal
 from chat.config import Settings
-from chat.domain.messages.mention_counting import SUPPRESS_EVERYONE, SUPPRESS_ROLES
 from chat.domain.messages.message_drafts import MessageDraft, MessageEdit
-from chat.domain.messages.read_states import ReadUpTo, read_states_of
+from chat.domain.messages.read_states import SUPPRESS_EVERYONE, SUPPRESS_ROLES, ReadUpTo, read_states_of
 from chat.registries.channel_types import ChannelType, OverwriteType
 from chat.registries.events import EventName
 from chat.registries.permissions import Permission
@@ -139,7 +138,7 @@ class History:
     async def write(self, author: int, place: int, naming: Naming) -> None:
         if place in self.people[author].blind:
             return
-        sent = await self.world.messages.create(self.who[author], self.where[place], MessageDraft(self._text(naming)))
+        sent = await self.world.sending.create(self.who[author], self.where[place], MessageDraft(self._text(naming)))
         told = frozenset(
             user
             for user in naming.users - {author}
@@ -156,7 +155,7 @@ class History:
         message = self.messages[ordinal % len(self.messages)]
         if message.place in self.people[message.author].blind:
             return
-        await self.world.messages.edit(
+        await self.world.editing.edit(
             self.who[message.author], self.where[message.place], message.id, MessageEdit(self._text(naming))
         )
         # Nobody is told of an edit: it can only take mentions back.
@@ -170,7 +169,7 @@ class History:
     async def delete(self, ordinal: int) -> None:
         if self.messages:
             message = self.messages.pop(ordinal % len(self.messages))
-            await self.world.messages.delete(self.who[0], self.where[message.place], message.id)
+            await self.world.deletion.delete(self.who[0], self.where[message.place], message.id)
 
     async def read(self, user: int, ordinal: int, manual: bool) -> None:
         if not self.messages:

@@ -8,14 +8,14 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from chat.domain.messages.mention_parsing import (
+from chat.domain.messages.links import LINKS_MAXIMUM, links_in
+from chat.domain.messages.mentions import (
     MENTIONED_USERS,
     NO_MENTIONS,
     ParsedMentions,
     parse_mentions,
     without_emojis,
 )
-from chat.domain.messages.message_links import LINKS_MAXIMUM, links_in
 from chat.snowflake import MAXIMUM
 
 CASES = {

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chat.domain.messages.message_links import LINKS_MAXIMUM, links_in
+from chat.domain.messages.links import LINKS_MAXIMUM, links_in
 from chat.media.outside_addresses import URL_CHARACTERS
 
 

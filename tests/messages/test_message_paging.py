@@ -104,8 +104,8 @@ def test_a_message_comes_back_as_it_was_stored(
     assert messages.by_id(connection, CHANNEL, 5) == message
     assert messages.by_ids(connection, [4, 5]) == [message]
     assert messages.by_id(connection, OTHER_CHANNEL, 5) is None
-    assert messages.delete(connection, CHANNEL, 5)
-    assert not messages.delete(connection, CHANNEL, 5)
+    assert messages.delete_many(connection, CHANNEL, [5])
+    assert not messages.delete_many(connection, CHANNEL, [5])
     assert connection.execute("SELECT count(*) FROM message_mentions").fetchone() == (0,)
     connection.execute("ROLLBACK")
 

@@ -16,7 +16,15 @@ from chat.registries.channel_types import ChannelType
 from chat.registries.message_types import MessageType
 from chat.store.connections import connect
 from chat.store.messages import message_search, message_search_entries, messages
-from chat.store.messages.message_search import Criteria, Place, Scope, by_relevance, matching
+from chat.store.messages.message_search import (
+    Criteria,
+    Place,
+    QueryTooSlow,
+    Scope,
+    by_relevance,
+    given_up_after,
+    matching,
+)
 from chat.store.messages.message_search_entries import (
     AuthorType,
     ContentType,
@@ -27,7 +35,6 @@ from chat.store.messages.message_search_entries import (
     pending_among,
 )
 from chat.store.messages.messages import Message, MessageExtra
-from chat.store.messages.search_deadlines import QueryTooSlow, given_up_after
 from chat.store.migrations import MIGRATIONS, migrate
 
 GUILD, OTHER_GUILD = 1, 2
@@ -330,7 +337,7 @@ def test_a_search_finds_what_a_look_at_every_message_finds(
             elif chosen is None:
                 continue
             elif action == "delete":
-                messages.delete(connection, found.pop(chosen).channel_id, chosen)
+                messages.delete_many(connection, found.pop(chosen).channel_id, [chosen])
             elif action == "edit":
                 found[chosen] = attrs.evolve(
                     found[chosen],

@@ -62,7 +62,7 @@ async def harbour(world: GuildWorld) -> GuildPlace:
     world.alice, world.bob = [await world.person(name) for name in ("alice", "bob")]
     place = await world.guild(world.alice, world.bob)
     for who in (world.alice, world.bob):
-        await world.messages.create(who, place.general, MessageDraft("warm"))
+        await world.sending.create(who, place.general, MessageDraft("warm"))
     return place
 
 
@@ -70,7 +70,7 @@ async def test_a_plain_message_is_written_with_these_statements_and_no_others(
     world: GuildWorld, harbour: GuildPlace
 ) -> None:
     async with watching(world) as watch:
-        await world.messages.create(world.bob, harbour.general, MessageDraft("hello", nonce="n"))
+        await world.sending.create(world.bob, harbour.general, MessageDraft("hello", nonce="n"))
     assert watch.statements == [
         "SELECT channels",
         "INSERT messages",
@@ -83,7 +83,7 @@ async def test_a_page_of_plain_messages_is_read_with_these_statements_and_no_oth
     world: GuildWorld, harbour: GuildPlace
 ) -> None:
     for number in range(30):
-        await world.messages.create(world.bob, harbour.general, MessageDraft(str(number)))
+        await world.sending.create(world.bob, harbour.general, MessageDraft(str(number)))
     async with watching(world) as watch:
         found = await world.messages.of_channel(world.alice, harbour.general, Page(50))
     assert len(found) > 30
@@ -98,15 +98,15 @@ async def test_a_page_of_plain_messages_is_read_with_these_statements_and_no_oth
 
 async def test_a_message_that_names_somebody_costs_what_that_asks_for(world: GuildWorld, harbour: GuildPlace) -> None:
     async with watching(world) as watch:
-        await world.messages.create(world.bob, harbour.general, MessageDraft(f"<@{world.alice.user_id}>"))
+        await world.sending.create(world.bob, harbour.general, MessageDraft(f"<@{world.alice.user_id}>"))
     assert len(watch.statements) <= 9, watch.statements
 
 
 async def test_a_plain_edit_and_a_deletion_are_bounded(world: GuildWorld, harbour: GuildPlace) -> None:
-    sent = await world.messages.create(world.bob, harbour.general, MessageDraft("hello"))
+    sent = await world.sending.create(world.bob, harbour.general, MessageDraft("hello"))
     async with watching(world) as watch:
-        await world.messages.edit(world.bob, harbour.general, int(sent["id"]), MessageEdit("better"))
+        await world.editing.edit(world.bob, harbour.general, int(sent["id"]), MessageEdit("better"))
     assert len(watch.statements) <= 12, watch.statements
     async with watching(world) as watch:
-        await world.messages.delete(world.bob, harbour.general, int(sent["id"]))
+        await world.deletion.delete(world.bob, harbour.general, int(sent["id"]))
     assert len(watch.statements) <= 8, watch.statements

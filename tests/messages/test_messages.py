@@ -45,7 +45,7 @@ class Say:
 
     async def __call__(self, who: Principal, content: str = "hello", **more: Any) -> dict[str, Any]:
         draft = MessageDraft(content=content, **more)
-        return await self.world.messages.create(who, self.place.general, draft)
+        return await self.world.sending.create(who, self.place.general, draft)
 
 
 @pytest.fixture
@@ -106,16 +106,16 @@ async def test_who_may_send(world: GuildWorld, harbour: GuildPlace, say: Say) ->
     with refused("MISSING_PERMISSIONS"):
         await say(world.eve)
     with refused("UNKNOWN_CHANNEL"):
-        await world.messages.create(world.bob, 999, MessageDraft("x"))
+        await world.sending.create(world.bob, 999, MessageDraft("x"))
     with refused("CANNOT_SEND_MESSAGES_IN_NON_TEXT_CHANNEL"):
-        await world.messages.create(world.bob, harbour.channel_id("Text Channels"), MessageDraft("x"))
+        await world.sending.create(world.bob, harbour.channel_id("Text Channels"), MessageDraft("x"))
     await harbour.overwrite(
         harbour.general, Overwrite(world.bob.user_id, OverwriteType.MEMBER.value, 0, Permission.SEND_MESSAGES.value)
     )
     with refused("MISSING_PERMISSIONS"):
         await say(world.bob)
     assert (await say(world.carol))["content"] == "hello"
-    assert (await world.messages.create(world.bob, harbour.channel_id("General"), MessageDraft("x")))["content"] == "x"
+    assert (await world.sending.create(world.bob, harbour.channel_id("General"), MessageDraft("x")))["content"] == "x"
 
 
 async def test_a_channel_that_is_not_seen_takes_nothing(world: GuildWorld, harbour: GuildPlace, say: Say) -> None:
@@ -125,8 +125,8 @@ async def test_a_channel_that_is_not_seen_takes_nothing(world: GuildWorld, harbo
         say(world.bob),
         world.messages.of_channel(world.bob, harbour.general, Page()),
         world.messages.get(world.bob, harbour.general, 1),
-        world.messages.delete(world.bob, harbour.general, 1),
-        world.messages.edit(world.bob, harbour.general, 1, MessageEdit("x")),
+        world.deletion.delete(world.bob, harbour.general, 1),
+        world.editing.edit(world.bob, harbour.general, 1, MessageEdit("x")),
         world.read_states.acknowledge(world.bob, ReadUpTo(harbour.general, 1)),
         world.typing.start(world.bob, harbour.general),
         world.channels.get(world.bob, harbour.general),
@@ -159,7 +159,7 @@ class TestWithoutPremium:
         await say(world.bob, "x" * 2000)
         rich = await world.person("rich", premium_type=2)
         place = await world.guild(rich)
-        assert await world.messages.create(rich, place.general, MessageDraft("x" * 4000))
+        assert await world.sending.create(rich, place.general, MessageDraft("x" * 4000))
 
 
 class TestBlockedText:
@@ -175,7 +175,7 @@ class TestBlockedText:
             await say(world.bob, "so ein KRAKEEL")
         sent = await say(world.bob, "so ein Kraken")
         with refused("CONTENT_BLOCKED"):
-            await world.messages.edit(world.bob, harbour.general, int(sent["id"]), MessageEdit("Krakeel"))
+            await world.editing.edit(world.bob, harbour.general, int(sent["id"]), MessageEdit("Krakeel"))
 
 
 async def test_only_sendable_flags_stay(world: GuildWorld, say: Say) -> None:
@@ -199,7 +199,7 @@ async def test_a_timed_out_member_is_silent_until_the_time_is_over(
     for attempt in (
         say(world.bob),
         world.typing.start(world.bob, harbour.general),
-        world.messages.edit(world.bob, harbour.general, own, MessageEdit("x")),
+        world.editing.edit(world.bob, harbour.general, own, MessageEdit("x")),
     ):
         with refused("COMMUNICATION_DISABLED"):
             await attempt
@@ -262,7 +262,7 @@ async def test_the_same_nonce_is_the_same_message(world: GuildWorld, harbour: Gu
     for who, nonce in [(world.carol, "n"), (world.bob, "other"), (world.bob, None)]:
         assert (await say(who, nonce=nonce))["id"] != first["id"]
     elsewhere = MessageDraft("x", nonce="n")
-    there = await world.messages.create(world.bob, harbour.channel_id("General"), elsewhere)
+    there = await world.sending.create(world.bob, harbour.channel_id("General"), elsewhere)
     assert there["id"] != first["id"]
     world.clock.ms += 300_001
     assert (await say(world.bob, "one", nonce="n"))["id"] != first["id"]
@@ -270,7 +270,7 @@ async def test_the_same_nonce_is_the_same_message(world: GuildWorld, harbour: Gu
 
 async def test_a_nonce_is_free_again_once_its_message_is_gone(world: GuildWorld, harbour: GuildPlace, say: Say) -> None:
     first = await say(world.bob, nonce="n")
-    await world.messages.delete(world.bob, harbour.general, int(first["id"]))
+    await world.deletion.delete(world.bob, harbour.general, int(first["id"]))
     assert (await say(world.bob, nonce="n"))["id"] != first["id"]
 
 
@@ -392,8 +392,8 @@ async def test_whoever_is_mentioned_and_sees_it_has_one_more_to_read(
 async def test_writing_counts_as_having_read_except_for_bots(world: GuildWorld, harbour: GuildPlace, say: Say) -> None:
     robot = await world.person("robot", bot=True)
     place = await world.guild(world.alice, robot)
-    await world.messages.create(robot, place.general, MessageDraft("beep"))
-    sent = await world.messages.create(world.alice, place.general, MessageDraft("hello"))
+    await world.sending.create(robot, place.general, MessageDraft("beep"))
+    sent = await world.sending.create(world.alice, place.general, MessageDraft("hello"))
 
     async def last_read(who: Principal) -> list[int | None]:
         states = await world.database.read(lambda connection: read_states.of_user(connection, who.user_id))
@@ -425,7 +425,7 @@ async def test_an_answer_shows_what_it_answers_and_mentions_its_author(
     quiet = await say(world.alice, "psst", reply_to=ReplyTo(int(question["id"])), allowed_mentions=AllowedMentions())
     assert quiet["mentions"] == []
     assert (await world.messages.get(world.bob, harbour.general, int(answer["id"]))) == answer
-    await world.messages.delete(world.bob, harbour.general, int(question["id"]))
+    await world.deletion.delete(world.bob, harbour.general, int(question["id"]))
     read = await world.messages.get(world.bob, harbour.general, int(answer["id"]))
     assert read["referenced_message"] is None
     assert "referenced_message" not in question
@@ -436,7 +436,7 @@ async def test_what_cannot_be_answered(world: GuildWorld, harbour: GuildPlace, s
         await say(world.bob, reply_to=ReplyTo(999_999_999_999_999_999))
     plain = await say(world.bob, reply_to=ReplyTo(999_999_999_999_999_999, required=False))
     assert (plain["type"], "message_reference" in plain) == (0, False)
-    elsewhere = await world.messages.create(world.bob, harbour.channel_id("General"), MessageDraft("x"))
+    elsewhere = await world.sending.create(world.bob, harbour.channel_id("General"), MessageDraft("x"))
     with refused("UNKNOWN_MESSAGE"):
         await say(world.bob, reply_to=ReplyTo(int(elsewhere["id"])))
     with refused("INVALID_FORMAT at message_reference.channel_id"):
@@ -489,7 +489,7 @@ async def test_editing_ones_own_message(world: GuildWorld, harbour: GuildPlace, 
     sent = await say(world.bob, f"<@{world.carol.user_id}>")
     world.heard.signals.clear()
     world.clock.ms += 1000
-    edited = await world.messages.edit(world.bob, harbour.general, int(sent["id"]), MessageEdit("better"))
+    edited = await world.editing.edit(world.bob, harbour.general, int(sent["id"]), MessageEdit("better"))
     assert (edited["content"], edited["edited_timestamp"]) == ("better", "2027-01-15T08:00:01.000Z")
     assert edited["mentions"] == []
     assert edited == {**sent, "content": "better", "edited_timestamp": edited["edited_timestamp"], "mentions": []}
@@ -501,7 +501,7 @@ async def test_editing_ones_own_message(world: GuildWorld, harbour: GuildPlace, 
     assert event.data == {**edited, "guild_id": str(harbour.id), "member": event.data["member"]}
     assert await world.messages.get(world.carol, harbour.general, int(sent["id"])) == edited
     flags = MessageFlag.SUPPRESS_EMBEDS.value
-    quiet = await world.messages.edit(world.bob, harbour.general, int(sent["id"]), MessageEdit(flags=flags))
+    quiet = await world.editing.edit(world.bob, harbour.general, int(sent["id"]), MessageEdit(flags=flags))
     assert quiet == {**edited, "flags": flags}
 
 
@@ -511,34 +511,34 @@ async def test_an_edited_answer_keeps_mentioning_whom_it_answers(
     question = await say(world.bob, "why?")
     answer = await say(world.carol, "becuase", reply_to=ReplyTo(int(question["id"])))
     edit = MessageEdit(f"because <@{world.alice.user_id}>")
-    edited = await world.messages.edit(world.carol, harbour.general, int(answer["id"]), edit)
+    edited = await world.editing.edit(world.carol, harbour.general, int(answer["id"]), edit)
     assert [user["username"] for user in edited["mentions"]] == ["alice", "bob"]
     assert edited["referenced_message"] == question
     quiet = await say(world.carol, "hm", reply_to=ReplyTo(int(question["id"])), allowed_mentions=AllowedMentions())
-    edited = await world.messages.edit(world.carol, harbour.general, int(quiet["id"]), MessageEdit("hm!"))
+    edited = await world.editing.edit(world.carol, harbour.general, int(quiet["id"]), MessageEdit("hm!"))
     assert edited["mentions"] == []
 
 
 async def test_what_cannot_be_edited(world: GuildWorld, harbour: GuildPlace, say: Say) -> None:
     sent = int((await say(world.bob))["id"])
     with refused("CANNOT_EDIT_OTHER_USER_MESSAGE"):
-        await world.messages.edit(world.alice, harbour.general, sent, MessageEdit("x"))
+        await world.editing.edit(world.alice, harbour.general, sent, MessageEdit("x"))
     with refused("UNKNOWN_MESSAGE"):
-        await world.messages.edit(world.bob, harbour.general, 999, MessageEdit("x"))
+        await world.editing.edit(world.bob, harbour.general, 999, MessageEdit("x"))
     for content, code in [(" ", "CANNOT_SEND_EMPTY_MESSAGE"), ("x" * 4001, "CONTENT_EXCEEDS_MAX_LENGTH at content")]:
         with refused(code):
-            await world.messages.edit(world.bob, harbour.general, sent, MessageEdit(content))
+            await world.editing.edit(world.bob, harbour.general, sent, MessageEdit(content))
     page = await world.messages.of_channel(world.bob, harbour.general, Page())
     greeting = next(message for message in page if message["author"]["username"] == "bob" and message["type"] == 7)
     with refused("CANNOT_EDIT_OTHER_USER_MESSAGE"):
-        await world.messages.edit(world.bob, harbour.general, int(greeting["id"]), MessageEdit("x"))
-    assert (await world.messages.edit(world.bob, harbour.general, sent, MessageEdit("x")))["content"] == "x"
+        await world.editing.edit(world.bob, harbour.general, int(greeting["id"]), MessageEdit("x"))
+    assert (await world.editing.edit(world.bob, harbour.general, sent, MessageEdit("x")))["content"] == "x"
 
 
 async def test_deleting(world: GuildWorld, harbour: GuildPlace, say: Say) -> None:
     own, others, moderated = [int((await say(world.bob, text))["id"]) for text in ("own", "others", "moderated")]
     world.heard.signals.clear()
-    await world.messages.delete(world.bob, harbour.general, own)
+    await world.deletion.delete(world.bob, harbour.general, own)
     [event] = world.heard.events()
     assert (event.name, event.audience) == (
         EventName.MESSAGE_DELETE,
@@ -552,12 +552,12 @@ async def test_deleting(world: GuildWorld, harbour: GuildPlace, say: Say) -> Non
         "content": "own",
     }
     with refused("UNKNOWN_MESSAGE"):
-        await world.messages.delete(world.bob, harbour.general, own)
+        await world.deletion.delete(world.bob, harbour.general, own)
     with refused("MISSING_PERMISSIONS"):
-        await world.messages.delete(world.carol, harbour.general, others)
-    await world.messages.delete(world.alice, harbour.general, others)
+        await world.deletion.delete(world.carol, harbour.general, others)
+    await world.deletion.delete(world.alice, harbour.general, others)
     await harbour.role(Permission.MANAGE_MESSAGES.value, world.carol)
-    await world.messages.delete(world.carol, harbour.general, moderated)
+    await world.deletion.delete(world.carol, harbour.general, moderated)
     assert await listed(world, world.bob, harbour) == ["", ""]
 
 
@@ -583,10 +583,10 @@ async def test_verification_levels(world: GuildWorld) -> None:
         outcomes = {}
         for name, who in strangers.items():
             try:
-                await world.messages.create(who, place.general, MessageDraft("x"))
+                await world.sending.create(who, place.general, MessageDraft("x"))
             except ApiError as error:
                 outcomes[name] = error.code
-        assert await world.messages.create(owner, place.general, MessageDraft("x"))
+        assert await world.sending.create(owner, place.general, MessageDraft("x"))
         assert set(outcomes.values()) <= {"GUILD_VERIFICATION_REQUIRED"}
         return set(outcomes)
 
@@ -651,7 +651,7 @@ async def test_who_cannot_write_does_not_type(world: GuildWorld, harbour: GuildP
 async def test_memory_of_messages_sent_can_be_dropped(world: GuildWorld, harbour: GuildPlace, say: Say) -> None:
     await harbour.change("UPDATE channels SET rate_limit_per_user = 10 WHERE id = ?", harbour.general)
     first = await say(world.bob, nonce="n")
-    world.messages.forget_recent()
+    world.sending.forget_recent()
     assert (await say(world.bob, nonce="n"))["id"] != first["id"]
 
 

@@ -10,8 +10,7 @@ import pytest
 import trio
 import trio.testing
 
-from chat.domain.messages.link_embeds import AT_A_TIME, WAITING_MAXIMUM
-from chat.domain.messages.unfurling import FOUND_MS, NOTHING_MS
+from chat.domain.messages.links import AT_A_TIME, FOUND_MS, NOTHING_MS, WAITING_MAXIMUM
 from chat.testing.rest_client import Response
 from chat.testing.server import ChatServer
 from chat.testing.world import Person, World

@@ -14,7 +14,7 @@ from typing import Any, Final
 from chat import __version__
 from chat.api.captcha import CAPTCHA_OPERATIONS
 from chat.api.fields import SNOWFLAKE
-from chat.api.message_forms import PAYLOAD
+from chat.api.message_bodies import PAYLOAD
 from chat.api.oauth2_forms import FORM_TYPE
 from chat.api.openapi.errors import OTHER, refusing, shared_responses
 from chat.api.openapi.inputs import InputSchemas, text_schema

@@ -11,10 +11,16 @@ import attrs
 
 from chat.domain.administration.admin_audit_log import NO_TARGET, Acting, AdminAuditLog
 from chat.domain.core import Core
+from chat.domain.messages.message_deletion import Removed, announce_lost_pins, remove_messages
 from chat.domain.messages.message_events import message_deleted
-from chat.domain.messages.message_parts import Viewer
-from chat.domain.messages.message_reading import Page, StoredMessages, one_message, page_of_messages, with_context
-from chat.domain.messages.message_removal import Removed, announce_lost_pins, remove_messages
+from chat.domain.messages.message_reading import (
+    Page,
+    StoredMessages,
+    Viewer,
+    one_message,
+    page_of_messages,
+    with_context,
+)
 from chat.domain.standing.channel_witness import ChannelWitness
 from chat.errors import ApiError
 from chat.registries.admin_actions import AdminAction

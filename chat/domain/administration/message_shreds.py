@@ -16,7 +16,7 @@ import attrs
 from chat.clock import iso_timestamp
 from chat.domain.administration.admin_audit_log import Acting, AdminAuditLog
 from chat.domain.core import Core
-from chat.domain.messages.message_removal import Removed, announce_removed, remove_messages
+from chat.domain.messages.message_deletion import Removed, announce_removed, remove_messages
 from chat.domain.standing.channel_witness import ChannelWitness
 from chat.jobs.runner import JobRun, Jobs, Progress
 from chat.registries.admin_actions import AdminAction
@@ -166,7 +166,7 @@ class MessageShreds:
         left = True
 
         def unit(connection: sqlite3.Connection) -> tuple[Progress, Removed | None]:
-            batch = messages.next_of_author(connection, user_id, 0, last_id, BATCH_MESSAGES, None)
+            batch = messages.next_of_author(connection, user_id, last_id, BATCH_MESSAGES)
             if batch is None:
                 # What its author, or somebody else, deleted meanwhile was counted and is not there.
                 total = run.job.progress_total or 0

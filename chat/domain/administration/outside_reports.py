@@ -189,7 +189,7 @@ class OutsideReports:
             channel_id, message_id = (0, 0) if found is None else (int(found[1]), int(found[2]))
         if max(channel_id, message_id) > MAXIMUM:
             raise ApiError("UNKNOWN_MESSAGE")
-        message = await self._messages.as_anybody(channel_id, message_id)
+        message = await self._messages.without_viewer(channel_id, message_id)
         return {
             "reported_user_id": None if "webhook_id" in message else int(message["author"]["id"]),
             "guild_id": channels.guild_of(self._core.database.reader, channel_id),

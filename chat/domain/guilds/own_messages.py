@@ -17,7 +17,7 @@ import attrs
 from chat.auth.principal import Principal
 from chat.domain.core import Core
 from chat.domain.guilds.memberships import Departure, Memberships
-from chat.domain.messages.message_removal import Removed, announce_removed, remove_messages
+from chat.domain.messages.message_deletion import Removed, announce_removed, remove_messages
 from chat.domain.policy.errands import Errand, State
 from chat.domain.signing_in.sudo import SudoMode, SudoProof
 from chat.domain.standing.access import Access, ChannelAccess

@@ -8,22 +8,18 @@ from chat.domain.core import Core
 from chat.domain.ground import Background
 from chat.domain.messages.crossposting import Crossposting
 from chat.domain.messages.favorite_memes import FavoriteMemes
-from chat.domain.messages.link_embeds import LinkEmbeds
-from chat.domain.messages.mention_counting import MentionCounting
-from chat.domain.messages.message_lists import MessageLists
-from chat.domain.messages.message_search_index import MessageSearchIndex
-from chat.domain.messages.message_search_scopes import MessageSearchScopes
-from chat.domain.messages.message_searches import MessageSearches
+from chat.domain.messages.kept_messages import RecentMentions, SavedMessages
+from chat.domain.messages.links import LinkEmbeds, Unfurling
+from chat.domain.messages.message_deletion import MessageDeletion
+from chat.domain.messages.message_editing import MessageEditing
+from chat.domain.messages.message_search import MessageSearches, MessageSearchIndex
+from chat.domain.messages.message_sending import MessageSending, TypingIndicators
 from chat.domain.messages.messages import Messages
 from chat.domain.messages.own_message_deletion import OwnMessageDeletion
 from chat.domain.messages.pins import Pins
 from chat.domain.messages.reactions import Reactions
 from chat.domain.messages.read_states import ReadStates
-from chat.domain.messages.recent_mentions import RecentMentions
-from chat.domain.messages.saved_messages import SavedMessages
 from chat.domain.messages.system_messages import SystemMessages
-from chat.domain.messages.typing_indicators import TypingIndicators
-from chat.domain.messages.unfurling import Unfurling
 from chat.domain.messages.uploads import Uploads
 from chat.domain.policy.assemble import PolicyArea
 from chat.domain.presence.assemble import PresenceArea
@@ -36,12 +32,14 @@ class MessagesArea:
     """The services of messages."""
 
     messages: Messages
-    message_lists: MessageLists
+    sending: MessageSending
+    editing: MessageEditing
+    deletion: MessageDeletion
+    own_message_deletion: OwnMessageDeletion
     message_searches: MessageSearches
     message_search_index: MessageSearchIndex
     system_messages: SystemMessages
     crossposting: Crossposting
-    own_message_deletion: OwnMessageDeletion
     pins: Pins
     reactions: Reactions
     read_states: ReadStates
@@ -70,25 +68,22 @@ def assemble(
     """Build the area."""
     settings, sudo = core.settings, signing_in.sudo
     private_channels, witness, media = standing.private_channels, standing.witness, policy.media
-    messages = Messages(
-        core,
-        private_channels=private_channels,
-        mentions=MentionCounting(online_in=presence.presences.online_in),
-        witness=witness,
-    )
+    sending = MessageSending(core, private_channels=private_channels, online_in=presence.presences.online_in)
+    deletion = MessageDeletion(core, witness=witness)
     system_messages = SystemMessages(core=core, private_channels=private_channels)
     index = MessageSearchIndex(core, enabled=settings.search == "on")
-    scopes = MessageSearchScopes(core=core)
     unfurling = Unfurling(core, media=media)
-    uploads = Uploads(core, media=media, messages=messages)
+    uploads = Uploads(core, media=media, sending=sending)
     return MessagesArea(
-        messages=messages,
-        message_lists=MessageLists(core=core),
-        message_searches=MessageSearches(core, scopes=scopes, index=index),
+        messages=Messages(core=core),
+        sending=sending,
+        editing=MessageEditing(core=core, deletion=deletion),
+        deletion=deletion,
+        own_message_deletion=OwnMessageDeletion(core, witness=witness, sudo=sudo),
+        message_searches=MessageSearches(core=core, index=index),
         message_search_index=index,
         system_messages=system_messages,
         crossposting=Crossposting(core, witness=witness),
-        own_message_deletion=OwnMessageDeletion(core, witness=witness, sudo=sudo),
         pins=Pins(core=core, private_channels=private_channels, system_messages=system_messages),
         reactions=Reactions(core=core),
         read_states=ReadStates(core=core),

@@ -2,7 +2,7 @@
 Guild features; conventions of the field).
 
 What is to be done stands in the store, so that a restart loses nothing. A note says no more than that a copy is out of
-date: whoever works it off looks at what the message is by then, so several changes may make one update.
+date: the message is looked at when the note is worked off, so several changes may make one update.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ from chat.registries.channel_types import ChannelType
 from chat.registries.events import EventName
 from chat.registries.guild_features import GuildFeature
 from chat.registries.guild_values import DisabledOperation
-from chat.registries.message_types import MessageFlag, MessageReferenceType, MessageType
+from chat.registries.message_types import SHOWING_MESSAGE_FLAGS, MessageFlag, MessageType
 from chat.store.guilds import channels, guilds
 from chat.store.messages import attachments, messages
 from chat.store.messages.attachments import Attachment
-from chat.store.messages.messages import Message, MessageExtra, MessageReference
+from chat.store.messages.messages import Message, MessageExtra
 from chat.store.webhooks import crossposts, webhooks
 from chat.store.webhooks.crossposts import Delivery
 from chat.store.webhooks.webhooks import Webhook
@@ -41,11 +41,6 @@ FOLLOWING_TYPES: Final = frozenset({ChannelType.GUILD_TEXT, ChannelType.GUILD_AN
 
 CROSSPOSTED: Final = MessageFlag.CROSSPOSTED.value
 IS_CROSSPOST: Final = MessageFlag.IS_CROSSPOST.value
-SOURCE_DELETED: Final = MessageFlag.SOURCE_MESSAGE_DELETED.value
-SHOWN_FLAGS: Final = int(MessageFlag.SUPPRESS_EMBEDS | MessageFlag.VOICE_MESSAGE | MessageFlag.COMPACT_ATTACHMENTS)
-"""Flags that say how a message is shown; a copy has them of its original."""
-
-SEND_MESSAGE_DISABLED: Final = DisabledOperation.SEND_MESSAGE.value
 
 GONE: Final = "[Original Message Deleted]"
 """What a copy says once its original is gone (a convention of the field)."""
@@ -71,7 +66,6 @@ def is_switched_off(features: frozenset[str]) -> bool:
 class _Copied:
     """A copy as a delivery left it."""
 
-    message: Message
     stored: StoredMessages
     is_new: bool
 
@@ -154,7 +148,7 @@ class Crossposting(DueWork):
             messages.update(connection, after)
             if source is None:
                 crossposts.forget_copy(connection, copy.id)
-            return _Copied(after, with_context(connection, [after], referenced=False), is_new=False)
+            return _Copied(with_context(connection, [after], referenced=False), is_new=False)
 
         def then(copied: _Copied | None) -> None:
             if copied is not None:
@@ -179,12 +173,7 @@ class Crossposting(DueWork):
             webhook_id=webhook.id,
             type=MessageType.DEFAULT.value,
             content="",
-            reference=MessageReference(
-                channel_id=source.channel_id,
-                message_id=source.id,
-                guild_id=channels.guild_of(connection, source.channel_id),
-                type=MessageReferenceType.REPLY.value,
-            ),
+            reference=source.as_reference(channels.guild_of(connection, source.channel_id)),
             extra=MessageExtra(webhook_name=webhook.name, webhook_avatar=webhook.avatar),
         )
         copy = self._as_source(blank, source, webhook)
@@ -193,13 +182,14 @@ class Crossposting(DueWork):
         channels.set_last_message(connection, copy.channel_id, copy.id)
         self._write_files(connection, blank, copy)
         crossposts.insert_copy(connection, source.id, webhook.id, copy.id)
-        return _Copied(copy, with_context(connection, [copy], referenced=False), is_new=True)
+        return _Copied(with_context(connection, [copy], referenced=False), is_new=True)
 
     def _as_source(self, copy: Message, source: Message | None, webhook: Webhook) -> Message:
-        """The copy as its original is now. It names nobody: it is for others that the message was written for."""
+        """The copy as its original is now, without mentions: the accounts named are not in the channel that follows."""
         own = None if copy.extra is None else copy.extra.of_webhook()
         if source is None:
-            return attrs.evolve(copy, content=GONE, flags=copy.flags | SOURCE_DELETED, extra=own, attachments=())
+            flags = copy.flags | MessageFlag.SOURCE_MESSAGE_DELETED.value
+            return attrs.evolve(copy, content=GONE, flags=flags, extra=own, attachments=())
         files = self._files(copy, source, webhook)
         extra = attrs.evolve(
             source.extra or MessageExtra(),
@@ -210,7 +200,7 @@ class Crossposting(DueWork):
         return attrs.evolve(
             copy,
             content=source.content,
-            flags=IS_CROSSPOST | source.flags & SHOWN_FLAGS,
+            flags=IS_CROSSPOST | source.flags & int(SHOWING_MESSAGE_FLAGS),
             edited_at=source.edited_at,
             extra=extra,
             attachments=files,
@@ -221,14 +211,7 @@ class Crossposting(DueWork):
         if [_shown(file) for file in copy.attachments] == [_shown(file) for file in source.attachments]:
             return copy.attachments
         return tuple(
-            attrs.evolve(
-                file,
-                id=self._core.snowflakes(),
-                channel_id=copy.channel_id,
-                message_id=copy.id,
-                user_id=webhook.user_id,
-                file_id=file.id if file.file_id is None else file.file_id,
-            )
+            file.copied(self._core.snowflakes(), copy.channel_id, webhook.user_id, message_id=copy.id)
             for file in source.attachments
         )
 
@@ -240,7 +223,7 @@ class Crossposting(DueWork):
                 attachments.insert(connection, file)
 
     def _tell(self, copied: _Copied) -> None:
-        message = copied.message
+        message = copied.stored.messages[0]
         access = self._witness.of(message.channel_id)
         if access is None:
             return
@@ -257,15 +240,15 @@ def _is_prevented(connection: sqlite3.Connection, webhook: Webhook) -> bool:
     follow = crossposts.follow_of(connection, webhook.id)
     target = guilds.by_id(connection, webhook.guild_id)
     source = None if follow is None else guilds.by_id(connection, follow.source_guild_id)
-    if target is None or target.disabled_operations & SEND_MESSAGE_DISABLED or is_switched_off(target.features):
+    if target is None or target.disabled_operations & DisabledOperation.SEND_MESSAGE:
         return True
-    return source is not None and is_switched_off(source.features)
+    return is_switched_off(target.features) or (source is not None and is_switched_off(source.features))
 
 
 def _shown(file: Attachment) -> dict[str, Any]:
     """What copies and originals of a file have in common."""
     return {
-        "file": file.id if file.file_id is None else file.file_id,
+        "file": file.shared_id,
         "words": (file.filename, file.title, file.description),
         "place": (file.position, file.flags),
     }

@@ -1,7 +1,8 @@
 """Pictures, films and sounds that an account keeps at hand (messages.md, Kept messages; conventions of the field).
 
 The file of a meme is an attachment in the account's conversation with itself. What comes out of a message shares the
-message's bytes, as a forward does, and stays when that goes; it counts against the storage of whoever keeps it.
+message's bytes, as a forward does, and stays when that goes; it counts against the storage of the account that keeps
+it.
 """
 
 from __future__ import annotations
@@ -58,8 +59,8 @@ class Words:
 
 @attrs.frozen
 class Source:
-    """What of a message to keep: one of its attachments, or what one of its embeds shows; without either whatever comes
-    first."""
+    """Which part of a message to keep: one of its attachments, or what one of its embeds shows; without either the
+    first that there is."""
 
     channel_id: int
     message_id: int
@@ -101,19 +102,9 @@ class FavoriteMemes:
         if isinstance(found, str):
             return await self._fetched(principal, found, words)
         origin, user_id = found, principal.user_id
+        plain = {"position": 0, "title": None, "description": None, "flags": origin.flags & KEPT_FLAGS}
         meme = FavoriteMeme(
-            attrs.evolve(
-                origin,
-                id=self._core.snowflakes(),
-                channel_id=user_id,
-                user_id=user_id,
-                message_id=None,
-                position=0,
-                title=None,
-                description=None,
-                flags=origin.flags & KEPT_FLAGS,
-                file_id=origin.id if origin.file_id is None else origin.file_id,
-            ),
+            origin.copied(self._core.snowflakes(), user_id, user_id, **plain),
             words.name or _name_of(origin.filename),
             words.alt_text if words.alt_text is not None else origin.description,
             words.tags or (),
@@ -130,7 +121,7 @@ class FavoriteMemes:
         return meme_object(meme, self._media.addresses)
 
     async def fetch(self, principal: Principal, url: str, words: Words) -> dict[str, Any]:
-        """Keep a picture, a film or a sound that lies elsewhere. FAVORITE_MEME_CREATE goes to the caller's sessions.
+        """Keep a picture, a film or a sound of this URL. FAVORITE_MEME_CREATE goes to the caller's sessions.
 
         :raises ApiError: MEDIA_METADATA_ERROR for everything that is not to be had there; SERVICE_UNAVAILABLE;
             MAX_FAVORITE_MEMES, FILE_SIZE_TOO_LARGE.
@@ -188,23 +179,15 @@ class FavoriteMemes:
         if position >= self._core.settings.limits.max_attachments_per_message:
             raise InvalidFormBody.at("favorite_meme_id", "TOO_MANY_FILES")
         meme = _known(self._core.database.reader, principal.user_id, meme_id)
-        file = attrs.evolve(
-            meme.file,
-            id=self._core.snowflakes(),
-            channel_id=channel_id,
-            position=position,
-            description=meme.alt_text,
-            file_id=meme.id if meme.file.file_id is None else meme.file.file_id,
-        )
+        words = {"position": position, "description": meme.alt_text}
+        file = meme.file.copied(self._core.snowflakes(), channel_id, principal.user_id, **words)
         return AttachmentDraft(file, is_promised=False, origin_id=meme.id)
 
     async def _fetched(self, principal: Principal, url: str, words: Words) -> dict[str, Any]:
-        user_id, limits = (
-            principal.user_id,
-            limits_of(self._core.settings, principal.account, self._core.clock.now_ms()),
-        )
+        user_id = principal.user_id
+        limits = limits_of(self._core.settings, principal.account, self._core.clock.now_ms())
         if favorite_memes.count(self._core.database.reader, user_id) >= limits.max_favorite_memes:
-            raise ApiError("MAX_FAVORITE_MEMES")  # before anybody else is bothered
+            raise ApiError("MAX_FAVORITE_MEMES")  # before another server is asked
         name = file_name(PurePosixPath(unquote(urlsplit(url).path)).name)
         file = Attachment(self._core.snowflakes(), user_id, user_id, name, "", 0)
         async with self._media.storage.receiving() as incoming, self._media.settled(file.key):

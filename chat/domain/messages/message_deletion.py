@@ -1,19 +1,20 @@
-"""Deleting messages: one, several by id, or those that fit (messages.md, Deleting messages)."""
+"""Deleting messages: one, several by id, or those that fit (messages.md, Deleting messages); what their channel loses
+with them, and who is told."""
 
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
 import attrs
 
 from chat.auth.principal import Principal
+from chat.bus.bus import Bus
 from chat.domain.core import Core
-from chat.domain.messages.message_events import message_deleted
-from chat.domain.messages.message_removal import Removed, announce_lost_pins, announce_removed, remove_messages
+from chat.domain.messages.message_events import message_deleted, messages_deleted, pins_changed
 from chat.domain.policy.errands import Errand, State
-from chat.domain.standing.access import ChannelAccess
+from chat.domain.standing.access import ChannelAccess, GuildChannelAccess
 from chat.domain.standing.audit_log import Actor
 from chat.domain.standing.channel_witness import ChannelWitness
 from chat.domain.standing.private_channels import PrivateChannelAccess
@@ -24,9 +25,11 @@ from chat.registries.errands import ErrandKind
 from chat.registries.permissions import Permission
 from chat.snowflake import MAXIMUM
 from chat.store.accounts import accounts
+from chat.store.guilds import channels
 from chat.store.messages import messages
 from chat.store.messages.messages import Message
 from chat.store.standing.guild_audit_log import AuditLogEntry
+from chat.store.threads import threads
 
 MANAGE_MESSAGES: Final = Permission.MANAGE_MESSAGES.value
 
@@ -42,6 +45,42 @@ PURGED_MAXIMUM: Final = 1_000
 """Messages that one purge takes at most."""
 
 LINK_SCHEMES: Final = ("http://", "https://")
+
+
+@attrs.frozen
+class Removed:
+    """What went from a channel: ids of messages, oldest first; and its newest pin where pins went with them."""
+
+    channel_id: int
+    message_ids: list[int]
+    took_pins: bool
+    last_pin: int | None
+
+
+def remove_messages(connection: sqlite3.Connection, channel_id: int, message_ids: Iterable[int]) -> Removed:
+    """In a unit: delete those of these messages that the channel has, with their pins and files."""
+    gone = messages.delete_many(connection, channel_id, message_ids)
+    took_pins, last_pin = any(was_pinned for _, was_pinned in gone), None
+    if gone:
+        threads.discount_messages(connection, channel_id, len(gone))
+    if took_pins:
+        last_pin = messages.last_pin(connection, channel_id)
+        channels.set_last_pin(connection, channel_id, last_pin)
+    return Removed(channel_id, [message_id for message_id, _ in gone], took_pins, last_pin)
+
+
+def announce_removed(bus: Bus, access: ChannelAccess, removed: Removed) -> None:
+    """After the commit: one event for all the messages; nothing where there were none."""
+    if removed.message_ids:
+        bus.publish(messages_deleted(access, removed.message_ids))
+    announce_lost_pins(bus, access, removed)
+
+
+def announce_lost_pins(bus: Bus, access: ChannelAccess, removed: Removed) -> None:
+    """After the commit: the channel's pins are fewer, if they are."""
+    if removed.took_pins:
+        access.note_pins(removed.last_pin)
+        bus.publish(pins_changed(access, removed.last_pin))
 
 
 @attrs.frozen
@@ -98,31 +137,31 @@ class MessageDeletion:
         core.errands.handle(ErrandKind.PURGE, self._purge)
 
     async def delete(self, principal: Principal, channel_id: int, message_id: int, reason: str | None = None) -> None:
-        """Delete one's own message, or with MANAGE_MESSAGES anyone's that the caller may read, which the guild's audit
-        log counts.
+        """Delete one's own message, or with MANAGE_MESSAGES any that the caller may read, which the guild's audit log
+        counts.
 
         :raises ApiError: as `Access.channel`; UNKNOWN_MESSAGE, MISSING_PERMISSIONS.
         """
-        access = self._core.access.channel(principal, channel_id)
-        message = messages.by_id(self._core.database.reader, channel_id, message_id)
-        if message is None or not may_name(access, message):
-            raise ApiError("UNKNOWN_MESSAGE")
-        actor = None
-        if not is_own(access, message):
-            access.require(MANAGE_MESSAGES)
-            actor = Actor(principal.user_id, reason)
-        await self.delete_stored(access, message, actor)
+        access, message = named_message(self._core, principal, channel_id, message_id)
+        await self.delete_stored(access, message, moderating_actor(access, message, reason))
 
     async def delete_stored(self, access: ChannelAccess, message: Message, actor: Actor | None = None) -> None:
-        """Delete a message; `actor` is somebody else than its author.
+        """Delete a message; `actor` is given where that is not its author.
 
         :raises ApiError: UNKNOWN_MESSAGE when it went meanwhile.
         """
-
         await self._core.database.write(
             lambda connection: self.remove(connection, access, message, actor),
             lambda deleted: self.announce(access, deleted),
         )
+
+    async def delete_of_webhook(self, webhook_id: int, access: GuildChannelAccess, message_id: int) -> None:
+        """Delete a message that the webhook wrote.
+
+        :raises ApiError: UNKNOWN_MESSAGE.
+        """
+        message = require_of_webhook(self._core.database.reader, webhook_id, access, message_id)
+        await self.delete_stored(access, message)
 
     def remove(
         self, connection: sqlite3.Connection, access: ChannelAccess, message: Message, actor: Actor | None
@@ -152,12 +191,13 @@ class MessageDeletion:
     async def delete_many(
         self, principal: Principal, channel_id: int, message_ids: Sequence[int], reason: str | None = None
     ) -> None:
-        """Delete messages, at most BATCH_MESSAGES; ids of messages that there are not, or that the caller may not read,
+        """Delete messages, at most BATCH_MESSAGES; ids of messages that are missing, or that the caller may not read,
         are passed over.
 
         :raises ApiError: as `Access.channel`; CANNOT_EXECUTE_ON_DM, MISSING_PERMISSIONS.
         """
-        access = self._moderated(principal, channel_id)
+        access = self._core.access.channel(principal, channel_id)
+        _require_moderator(access)
         batch = [message_id for message_id in message_ids[:BATCH_MESSAGES] if access.reads(message_id)]
         actor = Actor(principal.user_id, reason)
         await self._core.database.write(
@@ -165,8 +205,8 @@ class MessageDeletion:
         )
 
     async def purge(self, principal: Principal, channel_id: int, purge: Purge, reason: str | None = None) -> int:
-        """Delete the messages that fit and that the caller may read, in batches; returns how many went once all of them
-        are gone. Of the caller's personal notes everything goes that stands there now, whatever the purge says.
+        """Delete the messages that fit and that the caller may read; returns how many went once all of them are gone.
+        The caller's personal notes are emptied, without regard to the purge.
 
         Each batch is a unit, an event and an entry in the audit log of its own; all of them are one errand.
 
@@ -174,8 +214,11 @@ class MessageDeletion:
         """
         access = self._core.access.channel(principal, channel_id)
         if access.channel.type == ChannelType.DM_PERSONAL_NOTES:
-            return await self._emptied(access)
-        self._require_moderator(access)
+            last_id = await self._core.database.read(
+                lambda connection: messages.last_of_channel(connection, channel_id)
+            )
+            return await self._purged(access, {"last_id": last_id, "reason": None})
+        _require_moderator(access)
         floor = access.history_floor()
         if floor is None:
             return 0
@@ -183,19 +226,9 @@ class MessageDeletion:
         chosen = await self._core.database.read(lambda connection: _choose(connection, channel_id, purge, least))
         return await self._purged(access, {"message_ids": chosen, "reason": reason})
 
-    async def _emptied(self, access: ChannelAccess) -> int:
-        """Delete everything in the caller's personal notes."""
-        channel_id = access.channel.id
-        last_id = await self._core.database.read(lambda connection: messages.last_of_channel(connection, channel_id))
-        return await self._purged(access, {"last_id": last_id, "reason": None})
-
     async def _purged(self, access: ChannelAccess, what: State) -> int:
-        state = {
-            **what,
-            "channel_id": access.channel.id,
-            "guild_id": access.guild_id,
-            "actor_id": access.user_id,
-        }
+        place = {"channel_id": access.channel.id, "guild_id": access.guild_id, "actor_id": access.user_id}
+        state = {**what, **place}
         return (await self._core.errands.do(ErrandKind.PURGE, state)).count
 
     async def _purge(self, errand: Errand) -> None:
@@ -220,16 +253,6 @@ class MessageDeletion:
         while not errand.is_over:
             await errand.step(portion, then)
 
-    def _moderated(self, principal: Principal, channel_id: int) -> ChannelAccess:
-        access = self._core.access.channel(principal, channel_id)
-        self._require_moderator(access)
-        return access
-
-    def _require_moderator(self, access: ChannelAccess) -> None:
-        if isinstance(access, PrivateChannelAccess):
-            raise ApiError("CANNOT_EXECUTE_ON_DM")
-        access.require(MANAGE_MESSAGES)
-
     def _remove_in(
         self,
         connection: sqlite3.Connection,
@@ -241,14 +264,8 @@ class MessageDeletion:
         removed = remove_messages(connection, channel_id, message_ids)
         if not removed.message_ids or guild_id is None:
             return _BulkDeletion(removed)
-        entry = self._core.audit_log.record(
-            connection,
-            guild_id,
-            AuditAction.MESSAGE_BULK_DELETE,
-            actor,
-            target_id=channel_id,
-            options={"count": str(len(removed.message_ids))},
-        )
+        action, options = AuditAction.MESSAGE_BULK_DELETE, {"count": str(len(removed.message_ids))}
+        entry = self._core.audit_log.record(connection, guild_id, action, actor, target_id=channel_id, options=options)
         return _BulkDeletion(removed, entry)
 
     def _announce(self, done: _BulkDeletion) -> None:
@@ -258,14 +275,51 @@ class MessageDeletion:
             announce_removed(self._core.bus, access, done.removed)
 
 
+def require_of_webhook(
+    connection: sqlite3.Connection, webhook_id: int, access: GuildChannelAccess, message_id: int
+) -> Message:
+    """A message that the webhook wrote in the channel.
+
+    :raises ApiError: UNKNOWN_MESSAGE.
+    """
+    message = messages.by_id(connection, access.channel.id, message_id)
+    if message is None or message.webhook_id != webhook_id:
+        raise ApiError("UNKNOWN_MESSAGE")
+    return message
+
+
+def _require_moderator(access: ChannelAccess) -> None:
+    if isinstance(access, PrivateChannelAccess):
+        raise ApiError("CANNOT_EXECUTE_ON_DM")
+    access.require(MANAGE_MESSAGES)
+
+
+def named_message(core: Core, principal: Principal, channel_id: int, message_id: int) -> tuple[ChannelAccess, Message]:
+    """A message that the caller wrote or may read, and the caller's access to its channel.
+
+    :raises ApiError: as `Access.channel`; UNKNOWN_MESSAGE.
+    """
+    access = core.access.channel(principal, channel_id)
+    message = messages.by_id(core.database.reader, channel_id, message_id)
+    if message is None or not (is_own(access, message) or access.reads(message_id)):
+        raise ApiError("UNKNOWN_MESSAGE")
+    return access, message
+
+
+def moderating_actor(access: ChannelAccess, message: Message, reason: str | None) -> Actor | None:
+    """Whom the audit log names where the caller takes something from another's message; None for its own.
+
+    :raises ApiError: MISSING_PERMISSIONS, TWO_FACTOR_REQUIRED.
+    """
+    if is_own(access, message):
+        return None
+    access.require(MANAGE_MESSAGES)
+    return Actor(access.user_id, reason)
+
+
 def is_own(access: ChannelAccess, message: Message) -> bool:
     """Whether the caller wrote the message itself."""
     return message.author_id == access.user_id and message.webhook_id is None
-
-
-def may_name(access: ChannelAccess, message: Message) -> bool:
-    """Whether the caller may change or delete the message as far as sight goes: it wrote it, or may read it."""
-    return is_own(access, message) or access.reads(message.id)
 
 
 def _choose(connection: sqlite3.Connection, channel_id: int, purge: Purge, floor: int) -> list[int]:
@@ -287,7 +341,7 @@ def _choose(connection: sqlite3.Connection, channel_id: int, purge: Purge, floor
 
 
 def _bots(connection: sqlite3.Connection, page: Sequence[Message]) -> frozenset[int]:
-    """Those of the authors that are no people; webhooks are among them."""
+    """Those of the authors that are bots or webhooks."""
     hooks = frozenset(message.author_id for message in page if message.webhook_id is not None)
     people = {message.author_id for message in page} - hooks
     return hooks | {account.id for account in accounts.by_ids(connection, tuple(people)) if account.bot}

@@ -1,17 +1,26 @@
-"""What someone asks to be sent or to be made of a message, and what can be said of it without looking anything up."""
+"""Drafts of messages and of their edits, with their senders and files; what can be checked of them by themselves."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import sqlite3
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 import attrs
 
+from chat.auth.principal import Principal
+from chat.config import Settings
+from chat.domain.messages.message_objects import webhook_author
+from chat.domain.policy.storage_room import require_room
+from chat.domain.standing.user_objects import partial_user
 from chat.errors import ApiError, InvalidFormBody
 from chat.registries.channel_types import PRIVATE_CHANNEL_TYPES, THREAD_CHANNEL_TYPES, ChannelType
 from chat.registries.message_types import MessageFlag
 from chat.store.guilds.channels import Channel
+from chat.store.messages import attachments
 from chat.store.messages.attachments import Attachment
+from chat.store.messages.messages import Message, MessageExtra
+from chat.store.webhooks.webhooks import Webhook
 
 VOICE_MESSAGE: Final = MessageFlag.VOICE_MESSAGE.value
 
@@ -31,9 +40,8 @@ MESSAGE_CHANNEL_TYPES: Final = frozenset(
 class AllowedMentions:
     """Which mentions in the text shall count (messages.md, Mentions).
 
-    `None` in the place of the whole object lets everything count; an object lets count what it names. `parse` holds
-    `users`, `roles` or `everyone`; `user_ids` and `role_ids` name single ones; `replied_user` is whoever wrote the
-    message that is answered.
+    `parse` holds `users`, `roles` or `everyone`; `user_ids` and `role_ids` name single ones; `replied_user` is the
+    author of the message that is answered.
     """
 
     parse: frozenset[str] = frozenset()
@@ -51,12 +59,12 @@ class AllowedMentions:
 
 
 ALL_MENTIONS: Final = AllowedMentions(parse=frozenset({"users", "roles", "everyone"}), replied_user=True)
-"""What counts when a draft says nothing."""
+"""What counts where a draft has no `allowed_mentions`."""
 
 
 @attrs.frozen
 class ReplyTo:
-    """The message that a draft answers. `required` false sends the draft as an ordinary message when it is gone."""
+    """The message that a draft answers. Without `required` the draft is sent as an ordinary message when it is gone."""
 
     message_id: int
     channel_id: int | None = None
@@ -75,13 +83,12 @@ class Forward:
 
 @attrs.frozen
 class AttachmentDraft:
-    """A file that is on the disk and shall become part of the message. `is_promised` tells that its row is there
-    already, from an upload before."""
+    """A file on the disk that becomes part of the message. `is_promised` where an earlier upload left its row."""
 
     attachment: Attachment
     is_promised: bool
     origin_id: int | None = None
-    """The attachment that it is a copy of, sharing its bytes: one of a forwarded message, or a favourite meme."""
+    """The attachment whose bytes it shares: one of a forwarded message, or a favourite meme."""
 
 
 @attrs.frozen
@@ -142,7 +149,7 @@ def require_message_channel(channel: Channel) -> None:
 
 
 def require_whole(draft: MessageDraft) -> None:
-    """Check what parts of a message go together: a forward carries nothing of its own, and a voice message is one
+    """Check that the parts of a message go together: a forward carries nothing of its own, and a voice message is one
     recording with its length and loudness, and nothing else.
 
     :raises InvalidFormBody: at `message_reference.type` or `flags`.
@@ -151,14 +158,12 @@ def require_whole(draft: MessageDraft) -> None:
     if draft.forward is not None and own:
         raise InvalidFormBody.at("message_reference.type", "INVALID_FORMAT")
     if draft.flags & VOICE_MESSAGE:
-        files = [file.attachment for file in draft.attachments]
-        is_recording = len(files) == 1 and is_recorded(files[0])
+        is_recording = len(draft.attachments) == 1 and _is_recording(draft.attachments[0].attachment)
         if not is_recording or draft.content or draft.embeds or draft.sticker_ids or draft.forward:
             raise InvalidFormBody.at("flags", "INVALID_FORMAT")
 
 
-def is_recorded(file: Attachment) -> bool:
-    """Whether a file is sound of which the sender says how long and how loud it is."""
+def _is_recording(file: Attachment) -> bool:
     return file.content_type.startswith("audio/") and file.duration is not None and file.waveform is not None
 
 
@@ -172,3 +177,48 @@ def require_content(content: str, maximum: int, *, needed: bool = True) -> None:
         raise InvalidFormBody.at("content", "CONTENT_EXCEEDS_MAX_LENGTH")
     if needed and (not content or content.isspace()):
         raise ApiError("CANNOT_SEND_EMPTY_MESSAGE")
+
+
+@attrs.frozen
+class Sender:
+    """The author of a message that is being sent."""
+
+    id: int
+    wire: Mapping[str, Any]
+    """The message's `author`."""
+    keeps_read_state: bool
+    """Whether what the sender writes counts as read by the sender."""
+    webhook_id: int | None = None
+    extra: MessageExtra | None = None
+    """What the message keeps of a webhook's name and avatar."""
+
+
+def account_sender(principal: Principal) -> Sender:
+    """The caller."""
+    return Sender(principal.user_id, partial_user(principal.account), not principal.is_bot)
+
+
+def webhook_sender(webhook: Webhook, name: str, avatar: str | None) -> Sender:
+    """A webhook under this name and avatar, which need not be its own."""
+    author = webhook_author(webhook.id, name, avatar)
+    return Sender(webhook.id, author, False, webhook.id, MessageExtra(webhook_name=name, webhook_avatar=avatar))
+
+
+def put_into_message(
+    connection: sqlite3.Connection, message: Message, files: Sequence[AttachmentDraft], settings: Settings, now_ms: int
+) -> None:
+    """In the unit that writes a message: make files part of it.
+
+    :raises ApiError: as `require_room`.
+    :raises InvalidFormBody: for an upload that is gone, or part of another message.
+    """
+    for index, file in enumerate(files):
+        has_bytes = file.origin_id is None or attachments.by_id(connection, file.origin_id) is not None
+        attachment = attrs.evolve(file.attachment, message_id=message.id)
+        if not has_bytes or not (
+            attachments.put_into_message(connection, attachment, now_ms)
+            if file.is_promised
+            else attachments.insert(connection, attachment)
+        ):
+            raise InvalidFormBody.at(f"attachments.{index}", "INVALID_FORMAT")
+    require_room(attachments.usage(connection, files[0].attachment.user_id), settings)

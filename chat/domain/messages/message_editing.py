@@ -16,23 +16,40 @@ import attrs
 from chat.auth.principal import Principal
 from chat.config import Limits
 from chat.domain.core import Core
-from chat.domain.messages.mention_parsing import ParsedMentions, parse_mentions
-from chat.domain.messages.message_deletion import Deleted, MessageDeletion, is_own, may_name
-from chat.domain.messages.message_drafts import AttachmentDraft, MessageEdit, require_content
+from chat.domain.messages.mentions import (
+    CountedMentions,
+    JudgedText,
+    ParsedMentions,
+    count_mentions,
+    judge_text,
+    parse_mentions,
+)
+from chat.domain.messages.message_deletion import (
+    Deleted,
+    MessageDeletion,
+    is_own,
+    moderating_actor,
+    named_message,
+    require_of_webhook,
+)
+from chat.domain.messages.message_drafts import AttachmentDraft, MessageEdit, put_into_message, require_content
 from chat.domain.messages.message_events import message_updated
-from chat.domain.messages.message_files import put_into_message
-from chat.domain.messages.message_mentions import CountedMentions, count_mentions
-from chat.domain.messages.message_parts import Viewer, has_parts, viewer_of
-from chat.domain.messages.message_reading import StoredMessages, accounts_by_id, with_context
-from chat.domain.messages.message_texts import JudgedText, judge_text
+from chat.domain.messages.message_reading import (
+    StoredMessages,
+    Viewer,
+    accounts_by_id,
+    has_parts,
+    require_message,
+    viewer_of,
+    with_context,
+)
 from chat.domain.policy.embeds import require_embeds, require_own_files
 from chat.domain.policy.limits import limits_of
 from chat.domain.standing.access import ChannelAccess, GuildChannelAccess
-from chat.domain.standing.audit_log import Actor
 from chat.domain.standing.expression_objects import EMOJIS
 from chat.domain.standing.private_channels import require_unblocked
 from chat.errors import ApiError, InvalidFormBody
-from chat.registries.message_types import MessageFlag, MessageType
+from chat.registries.message_types import WRITTEN_MESSAGE_TYPES, MessageFlag
 from chat.registries.permissions import Permission
 from chat.snowflake import MAXIMUM
 from chat.store.accounts import accounts
@@ -43,11 +60,8 @@ from chat.store.messages import attachments, messages
 from chat.store.messages.attachments import Attachment
 from chat.store.messages.messages import Message, MessageExtra
 
-EDITABLE_MESSAGE_TYPES: Final = frozenset({MessageType.DEFAULT, MessageType.REPLY})
-"""Messages that somebody wrote; the others are the server's."""
-
 EDITABLE_FLAGS: Final = MessageFlag.SUPPRESS_EMBEDS.value
-"""Bits that an edit sets and clears; the others stay as they were sent."""
+"""Bits that an edit sets and clears."""
 
 MANAGE_MESSAGES: Final = Permission.MANAGE_MESSAGES.value
 ATTACH_FILES: Final = Permission.ATTACH_FILES.value
@@ -77,7 +91,7 @@ class MessageEditing:
     _deletion: MessageDeletion
 
     async def edit(self, principal: Principal, channel_id: int, message_id: int, edit: MessageEdit) -> dict[str, Any]:
-        """Change a message; mentions are judged afresh, and nobody is notified again.
+        """Change a message; mentions are judged afresh, and notify no account again.
 
         Only a change of text, embeds or files marks the message as edited.
 
@@ -88,17 +102,12 @@ class MessageEditing:
         :raises InvalidFormBody: CONTENT_EXCEEDS_MAX_LENGTH at `content`; as `require_embeds`; TOO_MANY_FILES and
             INVALID_FORMAT at `attachments`.
         """
-        access = self._core.access.channel(principal, channel_id)
-        message = messages.by_id(self._core.database.reader, channel_id, message_id)
-        if message is None or not may_name(access, message):
-            raise ApiError("UNKNOWN_MESSAGE")
-        now_ms = self._core.clock.now_ms()
-        if not is_own(access, message):
-            if not edit.changes_flags_alone or message.type not in EDITABLE_MESSAGE_TYPES:
-                raise ApiError("CANNOT_EDIT_OTHER_USER_MESSAGE")
-            access.require(MANAGE_MESSAGES)
-        elif message.type not in EDITABLE_MESSAGE_TYPES:
+        access, message = named_message(self._core, principal, channel_id, message_id)
+        now_ms, own = self._core.clock.now_ms(), is_own(access, message)
+        if message.type not in WRITTEN_MESSAGE_TYPES or not (own or edit.changes_flags_alone):
             raise ApiError("CANNOT_EDIT_OTHER_USER_MESSAGE")
+        if not own:
+            access.require(MANAGE_MESSAGES)
         access.require_voice(now_ms)
         access.require_open(now_ms)
         needed = (ATTACH_FILES if edit.attachments else 0) | (EMBED_LINKS if edit.embeds else 0)
@@ -110,19 +119,13 @@ class MessageEditing:
     async def remove_attachment(
         self, principal: Principal, channel_id: int, message_id: int, attachment_id: int, reason: str | None = None
     ) -> None:
-        """Take one file off one's own message, or with MANAGE_MESSAGES off anyone's. A message in which nothing is left
+        """Take one file off one's own message, or with MANAGE_MESSAGES off any. A message without anything left in it
         is deleted.
 
         :raises ApiError: as `edit`; NOT_FOUND for a file that the message does not have.
         """
-        access = self._core.access.channel(principal, channel_id)
-        message = messages.by_id(self._core.database.reader, channel_id, message_id)
-        if message is None or not may_name(access, message):
-            raise ApiError("UNKNOWN_MESSAGE")
-        actor = None
-        if not is_own(access, message):
-            access.require(MANAGE_MESSAGES)
-            actor = Actor(principal.user_id, reason)
+        access, message = named_message(self._core, principal, channel_id, message_id)
+        actor = moderating_actor(access, message, reason)
         now_ms = self._core.clock.now_ms()
         access.require_voice(now_ms)
         access.require_open(now_ms)
@@ -130,7 +133,7 @@ class MessageEditing:
         limits = limits_of(self._core.settings, principal.account, now_ms)
 
         def unit(connection: sqlite3.Connection) -> _Edited | Deleted:
-            before = _present(connection, message)
+            before = require_message(connection, message.channel_id, message.id)
             if _is_empty(_with_files(before, edit, limits)):
                 return self._deletion.remove(connection, access, before, actor)
             return self._write(connection, before, edit, _applied(before, edit, None, limits, now_ms), viewer)
@@ -143,16 +146,19 @@ class MessageEditing:
 
         await self._core.database.write(unit, then)
 
-    async def edit_of_webhook(self, access: GuildChannelAccess, message: Message, edit: MessageEdit) -> dict[str, Any]:
+    async def edit_of_webhook(
+        self, webhook_id: int, access: GuildChannelAccess, message_id: int, edit: MessageEdit
+    ) -> dict[str, Any]:
         """Change a message that the webhook wrote.
 
         :raises ApiError: UNKNOWN_MESSAGE, THREAD_ARCHIVED, THREAD_LOCKED, CANNOT_SEND_EMPTY_MESSAGE, CONTENT_BLOCKED,
             FILE_SIZE_TOO_LARGE.
         :raises InvalidFormBody: as `edit`.
         """
+        message = require_of_webhook(self._core.database.reader, webhook_id, access, message_id)
         access.require_open(self._core.clock.now_ms())
-        viewer = Viewer(message.author_id)
-        return await self._edited(access, message, edit, self._core.settings.limits_for(premium=False), viewer)
+        limits = self._core.settings.limits_for(premium=False)
+        return await self._edited(access, message, edit, limits, Viewer(message.author_id))
 
     async def _edited(
         self, access: ChannelAccess, message: Message, edit: MessageEdit, limits: Limits, viewer: Viewer
@@ -162,7 +168,7 @@ class MessageEditing:
         now_ms = self._core.clock.now_ms()
 
         def unit(connection: sqlite3.Connection) -> _Edited:
-            before = _present(connection, message)
+            before = require_message(connection, message.channel_id, message.id)
             if not edit.changes_flags_alone:
                 require_unblocked(connection, access)
             return self._write(connection, before, edit, _applied(before, edit, new_text, limits, now_ms), viewer)
@@ -192,7 +198,7 @@ class MessageEditing:
             self._core.bus.publish(message_updated(renewed, done.message, wire))
 
     def _require_good(self, message: Message, edit: MessageEdit, limits: Limits) -> None:
-        """What can be said of an edit by itself."""
+        """Check what can be checked of an edit by itself."""
         if edit.content is not None:
             require_content(edit.content, limits.max_message_length, needed=False)
             self._core.policy.require_unblocked(edit.content)
@@ -207,7 +213,7 @@ class MessageEditing:
             raise ApiError("CANNOT_EDIT_OTHER_USER_MESSAGE")
 
     async def _judged(self, access: ChannelAccess, message: Message, content: str, edit: MessageEdit) -> _NewText:
-        """The new text and its mentions; whoever is mentioned by being answered stays so."""
+        """The new text and its mentions; an author who is mentioned by being answered stays so."""
         parsed = parse_mentions(content)
         if message.reference is None and not parsed.user_ids and not parsed.emoji_ids:
             counted = count_mentions(access, parsed, edit.allowed_mentions, {})
@@ -217,14 +223,6 @@ class MessageEditing:
         )
         counted = count_mentions(access, parsed, edit.allowed_mentions, named, replied_to)
         return _NewText(judge_text(access, content, parsed, emojis), counted)
-
-
-def _present(connection: sqlite3.Connection, message: Message) -> Message:
-    """The message as it is now. Raises UNKNOWN_MESSAGE."""
-    found = messages.by_id(connection, message.channel_id, message.id)
-    if found is None:
-        raise ApiError("UNKNOWN_MESSAGE")
-    return found
 
 
 def _is_empty(message: Message) -> bool:

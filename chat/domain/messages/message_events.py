@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 import attrs
 
 from chat.bus.audience import Audience, Mentions, ToChannel, ToThread
 from chat.bus.bus import Event
 from chat.clock import iso_timestamp
-from chat.domain.messages.message_threads import speaks_of_threads, without_threads
 from chat.domain.standing.access import ChannelAccess
 from chat.registries.events import EventName
-from chat.registries.message_types import THREAD_MESSAGE_TYPES
+from chat.registries.message_types import THREAD_MESSAGE_FLAGS, THREAD_MESSAGE_TYPES
 from chat.store.messages.messages import Message
+
+THREAD_FLAGS: Final = THREAD_MESSAGE_FLAGS.value
 
 
 def message_created(access: ChannelAccess, message: Message, wire: Mapping[str, Any], *, here: bool = False) -> Event:
@@ -23,25 +24,25 @@ def message_created(access: ChannelAccess, message: Message, wire: Mapping[str, 
     data = {**wire, **place, **access.names(), "channel_type": access.channel.type}
     if here:
         data["mention_here"] = True
-    return _told(EventName.MESSAGE_CREATE, message, data, access.audience(), _mentions(message, here))
+    return _event(EventName.MESSAGE_CREATE, message, data, access.audience(), _mentions(message, here))
 
 
 def message_updated(access: ChannelAccess, message: Message, wire: Mapping[str, Any]) -> Event:
     """MESSAGE_UPDATE with the whole message, for everyone who may read it."""
     data = {**wire, **access.place_of(_member_id(message))}
-    return _told(EventName.MESSAGE_UPDATE, message, data, access.audience(message.id))
+    return _event(EventName.MESSAGE_UPDATE, message, data, access.audience(message.id))
 
 
 def message_changed(message: Message, wire: Mapping[str, Any], place: Mapping[str, Any], audience: Audience) -> Event:
-    """As `message_updated`, for what nobody did: `place` and `audience` are those of an event of the same message."""
+    """As `message_updated`, for a change by the server: `place` and `audience` are those of an event of the message."""
     if isinstance(audience, ToChannel | ToThread):
         audience = attrs.evolve(audience, message_id=message.id)
-    return _told(EventName.MESSAGE_UPDATE, message, {**wire, **place}, audience)
+    return _event(EventName.MESSAGE_UPDATE, message, {**wire, **place}, audience)
 
 
 def message_saved(message: Message, wire: Mapping[str, Any], audience: Audience) -> Event:
     """SAVED_MESSAGE_CREATE with the message as the account sees it."""
-    return _told(EventName.SAVED_MESSAGE_CREATE, message, dict(wire), audience)
+    return _event(EventName.SAVED_MESSAGE_CREATE, message, dict(wire), audience)
 
 
 def message_deleted(access: ChannelAccess, message: Message) -> Event:
@@ -57,14 +58,14 @@ def message_deleted(access: ChannelAccess, message: Message) -> Event:
     return Event(EventName.MESSAGE_DELETE, data, access.audience(message.id), only_threads=only_threads)
 
 
-def _told(
+def _event(
     name: EventName, message: Message, data: dict[str, Any], audience: Audience, mentions: Mentions | None = None
 ) -> Event:
     """The event, with what sessions get of it that know no threads (gateway.md, Sessions without threads)."""
     if message.type in THREAD_MESSAGE_TYPES:
         return Event(name, data, audience, mentions=mentions, only_threads=True)
-    if speaks_of_threads(data):
-        return Event(name, without_threads(data), audience, mentions=mentions, thread_data=data)
+    if _speaks_of_threads(data):
+        return Event(name, _without_threads(data), audience, mentions=mentions, thread_data=data)
     return Event(name, data, audience, mentions=mentions)
 
 
@@ -102,3 +103,19 @@ def _mentions(message: Message, here: bool) -> Mentions | None:
         user_ids=frozenset(message.mentioned_user_ids),
         role_ids=frozenset(message.mentioned_role_ids),
     )
+
+
+def _speaks_of_threads(wire: Mapping[str, Any]) -> bool:
+    """Whether sessions that know no threads get another message object."""
+    answered = wire.get("referenced_message")
+    return bool(wire["flags"] & THREAD_FLAGS) or (answered is not None and bool(answered["flags"] & THREAD_FLAGS))
+
+
+def _without_threads(wire: Mapping[str, Any]) -> dict[str, Any]:
+    """The message object for sessions that know no threads; of the message that it answers too."""
+    shown = {name: value for name, value in wire.items() if name != "thread"}
+    shown["flags"] = wire["flags"] & ~THREAD_FLAGS
+    answered = wire.get("referenced_message")
+    if answered is not None:
+        shown["referenced_message"] = _without_threads(answered)
+    return shown

@@ -1,12 +1,12 @@
 """Message objects as the wire has them (messages.md, Message object).
 
 `stored_message_object` shows a whole message. What few messages have comes out of `Message.extra` (`_add_extra`); what
-tables of other domains hold (reactions, threads) comes as `parts` (`chat.domain.messages.message_parts`).
+other tables hold (reactions, threads) comes as `parts` (`chat.domain.messages.message_reading`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from chat.clock import iso_timestamp
@@ -19,9 +19,9 @@ from chat.snowflake import snowflake_time_ms
 from chat.store.accounts.accounts import Account
 from chat.store.messages.attachments import Attachment
 from chat.store.messages.messages import Message, MessageExtra, MessageReference
+from chat.store.messages.reactions import Emoji, ReactionView
 
 SUPPRESS_EMBEDS: Final = MessageFlag.SUPPRESS_EMBEDS.value
-IS_CROSSPOST: Final = MessageFlag.IS_CROSSPOST.value
 
 Parts = Mapping[int, Mapping[str, Any]]
 """Further members of message objects, by the message's id."""
@@ -88,7 +88,7 @@ def stored_message_object(
     """The message with, where it refers to one that it does not carry, `referenced_message`: that message, or null when
     it is gone.
 
-    `accounts` holds the authors and the mentioned of both; whoever is missing there is shown as a deleted account.
+    `accounts` holds the authors and the mentioned of both; an account that is missing there is shown as a deleted one.
     """
     data = referenced_message_object(message, accounts, addresses, parts)
     if message.reference is not None and not _only_points(message):
@@ -98,7 +98,7 @@ def stored_message_object(
     return data
 
 
-def attachment_object(attachment: Attachment, addresses: Addresses) -> dict[str, Any]:
+def _attachment_object(attachment: Attachment, addresses: Addresses) -> dict[str, Any]:
     """An attachment (messages.md, Message object)."""
     address = addresses.attachment(attachment)
     data: dict[str, Any] = {
@@ -116,18 +116,16 @@ def attachment_object(attachment: Attachment, addresses: Addresses) -> dict[str,
     }
     if attachment.width is not None and attachment.height is not None:
         data.update(width=attachment.width, height=attachment.height)
-    if attachment.duration is not None:
-        data["duration"] = attachment.duration
-    if attachment.waveform is not None:
-        data["waveform"] = attachment.waveform
-    if attachment.placeholder is not None:
-        data["placeholder"] = attachment.placeholder
+    for name in ("duration", "waveform", "placeholder"):
+        value = getattr(attachment, name)
+        if value is not None:
+            data[name] = value
     return data
 
 
-def attachment_objects(message: Message, addresses: Addresses) -> list[dict[str, Any]]:
+def _attachment_objects(message: Message, addresses: Addresses) -> list[dict[str, Any]]:
     """The attachments of a message, in order."""
-    return [attachment_object(attachment, addresses) for attachment in message.attachments]
+    return [_attachment_object(attachment, addresses) for attachment in message.attachments]
 
 
 def webhook_author(webhook_id: int, name: str, avatar: str | None) -> dict[str, Any]:
@@ -162,9 +160,9 @@ def account_ids(messages: Sequence[Message]) -> set[int]:
 
 
 def _only_points(message: Message) -> bool:
-    """Whether what a message refers to is no message that it is shown with: it carries it already, or it tells where
-    something is."""
-    if message.type in POINTING_MESSAGE_TYPES or message.flags & IS_CROSSPOST:
+    """Whether the message is shown without the one it refers to: it carries that already, or tells where something
+    is."""
+    if message.type in POINTING_MESSAGE_TYPES or message.flags & MessageFlag.IS_CROSSPOST.value:
         return True
     return message.extra is not None and bool(message.extra.snapshots)
 
@@ -183,13 +181,10 @@ def referenced_message_object(
     message: Message, accounts: Mapping[int, Account], addresses: Addresses, parts: Parts = NO_PARTS
 ) -> dict[str, Any]:
     """A message as it is shown in another one that refers to it: without the one that it refers to itself."""
-    data = message_object(
-        message,
-        author=_author(message, accounts),
-        mentions=[author_object(user_id, accounts.get(user_id)) for user_id in message.mentioned_user_ids],
+    mentions = [author_object(user_id, accounts.get(user_id)) for user_id in message.mentioned_user_ids]
+    data = whole_message_object(
+        message, author=_author(message, accounts), mentions=mentions, accounts=accounts, addresses=addresses
     )
-    if message.extra is not None:
-        _add_extra(data, message, message.extra, accounts, addresses)
     if parts and message.id in parts:
         data.update(parts[message.id])
     return data
@@ -213,18 +208,16 @@ def _add_extra(
     files = message.attachments
     if not message.flags & SUPPRESS_EMBEDS and (extra.embeds or extra.link_embeds):
         data["embeds"] = embed_objects((*extra.embeds, *extra.link_embeds), files, addresses)
-    if extra.stickers:
-        data["stickers"] = list(extra.stickers)
-    if extra.mention_channels:
-        data["mention_channels"] = list(extra.mention_channels)
-    if extra.nsfw_emojis:
-        data["nsfw_emojis"] = list(extra.nsfw_emojis)
+    for name in ("stickers", "mention_channels", "nsfw_emojis"):
+        value = getattr(extra, name)
+        if value:
+            data[name] = list(value)
     if extra.call is not None:
         data["call"] = extra.call
     if extra.snapshots:
         data["message_snapshots"] = [_snapshot_object(extra.snapshots[0], message, addresses), *extra.snapshots[1:]]
     elif files:
-        data["attachments"] = attachment_objects(message, addresses)
+        data["attachments"] = _attachment_objects(message, addresses)
     if extra.snapshots or extra.call is not None:
         named = sorted(set(_named_in(extra)))
         if named:
@@ -237,7 +230,7 @@ def _snapshot_object(snapshot: Mapping[str, Any], message: Message, addresses: A
     if "embeds" in snapshot:
         shown["embeds"] = embed_objects(snapshot["embeds"], message.attachments, addresses)
     if message.attachments:
-        shown["attachments"] = attachment_objects(message, addresses)
+        shown["attachments"] = _attachment_objects(message, addresses)
     return shown
 
 
@@ -247,3 +240,21 @@ def _named_in(extra: MessageExtra) -> Iterator[int]:
         yield from (int(user_id) for user_id in snapshot.get("mentions", ()))
     if extra.call is not None:
         yield from (int(user_id) for user_id in extra.call.get("participants", ()))
+
+
+def emoji_object(emoji: Emoji, *, whole: bool = True) -> dict[str, Any]:
+    """The emoji of a reaction; a Unicode one has no id. `whole` adds whether one of a guild moves."""
+    data: dict[str, Any] = {"name": emoji.name}
+    if emoji.id is not None:
+        data["id"] = str(emoji.id)
+        if whole:
+            data["animated"] = emoji.animated
+    return data
+
+
+def reaction_objects(reactions: Iterable[ReactionView]) -> list[dict[str, Any]]:
+    """The `reactions` of a message object; `me` tells whether the reader is among those who reacted."""
+    return [
+        {"emoji": emoji_object(reaction.emoji), "count": reaction.user_count, "me": reaction.me}
+        for reaction in reactions
+    ]

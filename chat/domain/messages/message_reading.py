@@ -1,23 +1,54 @@
-"""Messages out of the store with everything that their wire objects need. These run in a reader's thread."""
+"""Messages out of the store with everything that their wire objects need. These run in a reader's thread, or in a unit.
+
+What other tables hold of a message (reactions, its thread) comes as `parts`, whose members come last into the wire
+object and may replace those that are there. Whether there are any shows in the message itself (a column, a flag), so
+that a page without them costs no statement. What is written once with the message goes into `MessageExtra` instead.
+"""
 
 from __future__ import annotations
 
 import functools
 import sqlite3
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final
 
 import attrs
 
-from chat.domain.messages.message_objects import NO_PARTS, Parts, account_ids, stored_message_object
-from chat.domain.messages.message_parts import Viewer, parts_of
+from chat.auth.principal import Principal
+from chat.domain.messages.message_objects import (
+    NO_PARTS,
+    Parts,
+    account_ids,
+    reaction_objects,
+    stored_message_object,
+)
 from chat.domain.policy.public_addresses import Addresses
-from chat.registries.message_types import THREAD_MESSAGE_TYPES
+from chat.domain.standing.access import sees_threads
+from chat.domain.standing.thread_objects import thread_object
+from chat.errors import ApiError
+from chat.registries.message_types import THREAD_MESSAGE_FLAGS, THREAD_MESSAGE_TYPES, MessageFlag
 from chat.snowflake import MAXIMUM
 from chat.store.accounts import accounts
 from chat.store.accounts.accounts import Account
-from chat.store.messages import messages
+from chat.store.messages import messages, reactions
 from chat.store.messages.messages import Message
+from chat.store.threads import threads
+
+HAS_THREAD: Final = MessageFlag.HAS_THREAD.value
+THREAD_FLAGS: Final = THREAD_MESSAGE_FLAGS.value
+
+
+@attrs.frozen
+class Viewer:
+    """Whom messages are read for. Where an event is made for many, there is none."""
+
+    user_id: int
+    sees_threads: bool = True
+
+
+def viewer_of(principal: Principal) -> Viewer:
+    """The caller of an operation as a reader of messages."""
+    return Viewer(principal.user_id, sees_threads(principal))
 
 
 @attrs.frozen
@@ -47,15 +78,27 @@ class StoredMessages:
             referenced = self.referenced.get(reference.message_id)
         return stored_message_object(message, referenced, self.accounts, addresses, self.parts)
 
+    def wires(self, addresses: Addresses, floor: int = 0) -> list[dict[str, Any]]:
+        """The wire objects of all the messages, as `wire`."""
+        return [self.wire(message, addresses, floor) for message in self.messages]
+
 
 def one_message(
     channel_id: int, message_id: int, connection: sqlite3.Connection, *, viewer: Viewer | None = None
 ) -> StoredMessages | None:
-    """One message of a channel; None when there is none."""
+    """One message of a channel; None if missing."""
     message = messages.by_id(connection, channel_id, message_id)
     if message is None or (message.type in THREAD_MESSAGE_TYPES and viewer is not None and not viewer.sees_threads):
         return None
     return with_context(connection, [message], viewer=viewer)
+
+
+def require_message(connection: sqlite3.Connection, channel_id: int, message_id: int) -> Message:
+    """The message by itself. Raises UNKNOWN_MESSAGE if it is missing."""
+    message = messages.by_id(connection, channel_id, message_id)
+    if message is None:
+        raise ApiError("UNKNOWN_MESSAGE")
+    return message
 
 
 def page_of_messages(
@@ -100,3 +143,38 @@ def with_context(
 def accounts_by_id(connection: sqlite3.Connection, user_ids: Iterable[int]) -> dict[int, Account]:
     """Those of these accounts that exist."""
     return {account.id: account for account in accounts.by_ids(connection, tuple(user_ids))}
+
+
+def has_parts(message: Message) -> bool:
+    """Whether other tables may hold members of the message, which can differ from viewer to viewer."""
+    return message.has_reactions or bool(message.flags & THREAD_FLAGS)
+
+
+def parts_of(connection: sqlite3.Connection, found: Sequence[Message], viewer: Viewer | None) -> Parts:
+    """The members that other tables hold for these messages: first `reactions`, then what concerns threads.
+
+    An event, which many see, is without `reactions`: clients keep what the events of reactions said.
+    """
+    gathered: dict[int, dict[str, Any]] = {}
+    reacted = [message.id for message in found if message.has_reactions]
+    if reacted and viewer is not None:
+        seen = reactions.of_messages(connection, reacted, viewer.user_id)
+        gathered.update((message_id, {"reactions": reaction_objects(views)}) for message_id, views in seen.items())
+    flagged = [message for message in found if message.flags & THREAD_FLAGS]
+    if flagged:
+        for message_id, members in _thread_parts(connection, flagged, viewer).items():
+            gathered.setdefault(message_id, {}).update(members)
+    return gathered
+
+
+def _thread_parts(connection: sqlite3.Connection, found: Sequence[Message], viewer: Viewer | None) -> Parts:
+    """`thread` of each message that has one; for a viewer who knows no threads the flags without them (messages.md,
+    Message object)."""
+    if viewer is not None and not viewer.sees_threads:
+        return {message.id: {"flags": message.flags & ~THREAD_FLAGS} for message in found}
+    present = threads.by_ids(connection, [message.id for message in found if message.flags & HAS_THREAD])
+    return {
+        thread_id: {"thread": thread_object(thread)}
+        for thread_id, thread in present.items()
+        if thread.channel.guild_id is not None
+    }

@@ -5,12 +5,13 @@ the caller sees it and may read its history, without READ_MESSAGE_HISTORY from t
 guild). Threads count for those who know threads: the public ones below such a channel; of the private ones those that
 the caller is in, or with MANAGE_THREADS all.
 
-Channels marked as adult content are left out, unless they are asked for (`include_nsfw`, by somebody old enough) or
-named: whoever can open a channel can search it.
+Channels marked as adult content are left out, unless an account that is old enough asks for them (`include_nsfw`) or
+they are named: a channel that can be opened can be searched.
 """
 
 from __future__ import annotations
 
+import contextlib
 import enum
 from typing import Final
 
@@ -28,7 +29,7 @@ from chat.errors import ApiError, InvalidFormBody
 from chat.registries.channel_types import THREAD_ONLY_CHANNEL_TYPES, ChannelType
 from chat.registries.permissions import Permission
 from chat.store.guilds import guilds
-from chat.store.messages import searched_places
+from chat.store.messages import message_search
 from chat.store.messages.message_search import Place, Scope
 
 VIEW_CHANNEL: Final = Permission.VIEW_CHANNEL.value
@@ -85,163 +86,152 @@ class _Open:
     is_nsfw: bool = False
 
 
-@attrs.define
+async def search_scope(core: Core, principal: Principal, asked: Whereabouts) -> Scope:
+    """The places to look in.
+
+    :raises ApiError: for a guild or channel that is named as context, as `Access.guild` and `Access.channel`.
+    :raises InvalidFormBody: INVALID_FORMAT at `context_channel_id` where the scope is the current one and nothing is
+        named, and at `scope` for another one of a bot: bots search where they are told.
+    """
+    found = _Range(core, principal)
+    if asked.scope is SearchScope.CURRENT:
+        await found.add_current(asked)
+    elif principal.is_bot:
+        raise InvalidFormBody.at("scope", "INVALID_FORMAT")
+    else:
+        await found.add_far_and_wide(asked.scope)
+    if asked.channel_ids is not None:
+        named = (found.named(channel_id) for channel_id in sorted(asked.channel_ids))
+        places = [place for place in named if place is not None]
+    else:
+        account = principal.account
+        nsfw_too = asked.include_nsfw and (account.bot or is_adult(account, core.clock.now_ms()))
+        places = [opened.place for opened in found.places.values() if nsfw_too or not opened.is_nsfw]
+    return Scope(
+        tuple(places),
+        () if found.is_private_too else tuple(sorted(found.guild_ids)),
+        tuple(found.alone(channel_id) or Place(channel_id) for channel_id in sorted(asked.excluded_channel_ids)),
+    )
+
+
+@attrs.define(eq=False)
 class _Range:
-    """What a scope comes to."""
-
-    places: dict[int, _Open] = attrs.field(factory=dict)
-    guild_ids: set[int] = attrs.field(factory=set)
-    is_private_too: bool = False
-
-
-@attrs.define(kw_only=True, eq=False)
-class MessageSearchScopes:
-    """Finds out where a search may look."""
+    """What a scope comes to for the caller."""
 
     _core: Core
+    _principal: Principal
+    places: dict[int, _Open] = attrs.field(factory=dict, init=False)
+    guild_ids: set[int] = attrs.field(factory=set, init=False)
+    is_private_too: bool = attrs.field(default=False, init=False)
 
-    async def of(self, principal: Principal, asked: Whereabouts) -> Scope:
-        """The places to look in.
+    @property
+    def _knows_threads(self) -> bool:
+        return sees_threads(self._principal)
 
-        :raises ApiError: for a guild or channel that is named as context, as `Access.guild` and `Access.channel`.
-        :raises InvalidFormBody: INVALID_FORMAT at `context_channel_id` where the scope is the current one and nothing
-            is named, and at `scope` for another one of a bot: bots search where they are told.
-        """
-        if asked.scope is SearchScope.CURRENT:
-            found = await self._current(principal, asked)
-        elif principal.is_bot:
-            raise InvalidFormBody.at("scope", "INVALID_FORMAT")
-        else:
-            found = await self._far_and_wide(principal, asked.scope)
-        named = asked.channel_ids
-        if named is not None:
-            places = [self._named(principal, found, channel_id) for channel_id in sorted(named)]
-        else:
-            account = principal.account
-            nsfw_too = asked.include_nsfw and (account.bot or is_adult(account, self._core.clock.now_ms()))
-            places = [opened for opened in found.places.values() if nsfw_too or not opened.is_nsfw]
-        excluded = [
-            _alone(found.places.get(channel_id)) or Place(channel_id)
-            for channel_id in sorted(asked.excluded_channel_ids)
-        ]
-        return Scope(
-            tuple(opened.place for opened in places if opened is not None),
-            () if found.is_private_too else tuple(sorted(found.guild_ids)),
-            tuple(excluded),
-        )
-
-    async def _current(self, principal: Principal, asked: Whereabouts) -> _Range:
-        found = _Range()
+    async def add_current(self, asked: Whereabouts) -> None:
+        """The guild, channel or conversation that the request names."""
         if asked.guild_id is not None:
-            access = self._core.access.guild(principal, asked.guild_id)
-            self._add_guild(found, principal, access.state, access.member)
-            await self._add_private_threads(found, principal)
+            access = self._core.access.guild(self._principal, asked.guild_id)
+            self._add_guild(access.state, access.member)
+            await self._add_private_threads()
         elif asked.channel_id is not None:
-            self._add_channel(found, principal, asked.channel_id)
+            self._add_channel(asked.channel_id)
         elif asked.channel_ids:
             for channel_id in sorted(asked.channel_ids):
                 await trio.lowlevel.checkpoint()
-                try:
-                    self._add_channel(found, principal, channel_id)
-                except ApiError:
-                    continue  # nothing is found in what the caller does not see
+                with contextlib.suppress(ApiError):  # nothing is found in what the caller does not see
+                    self._add_channel(channel_id)
         else:
             raise InvalidFormBody.at("context_channel_id", "INVALID_FORMAT")
-        return found
 
-    async def _far_and_wide(self, principal: Principal, scope: SearchScope) -> _Range:
-        found = _Range(is_private_too=scope in WITH_DMS)
-        user_id = principal.user_id
+    async def add_far_and_wide(self, scope: SearchScope) -> None:
+        """The conversations and guilds of a scope beyond the current one."""
+        user_id, database = self._principal.user_id, self._core.database
         if scope in WITH_DMS:
-            ids = await self._core.database.read(
-                lambda connection: searched_places.conversations(connection, user_id, shown_only=scope in OPEN_ONLY)
+            self.is_private_too = True
+            ids = await database.read(
+                lambda connection: message_search.conversations(connection, user_id, shown_only=scope in OPEN_ONLY)
             )
-            found.places.update((channel_id, _Open(Place(channel_id))) for channel_id in ids)
+            self.places.update((channel_id, _Open(Place(channel_id))) for channel_id in ids)
         if scope in WITH_GUILDS:
-            for guild_id in await self._core.database.read(lambda connection: guilds.ids_of_user(connection, user_id)):
+            for guild_id in await database.read(lambda connection: guilds.ids_of_user(connection, user_id)):
                 await trio.lowlevel.checkpoint()
-                try:
-                    access = self._core.access.guild(principal, guild_id)
-                except ApiError:
-                    continue  # unavailable at present
-                self._add_guild(found, principal, access.state, access.member)
-            await self._add_private_threads(found, principal)
-        return found
+                with contextlib.suppress(ApiError):  # unavailable at present
+                    access = self._core.access.guild(self._principal, guild_id)
+                    self._add_guild(access.state, access.member)
+            await self._add_private_threads()
 
-    def _add_guild(self, found: _Range, principal: Principal, state: GuildState, member: Member) -> None:
+    def _add_guild(self, state: GuildState, member: Member) -> None:
         """Every channel of the guild that the member may search."""
-        threads = sees_threads(principal)
-        found.guild_ids.add(state.id)
-        for channel_id in state.visible_channels(principal.user_id):
+        user_id, threads = self._principal.user_id, self._knows_threads
+        self.guild_ids.add(state.id)
+        for channel_id in state.visible_channels(user_id):
             channel = state.channels.get(channel_id)
             if channel is None or channel.type in NO_MESSAGES:
                 continue
             permissions = state.member_permissions(member, channel_id)
-            access = GuildChannelAccess(principal.user_id, channel, permissions, state, member)
+            access = GuildChannelAccess(user_id, channel, permissions, state, member)
             floor = access.history_floor() if access.may(VIEW_CHANNEL) else None
             if floor is not None:
-                found.places[channel_id] = _Open(
+                self.places[channel_id] = _Open(
                     Place(channel_id, floor, True, threads, threads and access.may(MANAGE_THREADS)),
                     channel.type in THREAD_ONLY_CHANNEL_TYPES,
                     _is_nsfw(channel),
                 )
 
-    async def _add_private_threads(self, found: _Range, principal: Principal) -> None:
+    async def _add_private_threads(self) -> None:
         """The private threads that the caller is in, below channels that are there already."""
-        if not sees_threads(principal):
+        if not self._knows_threads:
             return
         rows = await self._core.database.read(
-            lambda connection: searched_places.private_threads(connection, principal.user_id)
+            lambda connection: message_search.private_threads(connection, self._principal.user_id)
         )
         for thread_id, parent_id, guild_id in rows:
-            parent = found.places.get(parent_id)
-            if parent is not None and guild_id in found.guild_ids and not parent.place.private_threads:
-                found.places[thread_id] = _Open(Place(thread_id, parent.place.floor), is_nsfw=parent.is_nsfw)
+            parent = self.places.get(parent_id)
+            if parent is not None and guild_id in self.guild_ids and not parent.place.private_threads:
+                self.places[thread_id] = _Open(Place(thread_id, parent.place.floor), is_nsfw=parent.is_nsfw)
 
-    def _add_channel(self, found: _Range, principal: Principal, channel_id: int) -> None:
+    def _add_channel(self, channel_id: int) -> None:
         """One channel, thread or conversation; of a forum its posts.
 
         :raises ApiError: as `Access.channel`.
         """
-        access = self._core.access.channel(principal, channel_id)
-        if isinstance(access, ThreadAccess) and not sees_threads(principal):
+        access = self._core.access.channel(self._principal, channel_id)
+        if isinstance(access, ThreadAccess) and not self._knows_threads:
             raise ApiError("UNKNOWN_CHANNEL")
         floor = access.history_floor()
         if floor is None or not access.may(VIEW_CHANNEL):
             return
         if isinstance(access, PrivateChannelAccess):
-            found.is_private_too = True
+            self.is_private_too = True
         elif access.guild_id is not None:
-            found.guild_ids.add(access.guild_id)
+            self.guild_ids.add(access.guild_id)
         is_forum = access.channel.type in THREAD_ONLY_CHANNEL_TYPES
-        threads = is_forum and sees_threads(principal)
-        found.places[channel_id] = _Open(
+        threads = is_forum and self._knows_threads
+        self.places[channel_id] = _Open(
             Place(channel_id, floor, not is_forum, threads, threads and access.may(MANAGE_THREADS)), is_forum
         )
 
-    def _named(self, principal: Principal, found: _Range, channel_id: int) -> _Open | None:
+    def alone(self, channel_id: int) -> Place | None:
+        """A place as a request means it that names it: a channel without its threads, a forum with its posts."""
+        opened = self.places.get(channel_id)
+        if opened is None or opened.is_forum:
+            return None if opened is None else opened.place
+        return attrs.evolve(opened.place, public_threads=False, private_threads=False)
+
+    def named(self, channel_id: int) -> Place | None:
         """A channel of the scope that the request names, without the threads below it; None when it is not in it."""
-        opened = found.places.get(channel_id)
-        if opened is not None:
-            alone = _alone(opened)
-            return None if alone is None else attrs.evolve(opened, place=alone)
-        if not sees_threads(principal):
-            return None
+        place = self.alone(channel_id)
+        if place is not None or not self._knows_threads:
+            return place
         try:
-            access = self._core.access.channel(principal, channel_id)
+            access = self._core.access.channel(self._principal, channel_id)
         except ApiError:
             return None
-        parent = found.places.get(access.channel.parent_id or 0)
+        parent = self.places.get(access.channel.parent_id or 0)
         if not isinstance(access, ThreadAccess) or parent is None or not parent.place.public_threads:
             return None
-        return _Open(Place(channel_id, parent.place.floor))
-
-
-def _alone(opened: _Open | None) -> Place | None:
-    """A place as somebody means it who names it: a channel without its threads, a forum with its posts."""
-    if opened is None or opened.is_forum:
-        return None if opened is None else opened.place
-    return attrs.evolve(opened.place, public_threads=False, private_threads=False)
+        return Place(channel_id, parent.place.floor)
 
 
 def _is_nsfw(channel: Channel) -> bool:

@@ -1,6 +1,6 @@
-"""Sending a message (messages.md, Sending messages).
+"""Sending a message (messages.md, Sending messages), and telling that one types (people.md, Typing).
 
-This is what a server does most. It asks the store for nothing but what the text or a reply names, writes once, and
+Sending is what a server does most. It asks the store for nothing but what the text or a reply names, writes once, and
 builds the wire object once, for the answer and for the event.
 """
 
@@ -8,33 +8,40 @@ from __future__ import annotations
 
 import functools
 import sqlite3
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final
 
 import attrs
 
 from chat.auth.principal import Principal
+from chat.bus.bus import Event
 from chat.clock import iso_timestamp
 from chat.config import Limits
 from chat.domain.core import Core
-from chat.domain.messages.mention_counting import NOBODY, MentionCounting, Notified
-from chat.domain.messages.message_context import MessageContext, MessageContexts
+from chat.domain.messages.message_context import (
+    Carried,
+    ForwardSource,
+    MessageContext,
+    find_context,
+    forward_source,
+    require_still_there,
+)
 from chat.domain.messages.message_drafts import (
     AttachmentDraft,
     MessageDraft,
+    Sender,
+    account_sender,
+    put_into_message,
     require_content,
     require_message_channel,
     require_whole,
 )
 from chat.domain.messages.message_events import message_created
-from chat.domain.messages.message_files import put_into_message
-from chat.domain.messages.message_forwarding import Carried, ForwardSource, forward_source, require_still_there
-from chat.domain.messages.message_objects import message_object, referenced_message_object, whole_message_object
+from chat.domain.messages.message_objects import referenced_message_object, whole_message_object
 from chat.domain.messages.message_reading import one_message
-from chat.domain.messages.message_senders import Sender, account_sender
-from chat.domain.messages.nonces import NonceKey, Nonces
-from chat.domain.messages.slowmode import Slowmode
-from chat.domain.messages.thread_writing import InThread, Opening, ThreadWriting
+from chat.domain.messages.read_states import Notified, notified_by
+from chat.domain.messages.recent_sending import NonceKey, Nonces, Slowmode
+from chat.domain.messages.thread_writing import InThread, Opening, into_thread
 from chat.domain.policy.embeds import require_embeds, require_own_files
 from chat.domain.policy.limits import limits_of
 from chat.domain.standing.access import ChannelAccess, GuildChannelAccess
@@ -44,8 +51,9 @@ from chat.domain.standing.user_objects import partial_user
 from chat.domain.standing.verification import require_verification
 from chat.errors import ApiError
 from chat.registries.channel_types import THREAD_ONLY_CHANNEL_TYPES
+from chat.registries.events import EventName
 from chat.registries.guild_values import DisabledOperation
-from chat.registries.message_types import SENDABLE_MESSAGE_FLAGS, MessageReferenceType, MessageType
+from chat.registries.message_types import SENDABLE_MESSAGE_FLAGS, MessageType
 from chat.registries.permissions import Permission
 from chat.store.guilds import channels
 from chat.store.messages import messages, read_states
@@ -57,20 +65,20 @@ ATTACH_FILES: Final = Permission.ATTACH_FILES.value
 EMBED_LINKS: Final = Permission.EMBED_LINKS.value
 BYPASS_SLOWMODE: Final = Permission.BYPASS_SLOWMODE.value
 SEND_MESSAGE_DISABLED: Final = DisabledOperation.SEND_MESSAGE.value
-SENDABLE_FLAGS: Final = SENDABLE_MESSAGE_FLAGS.value
+TYPING_EVENTS: Final = DisabledOperation.TYPING_EVENTS.value
 
 
 class MessageSending:
-    """The operation that sends a message, with what it remembers of those sent before."""
+    """The operations that send a message, with what they remember of those sent before."""
 
-    def __init__(self, core: Core, private_channels: PrivateChannels, mentions: MentionCounting) -> None:
+    def __init__(
+        self, core: Core, private_channels: PrivateChannels, online_in: Callable[[int], Iterable[int]]
+    ) -> None:
         self._core = core
         self._private_channels = private_channels
-        self._mentions = mentions
-        self._contexts = MessageContexts(core=core)
+        self._online_in = online_in
         self._slowmode = Slowmode()
         self._nonces = Nonces(core.clock)
-        self._thread_writing = ThreadWriting(core=core)
 
     async def create(self, principal: Principal, channel_id: int, draft: MessageDraft) -> dict[str, Any]:
         """Send a message; the same author's nonce in the same channel within five minutes gives the same message.
@@ -79,15 +87,11 @@ class MessageSending:
             COMMUNICATION_DISABLED, GUILD_VERIFICATION_REQUIRED, CANNOT_SEND_EMPTY_MESSAGE, CONTENT_BLOCKED,
             UNKNOWN_MESSAGE (answered or forwarded), UNKNOWN_STICKER, SLOWMODE_RATE_LIMITED.
         :raises InvalidFormBody: CONTENT_EXCEEDS_MAX_LENGTH at `content`; as `require_embeds`, `require_whole` and
-            `MessageContexts.of`.
+            `find_context`.
         """
         access = self._core.access.channel(principal, channel_id)
         self._require_may_send(principal, access, draft)
-        sender = account_sender(principal)
-        source = None if draft.forward is None else forward_source(principal, self._core.access, access, draft.forward)
-        if draft.nonce is None:
-            return await self._send(sender, access, draft, None, source)
-        return await self._send_once(sender, access, draft, draft.nonce, source)
+        return await self._send_once(account_sender(principal), access, draft, self._source(principal, access, draft))
 
     async def create_of_webhook(
         self, sender: Sender, access: GuildChannelAccess, draft: MessageDraft
@@ -99,9 +103,30 @@ class MessageSending:
         :raises InvalidFormBody: as `create`.
         """
         self._require_webhook_may_send(access, draft)
-        if draft.nonce is None:
-            return await self._send(sender, access, draft, None)
-        return await self._send_once(sender, access, draft, draft.nonce)
+        return await self._send_once(sender, access, draft)
+
+    async def post(
+        self, principal: Principal, access: ThreadAccess, draft: MessageDraft, opening: Opening
+    ) -> dict[str, Any]:
+        """Send the first message of a thread that is made with it, and that has the message's id.
+
+        :raises ApiError: as `create`, and as the opening does.
+        :raises InvalidFormBody: as `create`.
+        """
+        self._require_may_send(principal, access, draft)
+        source = self._source(principal, access, draft)
+        return await self._send(account_sender(principal), access, draft, None, source, opening=opening)
+
+    async def post_of_webhook(
+        self, sender: Sender, access: ThreadAccess, draft: MessageDraft, opening: Opening
+    ) -> dict[str, Any]:
+        """As `post`, by a webhook.
+
+        :raises ApiError: as `create_of_webhook`, and as the opening does.
+        :raises InvalidFormBody: as `create_of_webhook`.
+        """
+        self._require_webhook_may_send(access, draft)
+        return await self._send(sender, access, draft, None, opening=opening)
 
     def require_may_attach(self, principal: Principal, channel_id: int) -> ChannelAccess:
         """The channel, if the caller may send files to it.
@@ -116,33 +141,14 @@ class MessageSending:
             self._require_may_write(principal, access, SEND_MESSAGES | ATTACH_FILES)
         return access
 
-    async def _send_once(
-        self,
-        sender: Sender,
-        access: ChannelAccess,
-        draft: MessageDraft,
-        nonce: str,
-        source: ForwardSource | None = None,
-    ) -> dict[str, Any]:
-        channel_id = access.channel.id
-        key = (sender.id, channel_id, nonce)
-        while True:
-            async with self._nonces.sending(key) as sending:
-                if sending.message_id is None:
-                    return await self._send(sender, access, draft, key, source)
-                stored = await self._core.database.read(functools.partial(one_message, channel_id, sending.message_id))
-            if stored is not None:
-                return stored.wire(stored.messages[0], self._core.media_addresses)
-            self._nonces.forget(key)
-
     def forget_recent(self) -> None:
-        """The store was emptied: no nonce stands for a message, nobody waits for slowmode."""
+        """The store was emptied: no nonce stands for a message, no member waits for slow mode."""
         self._nonces.forget_all()
         self._slowmode.forget()
 
     def slowmode(self, principal: Principal, channel_id: int) -> dict[str, Any]:
-        """The channel's slowmode in seconds, for how many milliseconds the caller has yet to wait and until when, and
-        whether the caller need not.
+        """The channel's slow mode in seconds, for how many milliseconds the caller has yet to wait and until when, and
+        whether the caller is exempt.
 
         :raises ApiError: as `Access.channel`.
         """
@@ -168,7 +174,7 @@ class MessageSending:
         self._require_good(draft, limits_of(self._core.settings, principal.account, self._core.clock.now_ms()))
 
     def _require_good(self, draft: MessageDraft, limits: Limits) -> None:
-        """What can be said of a draft by itself."""
+        """Check what can be checked of a draft by itself."""
         require_whole(draft)
         require_content(draft.content, limits.max_message_length, needed=not draft.is_wordless)
         self._core.policy.require_unblocked(draft.content)
@@ -180,7 +186,7 @@ class MessageSending:
             self._core.policy.require_unblocked_files(file.attachment for file in draft.attachments)
 
     def _require_unblocked_forward(self, carried: Carried) -> None:
-        """What was said before it was blocked is not said again."""
+        """A forward may carry what was written before it was blocked."""
         self._core.policy.require_unblocked(carried.snapshot.get("content") or "")
         self._core.policy.require_unblocked_embeds(carried.snapshot.get("embeds") or ())
         self._core.policy.require_unblocked_files(file.attachment for file in carried.files)
@@ -207,28 +213,26 @@ class MessageSending:
         elif isinstance(access, PrivateChannelAccess):
             self._private_channels.require_may_write(access, principal.account)
 
-    async def post(
-        self, principal: Principal, access: ThreadAccess, draft: MessageDraft, opening: Opening
+    def _source(self, principal: Principal, access: ChannelAccess, draft: MessageDraft) -> ForwardSource | None:
+        if draft.forward is None:
+            return None
+        return forward_source(principal, self._core.access, access, draft.forward)
+
+    async def _send_once(
+        self, sender: Sender, access: ChannelAccess, draft: MessageDraft, source: ForwardSource | None = None
     ) -> dict[str, Any]:
-        """Send the first message of a thread that is made with it, and that has the message's id.
-
-        :raises ApiError: as `create`, and as the opening does.
-        :raises InvalidFormBody: as `create`.
-        """
-        self._require_may_send(principal, access, draft)
-        source = None if draft.forward is None else forward_source(principal, self._core.access, access, draft.forward)
-        return await self._send(account_sender(principal), access, draft, None, source, opening=opening)
-
-    async def post_of_webhook(
-        self, sender: Sender, access: ThreadAccess, draft: MessageDraft, opening: Opening
-    ) -> dict[str, Any]:
-        """As `post`, by a webhook.
-
-        :raises ApiError: as `create_of_webhook`, and as the opening does.
-        :raises InvalidFormBody: as `create_of_webhook`.
-        """
-        self._require_webhook_may_send(access, draft)
-        return await self._send(sender, access, draft, None, opening=opening)
+        if draft.nonce is None:
+            return await self._send(sender, access, draft, None, source)
+        channel_id = access.channel.id
+        key = (sender.id, channel_id, draft.nonce)
+        while True:
+            async with self._nonces.sending(key) as sending:
+                if sending.message_id is None:
+                    return await self._send(sender, access, draft, key, source)
+                stored = await self._core.database.read(functools.partial(one_message, channel_id, sending.message_id))
+            if stored is not None:
+                return stored.wire(stored.messages[0], self._core.media_addresses)
+            self._nonces.forget(key)
 
     async def _send(
         self,
@@ -240,7 +244,7 @@ class MessageSending:
         *,
         opening: Opening | None = None,
     ) -> dict[str, Any]:
-        context = await self._contexts.of(sender, access, draft, source)
+        context = await find_context(self._core, sender, access, draft, source)
         if context.carried is not None:
             self._require_unblocked_forward(context.carried)
         user_id, channel = sender.id, access.channel if opening is None else opening.slowmode_channel
@@ -250,7 +254,7 @@ class MessageSending:
         message = self._message(sender, access, draft, context)
         in_thread: InThread | None = None
         if isinstance(access, ThreadAccess):
-            in_thread = self._thread_writing.begin(access, sender, context.counted, opening)
+            in_thread = into_thread(self._core, access, sender, context.counted, opening)
             access, message = in_thread.noticing, in_thread.settled(message)
         wire = self._wire(sender, message, context)
         committed = False
@@ -263,13 +267,13 @@ class MessageSending:
             renewed = self._core.access.renewed(access)
             if renewed is not None:
                 if in_thread is not None and isinstance(renewed, ThreadAccess):
-                    renewed = in_thread.tell(renewed, self._core.bus)
+                    renewed = in_thread.tell(renewed)
                 renewed.note_message(message.id)
                 if isinstance(renewed, PrivateChannelAccess):
                     self._private_channels.shown(renewed, shown)
                 self._core.bus.publish(message_created(renewed, message, wire, here=context.counted.here))
 
-        files, notified = _files(draft, context), self._mentions.of(access, context.counted)
+        files, notified = _files(draft, context), notified_by(access, context.counted, self._online_in)
         insertion = self._insertion(access, message, sender, files, notified, context.carried, in_thread)
         try:
             await self._core.database.write(insertion, then)
@@ -284,14 +288,12 @@ class MessageSending:
         message: Message,
         sender: Sender,
         files: Sequence[AttachmentDraft],
-        notified: Notified,
+        notified: Notified | None,
         carried: Carried | None,
         in_thread: InThread | None,
     ) -> Callable[[sqlite3.Connection], list[int]]:
-        """The unit that writes a message, with what it means for the channel and for read states.
-
-        It gives the accounts that the message shows a conversation to which was not in their lists.
-        """
+        """The unit that writes a message, with what it means for the channel and for read states. It gives the accounts
+        in whose lists the message puts its conversation."""
 
         def unit(connection: sqlite3.Connection) -> list[int]:
             if in_thread is not None:
@@ -309,7 +311,7 @@ class MessageSending:
                 put_into_message(connection, message, files, self._core.settings, self._core.clock.now_ms())
             if sender.keeps_read_state:
                 read_states.acknowledge(connection, sender.id, message.channel_id, message.id, 0)
-            if notified is not NOBODY:
+            if notified is not None:
                 notified.write(connection, message)
             if isinstance(access, PrivateChannelAccess):
                 return self._private_channels.show_in(connection, access)
@@ -328,7 +330,7 @@ class MessageSending:
             webhook_id=sender.webhook_id,
             type=MessageType.DEFAULT.value if context.answered is None else MessageType.REPLY.value,
             content=context.text.content,
-            flags=draft.flags & SENDABLE_FLAGS,
+            flags=draft.flags & SENDABLE_MESSAGE_FLAGS.value,
             mention_everyone=counted.everyone or counted.here,
             tts=draft.tts,
             nonce=draft.nonce,
@@ -336,41 +338,26 @@ class MessageSending:
             extra=_extra(sender, draft, context, len(files)),
             mentioned_user_ids=counted.user_ids,
             mentioned_role_ids=counted.role_ids,
-            attachments=tuple(file.attachment for file in files) if files else (),
+            attachments=tuple(file.attachment for file in files),
         )
 
     def _wire(self, sender: Sender, message: Message, context: MessageContext) -> dict[str, Any]:
         mentions = [partial_user(account) for account in context.counted.users]
-        if message.extra is None:
-            wire = message_object(message, author=sender.wire, mentions=mentions)
-        else:
-            wire = whole_message_object(
-                message,
-                author=sender.wire,
-                mentions=mentions,
-                accounts=context.accounts,
-                addresses=self._core.media_addresses,
+        stored, addresses = context.stored, self._core.media_addresses
+        wire = whole_message_object(
+            message, author=sender.wire, mentions=mentions, accounts=context.accounts, addresses=addresses
+        )
+        if stored is not None and context.answered is not None:
+            wire["referenced_message"] = referenced_message_object(
+                context.answered, stored.accounts, addresses, stored.parts
             )
-        if context.stored is not None and context.answered is not None:
-            stored = context.stored
-            answered = referenced_message_object(
-                context.answered, stored.accounts, self._core.media_addresses, stored.parts
-            )
-            wire["referenced_message"] = answered
         return wire
 
 
 def _reference(access: ChannelAccess, context: MessageContext) -> MessageReference | None:
     if context.carried is not None:
         return context.carried.source
-    if context.answered is None:
-        return None
-    return MessageReference(
-        channel_id=context.answered.channel_id,
-        message_id=context.answered.id,
-        guild_id=access.guild_id,
-        type=MessageReferenceType.REPLY.value,
-    )
+    return None if context.answered is None else context.answered.as_reference(access.guild_id)
 
 
 def _files(draft: MessageDraft, context: MessageContext) -> tuple[AttachmentDraft, ...]:
@@ -385,3 +372,35 @@ def _extra(sender: Sender, draft: MessageDraft, context: MessageContext, files: 
     if files:
         members["attachments"] = files
     return attrs.evolve(sender.extra or MessageExtra(), **members) if members else sender.extra
+
+
+@attrs.define(kw_only=True, eq=False)
+class TypingIndicators:
+    """The operation Typing Start; it stores nothing."""
+
+    _core: Core
+
+    async def start(self, principal: Principal, channel_id: int) -> None:
+        """Tell those who see the channel that the caller types, unless the guild's typing events are off.
+
+        :raises ApiError: as `Access.channel`; CANNOT_SEND_MESSAGES_IN_NON_TEXT_CHANNEL, MISSING_PERMISSIONS without
+            SEND_MESSAGES, COMMUNICATION_DISABLED; CANNOT_SEND_MESSAGES_TO_USER (blocked, either way).
+        """
+        access = self._core.access.channel(principal, channel_id)
+        require_message_channel(access.channel)
+        access.require(SEND_MESSAGES)
+        if isinstance(access, PrivateChannelAccess):
+            access.conversations.require_unblocked(access)
+        now_ms = self._core.clock.now_ms()
+        access.require_voice(now_ms)
+        if access.disables(TYPING_EVENTS):
+            return
+        data: dict[str, Any] = {
+            "channel_id": str(channel_id),
+            "user_id": str(principal.user_id),
+            "timestamp": now_ms // 1000,
+        }
+        if isinstance(access, GuildChannelAccess):
+            data["guild_id"] = str(access.state.id)
+            data["member"] = access.state.member_object(access.member, partial_user(principal.account))
+        self._core.bus.publish(Event(EventName.TYPING_START, data, access.audience()))

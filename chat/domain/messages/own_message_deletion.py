@@ -18,7 +18,7 @@ import trio
 
 from chat.auth.principal import Principal
 from chat.domain.core import Core
-from chat.domain.messages.message_removal import Removed, announce_removed, remove_messages
+from chat.domain.messages.message_deletion import Removed, announce_removed, remove_messages
 from chat.domain.policy.due_work import DueWork
 from chat.domain.policy.errands import Errand, State
 from chat.domain.signing_in.sudo import SudoMode, SudoProof
@@ -32,7 +32,7 @@ from chat.store.accounts.accounts import Account
 from chat.store.messages import messages
 
 DELAY_MS: Final = 24 * 3_600_000
-"""Between the wish and the deed."""
+"""How long a scheduled deletion waits."""
 
 BATCH_MESSAGES: Final = 100
 """Messages that one transaction deletes, and that one event names."""
@@ -174,5 +174,5 @@ def _with_wish(account: Account, *, due_at: int, number: int, channels: int) -> 
 
 
 def _remove_some(connection: sqlite3.Connection, user_id: int, last_id: int) -> Removed | None:
-    batch = messages.next_of_author(connection, user_id, 0, last_id, BATCH_MESSAGES, None)
+    batch = messages.next_of_author(connection, user_id, last_id, BATCH_MESSAGES)
     return None if batch is None else remove_messages(connection, *batch)

@@ -13,8 +13,7 @@ from chat.bus.bus import Event
 from chat.clock import iso_timestamp
 from chat.domain.core import Core
 from chat.domain.messages.message_events import message_updated, pins_changed
-from chat.domain.messages.message_parts import Viewer, viewer_of
-from chat.domain.messages.message_reading import StoredMessages, with_context
+from chat.domain.messages.message_reading import StoredMessages, require_message, viewer_of, with_context
 from chat.domain.messages.system_messages import SystemMessages, WrittenMessage
 from chat.domain.standing.access import ChannelAccess
 from chat.domain.standing.audit_log import Actor
@@ -22,24 +21,20 @@ from chat.domain.standing.private_channels import PrivateChannelAccess, PrivateC
 from chat.errors import ApiError, InvalidFormBody
 from chat.registries.audit_actions import AuditAction
 from chat.registries.events import EventName
-from chat.registries.message_types import MessageReferenceType, MessageType
+from chat.registries.message_types import WRITTEN_MESSAGE_TYPES, MessageType
 from chat.registries.permissions import Permission
 from chat.store.guilds import channels
 from chat.store.messages import messages, read_states
-from chat.store.messages.messages import Message, MessageReference
+from chat.store.messages.messages import Message
 from chat.store.standing.guild_audit_log import AuditLogEntry
 
 PIN_MESSAGES: Final = Permission.PIN_MESSAGES.value
-
-PINNABLE_TYPES: Final = frozenset({MessageType.DEFAULT, MessageType.REPLY})
-"""Messages that somebody wrote; what the server says is not pinned."""
 
 
 @attrs.frozen
 class _Change:
     """What pinning or unpinning did."""
 
-    message: Message
     stored: StoredMessages
     last_pin: int | None
     entry: AuditLogEntry | None
@@ -69,8 +64,8 @@ class Pins:
         actor = Actor(principal.user_id, reason)
 
         def unit(connection: sqlite3.Connection) -> _Change | None:
-            message = _message(connection, channel_id, message_id)
-            if message.type not in PINNABLE_TYPES:
+            message = require_message(connection, channel_id, message_id)
+            if message.type not in WRITTEN_MESSAGE_TYPES:
                 raise InvalidFormBody.at("message_id", "INVALID_FORMAT")
             if message.pinned_at is not None:
                 return None
@@ -95,7 +90,7 @@ class Pins:
         actor = Actor(principal.user_id, reason)
 
         def unit(connection: sqlite3.Connection) -> _Change | None:
-            message = _message(connection, channel_id, message_id)
+            message = require_message(connection, channel_id, message_id)
             if message.pinned_at is None:
                 return None
             last_pin = messages.last_pin(connection, channel_id, besides=message.id)
@@ -130,7 +125,7 @@ class Pins:
         """
         limit = self._core.settings.limits.max_pins_per_channel
         found, floor = await self._read(principal, channel_id, limit, None)
-        return [found.wire(message, self._core.media_addresses, floor) for message in found.messages]
+        return found.wires(self._core.media_addresses, floor)
 
     async def acknowledge(self, principal: Principal, channel_id: int) -> None:
         """The caller has seen the channel's pins; nothing happens where nothing is pinned.
@@ -169,7 +164,7 @@ class Pins:
         floor = access.history_floor()
         if floor is None:
             return StoredMessages([], {}, {}), 0
-        viewer: Viewer = viewer_of(principal)
+        viewer = viewer_of(principal)
 
         def query(connection: sqlite3.Connection) -> StoredMessages:
             found = messages.pins(connection, channel_id, limit, before=before_ms, floor=floor)
@@ -178,12 +173,7 @@ class Pins:
         return await self._core.database.read(query), floor
 
     def _record(
-        self,
-        connection: sqlite3.Connection,
-        access: ChannelAccess,
-        action: AuditAction,
-        actor: Actor,
-        message: Message,
+        self, connection: sqlite3.Connection, access: ChannelAccess, action: AuditAction, actor: Actor, message: Message
     ) -> AuditLogEntry | None:
         if access.guild_id is None:
             return None
@@ -202,17 +192,12 @@ class Pins:
             author_id=access.user_id,
             type=MessageType.CHANNEL_PINNED_MESSAGE.value,
             content="",
-            reference=MessageReference(
-                channel_id=message.channel_id,
-                message_id=message.id,
-                guild_id=access.guild_id,
-                type=MessageReferenceType.REPLY.value,
-            ),
+            reference=message.as_reference(access.guild_id),
         )
         if not isinstance(access, PrivateChannelAccess):
             return self._system_messages.write(connection, note)
         shown = self._private_channels.show_in(connection, access)
-        # It is told, and counts as unread for nobody: a pin says nothing new.
+        # It is told without counting as unread: a pin says nothing new.
         written = self._system_messages.write(connection, note)
         return None if written is None else attrs.evolve(written, shown=shown)
 
@@ -226,8 +211,8 @@ class Pins:
     ) -> _Change:
         messages.pin(connection, message.id, pinned_at)
         channels.set_last_pin(connection, message.channel_id, last_pin)
-        changed = attrs.evolve(message, pinned_at=pinned_at)
-        return _Change(changed, with_context(connection, [changed]), last_pin, entry)
+        stored = with_context(connection, [attrs.evolve(message, pinned_at=pinned_at)])
+        return _Change(stored, last_pin, entry)
 
     def _announce(self, access: ChannelAccess, change: _Change | None) -> None:
         renewed = None if change is None else self._core.access.renewed(access)
@@ -235,7 +220,7 @@ class Pins:
             return
         note = change.note
         if isinstance(renewed, PrivateChannelAccess):
-            # Whoever learns of the conversation by this learns so first, and of the pin with it.
+            # Accounts that learn of the conversation by this learn so first, and of the pin with it.
             pinned = attrs.evolve(renewed.channel, last_pin_timestamp=change.last_pin)
             renewed = attrs.evolve(renewed, channel=pinned)
             if note is not None:
@@ -243,13 +228,7 @@ class Pins:
                 note = attrs.evolve(note, shown=[])
         renewed.note_pins(change.last_pin)
         self._core.audit_log.publish(change.entry)
-        wire = change.stored.wire(change.message, self._core.media_addresses)
-        self._core.bus.publish(message_updated(renewed, change.message, wire), pins_changed(renewed, change.last_pin))
+        message = change.stored.messages[0]
+        wire = change.stored.wire(message, self._core.media_addresses)
+        self._core.bus.publish(message_updated(renewed, message, wire), pins_changed(renewed, change.last_pin))
         self._system_messages.publish(renewed, note)
-
-
-def _message(connection: sqlite3.Connection, channel_id: int, message_id: int) -> Message:
-    message = messages.by_id(connection, channel_id, message_id)
-    if message is None:
-        raise ApiError("UNKNOWN_MESSAGE")
-    return message

@@ -1,12 +1,16 @@
 """Reactions to messages (messages.md, Reactions).
 
-Whoever reads a message may react as others do; to begin with another emoji asks for ADD_REACTIONS. What changes nothing
-is no error and is told to nobody.
+Everyone who reads a message may react as others do; to begin with another emoji asks for ADD_REACTIONS. What changes
+nothing is no error and is not told. In a guild a session of the request's own can be left out of the events: it has
+shown the change already.
 """
 
 from __future__ import annotations
 
+import re
 import sqlite3
+from collections.abc import Callable
+from functools import partial
 from typing import Any, Final
 
 import attrs
@@ -14,37 +18,102 @@ import attrs
 from chat.auth.principal import Principal
 from chat.bus.bus import Event
 from chat.domain.core import Core
-from chat.domain.messages.message_objects import author_object
-from chat.domain.messages.reaction_emojis import usable_emoji
-from chat.domain.messages.reaction_events import (
-    ReactionPlace,
-    all_removed,
-    emoji_removed,
-    reaction_added,
-    reaction_removed,
-)
+from chat.domain.messages.message_objects import author_object, emoji_object
 from chat.domain.standing.access import ChannelAccess, GuildChannelAccess
+from chat.domain.standing.expression_objects import EMOJIS
 from chat.domain.standing.private_channels import require_unblocked
 from chat.domain.standing.thread_access import ThreadAccess
+from chat.domain.standing.user_objects import partial_user
 from chat.domain.standing.verification import has_verified_address, is_unclaimed
-from chat.errors import ApiError
+from chat.errors import ApiError, InvalidFormBody
+from chat.registries.events import EventName
 from chat.registries.guild_values import DisabledOperation
 from chat.registries.permissions import Permission
+from chat.registries.unicode_emojis import fully_qualified
+from chat.snowflake import MAXIMUM
 from chat.store.accounts import accounts
 from chat.store.accounts.accounts import Account
-from chat.store.guilds import channels
+from chat.store.guilds import channels, expressions, members
 from chat.store.messages import messages, reactions
 from chat.store.messages.reactions import Emoji
 from chat.store.threads import threads
 
-ADD_REACTIONS: Final = Permission.ADD_REACTIONS.value
 MANAGE_MESSAGES: Final = Permission.MANAGE_MESSAGES.value
 REACTIONS_DISABLED: Final = DisabledOperation.REACTIONS.value
+
+# Some libraries say of an animated emoji that it is, as message texts do.
+_OF_GUILD: Final = re.compile(r"(?:a:)?([A-Za-z0-9_~]{1,64}):([1-9][0-9]{0,18})", re.ASCII)
+
+
+def parse_emoji(text: str) -> Emoji:
+    """The emoji that a path's segment names, decoded already: a Unicode emoji, or `name:id`.
+
+    :raises InvalidFormBody: INVALID_FORMAT at `emoji`.
+    """
+    emoji = fully_qualified(text)
+    if emoji is not None:
+        return Emoji(emoji)
+    named = _OF_GUILD.fullmatch(text)
+    if named is None or int(named[2]) > MAXIMUM:
+        raise InvalidFormBody.at("emoji", "INVALID_FORMAT")
+    return Emoji(named[1], int(named[2]))
+
+
+def _usable_emoji(connection: sqlite3.Connection, access: ChannelAccess, emoji: Emoji) -> Emoji:
+    """In a unit: the emoji as it is called now, if the caller may begin a reaction with it in the channel.
+
+    Emojis of other guilds are for their members, and in a guild for holders of USE_EXTERNAL_EMOJIS.
+
+    :raises ApiError: UNKNOWN_EMOJI, MISSING_PERMISSIONS.
+    """
+    if emoji.id is None:
+        return emoji
+    known = expressions.by_id(connection, EMOJIS, emoji.id)
+    if known is None:
+        raise ApiError("UNKNOWN_EMOJI")
+    if known.guild_id != access.guild_id:
+        if not members.exists(connection, known.guild_id, access.user_id):
+            raise ApiError("UNKNOWN_EMOJI")
+        if access.guild_id is not None:
+            access.require(Permission.USE_EXTERNAL_EMOJIS.value)
+    return Emoji(known.name, known.id, known.animated)
+
+
+@attrs.frozen
+class ReactionPlace:
+    """A message and where it stands."""
+
+    access: ChannelAccess
+    message_id: int
+    session_id: str | None = None
+    """The session behind the request, where it named one."""
+
+    def event(self, name: EventName, **members: Any) -> Event:
+        """An event about the message's reactions, for everyone who may read it."""
+        access = self.access
+        data = {**members, "channel_id": str(access.channel.id), "message_id": str(self.message_id)}
+        if access.guild_id is not None:
+            data["guild_id"] = str(access.guild_id)
+        ignoring = None if access.guild_id is None else self.session_id
+        return Event(name, data, access.audience(self.message_id), ignoring_session=ignoring)
+
+
+def _reaction_added(place: ReactionPlace, account: Account, emoji: Emoji, *, first: bool) -> Event:
+    """MESSAGE_REACTION_ADD; the first reaction with an emoji of a guild tells whether it moves."""
+    members: dict[str, Any] = {"user_id": str(account.id), "emoji": emoji_object(emoji, whole=first)}
+    access = place.access
+    member = access.state.member(account.id) if isinstance(access, GuildChannelAccess) else None
+    if isinstance(access, GuildChannelAccess) and member is not None:
+        members["member"] = access.state.member_object(member, partial_user(account))
+    return place.event(EventName.MESSAGE_REACTION_ADD, **members)
+
+
+_EventOf = Callable[[ReactionPlace], Event]
 
 
 @attrs.frozen
 class ReactionPage:
-    """Which of those who reacted alike to read: so many, with a greater id than `after`."""
+    """Which of the accounts that reacted with one emoji to read: at most `limit`, with a greater id than `after`."""
 
     limit: int
     after: int = 0
@@ -52,7 +121,7 @@ class ReactionPage:
 
 @attrs.frozen
 class ReactionUsers:
-    """Accounts that reacted alike, as others see them, in order of their ids."""
+    """Accounts that reacted with one emoji, as others see them, in order of their ids."""
 
     items: list[dict[str, Any]]
     has_more: bool
@@ -70,9 +139,9 @@ class Reactions:
         """React to a message.
 
         :raises ApiError: as `Access.channel`; MISSING_PERMISSIONS without READ_MESSAGE_HISTORY, or ADD_REACTIONS for an
-            emoji that nobody used there yet; UNKNOWN_MESSAGE, FEATURE_TEMPORARILY_DISABLED, COMMUNICATION_DISABLED,
+            emoji that is new there; UNKNOWN_MESSAGE, FEATURE_TEMPORARILY_DISABLED, COMMUNICATION_DISABLED,
             UNCLAIMED_ACCOUNT_CANNOT_ADD_REACTIONS, REACTION_EMAIL_VERIFICATION_REQUIRED, CANNOT_SEND_MESSAGES_TO_USER
-            (blocked, either way), THREAD_ARCHIVED, THREAD_LOCKED, MAX_REACTIONS; as `usable_emoji`.
+            (blocked, either way), THREAD_ARCHIVED, THREAD_LOCKED, MAX_REACTIONS; as `_usable_emoji`.
         """
         place = self._place(principal, channel_id, message_id, session_id)
         access, account, now_ms = place.access, principal.account, self._core.clock.now_ms()
@@ -81,21 +150,13 @@ class Reactions:
         access.require_voice(now_ms)
         _require_known_person(account)
 
-        def unit(connection: sqlite3.Connection) -> tuple[Emoji, bool] | None:
-            _require_message(connection, place)
+        def unit(connection: sqlite3.Connection) -> _EventOf | None:
             _require_open_thread(connection, access, now_ms)
             require_unblocked(connection, access)
-            return self._put(connection, place, emoji, now_ms)
+            put = self._put(connection, place, emoji, now_ms)
+            return None if put is None else partial(_reaction_added, account=account, emoji=put[0], first=put[1])
 
-        def event(renewed: ReactionPlace, put: tuple[Emoji, bool]) -> Event:
-            return reaction_added(renewed, account, put[0], first=put[1])
-
-        def then(put: tuple[Emoji, bool] | None) -> None:
-            renewed = self._renewed(place)
-            if put is not None and renewed is not None:
-                self._core.bus.publish(event(renewed, put))
-
-        await self._core.database.write(unit, then)
+        await self._change(place, unit)
 
     async def remove(
         self,
@@ -106,7 +167,7 @@ class Reactions:
         user_id: int,
         session_id: str | None = None,
     ) -> None:
-        """Take one account's reaction away: one's own, or with MANAGE_MESSAGES anybody's.
+        """Take one account's reaction away: one's own, or with MANAGE_MESSAGES any.
 
         :raises ApiError: as `Access.channel`; MISSING_PERMISSIONS, TWO_FACTOR_REQUIRED, UNKNOWN_MESSAGE; for one's own
             FEATURE_TEMPORARILY_DISABLED, THREAD_ARCHIVED.
@@ -118,44 +179,34 @@ class Reactions:
         elif place.access.disables(REACTIONS_DISABLED):
             raise ApiError("FEATURE_TEMPORARILY_DISABLED")
 
-        def unit(connection: sqlite3.Connection) -> Emoji | None:
-            _require_message(connection, place)
+        def unit(connection: sqlite3.Connection) -> _EventOf | None:
             if own:
                 _require_unarchived(connection, place.access)
             reaction = reactions.find(connection, message_id, emoji.key)
             if reaction is None or not reactions.leave(connection, message_id, reaction, user_id):
                 return None
-            return reaction.emoji
+            gone = emoji_object(reaction.emoji, whole=False)
+            return lambda renewed: renewed.event(EventName.MESSAGE_REACTION_REMOVE, user_id=str(user_id), emoji=gone)
 
-        def then(removed: Emoji | None) -> None:
-            renewed = self._renewed(place)
-            if removed is not None and renewed is not None:
-                self._core.bus.publish(reaction_removed(renewed, user_id, removed))
-
-        await self._core.database.write(unit, then)
+        await self._change(place, unit)
 
     async def remove_emoji(self, principal: Principal, channel_id: int, message_id: int, emoji: Emoji) -> None:
-        """Take everybody's reaction with one emoji away.
+        """Take all reactions with one emoji away.
 
         :raises ApiError: as `Access.channel`; MISSING_PERMISSIONS, TWO_FACTOR_REQUIRED, UNKNOWN_MESSAGE.
         """
         place = self._place(principal, channel_id, message_id)
         place.access.require(MANAGE_MESSAGES)
 
-        def unit(connection: sqlite3.Connection) -> Emoji | None:
-            _require_message(connection, place)
+        def unit(connection: sqlite3.Connection) -> _EventOf | None:
             reaction = reactions.find(connection, message_id, emoji.key)
             if reaction is None:
                 return None
             reactions.delete(connection, message_id, reaction)
-            return reaction.emoji
+            gone = emoji_object(reaction.emoji, whole=False)
+            return lambda renewed: renewed.event(EventName.MESSAGE_REACTION_REMOVE_EMOJI, emoji=gone)
 
-        def then(removed: Emoji | None) -> None:
-            renewed = self._renewed(place)
-            if removed is not None and renewed is not None:
-                self._core.bus.publish(emoji_removed(renewed, removed))
-
-        await self._core.database.write(unit, then)
+        await self._change(place, unit)
 
     async def remove_all(self, principal: Principal, channel_id: int, message_id: int) -> None:
         """Take every reaction off a message.
@@ -165,16 +216,12 @@ class Reactions:
         place = self._place(principal, channel_id, message_id)
         place.access.require(MANAGE_MESSAGES)
 
-        def unit(connection: sqlite3.Connection) -> bool:
-            _require_message(connection, place)
-            return reactions.delete_all(connection, message_id)
+        def unit(connection: sqlite3.Connection) -> _EventOf | None:
+            if not reactions.delete_all(connection, message_id):
+                return None
+            return lambda renewed: renewed.event(EventName.MESSAGE_REACTION_REMOVE_ALL)
 
-        def then(removed: bool) -> None:
-            renewed = self._renewed(place)
-            if removed and renewed is not None:
-                self._core.bus.publish(all_removed(renewed))
-
-        await self._core.database.write(unit, then)
+        await self._change(place, unit)
 
     async def users(
         self, principal: Principal, channel_id: int, message_id: int, emoji: Emoji, page: ReactionPage
@@ -209,9 +256,19 @@ class Reactions:
             raise ApiError("UNKNOWN_MESSAGE")
         return ReactionPlace(access, message_id, session_id)
 
-    def _renewed(self, place: ReactionPlace) -> ReactionPlace | None:
-        access = self._core.access.renewed(place.access)
-        return None if access is None else attrs.evolve(place, access=access)
+    async def _change(self, place: ReactionPlace, unit: Callable[[sqlite3.Connection], _EventOf | None]) -> None:
+        """Change the reactions to a message that is there; `unit` gives what makes the event, None without a change."""
+
+        def checked(connection: sqlite3.Connection) -> _EventOf | None:
+            _require_message(connection, place)
+            return unit(connection)
+
+        def then(event_of: _EventOf | None) -> None:
+            access = self._core.access.renewed(place.access)
+            if event_of is not None and access is not None:
+                self._core.bus.publish(event_of(attrs.evolve(place, access=access)))
+
+        await self._core.database.write(checked, then)
 
     def _put(
         self, connection: sqlite3.Connection, place: ReactionPlace, emoji: Emoji, now_ms: int
@@ -225,8 +282,8 @@ class Reactions:
             if reaction.user_count >= limits.max_users_per_reaction:
                 raise ApiError("MAX_REACTIONS")
             return reaction.emoji, False
-        place.access.require(ADD_REACTIONS)
-        usable = usable_emoji(connection, place.access, emoji)
+        place.access.require(Permission.ADD_REACTIONS.value)
+        usable = _usable_emoji(connection, place.access, emoji)
         if reactions.count(connection, place.message_id) >= limits.max_reactions_per_message:
             raise ApiError("MAX_REACTIONS")
         reactions.begin(connection, place.message_id, usable, user_id, now_ms)

@@ -1,6 +1,6 @@
-"""Messages that the server writes on its own account: somebody joined, was added to a group, pinned a message ...
+"""Messages that the server writes itself: an account joined, was added to a group, pinned a message ...
 
-Any domain makes one part of its own unit and publishes it in its own `then`:
+An area makes one part of its own unit and publishes it in its own `then`:
 
     message_id = self._system_messages.new_id()                        # before the unit
     def unit(connection):
@@ -14,7 +14,7 @@ Any domain makes one part of its own unit and publishes it in its own `then`:
 
 `access` is a `ChannelAccess` of the channel that the message stands in; it is renewed on what memory holds then. In a
 conversation outside of guilds give `recipients`, so that the message puts the conversation into their lists, and
-`notified` for whose count of mentions goes up. Domains that hold no `SystemMessages` use the two functions below.
+`notified`, the accounts whose count of mentions goes up. Services without `SystemMessages` use the two functions below.
 """
 
 from __future__ import annotations
@@ -48,8 +48,8 @@ NOT_LAST: Final = frozenset({MessageType.THREAD_CREATED})
 channel unread for ever."""
 
 UNREAD_BY_AUTHOR: Final = frozenset({MessageType.USER_JOIN, *THREAD_MESSAGE_TYPES})
-"""What stands under somebody's name who did not act where it stands, and what not every session of theirs hears of.
-Whoever had read everything when they did what another message tells of has read that message too."""
+"""Messages whose author did not act in the channel, or that not every session of the author hears of. Any other message
+is read by its author, if that had read everything before."""
 
 
 @attrs.frozen
@@ -89,7 +89,7 @@ def system_message_created(access: ChannelAccess, written: WrittenMessage, addre
 
 @attrs.define(kw_only=True, eq=False)
 class SystemMessages:
-    """Writes and publishes system messages for other domains."""
+    """Writes and publishes system messages for other services."""
 
     _core: Core
     _private_channels: PrivateChannels
@@ -98,16 +98,7 @@ class SystemMessages:
         """The id of a message to be."""
         return self._core.snowflakes()
 
-    def write(
-        self,
-        connection: sqlite3.Connection,
-        message: Message,
-        *,
-        recipients: Sequence[int] = (),
-        notified: Sequence[int] = (),
-    ) -> WrittenMessage | None:
-        """In a unit: `write_system_message`."""
-        return write_system_message(connection, message, recipients=recipients, notified=notified)
+    write = staticmethod(write_system_message)
 
     def publish(self, access: ChannelAccess, written: WrittenMessage | None) -> None:
         """After the commit: tell everyone who sees the channel; nothing happens where nothing was written."""
@@ -122,15 +113,9 @@ class SystemMessages:
 def write_join_message(
     connection: sqlite3.Connection, guild: Guild, user_id: int, message_id: int
 ) -> WrittenMessage | None:
-    """In a unit: tell the guild's system channel that the account joined (guilds.md, System messages); None where
-    nobody is to be told."""
+    """In a unit: tell the guild's system channel that the account joined (guilds.md, System messages); None where the
+    guild wants no such message."""
     if guild.system_channel_id is None or guild.system_channel_flags & SUPPRESS_JOIN_NOTIFICATIONS:
         return None
-    message = Message(
-        id=message_id,
-        channel_id=guild.system_channel_id,
-        author_id=user_id,
-        type=MessageType.USER_JOIN.value,
-        content="",
-    )
-    return write_system_message(connection, message)
+    joined = Message(message_id, guild.system_channel_id, user_id, MessageType.USER_JOIN.value, content="")
+    return write_system_message(connection, joined)

@@ -1,5 +1,5 @@
-"""What writing a message in a thread does beside the message: an archived thread comes back, the author is in it from
-then on, and so is whoever the message names (threads.md, Thread members; conventions of the field)."""
+"""What writing a message in a thread does beside the message: an archived thread comes back, and the author is in it
+from then on, with the accounts that the message names (threads.md, Thread members; conventions of the field)."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from typing import Final, Protocol
 
 import attrs
 
-from chat.bus.bus import Bus, Event
+from chat.bus.bus import Event
 from chat.domain.core import Core
-from chat.domain.messages.message_mentions import CountedMentions
-from chat.domain.messages.message_senders import Sender
+from chat.domain.messages.mentions import CountedMentions
+from chat.domain.messages.message_drafts import Sender
 from chat.domain.standing.thread_access import ThreadAccess
 from chat.domain.standing.thread_events import KnownThread, known_thread, members_changed, thread_returned
 from chat.errors import ApiError
@@ -28,36 +28,6 @@ FAILED_TO_MENTION: Final = MessageFlag.FAILED_TO_MENTION_SOME_ROLES_IN_THREAD.va
 
 ROLE_MEMBERS_MAXIMUM: Final = 100
 """A mentioned role with more members is not brought into a thread (a convention of the field)."""
-
-
-@attrs.frozen
-class Newcomers:
-    """Whom a message brings into its thread, if they are not in it; `failed` when a role that it names is not."""
-
-    user_ids: tuple[int, ...] = ()
-    failed: bool = False
-
-
-@attrs.frozen
-class WrittenIn:
-    """What a message did to its thread."""
-
-    known: KnownThread
-    added: tuple[ThreadMember, ...]
-    members: tuple[ThreadMember, ...] | None
-    """Who was in it, where it came back from the archive."""
-
-    def events(self, access: ThreadAccess) -> list[Event]:
-        """What is told of it, before the message itself."""
-        events = [] if self.members is None else thread_returned(self.known, self.members)
-        return events + members_changed(access.state, self.known, added=self.added)
-
-    def access(self, access: ThreadAccess) -> ThreadAccess:
-        """The author's access with those who are in the thread now."""
-        member_ids = self.known.member_ids
-        return attrs.evolve(
-            access, thread=self.known.thread, member_ids=frozenset() if member_ids is None else member_ids
-        )
 
 
 class Opening(Protocol):
@@ -81,26 +51,39 @@ class Opening(Protocol):
         ...
 
 
+@attrs.frozen
+class _Written:
+    """What a message did to its thread."""
+
+    known: KnownThread
+    added: tuple[ThreadMember, ...]
+    members: tuple[ThreadMember, ...] | None
+    """Who was in it, where it came back from the archive."""
+
+
 @attrs.define(eq=False)
 class InThread:
     """A message on its way into a thread: what its unit does there, and what is told of it."""
 
-    _writing: ThreadWriting
+    _core: Core
     access: ThreadAccess
-    newcomers: Newcomers
+    newcomer_ids: tuple[int, ...] = ()
+    """Accounts that the message brings into the thread, if they are not in it."""
+    failed_to_mention: bool = False
+    """Whether it names a role that it does not bring in."""
     opening: Opening | None = None
-    _written: WrittenIn | None = None
+    _written: _Written | None = None
 
     @property
     def noticing(self) -> ThreadAccess:
         """The author's access with those who are brought into the thread."""
-        if not self.access.is_private or not self.newcomers.user_ids:
+        if not self.access.is_private or not self.newcomer_ids:
             return self.access
-        return attrs.evolve(self.access, member_ids=self.access.member_ids.union(self.newcomers.user_ids))
+        return attrs.evolve(self.access, member_ids=self.access.member_ids.union(self.newcomer_ids))
 
     def settled(self, message: Message) -> Message:
         """The message with what the thread makes of it: a flag, or the thread's id."""
-        if self.newcomers.failed:
+        if self.failed_to_mention:
             message = attrs.evolve(message, flags=message.flags | FAILED_TO_MENTION)
         return message if self.opening is None else attrs.evolve(message, id=self.access.thread.id)
 
@@ -112,63 +95,13 @@ class InThread:
     def write(self, connection: sqlite3.Connection) -> None:
         """In the unit, once the message is the thread's last.
 
-        :raises ApiError: as `ThreadWriting.write`.
-        """
-        self._written = self._writing.write(connection, self.access, self.newcomers)
-        if self.opening is not None:
-            self._written = attrs.evolve(self._written, known=self.opening.written(connection))
-
-    def tell(self, renewed: ThreadAccess, bus: Bus) -> ThreadAccess:
-        """After the commit, before the message is told: tell of the thread; gives the access to tell the message by."""
-        written = self._written
-        assert written is not None, "the unit ran"  # noqa: S101
-        if self.opening is not None:
-            bus.publish(*self.opening.events(written.known))
-        bus.publish(*written.events(renewed))
-        return written.access(renewed)
-
-
-@attrs.define(kw_only=True, eq=False)
-class ThreadWriting:
-    """Makes the change to a thread part of the unit that writes a message in it."""
-
-    _core: Core
-
-    def begin(
-        self, access: ThreadAccess, sender: Sender, counted: CountedMentions, opening: Opening | None
-    ) -> InThread:
-        """Before the unit that writes a message in the thread; `opening` where the message is its first."""
-        author_id = None if sender.webhook_id is not None else sender.id
-        return InThread(self, access, self.newcomers(access, author_id, counted), opening)
-
-    def newcomers(self, access: ThreadAccess, author_id: int | None, counted: CountedMentions) -> Newcomers:
-        """Before the unit: the author (None for a webhook), those named who see the channel above the thread, and the
-        members of the named roles; into a private thread only by who may bring others there."""
-        user_ids = [] if author_id is None else [author_id]
-        if not counted.users and not counted.role_ids:
-            return Newcomers(tuple(user_ids))
-        if author_id is None or not access.may_invite(self._core.clock.now_ms()):
-            return Newcomers(tuple(user_ids), failed=bool(counted.role_ids))
-        user_ids += [user_id for user_id in counted.user_ids if self._may_come(access, user_id)]
-        failed = False
-        for role_id in counted.role_ids:
-            found = members.ids_of_role(self._core.database.reader, access.state.id, role_id, ROLE_MEMBERS_MAXIMUM + 1)
-            if len(found) > ROLE_MEMBERS_MAXIMUM:
-                failed = True
-            else:
-                user_ids += [user_id for user_id in found if self._may_come(access, user_id)]
-        return Newcomers(tuple(dict.fromkeys(user_ids)), failed)
-
-    def write(self, connection: sqlite3.Connection, access: ThreadAccess, newcomers: Newcomers) -> WrittenIn:
-        """In the unit, once the message is the thread's last.
-
         :raises ApiError: UNKNOWN_CHANNEL, THREAD_LOCKED, MAX_ACTIVE_THREADS.
         """
         now = self._core.clock.now_ms()
-        before = threads.by_id(connection, access.thread.id)
+        before = threads.by_id(connection, self.access.thread.id)
         if before is None:
             raise ApiError("UNKNOWN_CHANNEL")
-        if before.locked and not access.moderates(now):
+        if before.locked and not self.access.moderates(now):
             raise ApiError("THREAD_LOCKED")
         members_before: tuple[ThreadMember, ...] | None = None
         if before.archived:
@@ -176,14 +109,64 @@ class ThreadWriting:
             threads.change(connection, unarchived(before, now))
             members_before = every_member(connection, before.id)
         threads.count_message(connection, before.id)
-        room = THREAD_MEMBERS_MAXIMUM - before.member_count
-        entries = (ThreadMember(before.id, user_id, now) for user_id in newcomers.user_ids)
-        added = _add(connection, entries, room)
-        after = threads.by_id(connection, before.id) or before
-        return WrittenIn(known_thread(connection, after), added, members_before)
+        entries = (ThreadMember(before.id, user_id, now) for user_id in self.newcomer_ids)
+        added = _add(connection, entries, THREAD_MEMBERS_MAXIMUM - before.member_count)
+        if self.opening is None:
+            known = known_thread(connection, threads.by_id(connection, before.id) or before)
+        else:
+            known = self.opening.written(connection)
+        self._written = _Written(known, added, members_before)
 
-    def _may_come(self, access: ThreadAccess, user_id: int) -> bool:
-        return access.state.can_view(user_id, access.thread.channel.parent_id or 0)
+    def tell(self, renewed: ThreadAccess) -> ThreadAccess:
+        """After the commit, before the message is told: tell of the thread; gives the access to tell the message by."""
+        written = self._written
+        assert written is not None, "the unit ran"  # noqa: S101
+        known = written.known
+        events = [] if self.opening is None else self.opening.events(known)
+        if written.members is not None:
+            events += thread_returned(known, written.members)
+        self._core.bus.publish(*events, *members_changed(renewed.state, known, added=written.added))
+        member_ids = frozenset() if known.member_ids is None else known.member_ids
+        return attrs.evolve(renewed, thread=known.thread, member_ids=member_ids)
+
+
+def into_thread(
+    core: Core, access: ThreadAccess, sender: Sender, counted: CountedMentions, opening: Opening | None
+) -> InThread:
+    """Before the unit that writes a message in a thread; `opening` where the message is its first.
+
+    The message brings in its author unless that is a webhook, those named who see the channel above the thread, and the
+    members of the named roles; into a private thread only if the author may bring others there.
+    """
+    if sender.webhook_id is not None:
+        return InThread(core, access, failed_to_mention=bool(counted.role_ids), opening=opening)
+    user_ids, failed = [sender.id], False
+    if not counted.users and not counted.role_ids:
+        return InThread(core, access, tuple(user_ids), opening=opening)
+    if not access.may_invite(core.clock.now_ms()):
+        return InThread(core, access, tuple(user_ids), bool(counted.role_ids), opening)
+    user_ids += [user_id for user_id in counted.user_ids if _may_come(access, user_id)]
+    for role_id in counted.role_ids:
+        found = members.ids_of_role(core.database.reader, access.state.id, role_id, ROLE_MEMBERS_MAXIMUM + 1)
+        if len(found) > ROLE_MEMBERS_MAXIMUM:
+            failed = True
+        else:
+            user_ids += [user_id for user_id in found if _may_come(access, user_id)]
+    return InThread(core, access, tuple(dict.fromkeys(user_ids)), failed, opening)
+
+
+def _may_come(access: ThreadAccess, user_id: int) -> bool:
+    return access.state.can_view(user_id, access.thread.channel.parent_id or 0)
+
+
+def _add(connection: sqlite3.Connection, entries: Iterable[ThreadMember], room: int) -> tuple[ThreadMember, ...]:
+    """Those who were not in the thread and come into it, as long as there is room."""
+    added: list[ThreadMember] = []
+    for entry in entries:
+        if len(added) >= room:
+            break
+        added += threads.add_members(connection, [entry])
+    return tuple(added)
 
 
 def every_member(connection: sqlite3.Connection, thread_id: int) -> tuple[ThreadMember, ...]:
@@ -199,24 +182,10 @@ def require_room(connection: sqlite3.Connection, thread: Thread) -> None:
 
 def unarchived(thread: Thread, now_ms: int) -> Thread:
     """The thread as it is from now on, no longer archived."""
-    return attrs.evolve(
-        thread,
-        archived=False,
-        archive_timestamp=now_ms,
-        archive_at=now_ms + thread.auto_archive_duration * MINUTE_MS,
-    )
+    archive_at = now_ms + thread.auto_archive_duration * MINUTE_MS
+    return attrs.evolve(thread, archived=False, archive_timestamp=now_ms, archive_at=archive_at)
 
 
 def archived(thread: Thread, now_ms: int) -> Thread:
     """The thread as it is from now on, archived."""
     return attrs.evolve(thread, archived=True, archive_timestamp=now_ms, archive_at=None)
-
-
-def _add(connection: sqlite3.Connection, entries: Iterable[ThreadMember], room: int) -> tuple[ThreadMember, ...]:
-    """Those who were not in the thread and come into it, as long as there is room."""
-    added: list[ThreadMember] = []
-    for entry in entries:
-        if len(added) >= room:
-            break
-        added += threads.add_members(connection, [entry])
-    return tuple(added)

@@ -22,7 +22,7 @@ from chat.clock import iso_timestamp
 from chat.config import Limits
 from chat.domain.core import Core
 from chat.domain.messages.message_drafts import AttachmentDraft
-from chat.domain.messages.messages import Messages
+from chat.domain.messages.message_sending import MessageSending
 from chat.domain.policy.limits import limits_of
 from chat.domain.policy.media_library import MediaLibrary
 from chat.domain.policy.storage_room import require_room
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from chat.media.multipart import Form
 
 PROMISE_MS: Final = 3_600_000
-"""How long an upload, and then a message that takes it, may be waited for."""
+"""How long an address waits for its file, and the file for its message."""
 
 WAITING_MAXIMUM: Final = 100
 """Uploads of one account that may wait for their message."""
@@ -53,7 +53,7 @@ SPOILER_PREFIX: Final = "SPOILER_"
 """A file of such a name is hidden until asked for."""
 
 PLACEHOLDER_SECONDS: Final = 3.0
-"""How long a message waits for what stands for its pictures."""
+"""How long a message waits for the placeholders of its pictures."""
 
 SENT_FLAGS: Final = int(AttachmentFlag.IS_SPOILER)
 """Bits that a sender may set."""
@@ -95,10 +95,10 @@ class Owner:
 class Uploads:
     """The operations on uploads."""
 
-    def __init__(self, core: Core, media: MediaLibrary, messages: Messages) -> None:
+    def __init__(self, core: Core, media: MediaLibrary, sending: MessageSending) -> None:
         self._core = core
         self._media = media
-        self._messages = messages
+        self._sending = sending
         self._arriving: set[int] = set()
         self._forms: Counter[int] = Counter()
 
@@ -107,15 +107,13 @@ class Uploads:
 
         :raises ApiError: as `MessageSending.require_may_attach`.
         """
-        self._messages.require_may_attach(principal, channel_id)
+        self._sending.require_may_attach(principal, channel_id)
         limits = limits_of(self._core.settings, principal.account, self._core.clock.now_ms())
-        file_bytes = (
-            self._core.settings.limits.attachment_max_size_bot if principal.is_bot else limits.attachment_max_size
-        )
+        file_bytes = self._limits.attachment_max_size_bot if principal.is_bot else limits.attachment_max_size
         return Owner(principal.user_id, channel_id, file_bytes)
 
     def webhook_owner(self, user_id: int, channel_id: int) -> Owner:
-        """Whoever made a webhook, as one who sends files through it."""
+        """The account that made a webhook, as one that sends files through it."""
         return Owner(user_id, channel_id, self._core.settings.limits_for(premium=False).attachment_max_size)
 
     # Uploads before the message
@@ -175,8 +173,7 @@ class Uploads:
         """Take the bytes of a promised upload; a broken off one leaves nothing, and may be tried again.
 
         :raises ApiError: NOT_FOUND, the same for an address that never was, is used up, or has expired;
-            PAYLOAD_TOO_LARGE, BAD_REQUEST for more or fewer bytes than promised; CONTENT_BLOCKED for a file that nobody
-            may send.
+            PAYLOAD_TOO_LARGE, BAD_REQUEST for more or fewer bytes than promised; CONTENT_BLOCKED.
         """
         promised = attachments.by_capability(
             self._core.database.reader, token_hash(capability), self._core.clock.now_ms()
@@ -233,10 +230,10 @@ class Uploads:
         :raises InvalidFormBody: TOO_MANY_FILES at `attachments`; for one that names no upload of the owner's.
         """
         self._require_few(wishes)
-        return tuple(self._promised(owner, wish, place) for place, wish in enumerate(wishes))
+        return tuple(self._promised(owner, wish, position) for position, wish in enumerate(wishes))
 
-    def _promised(self, owner: Owner, wish: AttachmentWish, place: int) -> AttachmentDraft:
-        return AttachmentDraft(_wished(self._find(owner, wish.upload, place), wish, place), is_promised=True)
+    def _promised(self, owner: Owner, wish: AttachmentWish, position: int) -> AttachmentDraft:
+        return AttachmentDraft(_wished(self._find(owner, wish.upload, position), wish, position), is_promised=True)
 
     @asynccontextmanager
     async def form(self, owner: Owner, chunks: AsyncIterator[bytes], boundary: bytes) -> AsyncIterator[Form]:
@@ -274,7 +271,7 @@ class Uploads:
         order of the wishes, then files of which nothing was said.
 
         :raises InvalidFormBody: TOO_MANY_FILES at `attachments`; for a wish without its file.
-        :raises ApiError: CONTENT_BLOCKED for a file that nobody may send.
+        :raises ApiError: CONTENT_BLOCKED.
         """
         numbers = _numbers(form)
         wished = {wish.id: (place, wish) for place, wish in enumerate(wishes) if wish.upload is None}
@@ -305,7 +302,7 @@ class Uploads:
     async def described(self, attachment: Attachment, incoming: Incoming) -> Attachment:
         """The attachment, whose file was kept under its key, with what its content says of itself.
 
-        :raises ApiError: CONTENT_BLOCKED for a file that nobody may send.
+        :raises ApiError: CONTENT_BLOCKED.
         """
         self._core.blocked.require_file(incoming.sha256)
         kind, path = content_type(incoming.head), self._media.storage.path_of(attachment.key)
@@ -327,7 +324,7 @@ class Uploads:
         return described
 
     async def _placeholder(self, path: Path) -> str | None:
-        """What stands for a picture; none where there is none to be had in time: the message does not wait for it."""
+        """A small stand-in for a picture; None where it cannot be made in time: the message does not wait for it."""
         with trio.move_on_after(PLACEHOLDER_SECONDS):
             try:
                 return await self._media.workers.placeholder(path)

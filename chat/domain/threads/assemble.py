@@ -9,8 +9,7 @@ from chat.domain.ground import Background
 from chat.domain.messages.assemble import MessagesArea
 from chat.domain.standing.assemble import StandingArea
 from chat.domain.threads.posts import Posts
-from chat.domain.threads.thread_archiving import ThreadArchiving
-from chat.domain.threads.thread_changes import ThreadChanges
+from chat.domain.threads.thread_changes import ThreadArchiving, ThreadChanges
 from chat.domain.threads.thread_lists import ThreadLists
 from chat.domain.threads.threads import Threads
 
@@ -40,5 +39,5 @@ def assemble(core: Core, standing: StandingArea, messages: MessagesArea) -> Thre
         thread_lists=ThreadLists(core=core),
         thread_changes=ThreadChanges(core=core, threads=threads, archiving=archiving),
         thread_archiving=archiving,
-        posts=Posts(core=core, messages=messages.messages),
+        posts=Posts(core=core, sending=messages.sending),
     )

@@ -1,39 +1,54 @@
-"""Posts: the threads of forums and media channels, which begin with a message (threads.md, Posts and tags; conventions
-of the field). The thread, its owner's membership and the message come together or not at all; the message has the
-thread's id.
+"""Posts: the threads of forums and media channels, which begin with a message, and their tags (threads.md, Posts and
+tags; conventions of the field). The thread, its owner's membership and the message come together or not at all; the
+message has the thread's id.
 """
 
 from __future__ import annotations
 
 import sqlite3
-from typing import Any, Final
+from collections.abc import Sequence
+from typing import Any
 
 import attrs
 
 from chat.auth.principal import Principal
 from chat.bus.bus import Event
 from chat.domain.core import Core
-from chat.domain.messages.message_drafts import MessageDraft
-from chat.domain.messages.message_senders import Sender
-from chat.domain.messages.messages import Messages
+from chat.domain.messages.message_drafts import MessageDraft, Sender
+from chat.domain.messages.message_sending import MessageSending
 from chat.domain.standing.access import GuildChannelAccess
 from chat.domain.standing.audit_log import Actor, AuditLog, changes_between, entry_created
 from chat.domain.standing.thread_access import MANAGE_THREADS, ThreadAccess
 from chat.domain.standing.thread_events import KnownThread, thread_created
 from chat.domain.standing.thread_objects import thread_object
-from chat.domain.threads.forum_tags import require_tags
 from chat.domain.threads.threads import NewThread, logged_thread, open_thread, present_thread, thread_to_be
 from chat.errors import ApiError
 from chat.registries.audit_actions import AuditAction
-from chat.registries.channel_types import THREAD_ONLY_CHANNEL_TYPES, ChannelType
-from chat.registries.permissions import Permission
+from chat.registries.channel_types import THREAD_ONLY_CHANNEL_TYPES, ChannelFlag, ChannelType
 from chat.store.guilds import channels
-from chat.store.guilds.channels import Channel
+from chat.store.guilds.channels import NO_FORUM, Channel
 from chat.store.standing.guild_audit_log import AuditLogEntry
 from chat.store.threads import threads
 from chat.store.threads.threads import Thread, ThreadMember
 
-SEND_MESSAGES: Final = Permission.SEND_MESSAGES.value
+
+def require_tags(forum: Channel, wanted: Sequence[int], *, before: Sequence[int] = (), moderates: bool = False) -> None:
+    """Check that a post may have these tags instead of those that it had before.
+
+    :raises ApiError: UNKNOWN_FORUM_TAG; MISSING_PERMISSIONS for giving or taking a moderated tag without managing
+        threads; FORUM_TAG_REQUIRED where the forum asks for one, NO_TAGS_AVAILABLE_TO_NON_MODERATORS where all of them
+        are moderated.
+    """
+    known = {tag.id: tag for tag in (forum.forum or NO_FORUM).tags}
+    if any(tag_id not in known and tag_id not in before for tag_id in wanted):
+        raise ApiError("UNKNOWN_FORUM_TAG")
+    differing = set(wanted) ^ set(before)
+    if not moderates and any(known[tag_id].moderated for tag_id in differing if tag_id in known):
+        raise ApiError("MISSING_PERMISSIONS")
+    if forum.flags & ChannelFlag.REQUIRE_TAG.value and known and not wanted:
+        if not moderates and all(tag.moderated for tag in known.values()):
+            raise ApiError("NO_TAGS_AVAILABLE_TO_NON_MODERATORS")
+        raise ApiError("FORUM_TAG_REQUIRED")
 
 
 @attrs.define(eq=False)
@@ -99,7 +114,7 @@ class Posts:
     """The operation that makes a post."""
 
     _core: Core
-    _messages: Messages
+    _sending: MessageSending
 
     def takes_posts(self, principal: Principal, channel_id: int) -> bool:
         """Whether the channel is a forum or a media channel.
@@ -121,7 +136,7 @@ class Posts:
         moderates = forum.may(MANAGE_THREADS) and forum.may_moderate
         actor = Actor(principal.user_id, reason)
         access, opening = self._opening(forum, new, principal.user_id, moderates=moderates, actor=actor)
-        message = await self._messages.post(principal, access, draft, opening)
+        message = await self._sending.post(principal, access, draft, opening)
         return _answer(opening, message)
 
     async def create_of_webhook(
@@ -133,7 +148,7 @@ class Posts:
         :raises InvalidFormBody: as `create`.
         """
         access, opening = self._opening(forum, new, sender.id, moderates=False, actor=None)
-        return await self._messages.post_of_webhook(sender, access, draft, opening)
+        return await self._sending.post_of_webhook(sender, access, draft, opening)
 
     def _opening(
         self, forum: GuildChannelAccess, new: NewThread, owner_id: int, *, moderates: bool, actor: Actor | None

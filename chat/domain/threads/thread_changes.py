@@ -1,8 +1,8 @@
-"""Changing and deleting threads (threads.md, Changing threads; conventions of the field).
+"""Changing, archiving and deleting threads (threads.md, Changing threads; conventions of the field).
 
-Who may do what: whoever may write in a thread brings it back from the archive; its owner names it, archives it and says
-when it archives itself; all else is for those who manage threads. A locked thread is theirs alone, and an archived one
-changes only while it is brought back.
+Who may do what: members who may write in a thread bring it back from the archive; its owner names it, archives it and
+says when it archives itself; all else is for those who manage threads. A locked thread is theirs alone, and an archived
+one changes only while it is brought back.
 """
 
 from __future__ import annotations
@@ -11,14 +11,15 @@ import sqlite3
 from typing import Any, Final
 
 import attrs
+import trio
 
 from chat.auth.principal import Principal
 from chat.domain.core import Core
 from chat.domain.messages.message_events import message_updated
 from chat.domain.messages.message_reading import StoredMessages, with_context
 from chat.domain.messages.thread_writing import archived, every_member, require_room, unarchived
+from chat.domain.policy.due_work import DueWork
 from chat.domain.standing.audit_log import Actor, changes_between
-from chat.domain.standing.thread_access import ThreadAccess
 from chat.domain.standing.thread_events import (
     KnownThread,
     known_thread,
@@ -27,8 +28,7 @@ from chat.domain.standing.thread_events import (
     thread_updated,
 )
 from chat.domain.standing.thread_objects import thread_object
-from chat.domain.threads.forum_tags import require_tags
-from chat.domain.threads.thread_archiving import ThreadArchiving
+from chat.domain.threads.posts import require_tags
 from chat.domain.threads.threads import HAS_THREAD, Threads, logged_thread, present_thread
 from chat.errors import ApiError, InvalidFormBody
 from chat.registries.audit_actions import AuditAction
@@ -43,13 +43,15 @@ from chat.store.standing.guild_audit_log import AuditLogEntry
 from chat.store.threads import threads
 from chat.store.threads.threads import MINUTE_MS, Thread, ThreadMember
 
-SEND_MESSAGES: Final = Permission.SEND_MESSAGES.value
 PINNED: Final = ChannelFlag.PINNED.value
 THREAD_FLAGS: Final = PINNED
 """Bits of a thread's `flags` that may be set by hand; others are dropped."""
 
 MESSAGES_AT_ONCE: Final = 1_000
 """A thread with more messages is deleted little by little."""
+
+THREADS_AT_ONCE: Final = 100
+"""Threads that one transaction archives at most."""
 
 
 @attrs.frozen
@@ -67,7 +69,7 @@ class ThreadChange:
 
 
 @attrs.frozen
-class Standing:
+class _Standing:
     """What the caller is to a thread."""
 
     moderates: bool
@@ -101,7 +103,7 @@ class ThreadChanges:
     _archiving: ThreadArchiving
 
     def is_thread(self, channel_id: int) -> bool:
-        """Whether there is a thread with this id, whoever sees it."""
+        """Whether there is a thread with this id, seen by the caller or not."""
         return threads.by_id(self._core.database.reader, channel_id) is not None
 
     async def change(
@@ -109,14 +111,15 @@ class ThreadChanges:
     ) -> dict[str, Any]:
         """Change a thread; a change that changes nothing is not told.
 
-        :raises ApiError: as `Threads.thread`; COMMUNICATION_DISABLED, and as `judge`; MAX_ACTIVE_THREADS,
+        :raises ApiError: as `Threads.thread`; COMMUNICATION_DISABLED, and as `_judge`; MAX_ACTIVE_THREADS,
             MAX_PINNED_THREADS_IN_FORUM, UNKNOWN_FORUM_TAG, FORUM_TAG_REQUIRED, CONTENT_BLOCKED.
         :raises InvalidFormBody: INVALID_FORMAT at `flags` or `applied_tags` outside of forums.
         """
         access = self._threads.thread(principal, thread_id)
         now = self._core.clock.now_ms()
         access.require_voice(now)
-        standing = standing_of(access, now)
+        may_write = access.may(Permission.SEND_MESSAGES.value)
+        standing = _Standing(access.moderates(now), access.is_owner, may_write)
         if change.name is not None:
             self._core.policy.require_unblocked(change.name)
         parent = access.state.channels[access.thread.channel.parent_id or 0]
@@ -126,7 +129,7 @@ class ThreadChanges:
             after = _changed(before, change, now)
             if after == before:
                 return _Changed(known_thread(connection, before), None)
-            judge(standing, before, after)
+            _judge(standing, before, after)
             _require_place(connection, standing, parent, before, after)
             threads.change(connection, after)
             entry = self._core.audit_log.record(
@@ -201,13 +204,8 @@ class ThreadChanges:
         )
 
 
-def standing_of(access: ThreadAccess, now_ms: int) -> Standing:
-    """What the caller is to the thread."""
-    return Standing(moderates=access.moderates(now_ms), owns=access.is_owner, may_write=access.may(SEND_MESSAGES))
-
-
-def judge(standing: Standing, before: Thread, after: Thread) -> None:
-    """Whether somebody may make one thread of the other.
+def _judge(standing: _Standing, before: Thread, after: Thread) -> None:
+    """Check that the caller may make one thread of the other.
 
     :raises ApiError: MISSING_PERMISSIONS, THREAD_LOCKED, THREAD_ARCHIVED.
     """
@@ -219,7 +217,7 @@ def judge(standing: Standing, before: Thread, after: Thread) -> None:
         raise ApiError("THREAD_ARCHIVED")
 
 
-def _require_standing(standing: Standing, before: Thread, after: Thread) -> None:
+def _require_standing(standing: _Standing, before: Thread, after: Thread) -> None:
     for_moderators = (
         before.locked != after.locked
         or before.channel.rate_limit_per_user != after.channel.rate_limit_per_user
@@ -242,22 +240,17 @@ def _only_lock_differs(before: Thread, after: Thread) -> bool:
 
 
 def _changed(before: Thread, change: ThreadChange, now_ms: int) -> Thread:
-    """The thread with what was asked for, whoever asked."""
-    channel = attrs.evolve(
-        before.channel,
-        name=before.channel.name if change.name is None else change.name,
-        rate_limit_per_user=(
-            before.channel.rate_limit_per_user if change.rate_limit_per_user is None else change.rate_limit_per_user
-        ),
-        flags=before.channel.flags if change.flags is None else change.flags & THREAD_FLAGS,
-    )
-    after = attrs.evolve(
-        before,
-        channel=channel,
-        locked=before.locked if change.locked is None else change.locked,
-        invitable=change.invitable if before.is_private and change.invitable is not None else before.invitable,
-        applied_tags=before.applied_tags if change.applied_tags is None else change.applied_tags,
-    )
+    """The thread with what was asked for."""
+
+    def given(*names: str) -> dict[str, Any]:
+        return {name: value for name in names if (value := getattr(change, name)) is not None}
+
+    channel = attrs.evolve(before.channel, **given("name", "rate_limit_per_user"))
+    if change.flags is not None:
+        channel = attrs.evolve(channel, flags=change.flags & THREAD_FLAGS)
+    after = attrs.evolve(before, channel=channel, **given("locked", "applied_tags"))
+    if before.is_private:
+        after = attrs.evolve(after, **given("invitable"))
     if change.archived is True and not before.archived:
         after = archived(after, now_ms)
     elif change.archived is False and before.archived:
@@ -265,11 +258,8 @@ def _changed(before: Thread, change: ThreadChange, now_ms: int) -> Thread:
     minutes = change.auto_archive_duration
     if minutes is not None and minutes != before.auto_archive_duration:
         since = now_ms if before.archived else _last_activity(before)
-        after = attrs.evolve(
-            after,
-            auto_archive_duration=minutes,
-            archive_at=None if after.archived else since + minutes * MINUTE_MS,
-        )
+        archive_at = None if after.archived else since + minutes * MINUTE_MS
+        after = attrs.evolve(after, auto_archive_duration=minutes, archive_at=archive_at)
     return after
 
 
@@ -280,9 +270,9 @@ def _last_activity(thread: Thread) -> int:
 
 
 def _require_place(
-    connection: sqlite3.Connection, standing: Standing, parent: Channel, before: Thread, after: Thread
+    connection: sqlite3.Connection, standing: _Standing, parent: Channel, before: Thread, after: Thread
 ) -> None:
-    """In the unit: whether the guild and the forum have room for the thread as it is to be.
+    """In the unit: check that the guild and the forum have room for the thread as it is to be.
 
     :raises ApiError: MAX_ACTIVE_THREADS, MAX_PINNED_THREADS_IN_FORUM; as `require_tags`.
     :raises InvalidFormBody: at `flags`, `applied_tags`.
@@ -301,3 +291,46 @@ def _require_place(
         pinned = [other for other in threads.pinned_below(connection, parent.id, PINNED) if other != after.id]
         if len(pinned) >= PINNED_THREADS_IN_FORUM:
             raise ApiError("MAX_PINNED_THREADS_IN_FORUM")
+
+
+class ThreadArchiving(DueWork):
+    """Archives threads in which nothing has been written for as long as they say (threads.md, Archiving).
+
+    When, stands with each thread and is indexed, so that a restart forgets nothing and no look goes through all
+    threads. A pinned post stays.
+    """
+
+    NAME = "threads to be archived"
+    LOOK_SECONDS = 1_800.0
+    """Less than the shortest time after which a thread archives itself, so that new ones need not be told of."""
+
+    def __init__(self, core: Core) -> None:
+        self._core = core
+        super().__init__(core.clock)
+
+    async def _work(self) -> None:
+        while len(await self._archive_some()) == THREADS_AT_ONCE:
+            await trio.lowlevel.checkpoint()
+
+    def _next_due(self) -> int | None:
+        return threads.next_due(self._core.database.reader)
+
+    async def _archive_some(self) -> list[KnownThread | None]:
+        now = self._clock.now_ms()
+
+        def unit(connection: sqlite3.Connection) -> list[KnownThread | None]:
+            done: list[KnownThread | None] = []
+            for thread in threads.due(connection, now, THREADS_AT_ONCE):
+                if thread.channel.flags & PINNED:
+                    threads.postpone(connection, thread.id, now + thread.auto_archive_duration * MINUTE_MS)
+                    done.append(None)
+                    continue
+                after = archived(thread, now)
+                threads.change(connection, after)
+                done.append(known_thread(connection, after))
+            return done
+
+        def then(done: list[KnownThread | None]) -> None:
+            self._core.bus.publish(*(thread_updated(known) for known in done if known is not None))
+
+        return await self._core.database.write(unit, then)

@@ -11,8 +11,7 @@ import attrs
 
 from chat.auth.principal import Principal
 from chat.domain.core import Core
-from chat.domain.messages.message_parts import viewer_of
-from chat.domain.messages.message_reading import with_context
+from chat.domain.messages.message_reading import viewer_of, with_context
 from chat.domain.standing.access import GuildChannelAccess
 from chat.domain.standing.thread_access import MANAGE_THREADS, seen_of
 from chat.domain.standing.thread_objects import thread_member_object, thread_object

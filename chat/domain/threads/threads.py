@@ -1,6 +1,6 @@
 """Threads: starting them, and who is in them (threads.md, Starting threads; access.md, Thread routes).
 
-A thread is seen by whoever sees the channel above it and knows threads; a private one by its members, and by those who
+A thread is seen by those who see the channel above it and know threads; a private one by its members, and by those who
 manage threads there. What changes a thread is in `chat.domain.threads.thread_changes`, what lists threads in
 `chat.domain.threads.thread_lists`.
 """
@@ -8,7 +8,7 @@ manage threads there. What changes a thread is in `chat.domain.threads.thread_ch
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 import attrs
@@ -18,11 +18,11 @@ from chat.bus.audience import ToAccounts
 from chat.bus.bus import Event
 from chat.domain.core import Core
 from chat.domain.messages.message_events import message_updated
-from chat.domain.messages.message_reading import StoredMessages, with_context
-from chat.domain.messages.slowmode import Slowmode
+from chat.domain.messages.message_reading import StoredMessages, require_message, with_context
+from chat.domain.messages.recent_sending import Slowmode
 from chat.domain.messages.system_messages import SystemMessages, WrittenMessage
 from chat.domain.messages.thread_writing import require_room
-from chat.domain.standing.access import ChannelAccess, GuildChannelAccess
+from chat.domain.standing.access import GuildChannelAccess
 from chat.domain.standing.audit_log import Actor, changes_between
 from chat.domain.standing.thread_access import ThreadAccess, ThreadLookup
 from chat.domain.standing.thread_events import (
@@ -51,8 +51,6 @@ from chat.store.threads import threads
 from chat.store.threads.threads import MINUTE_MS, Thread, ThreadMember
 
 DEFAULT_AUTO_ARCHIVE_MINUTES: Final = 4_320
-BYPASS_SLOWMODE: Final = Permission.BYPASS_SLOWMODE.value
-SEND_MESSAGE_DISABLED: Final = DisabledOperation.SEND_MESSAGE.value
 HAS_THREAD: Final = MessageFlag.HAS_THREAD.value
 
 _START_PERMISSION: Final = {
@@ -69,7 +67,7 @@ _BELOW: Final = {
 
 @attrs.frozen
 class NewThread:
-    """A thread as somebody starts it. What is None is as the channel above has it."""
+    """A thread to be. What is None is as the channel above has it."""
 
     name: str
     type: ChannelType | None = None
@@ -104,7 +102,7 @@ class Threads:
         self._slowmode = Slowmode()
 
     def forget_recent(self) -> None:
-        """The store was emptied: nobody waits for slow mode."""
+        """The store was emptied: no member waits for slow mode."""
         self._slowmode.forget()
 
     async def start(
@@ -130,15 +128,11 @@ class Threads:
         parent = self._core.access.guild_channel(principal, channel_id)
         if not parent.reads(message_id):
             raise ApiError("UNKNOWN_MESSAGE")
-        if messages.by_id(self._core.database.reader, channel_id, message_id) is None:
-            raise ApiError("UNKNOWN_MESSAGE")
+        require_message(self._core.database.reader, channel_id, message_id)
         if new.type is ChannelType.PRIVATE_THREAD:
             raise ApiError("INVALID_CHANNEL_TYPE")
-        kind = (
-            ChannelType.ANNOUNCEMENT_THREAD
-            if parent.channel.type == ChannelType.GUILD_ANNOUNCEMENT
-            else ChannelType.PUBLIC_THREAD
-        )
+        in_announcements = parent.channel.type == ChannelType.GUILD_ANNOUNCEMENT
+        kind = ChannelType.ANNOUNCEMENT_THREAD if in_announcements else ChannelType.PUBLIC_THREAD
         return await self._start(principal, parent, attrs.evolve(new, type=kind), message_id, reason, of_message=True)
 
     async def _start(
@@ -155,7 +149,7 @@ class Threads:
         parent.require(_START_PERMISSION[kind])
         now = self._core.clock.now_ms()
         parent.require_voice(now)
-        if parent.disables(SEND_MESSAGE_DISABLED):
+        if parent.disables(DisabledOperation.SEND_MESSAGE.value):
             raise ApiError("FEATURE_TEMPORARILY_DISABLED")
         require_verification(parent.state, parent.member, principal.account, now)
         self._core.policy.require_unblocked(new.name)
@@ -177,14 +171,11 @@ class Threads:
                 None if starter is None else self._open(connection, thread, starter, message_id),
             )
 
-        def then(started: _Started) -> None:
-            self._publish_started(parent, started)
-
-        slow = parent.channel.rate_limit_per_user > 0 and not parent.may(BYPASS_SLOWMODE)
+        slow = parent.channel.rate_limit_per_user > 0 and not parent.may(Permission.BYPASS_SLOWMODE.value)
         if slow:
             self._slowmode.take_turn(principal.user_id, parent.channel.id, parent.channel.rate_limit_per_user, now)
         try:
-            started = await self._core.database.write(unit, then)
+            started = await self._core.database.write(unit, lambda started: self._publish_started(parent, started))
         except Exception:
             if slow:
                 self._slowmode.give_back(principal.user_id, parent.channel.id)
@@ -230,12 +221,7 @@ class Threads:
             type=MessageType.THREAD_STARTER_MESSAGE.value,
             content="",
             extra=None if starter.extra is None else starter.extra.of_webhook(),
-            reference=MessageReference(
-                channel_id=starter.channel_id,
-                message_id=starter.id,
-                guild_id=thread.channel.guild_id,
-                type=MessageReferenceType.REPLY.value,
-            ),
+            reference=starter.as_reference(thread.channel.guild_id),
         )
         written = self._system_messages.write(connection, shown)
         threads.discount_first(connection, thread.id)
@@ -296,7 +282,7 @@ class Threads:
         return member_of_thread(access.state, entry)
 
     async def add(self, principal: Principal, thread_id: int, user_id: int) -> None:
-        """Join a thread, or bring another member of the guild into it; whoever is in it already stays.
+        """Join a thread, or bring another member of the guild into it; nothing happens if the account is in it already.
 
         :raises ApiError: as `members_of`; THREAD_ARCHIVED, THREAD_LOCKED (bringing others), COMMUNICATION_DISABLED,
             UNKNOWN_MEMBER (no member of the guild who sees the channel), MISSING_PERMISSIONS, MAX_THREAD_MEMBERS.
@@ -325,13 +311,12 @@ class Threads:
             return added, known_thread(connection, present_thread(connection, thread_id))
 
         def then(result: tuple[list[ThreadMember], KnownThread]) -> None:
-            added, known = result
-            self._publish_members(access, known, added=added)
+            self._publish_members(access, result[1], added=result[0])
 
         await self._core.database.write(unit, then)
 
     async def remove(self, principal: Principal, thread_id: int, user_id: int) -> None:
-        """Leave a thread, or take somebody out of it: by those who manage threads, and by the owner of a private one.
+        """Leave a thread, or take another out of it: for those who manage threads, and the owner of a private one.
 
         :raises ApiError: as `members_of`; THREAD_ARCHIVED, MISSING_PERMISSIONS, UNKNOWN_THREAD_MEMBER.
         """
@@ -348,10 +333,7 @@ class Threads:
                 raise ApiError("UNKNOWN_THREAD_MEMBER")
             return known_thread(connection, present_thread(connection, thread_id))
 
-        def then(known: KnownThread) -> None:
-            self._publish_members(access, known, removed_ids=[user_id])
-
-        await self._core.database.write(unit, then)
+        await self._core.database.write(unit, lambda known: self._publish_members(access, known, removed_ids=[user_id]))
 
     async def change_settings(
         self,
@@ -362,8 +344,8 @@ class Threads:
         muted: bool | None,
         mute_config: Mapping[str, Any] | None,
     ) -> dict[str, Any]:
-        """Change what the caller hears of a thread that it is in; the account's own sessions are told. Whoever is no
-        longer muted has no `mute_config`.
+        """Change what the caller hears of a thread that it is in; the account's own sessions are told. Without `muted`
+        there is no `mute_config`.
 
         :raises ApiError: as `members_of`; UNKNOWN_THREAD_MEMBER.
         """
@@ -404,14 +386,12 @@ class Threads:
         access: ThreadAccess,
         known: KnownThread,
         *,
-        added: list[ThreadMember] | None = None,
-        removed_ids: list[int] | None = None,
+        added: Sequence[ThreadMember] = (),
+        removed_ids: Sequence[int] = (),
     ) -> None:
-        renewed: ChannelAccess | None = self._core.access.renewed(access)
+        renewed = self._core.access.renewed(access)
         if isinstance(renewed, ThreadAccess):
-            self._core.bus.publish(
-                *members_changed(renewed.state, known, added=added or (), removed_ids=removed_ids or ())
-            )
+            self._core.bus.publish(*members_changed(renewed.state, known, added=added, removed_ids=removed_ids))
 
 
 def thread_to_be(

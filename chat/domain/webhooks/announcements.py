@@ -18,8 +18,7 @@ from chat.bus.bus import Event
 from chat.domain.core import Core
 from chat.domain.messages.crossposting import CROSSPOSTED, FOLLOWING_TYPES, IS_CROSSPOST, Crossposting, is_switched_off
 from chat.domain.messages.message_events import message_updated
-from chat.domain.messages.message_parts import viewer_of
-from chat.domain.messages.message_reading import StoredMessages, with_context
+from chat.domain.messages.message_reading import StoredMessages, viewer_of, with_context
 from chat.domain.messages.system_messages import SystemMessages, WrittenMessage
 from chat.domain.standing.access import GuildChannelAccess
 from chat.domain.standing.audit_log import Actor, changes_between

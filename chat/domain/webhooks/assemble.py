@@ -23,7 +23,7 @@ class WebhooksArea:
 def assemble(core: Core, policy: PolicyArea, messages: MessagesArea, threads: ThreadsArea) -> WebhooksArea:
     """Build the area."""
     return WebhooksArea(
-        webhooks=Webhooks(core, messages=messages.messages, posts=threads.posts, media=policy.media),
+        webhooks=Webhooks(core, messages=messages, posts=threads.posts, media=policy.media),
         announcements=Announcements(
             core=core, system_messages=messages.system_messages, crossposting=messages.crossposting
         ),

@@ -19,9 +19,8 @@ from chat.auth.principal import Principal
 from chat.bus.audience import ToChannel
 from chat.bus.bus import Event
 from chat.domain.core import Core
-from chat.domain.messages.message_drafts import MessageDraft, MessageEdit, require_message_channel
-from chat.domain.messages.message_senders import webhook_sender
-from chat.domain.messages.messages import Messages
+from chat.domain.messages.assemble import MessagesArea
+from chat.domain.messages.message_drafts import MessageDraft, MessageEdit, require_message_channel, webhook_sender
 from chat.domain.policy.media_library import AVATARS, MediaLibrary
 from chat.domain.policy.repeated_values import without_repeated
 from chat.domain.standing.access import GuildChannelAccess
@@ -96,7 +95,7 @@ class Place:
 class Webhooks:
     """The operations on webhooks."""
 
-    def __init__(self, core: Core, messages: Messages, posts: Posts, media: MediaLibrary) -> None:
+    def __init__(self, core: Core, messages: MessagesArea, posts: Posts, media: MediaLibrary) -> None:
         self._core = core
         self._messages = messages
         self._posts = posts
@@ -252,14 +251,14 @@ class Webhooks:
         sender = webhook_sender(webhook, name, avatar)
         if place.post is not None:
             return await self._posts.create_of_webhook(sender, access, place.post, draft)
-        return await self._messages.create_of_webhook(sender, access, draft)
+        return await self._messages.sending.create_of_webhook(sender, access, draft)
 
     async def message(self, webhook: Webhook, message_id: int, thread_id: int | None = None) -> dict[str, Any]:
         """One of the webhook's messages in its channel, or in a thread there.
 
         :raises ApiError: as `place_of`; UNKNOWN_MESSAGE.
         """
-        return await self._messages.get_of_webhook(webhook.id, self.place_of(webhook, thread_id), message_id)
+        return await self._messages.messages.get_of_webhook(webhook.id, self.place_of(webhook, thread_id), message_id)
 
     async def edit_message(
         self, webhook: Webhook, message_id: int, edit: MessageEdit, thread_id: int | None = None
@@ -268,14 +267,15 @@ class Webhooks:
 
         :raises ApiError: as `message` and `MessageEditing.edit_of_webhook`.
         """
-        return await self._messages.edit_of_webhook(webhook.id, self.place_of(webhook, thread_id), message_id, edit)
+        place = self.place_of(webhook, thread_id)
+        return await self._messages.editing.edit_of_webhook(webhook.id, place, message_id, edit)
 
     async def delete_message(self, webhook: Webhook, message_id: int, thread_id: int | None = None) -> None:
         """Delete one of the webhook's messages.
 
         :raises ApiError: as `message`.
         """
-        await self._messages.delete_of_webhook(webhook.id, self.place_of(webhook, thread_id), message_id)
+        await self._messages.deletion.delete_of_webhook(webhook.id, self.place_of(webhook, thread_id), message_id)
 
     def place_of(self, webhook: Webhook, thread_id: int | None) -> GuildChannelAccess:
         """The webhook's channel, or a thread there, as the webhook has access to it.

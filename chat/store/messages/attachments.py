@@ -6,7 +6,7 @@ import json
 import sqlite3
 from collections import defaultdict
 from collections.abc import Iterable
-from typing import Final
+from typing import Any, Final
 
 import attrs
 
@@ -46,9 +46,19 @@ class Attachment:
     placeholder: str | None = None
 
     @property
+    def shared_id(self) -> int:
+        """The id of the attachment whose file this one has: its own, unless it is a copy."""
+        return self.id if self.file_id is None else self.file_id
+
+    @property
     def key(self) -> str:
         """The name of its file."""
-        return f"attachments/{self.id if self.file_id is None else self.file_id}"
+        return f"attachments/{self.shared_id}"
+
+    def copied(self, attachment_id: int, channel_id: int, user_id: int, **changes: Any) -> Attachment:
+        """A row of its own with the same file, of no message unless `changes` name one."""
+        place = {"id": attachment_id, "channel_id": channel_id, "user_id": user_id, "message_id": None}
+        return attrs.evolve(self, **{**place, "file_id": self.shared_id, **changes})
 
 
 _FIELDS: Final = tuple(field.name for field in attrs.fields(Attachment))
@@ -63,7 +73,7 @@ _INSERT: Final = f"INSERT INTO attachments ({_COLUMNS}) VALUES ({', '.join('?' *
 
 
 def by_id(connection: sqlite3.Connection, attachment_id: int) -> Attachment | None:
-    """One attachment, in whatever state."""
+    """One attachment, stored or not; None if missing."""
     row = connection.execute(_BY_ID, (attachment_id,)).fetchone()
     return None if row is None else Attachment(*row)
 
@@ -94,7 +104,7 @@ def insert(connection: sqlite3.Connection, attachment: Attachment) -> bool:
 
 
 def note_stored(connection: sqlite3.Connection, attachment: Attachment, now: int) -> bool:
-    """The promised file has come; False when it came before, or nobody waits for it any more."""
+    """The promised file has come; False when it came before, or its promise has expired."""
     cursor = connection.execute(
         """
         UPDATE attachments
@@ -160,8 +170,8 @@ def delete(connection: sqlite3.Connection, attachment_ids: Iterable[int]) -> Non
 
 @attrs.frozen
 class Usage:
-    """What files take: bytes of an account in all, stored or promised, how many wait for a message, and everybody's
-    bytes together, images that belong to somebody included."""
+    """What files take: bytes of an account, stored or promised, how many files wait for a message, and the bytes of all
+    accounts with all images."""
 
     bytes: int
     waiting: int
@@ -169,7 +179,7 @@ class Usage:
 
 
 def usage(connection: sqlite3.Connection, user_id: int) -> Usage:
-    """How much the account, and everybody, has stored or promised."""
+    """How much the account, and all accounts together, have stored or promised."""
     row = connection.execute(
         """
         SELECT coalesce((SELECT bytes FROM media_usage WHERE user_id = ?1), 0),

@@ -1,16 +1,20 @@
-"""Finding messages in the full-text index, by text and by what is known about them.
+"""Finding messages in the full-text index, by text and by what is known about them; and where an account may look.
 
-One expression of the index says it all: words, filters, and where to look. Where that is a handful of channels they are
-named in it. Where it is more, the index gives what the guilds hold, and the table of messages says of each find whether
-its channel is among them: so the work grows with what is found, never with the number of channels times that.
+One expression of the index says it all: words, filters, and where to look. It is put together from terms of
+`chat.store.messages.search_terms`, which hold neither quotes nor spaces. Each is quoted, so that no text of a request
+is ever read as the index's own query language.
 
-No more than FINDS_MAXIMUM are ever looked at: they are counted that far, and paged that far.
+Where to look is named in the expression if it is a handful of channels. Where it is more, the index gives what the
+guilds hold, and the table of messages says of each find whether its channel is among them: so the work grows with what
+is found, never with the number of channels times that. At most FINDS_MAXIMUM are looked at, counted and paged.
 """
 
 from __future__ import annotations
 
+import contextlib
 import json
 import sqlite3
+import time
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final
@@ -20,16 +24,13 @@ import attrs
 from chat.registries.channel_types import ChannelType
 from chat.snowflake import MAXIMUM
 from chat.store.messages.message_search_entries import AuthorType, ContentType, EmbedType, Filter, value_term
-from chat.store.messages.search_expressions import (
-    containing,
-    containing_phrase,
-    every,
-    may_go_on,
-    phrase,
-    some,
-    without,
-)
 from chat.store.messages.search_terms import chunks, id_term, name_term, terms, word_terms
+
+PREFIX_LENGTH: Final = 3
+"""Characters from which the last word may be the beginning of a longer one; fewer begin too many."""
+
+CHUNKS_MAXIMUM: Final = 32
+"""Different words of a text that are looked for; further ones are left out, so that one request asks only so much."""
 
 FINDS_MAXIMUM: Final = 10_000
 """Messages that one search finds at most."""
@@ -42,6 +43,62 @@ NAMED_PLACES: Final = 64
 
 AVERAGE_WORDS: Final = 12
 """Words of a message of usual length; a word counts for more in a shorter one."""
+
+STEPS: Final = 20_000
+"""Instructions of SQLite's machine between two looks at the time: some hundred microseconds."""
+
+_PRIVATE_THREAD: Final = int(ChannelType.PRIVATE_THREAD)
+_PUBLIC_THREADS: Final = f"{int(ChannelType.ANNOUNCEMENT_THREAD)}, {int(ChannelType.PUBLIC_THREAD)}"
+_AMONG: Final = f"""
+    messages.id >= ? AND (
+        messages.channel_id IN (SELECT value FROM json_each(?))
+        OR (channels.type IN ({_PUBLIC_THREADS}) AND channels.parent_id IN (SELECT value FROM json_each(?)))
+        OR (channels.type = {_PRIVATE_THREAD} AND channels.parent_id IN (SELECT value FROM json_each(?)))
+    )
+"""  # noqa: S608 - our own words, here and below
+
+
+def phrase(sequence: Sequence[str], *, begins: bool = False) -> str:
+    """These terms one after the other; with `begins` the last one may go on."""
+    return f'"{" ".join(sequence)}"{" *" if begins else ""}'
+
+
+def every(expressions: Iterable[str]) -> str:
+    """What all of these find; at least one."""
+    return f"({' AND '.join(expressions)})"
+
+
+def some(expressions: Iterable[str]) -> str:
+    """What one of these finds; at least one."""
+    return f"({' OR '.join(expressions)})"
+
+
+def without(expression: str, excluded: Iterable[str]) -> str:
+    """What the expression finds and none of the others does."""
+    others = list(excluded)
+    return f"({expression} NOT {some(others)})" if others else expression
+
+
+def containing(text: str) -> str | None:
+    """What has every word of the text, in any order; the last may be the beginning of a word. None when the text has no
+    word, which nothing contains."""
+    found = chunks(text)
+    if not found:
+        return None
+    *others, last = found
+    distinct = list({tuple(chunk): None for chunk in others})[: CHUNKS_MAXIMUM - 1]
+    return every([*(phrase(chunk) for chunk in distinct), phrase(last, begins=may_go_on(last))])
+
+
+def may_go_on(chunk: Sequence[str]) -> bool:
+    """Whether a text that ends with this chunk may end in the middle of a word."""
+    return len(chunk[-1]) >= PREFIX_LENGTH
+
+
+def containing_phrase(text: str) -> str | None:
+    """What has the words of the text one after the other; None when it has none."""
+    sequence = terms(text)
+    return phrase(sequence) if sequence else None
 
 
 @attrs.frozen
@@ -97,12 +154,6 @@ class Criteria:
     min_id: int = 0
     max_id: int = MAXIMUM
 
-    @property
-    def texts(self) -> tuple[str, ...]:
-        """Every text that is looked for."""
-        content = () if self.content is None else (self.content,)
-        return (*content, *self.contents, *self.exact_phrases)
-
 
 def matching(
     connection: sqlite3.Connection,
@@ -134,7 +185,7 @@ def matching(
             SELECT rowid FROM message_search
              WHERE message_search MATCH ? AND rowid BETWEEN ? AND ?
              ORDER BY rowid {order} LIMIT ?
-            """,  # noqa: S608 - our own words, here and below
+            """,  # noqa: S608
             (*bounds, most),
         )
     else:
@@ -202,8 +253,7 @@ def _place_terms(place: Place) -> Iterator[str]:
 
 def _wanted(criteria: Criteria) -> list[str] | None:
     """What has to hold, as expressions; None when it cannot."""
-    texts = [*((criteria.content,) if criteria.content is not None else ())]
-    wanted = [containing(text) for text in texts]
+    wanted = [] if criteria.content is None else [containing(criteria.content)]
     wanted += [containing_phrase(text) for text in criteria.exact_phrases]
     if criteria.contents:
         alternatives = [expression for text in criteria.contents if (expression := containing(text)) is not None]
@@ -252,19 +302,6 @@ def _alternatives(criteria: Criteria, *, excluded: bool) -> Iterator[tuple[bool,
     yield bool(names), [phrase(sequence) for sequence in sequences if sequence]
 
 
-_PRIVATE_THREAD: Final = int(ChannelType.PRIVATE_THREAD)
-_PUBLIC_THREADS: Final = f"{int(ChannelType.ANNOUNCEMENT_THREAD)}, {int(ChannelType.PUBLIC_THREAD)}"
-
-
-_AMONG: Final = f"""
-    messages.id >= ? AND (
-        messages.channel_id IN (SELECT value FROM json_each(?))
-        OR (channels.type IN ({_PUBLIC_THREADS}) AND channels.parent_id IN (SELECT value FROM json_each(?)))
-        OR (channels.type = {_PRIVATE_THREAD} AND channels.parent_id IN (SELECT value FROM json_each(?)))
-    )
-"""  # noqa: S608
-
-
 def _among(places: Iterable[Place]) -> tuple[str, list[Any]]:
     """A condition on `messages` and `channels`: that the message is in one of the places; and its parameters."""
     by_floor: dict[int, list[Place]] = defaultdict(list)
@@ -281,3 +318,51 @@ def _among(places: Iterable[Place]) -> tuple[str, list[Any]]:
             json.dumps([place.channel_id for place in group if place.private_threads]),
         ]
     return " OR ".join(conditions), parameters
+
+
+def conversations(connection: sqlite3.Connection, user_id: int, *, shown_only: bool) -> list[int]:
+    """The conversations that the account is in, its notes to itself included; with `shown_only` those in its list."""
+    rows = connection.execute(
+        """
+        SELECT channel_id FROM private_channel_recipients WHERE user_id = ? AND is_shown >= ?
+         UNION
+        SELECT id FROM channels WHERE id = ? AND type = ?
+        """,
+        (user_id, shown_only, user_id, int(ChannelType.DM_PERSONAL_NOTES)),
+    )
+    return [channel_id for (channel_id,) in rows]
+
+
+def private_threads(connection: sqlite3.Connection, user_id: int) -> list[tuple[int, int, int]]:
+    """The private threads that the account is in: thread, channel above, guild."""
+    return connection.execute(
+        """
+        SELECT channels.id, channels.parent_id, channels.guild_id
+          FROM thread_members JOIN channels ON channels.id = thread_members.thread_id
+         WHERE thread_members.user_id = ? AND channels.type = ?
+           AND channels.parent_id IS NOT NULL AND channels.guild_id IS NOT NULL
+        """,
+        (user_id, int(ChannelType.PRIVATE_THREAD)),
+    ).fetchall()
+
+
+class QueryTooSlow(Exception):
+    """The query was given up."""
+
+
+@contextlib.contextmanager
+def given_up_after(connection: sqlite3.Connection, seconds: float) -> Iterator[None]:
+    """Give queries on the connection up when they together take longer than this; QueryTooSlow is raised then.
+
+    It is the machine's own time, also where the server runs on a virtual clock: what is limited is work.
+    """
+    deadline = time.monotonic() + seconds
+    connection.set_progress_handler(lambda: time.monotonic() > deadline, STEPS)
+    try:
+        yield
+    except sqlite3.OperationalError as error:
+        if error.sqlite_errorcode == sqlite3.SQLITE_INTERRUPT:
+            raise QueryTooSlow from error
+        raise
+    finally:
+        connection.set_progress_handler(None, STEPS)

@@ -15,13 +15,10 @@ from typing import Any, Final
 import attrs
 
 from chat.registries.channel_types import THREAD_CHANNEL_TYPES, ChannelType
-from chat.registries.message_types import MessageFlag, MessageType
+from chat.registries.message_types import WRITTEN_MESSAGE_TYPES, MessageFlag
 from chat.store.messages import messages
 from chat.store.messages.messages import Message, MessageExtra
 from chat.store.messages.search_terms import MARK, id_term, name_term, terms, word_terms
-
-SEARCHED_TYPES: Final = frozenset({int(MessageType.DEFAULT), int(MessageType.REPLY)})
-"""What people write. System messages have no words of their own and are not found."""
 
 HOSTS_MAXIMUM: Final = 20
 """Hosts of links in one message by which it is found."""
@@ -119,8 +116,8 @@ class Surroundings:
 
 
 def entry_of(message: Message, around: Surroundings) -> Entry | None:
-    """The entry of a message; None where it is not to be found."""
-    if message.type not in SEARCHED_TYPES:
+    """The entry of a message; None for a system message, which has no words of its own and is not found."""
+    if message.type not in WRITTEN_MESSAGE_TYPES:
         return None
     return " ".join(terms(message.content)), " ".join(_filters(message, around))
 
@@ -147,14 +144,7 @@ def bring_up_to_date(connection: sqlite3.Connection, most: int) -> int:
     if not ids:
         return 0
     listed = json.dumps(ids)
-    should = _entries(connection, ids, listed)
-    held: dict[int, Entry] = {
-        message_id: (words, filters)
-        for message_id, words, filters in connection.execute(
-            "SELECT rowid, words, filters FROM message_search WHERE rowid IN (SELECT value FROM json_each(?))",
-            (listed,),
-        )
-    }
+    should, held = _entries(connection, ids, listed), _held(connection, listed)
     for message_id in reversed(ids):  # in ascending order, for which the index has not to be written out in between
         entry, present = should.get(message_id), held.get(message_id)
         if entry == present:
@@ -191,16 +181,17 @@ def discrepancies(connection: sqlite3.Connection, most: int = 100) -> list[int]:
         if not ids:
             break
         last, listed = ids[-1], json.dumps(ids)
-        should = _entries(connection, ids, listed)
-        held = {
-            message_id: (words, filters)
-            for message_id, words, filters in connection.execute(
-                "SELECT rowid, words, filters FROM message_search WHERE rowid IN (SELECT value FROM json_each(?))",
-                (listed,),
-            )
-        }
+        should, held = _entries(connection, ids, listed), _held(connection, listed)
         wrong += [message_id for message_id in ids if should.get(message_id) != held.get(message_id)]
     return wrong[:most]
+
+
+def _held(connection: sqlite3.Connection, listed: str) -> dict[int, Entry]:
+    """The entries that the index has for these messages."""
+    rows = connection.execute(
+        "SELECT rowid, words, filters FROM message_search WHERE rowid IN (SELECT value FROM json_each(?))", (listed,)
+    )
+    return {message_id: (words, filters) for message_id, words, filters in rows}
 
 
 def _entries(connection: sqlite3.Connection, ids: list[int], listed: str) -> dict[int, Entry]:
@@ -217,12 +208,8 @@ def _entries(connection: sqlite3.Connection, ids: list[int], listed: str) -> dic
             (listed,),
         )
     }
-    entries = {}
-    for message in messages.by_ids(connection, ids):
-        entry = entry_of(message, around[message.id])
-        if entry is not None:
-            entries[message.id] = entry
-    return entries
+    found = ((message.id, entry_of(message, around[message.id])) for message in messages.by_ids(connection, ids))
+    return {message_id: entry for message_id, entry in found if entry is not None}
 
 
 def _filters(message: Message, around: Surroundings) -> Iterator[str]:

@@ -10,9 +10,9 @@ from typing import Any, Final
 
 import attrs
 
-from chat.registries.message_types import THREAD_MESSAGE_TYPES
+from chat.registries.message_types import THREAD_MESSAGE_TYPES, MessageReferenceType
 from chat.snowflake import MAXIMUM
-from chat.store.messages import attachments, mass_mentions, read_states
+from chat.store.messages import attachments, read_states
 from chat.store.messages.attachments import Attachment
 
 
@@ -91,6 +91,10 @@ class Message:
     mentioned_role_ids: tuple[int, ...] = ()
     attachments: tuple[Attachment, ...] = ()
 
+    def as_reference(self, guild_id: int | None) -> MessageReference:
+        """A reference of another message to this one, which that does not carry."""
+        return MessageReference(self.channel_id, self.id, guild_id, MessageReferenceType.REPLY.value)
+
 
 _ELSEWHERE: Final = frozenset({"mentioned_user_ids", "mentioned_role_ids", "attachments"})
 """What other tables hold."""
@@ -114,6 +118,14 @@ _PINS: Final = f"""
      WHERE channel_id = ? AND pinned_at IS NOT NULL AND pinned_at < ? AND id >= ?
      ORDER BY pinned_at DESC, id DESC
      LIMIT ?
+"""
+_MENTIONED_USERS: Final = """
+    SELECT message_id, user_id FROM message_mentions
+     WHERE message_id IN (SELECT value FROM json_each(?)) ORDER BY message_id, user_id
+"""
+_MENTIONED_ROLES: Final = """
+    SELECT message_id, role_id FROM message_role_mentions
+     WHERE message_id IN (SELECT value FROM json_each(?)) ORDER BY message_id, role_id
 """
 _INSERT: Final = f"INSERT INTO messages ({_COLUMNS}) VALUES ({', '.join('?' * len(_FIELDS))})"  # noqa: S608
 
@@ -217,16 +229,18 @@ def update(connection: sqlite3.Connection, message: Message) -> bool:
     ).fetchall()
     if unnamed:
         read_states.take_back_from(connection, message.id, [user_id for user_id, counted in unnamed if counted])
-    mass_mentions.keep(connection, message.id, message.mentioned_role_ids, everyone=message.mention_everyone)
+    read_states.keep_mass_mentions(
+        connection, message.id, message.mentioned_role_ids, everyone=message.mention_everyone
+    )
     connection.execute("DELETE FROM message_role_mentions WHERE message_id = ?", (message.id,))
     _insert_mentions(connection, message)
     return True
 
 
 def change_extra(connection: sqlite3.Connection, channel_id: int, message_id: int, **changes: object) -> Message | None:
-    """Write some members of a message's `extra`, whatever the others are now; gives the message as it is then.
+    """Write some members of a message's `extra` and leave the others; gives the message as it is then, None if missing.
 
-    None when there is no such message. This does not count as an edit.
+    This does not count as an edit.
     """
     message = by_id(connection, channel_id, message_id)
     if message is None:
@@ -245,11 +259,6 @@ def change_flags(connection: sqlite3.Connection, message_id: int, *, added: int 
     return cursor.rowcount > 0
 
 
-def delete(connection: sqlite3.Connection, channel_id: int, message_id: int) -> bool:
-    """Remove a message and its mentions; returns whether there was one."""
-    return bool(delete_many(connection, channel_id, [message_id]))
-
-
 def last_of_author(connection: sqlite3.Connection, author_id: int) -> int:
     """The newest message of an author, anywhere; 0 without one."""
     row = connection.execute("SELECT max(id) FROM messages WHERE author_id = ?", (author_id,)).fetchone()
@@ -257,7 +266,7 @@ def last_of_author(connection: sqlite3.Connection, author_id: int) -> int:
 
 
 def count_of_author(connection: sqlite3.Connection, author_id: int) -> tuple[int, int]:
-    """How many messages an author has written, and in how many channels. What a webhook wrote is nobody's."""
+    """How many messages an account has written, and in how many channels; messages of webhooks do not count."""
     row = connection.execute(
         "SELECT count(*), count(DISTINCT channel_id) FROM messages WHERE author_id = ? AND webhook_id IS NULL",
         (author_id,),
@@ -266,8 +275,8 @@ def count_of_author(connection: sqlite3.Connection, author_id: int) -> tuple[int
 
 
 def page_of_author(connection: sqlite3.Connection, author_id: int, after_id: int, limit: int) -> list[tuple[int, int]]:
-    """Up to `limit` messages of an author above an id, oldest first: the id and the channel of each. What a webhook
-    wrote is nobody's."""
+    """Up to `limit` messages of an account above an id, oldest first: the id and the channel of each; none of
+    webhooks."""
     return connection.execute(
         """
         SELECT id, channel_id FROM messages
@@ -282,8 +291,8 @@ def page_of_author(connection: sqlite3.Connection, author_id: int, after_id: int
 def some_of_author(
     connection: sqlite3.Connection, guild_id: int, author_id: int, since_id: int, last_id: int, limit: int
 ) -> tuple[int, list[int]] | None:
-    """A channel of the guild with messages of the author from `since_id` to `last_id`, and up to `limit` of them,
-    oldest first; None when there is none left. What a webhook wrote is nobody's."""
+    """A channel of the guild with messages of the account from `since_id` to `last_id`, and up to `limit` of them,
+    oldest first; None when there is none left."""
     first = connection.execute(
         """
         SELECT messages.channel_id
@@ -296,16 +305,7 @@ def some_of_author(
     ).fetchone()
     if first is None:
         return None
-    rows = connection.execute(
-        """
-        SELECT id FROM messages
-         WHERE author_id = ? AND channel_id = ? AND id BETWEEN ? AND ? AND webhook_id IS NULL
-         ORDER BY id
-         LIMIT ?
-        """,
-        (author_id, first[0], since_id, last_id, limit),
-    )
-    return first[0], [message_id for (message_id,) in rows]
+    return first[0], of_author_in_channel(connection, author_id, first[0], since_id, last_id, limit)
 
 
 def last_of_channel(connection: sqlite3.Connection, channel_id: int) -> int:
@@ -338,41 +338,24 @@ def delete_many(connection: sqlite3.Connection, channel_id: int, message_ids: It
 
 
 def next_of_author(
-    connection: sqlite3.Connection, author_id: int, since_id: int, last_id: int, limit: int, channel_id: int | None
+    connection: sqlite3.Connection, author_id: int, last_id: int, limit: int
 ) -> tuple[int, list[int]] | None:
-    """The channel of the oldest message of the author from `since_id` to `last_id`, and up to `limit` of theirs in it,
-    oldest first; None when there is none left. Only in `channel_id`, if that is given. What a webhook wrote is
-    nobody's."""
-    if channel_id is None:
-        first = connection.execute(
-            """
-            SELECT channel_id FROM messages
-             WHERE author_id = ? AND id BETWEEN ? AND ? AND webhook_id IS NULL
-             ORDER BY id
-             LIMIT 1
-            """,
-            (author_id, since_id, last_id),
-        ).fetchone()
-        if first is None:
-            return None
-        channel_id = first[0]
-    rows = connection.execute(
-        """
-        SELECT id FROM messages
-         WHERE author_id = ? AND channel_id = ? AND id BETWEEN ? AND ? AND webhook_id IS NULL
-         ORDER BY id
-         LIMIT ?
-        """,
-        (author_id, channel_id, since_id, last_id, limit),
-    ).fetchall()
-    return (channel_id, [message_id for (message_id,) in rows]) if rows else None
+    """The channel of the oldest message of the account up to `last_id`, and up to `limit` of its messages there, oldest
+    first; None when there is none left."""
+    first = connection.execute(
+        "SELECT channel_id FROM messages WHERE author_id = ? AND id <= ? AND webhook_id IS NULL ORDER BY id LIMIT 1",
+        (author_id, last_id),
+    ).fetchone()
+    if first is None:
+        return None
+    return first[0], of_author_in_channel(connection, author_id, first[0], 0, last_id, limit)
 
 
 def of_author_in_channel(
-    connection: sqlite3.Connection, *, author_id: int, channel_id: int, since_id: int, last_id: int, limit: int
+    connection: sqlite3.Connection, author_id: int, channel_id: int, since_id: int, last_id: int, limit: int
 ) -> list[int]:
-    """Up to `limit` messages of the author in the channel with ids from `since_id` to `last_id`, oldest first. What a
-    webhook wrote is nobody's."""
+    """Up to `limit` messages of the account in the channel with ids from `since_id` to `last_id`, oldest first; none of
+    webhooks."""
     rows = connection.execute(
         """
         SELECT id FROM messages
@@ -462,31 +445,20 @@ def _insert_mentions(connection: sqlite3.Connection, message: Message) -> None:
     )
 
 
+def _named(connection: sqlite3.Connection, statement: str, ids: str) -> dict[int, list[int]]:
+    named: dict[int, list[int]] = defaultdict(list)
+    for message_id, named_id in connection.execute(statement, (ids,)):
+        named[message_id].append(named_id)
+    return named
+
+
 def _with_mentions(connection: sqlite3.Connection, rows: Sequence[tuple[Any, ...]]) -> list[Message]:
     """Messages from rows, in the order of the rows."""
     if not rows:
         return []
     ids = json.dumps([row[0] for row in rows])
-    users: dict[int, list[int]] = defaultdict(list)
-    for message_id, user_id in connection.execute(
-        """
-        SELECT message_id, user_id FROM message_mentions
-         WHERE message_id IN (SELECT value FROM json_each(?))
-         ORDER BY message_id, user_id
-        """,
-        (ids,),
-    ):
-        users[message_id].append(user_id)
-    roles: dict[int, list[int]] = defaultdict(list)
-    for message_id, role_id in connection.execute(
-        """
-        SELECT message_id, role_id FROM message_role_mentions
-         WHERE message_id IN (SELECT value FROM json_each(?))
-         ORDER BY message_id, role_id
-        """,
-        (ids,),
-    ):
-        roles[message_id].append(role_id)
+    users = _named(connection, _MENTIONED_USERS, ids)
+    roles = _named(connection, _MENTIONED_ROLES, ids)
     found = [Message(*(*row, tuple(users.get(row[0], ())), tuple(roles.get(row[0], ())))) for row in rows]
     with_files = [message.id for message in found if message.extra is not None and message.extra.attachments]
     if not with_files:

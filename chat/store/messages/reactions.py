@@ -1,6 +1,6 @@
 """Reactions to messages: the rows of `message_reactions` and `message_reaction_users`.
 
-`messages.has_reactions` follows them, so that whoever reads messages without reactions asks for none.
+`messages.has_reactions` follows them, so that reading messages without reactions costs no statement here.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class Emoji:
 
     @property
     def key(self) -> str:
-        """What tells it from others, whatever a guild's emoji is called at the moment."""
+        """What tells it from others: for an emoji of a guild its id, since its name may change."""
         return self.name if self.id is None else str(self.id)
 
 
@@ -46,7 +46,7 @@ class ReactionView:
 
 
 def find(connection: sqlite3.Connection, message_id: int, key: str) -> Reaction | None:
-    """The reaction with this emoji, if anybody reacted so."""
+    """The reaction with this emoji; None if missing."""
     row = connection.execute(
         """
         SELECT id, emoji_name, emoji_id, animated, user_count FROM message_reactions
@@ -64,7 +64,7 @@ def count(connection: sqlite3.Connection, message_id: int) -> int:
 
 
 def begin(connection: sqlite3.Connection, message_id: int, emoji: Emoji, user_id: int, now: int) -> None:
-    """Somebody is the first to react so; `now` is Unix milliseconds."""
+    """Add the first reaction with an emoji; `now` is Unix milliseconds."""
     cursor = connection.execute(
         """
         INSERT INTO message_reactions (message_id, emoji, emoji_id, emoji_name, animated, first_reacted_at, user_count)
@@ -79,7 +79,7 @@ def begin(connection: sqlite3.Connection, message_id: int, emoji: Emoji, user_id
 
 
 def join(connection: sqlite3.Connection, reaction: Reaction, user_id: int) -> bool:
-    """Somebody reacts as others did; False when the account did already."""
+    """Add an account to a reaction; False when it was there already."""
     added = connection.execute(
         "INSERT OR IGNORE INTO message_reaction_users (reaction_id, user_id) VALUES (?, ?)", (reaction.id, user_id)
     ).rowcount
@@ -89,7 +89,7 @@ def join(connection: sqlite3.Connection, reaction: Reaction, user_id: int) -> bo
 
 
 def leave(connection: sqlite3.Connection, message_id: int, reaction: Reaction, user_id: int) -> bool:
-    """Somebody no longer reacts so; False when the account did not. With the last one the reaction goes."""
+    """Take an account out of a reaction; False when it was not there. With the last account the reaction goes."""
     removed = connection.execute(
         "DELETE FROM message_reaction_users WHERE reaction_id = ? AND user_id = ?", (reaction.id, user_id)
     ).rowcount
@@ -103,7 +103,7 @@ def leave(connection: sqlite3.Connection, message_id: int, reaction: Reaction, u
 
 
 def delete(connection: sqlite3.Connection, message_id: int, reaction: Reaction) -> None:
-    """Nobody reacts so any more."""
+    """Remove a reaction with all its accounts."""
     connection.execute("DELETE FROM message_reactions WHERE id = ?", (reaction.id,))
     connection.execute(
         """

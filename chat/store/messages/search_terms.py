@@ -19,7 +19,7 @@ MARK: Final = "\ue000"
 """Begins the terms of filters. Private characters separate words, so no term of a text holds one."""
 
 TERM_LENGTH: Final = 64
-"""Characters of a term that count; nobody looks for the rest of a longer word."""
+"""Characters of a term that count; the rest of a longer word is not searched."""
 
 _BREAK: Final = "\n"
 _UNSPACED: Final = (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from chat.api import buckets
 from chat.api.operation import Bucket, Policy, Request, Routes
 from chat.api.schemas.guilds.channels import CHANNEL
-from chat.api.schemas.messages.reading import SLOWMODE
+from chat.api.schemas.messages.messages import SLOWMODE
 from chat.api.schemas.shapes import NOTHING
 from chat.domain.guilds.assemble import GuildsArea
 from chat.domain.messages.assemble import MessagesArea
@@ -46,4 +46,4 @@ async def start_typing(request: Request, messages: MessagesArea, channel_id: int
 )
 async def get_slowmode(request: Request, messages: MessagesArea, channel_id: int) -> object:
     """How long the caller waits before the next message."""
-    return messages.messages.slowmode(request.principal, channel_id)
+    return messages.sending.slowmode(request.principal, channel_id)

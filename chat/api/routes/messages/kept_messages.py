@@ -1,4 +1,5 @@
-"""Operations on the lists that accounts keep of messages: mentions and saved messages (messages.md, Kept messages)."""
+"""Operations on what accounts keep: mentions, saved messages and favourite memes (messages.md, Kept messages;
+conventions of the field)."""
 
 from __future__ import annotations
 
@@ -7,26 +8,32 @@ from typing import Annotated, Final
 import attrs
 
 from chat.api import buckets
-from chat.api.fields import Items, Range, Snowflake
+from chat.api.fields import OMITTED, Items, Length, Maybe, Range, Snowflake
 from chat.api.operation import Policy, Request, Routes
-from chat.api.schemas.messages.messages import MESSAGE
-from chat.api.schemas.messages.reading import SAVED_MESSAGE
+from chat.api.schemas.messages.messages import FAVORITE_MEME, MESSAGE, SAVED_MESSAGE
 from chat.api.schemas.shapes import NOTHING, listed
 from chat.domain.messages.assemble import MessagesArea
-from chat.store.messages.recent_mentions import MentionFilter
+from chat.domain.messages.favorite_memes import NAME_LENGTH, Source, Words
+from chat.media.outside_addresses import URL_CHARACTERS
+from chat.store.messages.kept_messages import MentionFilter
 
 routes = Routes()
 
 PAGE_MAXIMUM: Final = 100
 PAGE_DEFAULT: Final = 25
 
+ALT_TEXT_LENGTH: Final = 500
+TAG_LENGTH: Final = 30
+TAGS: Final = 10
+EMBEDS: Final = 100
+
 Limit = Annotated[int, Range(1, PAGE_MAXIMUM)]
 
 
 @attrs.frozen
 class ListMentions:
-    """The query of the list of mentions: those before a message; with those that name the caller by a role, as one of
-    everybody, in guilds; in one guild alone."""
+    """The query of the list of mentions: those before a message; with those that name a role of the caller's or
+    everyone, and those in guilds; in one guild alone."""
 
     limit: Limit = PAGE_DEFAULT
     before: Snowflake | None = None
@@ -140,3 +147,132 @@ async def save_message(request: Request, messages: MessagesArea, body: SaveMessa
 async def forget_saved_message(request: Request, messages: MessagesArea, message_id: int) -> None:
     """Keep a message no longer."""
     await messages.saved_messages.forget(request.principal, message_id)
+
+
+Name = Annotated[str, Length(1, NAME_LENGTH)]
+AltText = Annotated[str, Length(1, ALT_TEXT_LENGTH)]
+Tags = Annotated[list[Annotated[str, Length(1, TAG_LENGTH)]], Items(0, TAGS)]
+
+
+@attrs.frozen(kw_only=True)
+class MemeWords:
+    """What the bodies that keep a meme say of it."""
+
+    name: Name | None = None
+    alt_text: AltText | None = None
+    tags: Tags | None = None
+
+
+@attrs.frozen(kw_only=True)
+class KeepMeme(MemeWords):
+    """Which part of a message to keep, and the words for it."""
+
+    attachment_id: Snowflake | None = None
+    embed_index: Annotated[int, Range(0, EMBEDS)] | None = None
+
+
+@attrs.frozen(kw_only=True)
+class FetchMeme(MemeWords):
+    """The URL of a file, and the words for it."""
+
+    url: Annotated[str, Length(1, URL_CHARACTERS)]
+
+
+@attrs.frozen(kw_only=True)
+class ChangeMeme:
+    """Other words; what is absent stays, and a null text or null tags are none."""
+
+    name: Name | None = None
+    alt_text: Maybe[AltText | None] = OMITTED
+    tags: Maybe[Tags | None] = OMITTED
+
+
+@routes.operation(
+    "GET",
+    "/v1/users/@me/memes",
+    policy=Policy.USER_ONLY,
+    bucket=buckets.MEMES,
+    answers=listed(FAVORITE_MEME),
+)
+async def list_memes(request: Request, messages: MessagesArea) -> object:
+    """The caller's favourite memes, the oldest first."""
+    return messages.favorite_memes.of_user(request.principal.user_id)
+
+
+@routes.operation(
+    "POST",
+    "/v1/users/@me/memes",
+    policy=Policy.USER_ONLY,
+    bucket=buckets.MEMES_FETCH,
+    body=FetchMeme,
+    answers=FAVORITE_MEME,
+)
+async def fetch_meme(request: Request, messages: MessagesArea, body: FetchMeme) -> object:
+    """Keep a file from elsewhere on the web."""
+    return await messages.favorite_memes.fetch(request.principal, body.url, _words(body))
+
+
+@routes.operation(
+    "POST",
+    "/v1/channels/{channel_id}/messages/{message_id}/memes",
+    policy=Policy.USER_ONLY,
+    bucket=buckets.MEMES_FETCH,
+    body=KeepMeme,
+    answers=FAVORITE_MEME,
+)
+async def keep_meme(
+    request: Request, messages: MessagesArea, channel_id: int, message_id: int, body: KeepMeme
+) -> object:
+    """Keep a file or an embed's media of a message."""
+    source = Source(channel_id, message_id, body.attachment_id, body.embed_index)
+    return await messages.favorite_memes.keep(request.principal, source, _words(body))
+
+
+@routes.operation(
+    "GET",
+    "/v1/users/@me/memes/{meme_id}",
+    policy=Policy.USER_ONLY,
+    bucket=buckets.MEMES,
+    answers=FAVORITE_MEME,
+)
+async def get_meme(request: Request, messages: MessagesArea, meme_id: int) -> object:
+    """One of the caller's favourite memes."""
+    return messages.favorite_memes.get(request.principal.user_id, meme_id)
+
+
+@routes.operation(
+    "PATCH",
+    "/v1/users/@me/memes/{meme_id}",
+    policy=Policy.USER_ONLY,
+    bucket=buckets.MEMES_CHANGE,
+    body=ChangeMeme,
+    answers=FAVORITE_MEME,
+)
+async def change_meme(request: Request, messages: MessagesArea, meme_id: int, body: ChangeMeme) -> object:
+    """Change the words of a favourite meme."""
+    words = Words(
+        body.name,
+        None if body.alt_text is OMITTED else body.alt_text or "",
+        None if body.tags is OMITTED else _distinct(body.tags or []),
+    )
+    return await messages.favorite_memes.change(request.principal.user_id, meme_id, words)
+
+
+@routes.operation(
+    "DELETE",
+    "/v1/users/@me/memes/{meme_id}",
+    policy=Policy.USER_ONLY,
+    bucket=buckets.MEMES_CHANGE,
+    answers=NOTHING,
+)
+async def delete_meme(request: Request, messages: MessagesArea, meme_id: int) -> None:
+    """Keep a favourite meme no longer."""
+    await messages.favorite_memes.delete(request.principal.user_id, meme_id)
+
+
+def _words(body: MemeWords) -> Words:
+    return Words(body.name, body.alt_text, _distinct(body.tags))
+
+
+def _distinct(tags: list[str] | None) -> tuple[str, ...] | None:
+    return None if tags is None else tuple(dict.fromkeys(tags))

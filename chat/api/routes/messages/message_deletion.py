@@ -1,4 +1,5 @@
-"""Operations that delete messages, several at once (messages.md, Deleting messages; conventions of the field)."""
+"""Operations that delete several messages, or everything that one has written (messages.md, Deleting messages; Deletion
+of everything written; conventions of the field)."""
 
 from __future__ import annotations
 
@@ -9,7 +10,8 @@ import attrs
 from chat.api import buckets
 from chat.api.fields import Items, Length, Range, Snowflake
 from chat.api.operation import Answer, Policy, Request, Routes
-from chat.api.schemas.messages.reading import PURGED
+from chat.api.schemas.accounts.users import PENDING_MESSAGE_DELETION
+from chat.api.schemas.messages.messages import PURGED
 from chat.api.schemas.shapes import NOTHING
 from chat.api.sudo import SudoFields
 from chat.domain.guilds.assemble import GuildsArea
@@ -35,8 +37,8 @@ class BulkDelete:
 
 @attrs.frozen
 class PurgeMessages:
-    """The body of POST .../messages/purge: which messages go, the newest first, everything that is said of them holding
-    at once. Personal notes are emptied whatever it says."""
+    """The body of POST .../messages/purge: which messages go, the newest first; all conditions have to hold. Personal
+    notes are emptied without regard to them."""
 
     limit: Annotated[int, Range(1, PURGED_MAXIMUM)] = PURGED_DEFAULT
     before: Snowflake | None = None
@@ -46,6 +48,11 @@ class PurgeMessages:
     has: list[Literal["attachment", "embed", "sticker", "link", "forward"]] = attrs.field(factory=list)
     bots: bool | None = None
     pinned: bool = False
+
+
+@attrs.frozen(kw_only=True)
+class DeleteOwnMessages(SudoFields):
+    """The body of both operations that delete everything written."""
 
 
 @routes.operation(
@@ -61,7 +68,7 @@ async def bulk_delete_messages(request: Request, messages: MessagesArea, channel
     message_ids = body.messages if body.message_ids is None else body.message_ids
     if message_ids is None:
         raise InvalidFormBody.at("message_ids", "INVALID_FORMAT")
-    await messages.messages.delete_many(request.principal, channel_id, message_ids, request.audit_log_reason)
+    await messages.deletion.delete_many(request.principal, channel_id, message_ids, request.audit_log_reason)
 
 
 @routes.operation(
@@ -84,7 +91,7 @@ async def purge_messages(request: Request, messages: MessagesArea, channel_id: i
         bots=body.bots,
         pinned=body.pinned,
     )
-    deleted = await messages.messages.purge(request.principal, channel_id, purge, request.audit_log_reason)
+    deleted = await messages.deletion.purge(request.principal, channel_id, purge, request.audit_log_reason)
     return {"deleted_count": deleted}
 
 
@@ -101,4 +108,43 @@ async def delete_own_messages_in_channel(
 ) -> object:
     """Delete every message that the caller wrote in the channel; sudo mode."""
     await guilds.own_messages.delete_in_channel(request.principal, channel_id, request.proof(body))
+    return Answer(202)
+
+
+@routes.operation(
+    "POST",
+    "/v1/users/@me/messages/delete",
+    policy=Policy.USER_ONLY,
+    bucket=buckets.OWN_MESSAGES_DELETION,
+    body=DeleteOwnMessages,
+    answers=PENDING_MESSAGE_DELETION,
+)
+async def schedule_own_message_deletion(request: Request, messages: MessagesArea, body: DeleteOwnMessages) -> object:
+    """Have everything deleted that the caller has written by this time tomorrow; sudo mode."""
+    return await messages.own_message_deletion.schedule(request.principal, request.proof(body))
+
+
+@routes.operation(
+    "DELETE",
+    "/v1/users/@me/messages/delete",
+    policy=Policy.USER_ONLY,
+    bucket=buckets.OWN_MESSAGES_DELETION,
+    answers=NOTHING,
+)
+async def cancel_own_message_deletion(request: Request, messages: MessagesArea) -> None:
+    """Keep what is not deleted yet."""
+    await messages.own_message_deletion.cancel(request.principal)
+
+
+@routes.operation(
+    "POST",
+    "/v1/users/@me/messages/bulk-delete-mine",
+    policy=Policy.USER_ONLY,
+    bucket=buckets.OWN_MESSAGES_DELETION,
+    body=DeleteOwnMessages,
+    answers={202: NOTHING},
+)
+async def delete_own_messages(request: Request, messages: MessagesArea, body: DeleteOwnMessages) -> object:
+    """Delete everything that the caller has written, everywhere and at once; sudo mode."""
+    await messages.own_message_deletion.delete_now(request.principal, request.proof(body))
     return Answer(202)

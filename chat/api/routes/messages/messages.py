@@ -1,24 +1,35 @@
-"""Operations on messages (messages.md, Message object)."""
+"""Operations on messages, and what a link leads to (messages.md, Message object; Links in messages; conventions of the
+field)."""
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Final
 
 import attrs
 
-from chat.api.fields import Range, Snowflake
-from chat.api.message_bodies import CreateMessage, EditMessage, message_draft
-from chat.api.message_forms import received_edit, received_message
+from chat.api import buckets
+from chat.api.fields import Items, Length, Range, Snowflake
+from chat.api.message_bodies import CreateMessage, EditMessage, message_draft, received_edit, received_message
 from chat.api.operation import Bucket, Policy, Request, Routes
-from chat.api.schemas.messages.messages import MESSAGE
+from chat.api.schemas.messages.messages import CHANNELS_MESSAGES, EMBED, MESSAGE, NEWEST_MESSAGES
 from chat.api.schemas.shapes import NOTHING, listed
 from chat.domain.core import Core
 from chat.domain.messages.assemble import MessagesArea
 from chat.domain.messages.message_drafts import AttachmentDraft
 from chat.domain.messages.message_reading import Page
-from chat.errors import InvalidFormBody
+from chat.domain.policy.assemble import PolicyArea
+from chat.domain.policy.embed_objects import embed_objects
+from chat.errors import ApiError, InvalidFormBody
+from chat.media.outside_addresses import as_asked_for
 
 routes = Routes()
+
+WINDOWS: Final = 25
+"""Channels of one request for pages of messages."""
+
+WINDOW_MESSAGES: Final = 50
+PRELOADED_CHANNELS: Final = 100
+URL_CHARACTERS: Final = 2_048
 
 
 @attrs.frozen
@@ -63,26 +74,24 @@ async def create_message(
     """Send a message."""
     principal = request.principal
     if body is not None and not body.attachments:
-        return await messages.messages.create(
-            principal, channel_id, message_draft(body, (), _meme(request, channel_id, body, 0, messages=messages))
-        )
+        meme = _meme(request, channel_id, body, 0, messages=messages)
+        return await messages.sending.create(principal, channel_id, message_draft(body, (), meme))
     owner = messages.uploads.owner(principal, channel_id)
     async with received_message(request, owner, CreateMessage, body, core=core, messages=messages) as (
         message,
         attachments,
     ):
         meme = _meme(request, channel_id, message, len(attachments), messages=messages)
-        return await messages.messages.create(principal, channel_id, message_draft(message, attachments, meme))
+        return await messages.sending.create(principal, channel_id, message_draft(message, attachments, meme))
 
 
 def _meme(
     request: Request, channel_id: int, message: CreateMessage, position: int, *, messages: MessagesArea
 ) -> AttachmentDraft | None:
-    """The file of the favourite meme that a message names, behind so many others."""
+    """The file of the favourite meme that a message names, at this position."""
     if message.favorite_meme_id is None:
         return None
-    memes = messages.favorite_memes
-    return memes.as_attachment(request.principal, channel_id, message.favorite_meme_id, position)
+    return messages.favorite_memes.as_attachment(request.principal, channel_id, message.favorite_meme_id, position)
 
 
 @routes.operation(
@@ -110,12 +119,12 @@ async def get_message(request: Request, messages: MessagesArea, channel_id: int,
 async def edit_message(
     request: Request, core: Core, messages: MessagesArea, channel_id: int, message_id: int, body: EditMessage | None
 ) -> object:
-    """Change one's own message; or hide and show the embeds of anybody's."""
+    """Change one's own message; or hide and show the embeds of any message."""
     principal = request.principal
     async with received_edit(
         request, lambda: messages.uploads.owner(principal, channel_id), body, core=core, messages=messages
     ) as edit:
-        return await messages.messages.edit(principal, channel_id, message_id, edit)
+        return await messages.editing.edit(principal, channel_id, message_id, edit)
 
 
 @routes.operation(
@@ -127,7 +136,7 @@ async def edit_message(
 )
 async def delete_message(request: Request, messages: MessagesArea, channel_id: int, message_id: int) -> None:
     """Delete a message."""
-    await messages.messages.delete(request.principal, channel_id, message_id, request.audit_log_reason)
+    await messages.deletion.delete(request.principal, channel_id, message_id, request.audit_log_reason)
 
 
 @routes.operation(
@@ -141,6 +150,102 @@ async def remove_attachment(
     request: Request, messages: MessagesArea, channel_id: int, message_id: int, attachment_id: int
 ) -> None:
     """Take one file off a message (a convention of the field); with the last thing in it the message goes."""
-    await messages.messages.remove_attachment(
-        request.principal, channel_id, message_id, attachment_id, request.audit_log_reason
-    )
+    reason = request.audit_log_reason
+    await messages.editing.remove_attachment(request.principal, channel_id, message_id, attachment_id, reason)
+
+
+@attrs.frozen(kw_only=True)
+class MessageWindow:
+    """Which messages of one channel."""
+
+    channel_id: Snowflake
+    limit: Annotated[int, Range(1, WINDOW_MESSAGES)]
+    before: Snowflake | None = None
+    after: Snowflake | None = None
+    around: Snowflake | None = None
+
+
+@attrs.frozen
+class BulkListMessages:
+    """The body of POST /v1/channels/messages/bulk."""
+
+    requests: Annotated[list[MessageWindow], Items(1, WINDOWS)]
+
+
+@attrs.frozen
+class PreloadMessages:
+    """The body of the two operations that preload."""
+
+    channels: Annotated[list[Snowflake], Items(0, PRELOADED_CHANNELS)]
+
+
+@routes.operation(
+    "POST",
+    "/v1/channels/messages/bulk",
+    policy=Policy.USER,
+    bucket=buckets.MESSAGES_BULK,
+    body=BulkListMessages,
+    answers=CHANNELS_MESSAGES,
+)
+async def bulk_list_messages(request: Request, messages: MessagesArea, body: BulkListMessages) -> object:
+    """A page of messages of each of several channels, in the order in which they are asked for."""
+    for index, window in enumerate(body.requests):
+        if window.before is not None and window.after is not None:
+            raise InvalidFormBody.at(f"requests.{index}.before", "CANNOT_SPECIFY_BOTH_BEFORE_AND_AFTER")
+    windows = [
+        (window.channel_id, Page(window.limit, window.before, window.after, window.around)) for window in body.requests
+    ]
+    pages = await messages.messages.pages(request.principal, windows)
+    return {"channels": [{"channel_id": str(channel_id), "messages": page} for channel_id, page in pages]}
+
+
+@routes.operation(
+    "POST",
+    "/v1/users/@me/preload-messages",
+    policy=Policy.USER,
+    bucket=buckets.MESSAGES_PRELOAD,
+    body=PreloadMessages,
+    answers=NEWEST_MESSAGES,
+)
+async def preload_messages(request: Request, messages: MessagesArea, body: PreloadMessages) -> object:
+    """The newest message of each of several channels, by the channel's id."""
+    return await messages.messages.newest(request.principal, body.channels)
+
+
+@routes.operation(
+    "POST",
+    "/v1/users/@me/channels/messages/preload",
+    policy=Policy.USER,
+    bucket=buckets.MESSAGES_PRELOAD,
+    body=PreloadMessages,
+    answers=NEWEST_MESSAGES,
+)
+async def preload_channel_messages(request: Request, messages: MessagesArea, body: PreloadMessages) -> object:
+    """The same under the other address that clients know."""
+    return await messages.messages.newest(request.principal, body.channels)
+
+
+@attrs.frozen
+class Unfurl:
+    """A link."""
+
+    url: Annotated[str, Length(1, URL_CHARACTERS)]
+
+
+@routes.operation(
+    "POST",
+    "/v1/unfurl",
+    policy=Policy.USER,
+    bucket=Bucket("unfurl", 20, 10_000),
+    body=Unfurl,
+    answers=listed(EMBED),
+)
+async def unfurl(request: Request, core: Core, policy: PolicyArea, messages: MessagesArea, body: Unfurl) -> object:
+    """The embeds that a message with this link would show: none or one."""
+    if not core.settings.media.link_embeds:
+        raise ApiError("FEATURE_TEMPORARILY_DISABLED")
+    url = as_asked_for(body.url.strip())
+    if url is None:
+        raise InvalidFormBody.at("url", "INVALID_FORMAT")
+    embed = await messages.unfurling.embed(url)
+    return [] if embed is None else embed_objects([embed], (), policy.media.addresses)

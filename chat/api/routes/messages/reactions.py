@@ -10,11 +10,10 @@ from chat.api.buckets import REACTION_CHANGE, REACTION_LIST
 from chat.api.fields import Length, Range, Snowflake
 from chat.api.operation import Policy, Request, Routes
 from chat.api.schemas.accounts.users import PARTIAL_USER
-from chat.api.schemas.messages.reading import REACTION_USERS
+from chat.api.schemas.messages.messages import REACTION_USERS
 from chat.api.schemas.shapes import NOTHING, listed
 from chat.domain.messages.assemble import MessagesArea
-from chat.domain.messages.reaction_emojis import parse_emoji
-from chat.domain.messages.reactions import ReactionPage
+from chat.domain.messages.reactions import ReactionPage, parse_emoji
 
 routes = Routes()
 
@@ -32,7 +31,7 @@ class ChangeReaction:
 
 @attrs.frozen
 class ListReactionUsers:
-    """The query of the lists of who reacted alike."""
+    """The query of the lists of accounts that reacted with one emoji."""
 
     limit: Annotated[int, Range(1, USERS_MAXIMUM)] = USERS_DEFAULT
     after: Snowflake | None = None
@@ -88,7 +87,7 @@ async def remove_reaction(
     user_id: int,
     query: ChangeReaction,
 ) -> None:
-    """Take somebody's reaction away."""
+    """Take an account's reaction away."""
     await messages.reactions.remove(
         request.principal, channel_id, message_id, parse_emoji(emoji), user_id, query.session_id
     )
@@ -102,7 +101,7 @@ async def remove_reaction(
     answers=NOTHING,
 )
 async def remove_emoji(request: Request, messages: MessagesArea, channel_id: int, message_id: int, emoji: str) -> None:
-    """Take everybody's reaction with one emoji away."""
+    """Take all reactions with one emoji away."""
     await messages.reactions.remove_emoji(request.principal, channel_id, message_id, parse_emoji(emoji))
 
 

@@ -17,9 +17,6 @@ from chat.protocol.visible_text import without_nul
 
 routes = Routes()
 
-PROMISE: Final = Bucket("channel:attachment:create::channel_id", 20, 10_000)
-COMPLETE: Final = Bucket("channel:attachment:complete::channel_id", 20, 10_000)
-
 FILES: Final = 100
 """More are refused before they are looked at; the domain knows the limit."""
 
@@ -51,12 +48,15 @@ class FileBody:
     id: Annotated[str, _ClientId()] = "0"
 
 
+Files = Annotated[list[FileBody], Items(0, FILES, "TOO_MANY_FILES")]
+
+
 @attrs.frozen
 class PromiseUploads:
-    """The files; clients call the list either way."""
+    """The files; clients call the list by either name."""
 
-    files: Annotated[list[FileBody], Items(0, FILES, "TOO_MANY_FILES")] = attrs.field(factory=list)
-    attachments: Annotated[list[FileBody], Items(0, FILES, "TOO_MANY_FILES")] = attrs.field(factory=list)
+    files: Files = attrs.field(factory=list)
+    attachments: Files = attrs.field(factory=list)
 
 
 @attrs.frozen
@@ -77,7 +77,7 @@ class CompleteUploads:
     "POST",
     "/v1/channels/{channel_id}/attachments",
     policy=Policy.USER,
-    bucket=PROMISE,
+    bucket=Bucket("channel:attachment:create::channel_id", 20, 10_000),
     body=PromiseUploads,
     answers=record({"attachments": listed(PROMISED_UPLOAD)}),
 )
@@ -94,7 +94,7 @@ async def promise_uploads(request: Request, messages: MessagesArea, channel_id: 
     "POST",
     "/v1/channels/{channel_id}/attachments/complete",
     policy=Policy.USER,
-    bucket=COMPLETE,
+    bucket=Bucket("channel:attachment:complete::channel_id", 20, 10_000),
     body=CompleteUploads,
     answers=record({"attachments": listed(UPLOADED_FILE)}),
 )

@@ -8,8 +8,7 @@ import attrs
 
 from chat.api import buckets
 from chat.api.fields import SNOWFLAKE, Length, Range, Refusal, Schema, Snowflake, Timestamp
-from chat.api.message_bodies import CreateMessage, message_draft
-from chat.api.message_forms import received_post
+from chat.api.message_bodies import CreateMessage, message_draft, received_post
 from chat.api.operation import Answer, Policy, Request, Routes
 from chat.api.schemas.guilds.channels import THREAD, THREAD_MEMBER, THREADS
 from chat.api.schemas.messages.messages import FOUND_THREADS, POST
@@ -204,7 +203,7 @@ async def list_active_threads(request: Request, threads: ThreadsArea, guild_id: 
     answers=THREADS,
 )
 async def list_archived_threads(request: Request, threads: ThreadsArea, channel_id: int, query: ArchivedPage) -> object:
-    """Archived threads that whoever sees the channel may read."""
+    """Archived threads that everyone who sees the channel may read."""
     return await threads.thread_lists.archived(
         request.principal, channel_id, private=False, before=query.before, limit=query.limit
     )
@@ -374,5 +373,5 @@ async def add_thread_member(request: Request, threads: ThreadsArea, thread_id: i
     answers=NOTHING,
 )
 async def remove_thread_member(request: Request, threads: ThreadsArea, thread_id: int, user_id: int) -> None:
-    """Take somebody out of a thread."""
+    """Take an account out of a thread."""
     await threads.threads.remove(request.principal, thread_id, user_id)

@@ -11,8 +11,7 @@ from typing import Annotated, Final
 import attrs
 
 from chat.api.fields import OMITTED, Exact, Length, Maybe, Snowflake
-from chat.api.message_bodies import CreateMessage, EditMessage, message_draft
-from chat.api.message_forms import received_edit, received_message
+from chat.api.message_bodies import CreateMessage, EditMessage, message_draft, received_edit, received_message
 from chat.api.operation import Bucket, Policy, Request, Routes
 from chat.api.schemas.guilds.guilds import WEBHOOK
 from chat.api.schemas.messages.messages import MESSAGE

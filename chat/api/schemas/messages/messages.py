@@ -1,11 +1,11 @@
-"""Messages and what stands in them (messages.md, Message object)."""
+"""Messages, what stands in them, and what readers do with them (messages.md, Message object)."""
 
 from __future__ import annotations
 
 from typing import Final
 
 from chat.api.schemas.accounts.users import PARTIAL_USER
-from chat.api.schemas.guilds.channels import THREAD, THREAD_MEMBER
+from chat.api.schemas.guilds.channels import CHANNEL, THREAD, THREAD_MEMBER
 from chat.api.schemas.instance import ERROR
 from chat.api.schemas.shapes import (
     ADDRESS,
@@ -19,7 +19,10 @@ from chat.api.schemas.shapes import (
     TIMESTAMP,
     TRUE,
     binary,
+    choice,
+    integer,
     listed,
+    mapped,
     member_of,
     named,
     nullable,
@@ -199,4 +202,74 @@ PROMISED_UPLOAD: Final = wire_object(
 )
 
 FILE: Final = {200: binary(), 206: binary(), 304: NOTHING, 416: ERROR}
-"""A file, a range of it, or nothing for whoever has it already."""
+"""A file, a range of it, or nothing for a client that has it already."""
+
+REACTION_USERS: Final = record({"items": listed(PARTIAL_USER), "has_more": BOOLEAN, "next_after": nullable(SNOWFLAKE)})
+
+PINS: Final = record({"items": listed(record({"message": MESSAGE, "pinned_at": TIMESTAMP})), "has_more": BOOLEAN})
+
+CHANNELS_MESSAGES: Final = record({"channels": listed(record({"channel_id": SNOWFLAKE, "messages": listed(MESSAGE)}))})
+
+NEWEST_MESSAGES: Final = mapped(nullable(MESSAGE), names=SNOWFLAKE)
+"""By the channel's id."""
+
+PURGED: Final = record({"deleted_count": COUNT})
+
+SLOWMODE: Final = record(
+    {
+        "rate_limit_per_user": COUNT,
+        "retry_after_ms": COUNT,
+        "next_send_allowed_at": nullable(TIMESTAMP),
+        "can_bypass": BOOLEAN,
+    }
+)
+
+SAVED_MESSAGE: Final = wire_object(
+    "SavedMessage",
+    {
+        "id": SNOWFLAKE,
+        "channel_id": SNOWFLAKE,
+        "message_id": SNOWFLAKE,
+        "status": choice("available", "missing_permissions"),
+        "message": nullable(MESSAGE),
+    },
+    description="A message that an account keeps; null where it may not read it at present.",
+)
+
+FAVORITE_MEME: Final = wire_object(
+    "FavoriteMeme",
+    {
+        "id": SNOWFLAKE,
+        "user_id": SNOWFLAKE,
+        "name": text(100),
+        "alt_text": nullable(TEXT),
+        "tags": listed(TEXT),
+        "attachment_id": SNOWFLAKE,
+        "filename": TEXT,
+        "content_type": TEXT,
+        "content_hash": nullable(TEXT),
+        "size": COUNT,
+        "width": nullable(COUNT),
+        "height": nullable(COUNT),
+        "duration": nullable(COUNT),
+        "url": ADDRESS,
+        "is_gifv": BOOLEAN,
+    },
+    description="A picture, a film or a sound that an account keeps at hand.",
+)
+
+SEARCH_RESULTS: Final = wire_object(
+    "MessageSearchResults",
+    {
+        "messages": listed(MESSAGE, maximum=25),
+        "channels": listed(CHANNEL, maximum=25),
+        "total": integer(0, 10_000),
+        "hits_per_page": integer(1, 25),
+        "page": COUNT,
+    },
+    optional={"cursor": listed(SNOWFLAKE, maximum=1)},
+    description="One page of the messages found. `cursor` is there when another page follows.",
+)
+
+INDEXING: Final = record({"indexing": TRUE})
+"""The index is not ready; ask again later."""

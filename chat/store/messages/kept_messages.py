@@ -1,5 +1,6 @@
-"""Which messages mention an account, newest first, and which of them it took off its list (`dismissed_mentions`,
-`mentions_read`)."""
+"""The lists that an account keeps of messages: those that mention it, without what it took off the list
+(`dismissed_mentions`, `mentions_read`), and those that it saved (`saved_messages`, whose rows go with their messages).
+"""
 
 from __future__ import annotations
 
@@ -9,14 +10,13 @@ from typing import Final
 import attrs
 
 from chat.snowflake import EPOCH_MS, MAXIMUM
-from chat.store.messages.mass_mentions import EVERYONE, HERE
-from chat.store.messages.read_states import BLOCKED
+from chat.store.messages.read_states import BLOCKED, EVERYONE, HERE
 
 
 @attrs.frozen
 class MentionFilter:
     """Which mentions to find: messages between two ids, both excluded; whether of those that name the account only by
-    a role, or only as one of everybody, and whether of those in guilds; in one guild only."""
+    a role, or only as one of everyone, and whether of those in guilds; in one guild only."""
 
     after: int = 0
     before: int = MAXIMUM
@@ -91,10 +91,10 @@ _FIND: Final = f"""
 """  # noqa: S608 - our own numbers
 
 
-def find(connection: sqlite3.Connection, user_id: int, sought: MentionFilter, limit: int) -> list[Mention]:
+def find_mentions(connection: sqlite3.Connection, user_id: int, sought: MentionFilter, limit: int) -> list[Mention]:
     """Messages of others that mention the account and stand on its list, newest first, at most `limit`. Whether the
     account sees their channels is not looked at."""
-    after, before = max(sought.after, read_up_to(connection, user_id)), sought.before
+    after, before = max(sought.after, _dismissed_up_to(connection, user_id)), sought.before
     if sought.message_id is not None:
         after, before = max(after, sought.message_id - 1), min(before, sought.message_id + 1)
     values = {**attrs.asdict(sought), "after": after, "before": before, "user_id": user_id, "limit": limit}
@@ -120,7 +120,63 @@ def dismiss_all(connection: sqlite3.Connection, user_id: int, up_to: int) -> Non
     connection.execute("DELETE FROM dismissed_mentions WHERE user_id = ? AND message_id <= ?", (user_id, up_to))
 
 
-def read_up_to(connection: sqlite3.Connection, user_id: int) -> int:
+def _dismissed_up_to(connection: sqlite3.Connection, user_id: int) -> int:
     """Up to which message the account took all of them off its list; 0 where it never did."""
     row = connection.execute("SELECT message_id FROM mentions_read WHERE user_id = ?", (user_id,)).fetchone()
     return 0 if row is None else row[0]
+
+
+@attrs.frozen
+class SavedMessage:
+    """One row; `id` grows with the order in which messages were saved."""
+
+    user_id: int
+    message_id: int
+    id: int
+    channel_id: int
+
+
+def save(connection: sqlite3.Connection, saved: SavedMessage) -> None:
+    """Add one that is not there yet; its message is."""
+    connection.execute(
+        "INSERT INTO saved_messages (user_id, message_id, id, channel_id) VALUES (?, ?, ?, ?)", attrs.astuple(saved)
+    )
+
+
+def is_saved(connection: sqlite3.Connection, user_id: int, message_id: int) -> bool:
+    """Whether the account keeps the message."""
+    row = connection.execute(
+        "SELECT 1 FROM saved_messages WHERE user_id = ? AND message_id = ?", (user_id, message_id)
+    ).fetchone()
+    return row is not None
+
+
+def forget_saved(connection: sqlite3.Connection, user_id: int, message_id: int) -> bool:
+    """Keep the message no longer; False when the account did not."""
+    cursor = connection.execute(
+        "DELETE FROM saved_messages WHERE user_id = ? AND message_id = ?", (user_id, message_id)
+    )
+    return cursor.rowcount > 0
+
+
+def count_saved(connection: sqlite3.Connection, user_id: int) -> int:
+    """How many messages the account keeps."""
+    row = connection.execute("SELECT count(*) FROM saved_messages WHERE user_id = ?", (user_id,)).fetchone()
+    return int(row[0])
+
+
+def saved_page(connection: sqlite3.Connection, user_id: int, limit: int, before: int) -> list[SavedMessage]:
+    """What the account saved before it saved the message `before`: the last one saved comes first.
+
+    A message that it does not keep stands where it would if it had been saved when it was written.
+    """
+    rows = connection.execute(
+        """
+        SELECT user_id, message_id, id, channel_id FROM saved_messages
+         WHERE user_id = ?1
+           AND id < coalesce((SELECT id FROM saved_messages WHERE user_id = ?1 AND message_id = ?2), ?2)
+         ORDER BY id DESC LIMIT ?3
+        """,
+        (user_id, before, limit),
+    )
+    return [SavedMessage(*row) for row in rows]

@@ -1,10 +1,13 @@
-"""Searching messages (messages.md, Search).
+"""Searching messages (messages.md, Search), and the full-text index that follows their changes.
 
-Where to look is settled first (`chat.domain.messages.message_search_scopes`), then the index follows what was written
-until now (`chat.domain.messages.message_search_index`), so that what the caller wrote a moment ago is found. The search
-itself runs in a reader's thread, one at a time, and is given up after a while: nobody's search keeps others from
-reading. Before the answer, each channel in it is asked for once more, as if somebody opened it: what was taken from the
-caller meanwhile is not shown.
+What changed is written down with the change itself (`020_message_search.sql`), so nothing is lost when the process
+ends, and a database from before there was an index gets one the same way, bit by bit. Many changes cost little more
+than one, so the index follows a second behind.
+
+A search settles first where to look (`chat.domain.messages.message_search_scopes`), then has the index follow at once,
+so that what the caller wrote a moment ago is found. It runs in a reader's thread, one at a time, and is given up after
+a while: a search does not keep others from reading. Before the answer, each channel in it is asked for once more: what
+was taken from the caller meanwhile is not shown.
 """
 
 from __future__ import annotations
@@ -17,26 +20,102 @@ import structlog
 import trio
 
 from chat.auth.principal import Principal
+from chat.bus.bus import Event
 from chat.domain.core import Core
-from chat.domain.messages.message_parts import Viewer, viewer_of
-from chat.domain.messages.message_reading import StoredMessages, with_context
-from chat.domain.messages.message_search_index import MessageSearchIndex
-from chat.domain.messages.message_search_scopes import MessageSearchScopes, Whereabouts
+from chat.domain.messages.message_reading import StoredMessages, Viewer, viewer_of, with_context
+from chat.domain.messages.message_search_scopes import Whereabouts, search_scope
 from chat.domain.standing.access import ChannelAccess
-from chat.errors import ApiError, InvalidFormBody
+from chat.errors import ApiError, InvalidFormBody, StorageUnavailable
+from chat.registries.events import EventName
 from chat.snowflake import MAXIMUM
-from chat.store.messages import message_search, messages
-from chat.store.messages.message_search import FINDS_MAXIMUM, Criteria, Scope
+from chat.store.messages import message_search, message_search_entries, messages
+from chat.store.messages.message_search import FINDS_MAXIMUM, Criteria, QueryTooSlow, Scope, given_up_after
 from chat.store.messages.message_search_entries import pending_among
-from chat.store.messages.search_deadlines import QueryTooSlow, given_up_after
 
 log: Final = structlog.get_logger("chat.search")
+
+BEHIND_SECONDS: Final = 1.0
+"""How far the index may be behind."""
+
+SLICE_MESSAGES: Final = 200
+"""Messages of one transaction: some milliseconds, for which others wait to write."""
+
+PENDING_MAXIMUM: Final = 2_000
+"""So many are seen to at once for a search; with more, the index is not ready."""
+
+LOOK_SECONDS: Final = 600.0
+"""How often it looks by itself, for changes without an event."""
 
 SEARCH_SECONDS: Final = 2.0
 """How long the queries of one search may take."""
 
 WAITING_MAXIMUM: Final = 32
 """Searches that wait for others; further ones are sent away."""
+
+CHANGES: Final = frozenset(
+    {
+        EventName.MESSAGE_CREATE,
+        EventName.MESSAGE_UPDATE,
+        EventName.MESSAGE_DELETE,
+        EventName.MESSAGE_DELETE_BULK,
+        EventName.CHANNEL_PINS_UPDATE,
+    }
+)
+
+
+class MessageSearchIndex:
+    """The index as something that follows. Hears the bus; without `enabled` it stays as it is."""
+
+    def __init__(self, core: Core, *, enabled: bool) -> None:
+        self._core = core
+        self._changed = trio.Event()
+        self._turn = trio.Lock()
+        self.enabled: Final = enabled
+        if enabled:
+            core.bus.subscribe_events(CHANGES, self._message_changed)
+
+    def _message_changed(self, event: Event) -> None:
+        """Note that messages changed; `run` does the rest."""
+        self._changed.set()
+
+    async def is_ready(self) -> bool:
+        """Bring the index up to date; False, and nothing done, when there is too much to do for that."""
+        pending = await self._core.database.read(
+            lambda connection: message_search_entries.pending(connection, PENDING_MAXIMUM + 1)
+        )
+        if pending > PENDING_MAXIMUM:
+            self._changed.set()
+            return False
+        # What comes meanwhile is newer than the search; so this ends, however much is written.
+        async with self._turn:
+            while pending > 0:
+                pending -= SLICE_MESSAGES
+                if await self._follow() < SLICE_MESSAGES:
+                    break
+        return True
+
+    async def run(self) -> None:
+        """Follow until cancelled."""
+        if not self.enabled:
+            return
+        while True:
+            self._changed = trio.Event()
+            try:
+                while await self._follow() == SLICE_MESSAGES:
+                    await trio.lowlevel.checkpoint()
+            except (StorageUnavailable, sqlite3.Error):
+                log.warning("the index of messages waits for the store")
+            with trio.move_on_after(LOOK_SECONDS):
+                await self._changed.wait()
+                await trio.sleep(BEHIND_SECONDS)
+
+    async def _follow(self) -> int:
+        # Looks first, because a write costs a commit even where it changes nothing.
+        if not await self._core.database.read(lambda connection: message_search_entries.pending(connection, 1)):
+            return 0
+        return await self._core.database.write(
+            lambda connection: message_search_entries.bring_up_to_date(connection, SLICE_MESSAGES)
+        )
 
 
 @attrs.frozen(kw_only=True)
@@ -64,17 +143,13 @@ class _Found:
     """Where the next page begins; None behind the last one."""
 
 
+@attrs.define(kw_only=True, eq=False)
 class MessageSearches:
-    """The operation that searches messages. Without `enabled` there is no index to search."""
+    """The operation that searches messages, if the index is enabled."""
 
-    def __init__(
-        self, core: Core, scopes: MessageSearchScopes, index: MessageSearchIndex, *, seconds: float = SEARCH_SECONDS
-    ) -> None:
-        self._core = core
-        self._scopes = scopes
-        self._index = index
-        self._seconds = seconds
-        self._turn = trio.CapacityLimiter(1)
+    _core: Core
+    _index: MessageSearchIndex
+    _turn: trio.CapacityLimiter = attrs.field(factory=lambda: trio.CapacityLimiter(1), init=False)
 
     async def search(self, principal: Principal, search: Search) -> dict[str, Any] | None:
         """One page of the messages that the caller may read and that are as asked for; None while the index is not
@@ -83,14 +158,14 @@ class MessageSearches:
         `total` is exact up to FINDS_MAXIMUM, beyond which nothing is counted nor paged (a cursor goes on).
 
         :raises ApiError: FEATURE_TEMPORARILY_DISABLED where the instance has no search; SERVICE_UNAVAILABLE for a
-            search that takes too long, and when too many are waiting; as `MessageSearchScopes.of`.
-        :raises InvalidFormBody: as `MessageSearchScopes.of`; INVALID_FORMAT at `cursor`.
+            search that takes too long, and when too many are waiting; as `search_scope`.
+        :raises InvalidFormBody: as `search_scope`; INVALID_FORMAT at `cursor`.
         """
         if not self._index.enabled:
             raise ApiError("FEATURE_TEMPORARILY_DISABLED")
         if search.by_relevance and search.after is not None and search.after > FINDS_MAXIMUM:
             raise InvalidFormBody.at("cursor", "INVALID_FORMAT")
-        scope = await self._scopes.of(principal, search.whereabouts)
+        scope = await search_scope(self._core, principal, search.whereabouts)
         if not await self._index.is_ready():
             return None
         found = await self._find(search, scope, viewer_of(principal))
@@ -120,11 +195,9 @@ class MessageSearches:
             raise ApiError("SERVICE_UNAVAILABLE", headers={"Retry-After": "1"})
         async with self._turn:
             try:
-                return await self._core.database.read(
-                    lambda connection: _query(connection, search, scope, viewer, self._seconds)
-                )
+                return await self._core.database.read(lambda connection: _query(connection, search, scope, viewer))
             except QueryTooSlow:
-                log.info("a search was given up", seconds=self._seconds)
+                log.info("a search was given up", seconds=SEARCH_SECONDS)
                 message = "The search takes too long; ask for less, or for fewer places."
                 raise ApiError("SERVICE_UNAVAILABLE", message, headers={"Retry-After": "1"}) from None
 
@@ -138,9 +211,9 @@ class MessageSearches:
         return None if floor is None else (access, floor)
 
 
-def _query(connection: sqlite3.Connection, search: Search, scope: Scope, viewer: Viewer, seconds: float) -> _Found:
+def _query(connection: sqlite3.Connection, search: Search, scope: Scope, viewer: Viewer) -> _Found:
     """Runs in a reader's thread."""
-    with given_up_after(connection, seconds):
+    with given_up_after(connection, SEARCH_SECONDS):
         found = message_search.matching(
             connection, scope, search.criteria, ascending=search.ascending and not search.by_relevance
         )

@@ -16,10 +16,10 @@ import attrs
 from chat.api.answers import Answer
 from chat.api.fields import Items, Length, Range, Refusal, Schema, Snowflake, Timestamp
 from chat.api.operation import Bucket, Policy, Request, Routes
-from chat.api.schemas.messages.search import INDEXING, SEARCH_RESULTS
+from chat.api.schemas.messages.messages import INDEXING, SEARCH_RESULTS
 from chat.domain.messages.assemble import MessagesArea
+from chat.domain.messages.message_search import Search
 from chat.domain.messages.message_search_scopes import SearchScope, Whereabouts
-from chat.domain.messages.message_searches import Search
 from chat.errors import InvalidFormBody
 from chat.snowflake import MAXIMUM, snowflake_at
 from chat.store.messages.message_search import Criteria
