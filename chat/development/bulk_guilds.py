@@ -14,7 +14,7 @@ from chat.development.parts import Development
 from chat.development.seeded_world import DEVELOPMENT_WORKER
 from chat.domain.guilds.guild_plan import EVERYONE_NAME
 from chat.errors import ApiError
-from chat.protocol.sharding import Shard
+from chat.protocol.commands import Shard
 from chat.registries.channel_types import ChannelType
 from chat.registries.guild_features import NEW_GUILD_FEATURES
 from chat.registries.join_sources import JoinSource

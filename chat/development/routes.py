@@ -24,7 +24,7 @@ from chat.development.sessions import session_object
 from chat.domain.signing_in.mail_sink import MailSink
 from chat.domain.standing.relationships import RelationshipType
 from chat.errors import ApiError, InvalidFormBody
-from chat.protocol.sharding import Shard, parse_shard
+from chat.protocol.commands import Shard, parse_shard
 from chat.store.accounts import accounts
 
 routes = Routes(same_origin=True)

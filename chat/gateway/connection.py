@@ -19,18 +19,18 @@ from chat.gateway.admission import Admission, NodeState
 from chat.gateway.commands.budgets import RollingWindow
 from chat.gateway.commands.handler import CommandHandler
 from chat.gateway.fanout import Fanout
+from chat.gateway.frame_reader import Message
 from chat.gateway.outbox import Outbox, OutboxSum
 from chat.gateway.session import GatewaySession, ReplayQueue
 from chat.gateway.session_table import SessionTable
 from chat.gateway.starts import ResumeFailure, SessionStarts, StartFailure
-from chat.gateway.websocket import Closed, Message, WebSocket
+from chat.gateway.websocket import Closed, WebSocket
 from chat.port.transport import Transport
 from chat.protocol import effects, inputs, payload
-from chat.protocol.commands import Identify, Resume, SessionCommand
+from chat.protocol.commands import ConnectionQuery, Identify, Resume, SessionCommand
 from chat.protocol.frames import text_frame
 from chat.protocol.machine import Machine
 from chat.protocol.payload import EventRun, OutgoingEvent, Payload
-from chat.protocol.query import ConnectionQuery
 from chat.protocol.zstd_stream import Decompressor, zstd_available
 from chat.registries import close_codes
 from chat.registries.close_codes import Close

@@ -72,6 +72,7 @@ class Delivery:
         return self.thread_event is None and self.ignoring_session is None
 
 
+@attrs.define(eq=False, weakref_slot=False)
 class Expectation:
     """How many events, at most `maximum`, are worth waiting for before a costly delivery.
 
@@ -80,13 +81,12 @@ class Expectation:
     together, and now and then one more is tried, ever more rarely while that fails.
     """
 
-    def __init__(self, maximum: int) -> None:
-        self._maximum = maximum
-        self._together = 1
-        self._probe_interval = 1
-        self._batches_to_probe = 0
-        self.events = 0
-        """How many are expected to be there soon."""
+    _maximum: int
+    _together: int = attrs.field(default=1, init=False)
+    _probe_interval: int = attrs.field(default=1, init=False)
+    _batches_to_probe: int = attrs.field(default=0, init=False)
+    events: int = attrs.field(default=0, init=False)
+    """How many are expected to be there soon."""
 
     def delivered(self, count: int, queued: int) -> None:
         """A batch of `count` is delivered, and meanwhile `queued` events arrived: expect the next."""
@@ -110,19 +110,17 @@ class Expectation:
             self._together -= (self._together - count + 1) // 2
 
 
+@attrs.define(eq=False, weakref_slot=False)
 class Fanout:
-    """Carries events to sessions, in the order in which they were queued.
+    """Carries events to sessions, in the order in which they were queued."""
 
-    `causes` tells how many requests are under way that will queue more.
-    """
-
-    def __init__(self, causes: Callable[[], int] = lambda: 0) -> None:
-        self._causes = causes
-        self._queue: collections.deque[Delivery] = collections.deque()
-        self._unflushed: list[Flushable] = []
-        self._wake = trio.Event()
-        self._expectation = Expectation(EVENTS_PER_BATCH)
-        self._session_seconds = SESSION_SECONDS
+    _causes: Callable[[], int] = lambda: 0
+    """How many requests are under way that will queue more."""
+    _queue: collections.deque[Delivery] = attrs.field(factory=collections.deque, init=False)
+    _unflushed: list[Flushable] = attrs.field(factory=list, init=False)
+    _wake: trio.Event = attrs.field(factory=trio.Event, init=False)
+    _expectation: Expectation = attrs.field(factory=lambda: Expectation(EVENTS_PER_BATCH), init=False)
+    _session_seconds: float = attrs.field(default=SESSION_SECONDS, init=False)
 
     def queue(self, delivery: Delivery) -> None:
         """Deliver soon; never waits."""

@@ -41,7 +41,7 @@ class Ping:
 
 @attrs.frozen
 class Pong:
-    """A pong; nobody asked for it, and it says nothing."""
+    """A pong: unasked, it says nothing."""
 
 
 @attrs.frozen
@@ -62,6 +62,7 @@ class Breach:
 Incoming = Message | MessageTooLarge | Ping | Pong | PeerClose | Breach
 
 
+@attrs.define(eq=False, weakref_slot=False)
 class FrameReader:
     """Bytes in, events out. After MessageTooLarge data is skipped; after PeerClose or Breach nothing more comes.
 
@@ -69,17 +70,16 @@ class FrameReader:
     (1007).
     """
 
-    __slots__ = ("_decoder", "_ended", "_fragments", "_limits", "_message", "_skipping", "_text", "_utf8")
-
-    def __init__(self, maximum_bytes: int, maximum_fragments: int, *, validate_text: bool) -> None:
-        self._limits = (maximum_bytes, maximum_fragments, validate_text)
-        self._decoder = FrameDecoder(client=False)
-        self._message: bytearray | None = None
-        self._text = False
-        self._utf8: codecs.IncrementalDecoder | None = None
-        self._fragments = 0
-        self._skipping = False
-        self._ended = False
+    _maximum_bytes: int
+    _maximum_fragments: int
+    _validate_text: bool = attrs.field(kw_only=True)
+    _decoder: FrameDecoder = attrs.field(factory=lambda: FrameDecoder(client=False), init=False)
+    _message: bytearray | None = attrs.field(default=None, init=False)
+    _text: bool = attrs.field(default=False, init=False)
+    _utf8: codecs.IncrementalDecoder | None = attrs.field(default=None, init=False)
+    _fragments: int = attrs.field(default=0, init=False)
+    _skipping: bool = attrs.field(default=False, init=False)
+    _ended: bool = attrs.field(default=False, init=False)
 
     def feed(self, data: bytes) -> None:
         """Take bytes that the peer sent."""
@@ -124,14 +124,13 @@ class FrameReader:
         self._message = bytearray()
         self._text = text
         self._fragments = 0
-        self._utf8 = codecs.getincrementaldecoder("utf-8")() if text and self._limits[2] else None
+        self._utf8 = codecs.getincrementaldecoder("utf-8")() if text and self._validate_text else None
 
     def _grow(self, payload: bytes, frame_finished: bool, message_finished: bool) -> Incoming | None:
         message = self._message
         assert message is not None  # noqa: S101 -- _begin made it
-        maximum_bytes, maximum_fragments, _ = self._limits
         self._fragments += frame_finished
-        if len(message) + len(payload) > maximum_bytes or self._fragments > maximum_fragments:
+        if len(message) + len(payload) > self._maximum_bytes or self._fragments > self._maximum_fragments:
             self.skip_data()
             return MessageTooLarge()
         if self._utf8 is not None:
@@ -155,7 +154,7 @@ class FrameReader:
         try:
             return PeerClose(code, payload[2:].decode())
         except UnicodeDecodeError:
-            return self._breach(INVALID_DATA if self._limits[2] else PROTOCOL_ERROR)
+            return self._breach(INVALID_DATA if self._validate_text else PROTOCOL_ERROR)
 
     def _breach(self, code: int) -> Breach:
         self._ended = True

@@ -29,9 +29,9 @@ from chat.gateway.starts import SessionStarts
 from chat.gateway.subscriptions import Subscriptions
 from chat.port.transport import Transport
 from chat.port.upgrade import UpgradeRequest
-from chat.protocol.query import parse_connection_query
+from chat.protocol.commands import parse_connection_query
 from chat.registries.close_codes import Close
-from chat.registries.limits import OUTBOXES_BYTES
+from chat.registries.limits import OUTBOXES_BYTES, SHUTDOWN_RESUME_MS
 from chat.store import retained_sessions
 from chat.supervision import guarded, lasting
 
@@ -204,7 +204,7 @@ class Gateway:
         background = self._running_parts().background
         for session in revived(sessions, events):
             self.table.add(session)
-            self.table.detach(session)
+            self.table.detach(session, SHUTDOWN_RESUME_MS / 1000)
             try:
                 self.hub.take_up(session, self._accounts.guild_ids(session.user_id))
             except Exception:  # a session that cannot be taken up is no reason not to start

@@ -13,6 +13,7 @@ import operator
 from collections.abc import Callable
 from typing import Final
 
+import attrs
 import structlog
 import trio
 
@@ -30,16 +31,16 @@ logger = structlog.get_logger(__name__)
 _waiting_bytes = operator.attrgetter("pending_bytes")
 
 
+@attrs.define(eq=False, weakref_slot=False)
 class OutboxSum:
     """What waits in all outboxes together. Beyond `limit` bytes the largest outbox counts as full.
 
     Only what the system did not take at once is counted, so an outbox whose peer reads costs nothing here.
     """
 
-    def __init__(self, limit: int) -> None:
-        self.limit = limit
-        self.bytes = 0
-        self._waiting: set[Outbox] = set()
+    limit: int
+    bytes: int = attrs.field(default=0, init=False)
+    _waiting: set[Outbox] = attrs.field(factory=set, init=False)
 
     def change(self, outbox: Outbox, before: int, now: int) -> None:
         """Count what waits in an outbox now, in place of what waited before."""
@@ -56,6 +57,7 @@ class OutboxSum:
             largest.overflow()
 
 
+@attrs.define(eq=False, weakref_slot=False)
 class Outbox:
     """Frames on their way to the peer. Any task may push and flush; one runs `run_writer`.
 
@@ -64,50 +66,23 @@ class Outbox:
     the socket; without it the transport is closed at once. `together` counts what waits here beside the others.
     """
 
-    __slots__ = (
-        "_blocked",
-        "_counted",
-        "_frames",
-        "_held",
-        "_latest",
-        "_limit",
-        "_offset",
-        "_on_full",
-        "_progress",
-        "_sealed",
-        "_together",
-        "_transport",
-        "_writer",
-        "_writing",
-        "full",
-        "gone",
-        "pending_bytes",
-    )
-
-    def __init__(
-        self,
-        transport: Transport,
-        limit: int,
-        on_full: Callable[[], None] | None = None,
-        together: OutboxSum | None = None,
-    ) -> None:
-        self._transport = transport
-        self._together = together
-        self._counted = 0
-        self._limit = limit
-        self._on_full = on_full
-        self._frames: list[bytes] = []
-        self._latest: bytes | None = None
-        self._offset = 0
-        self._blocked = False
-        self._held = False
-        self._sealed = False
-        self._writing = False
-        self._writer: trio.lowlevel.Task | None = None
-        self._progress: trio.Event | None = None
-        self.pending_bytes = 0
-        self.full = False
-        self.gone = False
+    _transport: Transport
+    _limit: int
+    _on_full: Callable[[], None] | None = None
+    _together: OutboxSum | None = None
+    _counted: int = attrs.field(default=0, init=False)
+    _frames: list[bytes] = attrs.field(factory=list, init=False)
+    _latest: bytes | None = attrs.field(default=None, init=False)
+    _offset: int = attrs.field(default=0, init=False)
+    _blocked: bool = attrs.field(default=False, init=False)
+    _held: bool = attrs.field(default=False, init=False)
+    _sealed: bool = attrs.field(default=False, init=False)
+    _writing: bool = attrs.field(default=False, init=False)
+    _writer: trio.lowlevel.Task | None = attrs.field(default=None, init=False)
+    _progress: trio.Event | None = attrs.field(default=None, init=False)
+    pending_bytes: int = attrs.field(default=0, init=False)
+    full: bool = attrs.field(default=False, init=False)
+    gone: bool = attrs.field(default=False, init=False)
 
     @property
     def is_open(self) -> bool:
@@ -162,7 +137,7 @@ class Outbox:
         """Close the transport at once; what is pending is lost."""
         self.gone = self._sealed = True
         self._blocked = False
-        self._on_full = None  # it refers back to whoever holds this: without it nothing waits for the cycle collector
+        self._on_full = None  # it refers back to the owner: without it nothing waits for the cycle collector
         self._frames.clear()
         self._latest = None
         self._offset = self.pending_bytes = 0
@@ -221,7 +196,7 @@ class Outbox:
             self.abort()
         finally:
             self._writing = False
-            self._note_progress()  # so that whoever relied on this task looks again
+            self._note_progress()  # so that tasks that relied on this one look again
 
     async def _progressed(self) -> None:
         if self._progress is None:

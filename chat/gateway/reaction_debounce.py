@@ -54,13 +54,14 @@ class _Window:
     additions: list[_Addition] = attrs.field(factory=list)
 
 
+@attrs.define(eq=False, weakref_slot=False)
 class ReactionDebounce:
     """Holds additions back. `send` dispatches to sessions."""
 
-    def __init__(self, send: Send) -> None:
-        self._send = send
-        self._windows: dict[str, _Window] = {}  # in the order in which they close
-        self._opened = trio.Event()
+    _send: Send
+    _windows: dict[str, _Window] = attrs.field(factory=dict, init=False)
+    """By message, in the order in which they close."""
+    _opened: trio.Event = attrs.field(factory=trio.Event, init=False)
 
     @property
     def is_waiting(self) -> bool:
@@ -93,7 +94,7 @@ class ReactionDebounce:
                 self._close(window)
 
     def close_all(self) -> None:
-        """Send everything that is held back: nobody will be there to do it later."""
+        """Send everything that is held back: the server ends."""
         for window in list(self._windows.values()):
             self._close(window)
 

@@ -13,11 +13,10 @@ import attrs
 
 from chat.auth.principal import Principal
 from chat.bus.audience import Mentions
-from chat.domain.presence.presences import SessionPresence
-from chat.protocol.commands import Identify
+from chat.domain.presence.account_presence import SessionPresence
+from chat.protocol.commands import Identify, Shard, shard_of
 from chat.protocol.numbering import Numbering
 from chat.protocol.payload import EventRun, OutgoingEvent
-from chat.protocol.sharding import Shard, shard_of
 from chat.registries import close_codes
 from chat.registries.close_codes import Close
 from chat.registries.events import EventName
@@ -85,6 +84,8 @@ class GatewaySession:
     """Trio time at which the socket went; None while one is attached."""
     offline_at: float | None = attrs.field(default=None, init=False)
     """Trio time from which the session counts as offline; None while it counts with its selected status."""
+    ends_at: float | None = attrs.field(default=None, init=False)
+    """Trio time until which the session is retained; None while a socket is attached."""
     guild_ids: set[int] = attrs.field(factory=set, init=False)
     """Guilds the session is connected to."""
     joining_guild_ids: set[int] = attrs.field(factory=set, init=False)

@@ -17,12 +17,12 @@ import orjson
 import structlog
 import trio
 
-from chat.domain.presence.presences import SessionPresence
+from chat.domain.presence.account_presence import SessionPresence
 from chat.gateway.session import GatewaySession
-from chat.protocol.custom_status import CustomStatus
+from chat.protocol.commands import Shard
 from chat.protocol.numbering import Numbering
 from chat.protocol.payload import OutgoingEvent
-from chat.protocol.sharding import Shard
+from chat.protocol.presence import CustomStatus
 from chat.registries.limits import OFFLINE_PUBLICATION_MS, SESSION_RETENTION_MS
 from chat.store.retained_sessions import RetainedEvent, RetainedSession
 
@@ -34,21 +34,19 @@ logger = structlog.get_logger(__name__)
 SessionCallback = Callable[[GatewaySession], None]
 
 
+@attrs.define(eq=False, weakref_slot=False)
 class SessionTable:
-    """Finds sessions by id and by account, and ends them.
+    """Finds sessions by id and by account, and ends them."""
 
-    `on_offline` is told of a session that has been without a socket for 5,000 ms, `on_end` of one that is over; it runs
-    once for each session, before it leaves the table, which it does whatever those who are told make of it.
-    """
-
-    def __init__(self) -> None:
-        self._sessions: dict[str, GatewaySession] = {}
-        self._by_user: dict[int, dict[GatewaySession, None]] = {}
-        self._deadlines: list[tuple[float, int, GatewaySession]] = []
-        self._order = itertools.count()
-        self._wake = trio.Event()
-        self.on_offline: list[SessionCallback] = []
-        self.on_end: list[SessionCallback] = []
+    _sessions: dict[str, GatewaySession] = attrs.field(factory=dict, init=False)
+    _by_user: dict[int, dict[GatewaySession, None]] = attrs.field(factory=dict, init=False)
+    _deadlines: list[tuple[float, int, GatewaySession]] = attrs.field(factory=list, init=False)
+    _order: itertools.count[int] = attrs.field(factory=itertools.count, init=False)
+    _wake: trio.Event = attrs.field(factory=trio.Event, init=False)
+    on_offline: list[SessionCallback] = attrs.field(factory=list, init=False)
+    """Told of a session that has been without a socket for 5,000 ms."""
+    on_end: list[SessionCallback] = attrs.field(factory=list, init=False)
+    """Told once of each session that is over, before it leaves the table, which it does even if one of these fails."""
 
     def __len__(self) -> int:
         return len(self._sessions)
@@ -82,18 +80,19 @@ class SessionTable:
         if not of_user:
             del self._by_user[session.user_id]
 
-    def detach(self, session: GatewaySession) -> None:
-        """The session's socket is gone; retain it for SESSION_RETENTION_MS."""
+    def detach(self, session: GatewaySession, retention_seconds: float = RETENTION_SECONDS) -> None:
+        """The session's socket is gone; retain the session for so long."""
         now = trio.current_time()
         session.receiver = None
         session.detached_at = now
         session.offline_at = now + OFFLINE_SECONDS
+        session.ends_at = now + retention_seconds
         self._remind(session.offline_at, session)
-        self._remind(now + RETENTION_SECONDS, session)
+        self._remind(session.ends_at, session)
 
     def attach(self, session: GatewaySession) -> None:
         """A socket took the session over."""
-        session.detached_at = session.offline_at = None
+        session.detached_at = session.offline_at = session.ends_at = None
 
     async def keep_deadlines(self) -> None:
         """Publish offline and end retained sessions when their time comes; runs until cancelled."""
@@ -117,7 +116,7 @@ class SessionTable:
             return
         if deadline == session.offline_at:
             _tell(self.on_offline, session)
-        elif deadline == session.detached_at + RETENTION_SECONDS:
+        elif deadline == session.ends_at:
             self.end(session)
 
 

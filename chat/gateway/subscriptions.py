@@ -30,21 +30,21 @@ class Interest:
     thread_member_lists: tuple[int, ...] = ()
 
 
+@attrs.define(eq=False, weakref_slot=False)
 class Subscriptions:
     """The interests of all sessions."""
 
-    def __init__(self) -> None:
-        self._interests: dict[int, dict[GatewaySession, Interest]] = {}
-        self._presence: dict[int, dict[GatewaySession, int]] = {}
-        """For each account the sessions that watch it, with the number of guilds in which they do."""
-        self._lists: dict[int, dict[int, dict[GatewaySession, tuple[MemberRange, ...]]]] = {}
-        """The watched lists by guild and channel."""
-        self._lists_of: dict[GatewaySession, dict[ListKey, None]] = {}
-        self._typing_declined: dict[int, set[GatewaySession]] = {}
-        self.on_guild_changed: list[Callable[[int], None]] = []
-        """Told of each guild in which it was settled anew who may see what."""
-        self.on_list_left: list[Callable[[ListKey], None]] = []
-        """Told of each member list that a session no longer watches."""
+    _interests: dict[int, dict[GatewaySession, Interest]] = attrs.field(factory=dict, init=False)
+    _presence: dict[int, dict[GatewaySession, int]] = attrs.field(factory=dict, init=False)
+    """For each account the sessions that watch it, with the number of guilds in which they do."""
+    _lists: dict[int, dict[int, dict[GatewaySession, tuple[MemberRange, ...]]]] = attrs.field(factory=dict, init=False)
+    """The watched lists by guild and channel."""
+    _lists_of: dict[GatewaySession, dict[ListKey, None]] = attrs.field(factory=dict, init=False)
+    _typing_declined: dict[int, set[GatewaySession]] = attrs.field(factory=dict, init=False)
+    on_guild_changed: list[Callable[[int], None]] = attrs.field(factory=list, init=False)
+    """Told of each guild in which it was settled anew who may see what."""
+    on_list_left: list[Callable[[ListKey], None]] = attrs.field(factory=list, init=False)
+    """Told of each member list that a session no longer watches."""
 
     # Presences
 
@@ -64,7 +64,7 @@ class Subscriptions:
         return interest.members - before
 
     def member_left(self, guild_id: int, user_id: int) -> None:
-        """An account left the guild: nobody there watches it any longer."""
+        """An account left the guild: no session there watches it any longer."""
         watchers = tuple(self._presence.get(user_id, ()))
         for session in watchers:
             interest = self._interests.get(guild_id, {}).get(session)
@@ -117,7 +117,7 @@ class Subscriptions:
         return self._lists.get(key[0], {}).get(key[1], {})
 
     def lists_of_guild(self, guild_id: int) -> Collection[ListKey]:
-        """The guild's lists that anybody watches."""
+        """The guild's lists that are watched."""
         return [(guild_id, channel_id) for channel_id in self._lists.get(guild_id, ())]
 
     def lists_of(self, session: GatewaySession) -> Collection[ListKey]:
@@ -125,7 +125,7 @@ class Subscriptions:
         return tuple(self._lists_of.get(session, ()))
 
     def guilds_with_lists(self) -> Collection[int]:
-        """Guilds of which anybody watches a member list."""
+        """Guilds of which a member list is watched."""
         return self._lists.keys()
 
     # Other interests

@@ -38,8 +38,6 @@ OUTBOX_BYTES: Final = 4 * 1_048_576
 CLOSE_SECONDS: Final = 2.0
 """How long a closing handshake may take."""
 
-__all__ = ["Closed", "Message", "MessageTooLarge", "WebSocket"]
-
 
 @attrs.frozen
 class Closed:

@@ -1,6 +1,5 @@
-"""Client commands: Heartbeat, Identify, Resume, and what a session may be asked.
-
-See gateway.md, Identify, and gateway.md, Resume.
+"""What a client says before it has a session: the query of its connection, Heartbeat, Identify with its shard, Resume;
+and what a session may be asked (gateway.md, Connecting; gateway.md, Identify; gateway.md, Resume).
 
 A command that exists is valid. The members of the commands that only a session understands are read by `presence`,
 `voice` and `requests`.
@@ -9,26 +8,64 @@ A command that exists is valid. The members of the commands that only a session 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
+from urllib.parse import parse_qsl
 
 import attrs
 
 from chat.protocol.presence import InitialPresence, parse_initial_presence
-from chat.protocol.sharding import Shard, parse_shard
-from chat.protocol.snowflake_text import parse_snowflake
+from chat.protocol.values import parse_snowflake
 from chat.registries.close_codes import (
     FAILED_TO_START_SESSION,
     INVALID_IDENTIFY_PAYLOAD,
     INVALID_RESUME_PAYLOAD,
+    INVALID_SHARD,
     Close,
 )
-from chat.registries.limits import COORDINATE_CHARACTERS, IGNORED_EVENTS_MAXIMUM
+from chat.registries.limits import (
+    COORDINATE_CHARACTERS,
+    IGNORED_EVENTS_MAXIMUM,
+    SHARD_COUNT_MAXIMUM,
+    SHARD_COUNT_MINIMUM,
+)
 from chat.registries.opcodes import Opcode
+
+API_VERSION: Final = "1"
+"""The exact text of `v`: neither `01` nor `1.0` is a version (gateway.md, Connecting)."""
+
+ZSTD_STREAM: Final = "zstd-stream"
+"""The one value of `compress` that compresses."""
+
+STREAM_VALUES: Final = frozenset({"1", "true"})
+"""The values of `stream` that let `compress` take effect."""
+
+
+@attrs.frozen
+class ConnectionQuery:
+    """Whether the version is ours, and whether both directions are one zstd stream each."""
+
+    version_accepted: bool
+    compressed: bool
+
+
+def parse_connection_query(query_string: str) -> ConnectionQuery:
+    """Read the text after the question mark, percent-encoded as it stood in the request line; never raises.
+
+    A repeated parameter counts by its first value, an unknown one counts for nothing, and `encoding` is not even read:
+    every value of it selects JSON (gateway.md, Connecting).
+    """
+    first: dict[str, str] = {}
+    for name, value in parse_qsl(query_string, keep_blank_values=True):
+        first.setdefault(name, value)
+    return ConnectionQuery(
+        version_accepted=first.get("v") == API_VERSION,
+        compressed=first.get("compress") == ZSTD_STREAM and first.get("stream") in STREAM_VALUES,
+    )
 
 
 @attrs.frozen
 class Heartbeat:
-    """Opcode 1; `sequence` is whatever stood in `d`, for without a session it is not looked at."""
+    """Opcode 1; `sequence` is what stood in `d`, of any type: without a session it is not looked at."""
 
     sequence: Any
 
@@ -173,3 +210,38 @@ def _flags(d: Mapping[str, Any]) -> int:
     if type(value) is not int or value < 0:
         raise _Refused(INVALID_IDENTIFY_PAYLOAD)
     return value
+
+
+@attrs.frozen
+class Shard:
+    """One of `count` parts of an account's guilds; `id` counts from zero."""
+
+    id: int
+    count: int
+
+    def owns(self, guild_id: int) -> bool:
+        """Whether the guild falls to this shard."""
+        return shard_of(guild_id, self.count) == self.id
+
+    def as_pair(self) -> list[int]:
+        """The pair as it stands in Identify and in Ready."""
+        return [self.id, self.count]
+
+
+def shard_of(guild_id: int, count: int) -> int:
+    """The id of the shard that owns a guild, of `count` shards (gateway.md, Shards)."""
+    return (guild_id >> 22) % count
+
+
+def parse_shard(value: Any) -> Shard | Close | None:
+    """Read Identify's `shard`: null means no sharding; anything but a pair in bounds closes 4010 `Invalid shard`."""
+    if value is None:
+        return None
+    if type(value) is not list or len(value) != 2:
+        return INVALID_SHARD
+    shard_id, count = value
+    if type(shard_id) is not int or type(count) is not int:
+        return INVALID_SHARD
+    if not SHARD_COUNT_MINIMUM <= count <= SHARD_COUNT_MAXIMUM or not 0 <= shard_id < count:
+        return INVALID_SHARD
+    return Shard(shard_id, count)

@@ -1,4 +1,5 @@
-"""The WebSocket frames that carry a server's payloads: unmasked, whole, no extensions (RFC 6455, section 5.2)."""
+"""The WebSocket frames that a server sends: unmasked, whole, no extensions (RFC 6455, section 5.2). Text and binary
+frames carry payloads; close and pong frames come with the close codes of the standard."""
 
 from __future__ import annotations
 

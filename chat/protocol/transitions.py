@@ -1,6 +1,6 @@
 """The state table of a gateway connection (gateway.md, States).
 
-What happens is first given a kind: `chat.protocol.settlement` looks into the input, the machine at its deadlines and at
+What happens is first given a kind: `chat.protocol.inputs` looks into the input, the machine at its deadlines and at
 what is pending. What remains is flat: a state and a kind lead by a few steps to the next state. A step is an effect as
 it stands, or a `Step` that the machine completes with what it holds.
 

@@ -7,8 +7,7 @@ from typing import Any, Final
 
 import attrs
 
-from chat.protocol.absent import ABSENT, Absent
-from chat.protocol.snowflake_text import parse_snowflake
+from chat.protocol.values import ABSENT, Absent, parse_snowflake
 from chat.protocol.visible_text import without_nul
 
 STREAM_KEYS: Final = 64

@@ -31,13 +31,18 @@ from chat.media.outside_pages import OutsidePage
 from chat.media.page_embed import TITLE_CHARACTERS, embed_of_page
 from chat.media.page_head import page_head
 from chat.media.vector_image import SVG
-from chat.protocol.commands import Identify, Resume, parse_identify, parse_resume
-from chat.protocol.custom_status import parse_custom_status
+from chat.protocol.commands import (
+    ConnectionQuery,
+    Identify,
+    Resume,
+    parse_connection_query,
+    parse_identify,
+    parse_resume,
+)
 from chat.protocol.inputs import Opened, Received, SessionStarted
 from chat.protocol.machine import Machine
 from chat.protocol.payload import Payload, decode_payload
-from chat.protocol.presence import PresenceUpdate, parse_presence_update
-from chat.protocol.query import ConnectionQuery, parse_connection_query
+from chat.protocol.presence import PresenceUpdate, parse_custom_status, parse_presence_update
 from chat.protocol.requests import (
     parse_channel_member_counts,
     parse_forum_unreads,

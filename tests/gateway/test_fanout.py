@@ -6,7 +6,7 @@ import trio.testing
 from trio.testing import MockClock
 
 from chat.bus.audience import Mentions
-from chat.domain.presence.presences import SessionPresence
+from chat.domain.presence.account_presence import SessionPresence
 from chat.gateway.fanout import SESSIONS_PER_TURN, Delivery, Fanout
 from chat.gateway.session import GatewaySession
 from chat.protocol.payload import EventRun, OutgoingEvent

@@ -11,7 +11,7 @@ from trio.testing import MockClock
 
 from chat.bus.audience import ToAccounts
 from chat.bus.bus import Event
-from chat.domain.presence.presences import SessionPresence
+from chat.domain.presence.account_presence import SessionPresence
 from chat.gateway.reaction_debounce import ReactionDebounce
 from chat.gateway.session import GatewaySession
 from chat.registries.events import EventName

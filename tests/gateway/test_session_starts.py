@@ -6,7 +6,7 @@ import pytest
 import trio
 from trio.testing import MockClock
 
-from chat.domain.presence.presences import SessionPresence
+from chat.domain.presence.account_presence import SessionPresence
 from chat.gateway.session import GatewaySession
 from chat.gateway.starts import START_SECONDS
 from chat.protocol.payload import EventRun, OutgoingEvent

@@ -8,7 +8,7 @@ import trio
 import trio.testing
 from trio.testing import MockClock
 
-from chat.domain.presence.presences import SessionPresence
+from chat.domain.presence.account_presence import SessionPresence
 from chat.gateway.session import GatewaySession
 from chat.gateway.session_table import SessionTable
 from chat.registries.statuses import Status

@@ -17,10 +17,10 @@ from trio.testing import MockClock
 from chat.bus.audience import ToAccounts, ToPresenceSubscribers
 from chat.bus.bus import AccountDisconnected, Bus, Event, Signal
 from chat.clock import TrioClock
-from chat.domain.presence.presences import OFFLINE, AccountPresence, Presences, SessionPresence, initial_presence
-from chat.protocol.absent import ABSENT
-from chat.protocol.custom_status import CustomStatus
-from chat.protocol.presence import InitialPresence, parse_initial_presence
+from chat.domain.presence.account_presence import OFFLINE, AccountPresence, SessionPresence, initial_presence
+from chat.domain.presence.presences import Presences
+from chat.protocol.presence import CustomStatus, InitialPresence, parse_initial_presence
+from chat.protocol.values import ABSENT
 from chat.registries.events import EventName
 from chat.registries.statuses import Status
 

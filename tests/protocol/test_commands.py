@@ -10,9 +10,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chat.protocol.commands import Identify, IdentifyProperties, Resume, parse_identify, parse_resume
+from chat.protocol.commands import (
+    Identify,
+    IdentifyProperties,
+    Resume,
+    Shard,
+    parse_identify,
+    parse_resume,
+    parse_shard,
+    shard_of,
+)
 from chat.protocol.presence import InitialPresence
-from chat.protocol.sharding import Shard, parse_shard, shard_of
 from chat.registries.close_codes import (
     CLOSES,
     FAILED_TO_START_SESSION,

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from chat.protocol.inputs import Settled, settle_payload
 from chat.protocol.payload import (
     HEARTBEAT_ACK,
     HEARTBEAT_REQUEST,
@@ -20,7 +21,6 @@ from chat.protocol.payload import (
     decode_payload,
     hello,
 )
-from chat.protocol.settlement import Settled, settle_payload
 from chat.protocol.transitions import Kind
 from chat.registries.close_codes import DECODE_FAILED, INVALID_PAYLOAD, PAYLOAD_TOO_LARGE, Close
 from chat.registries.opcodes import Opcode

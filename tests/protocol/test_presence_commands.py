@@ -9,9 +9,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chat.protocol.absent import ABSENT
-from chat.protocol.custom_status import CustomStatus, choose_custom_status, parse_custom_status, parse_timestamp
-from chat.protocol.presence import PresenceUpdate, parse_presence_update
+from chat.protocol.presence import (
+    CustomStatus,
+    PresenceUpdate,
+    choose_custom_status,
+    parse_custom_status,
+    parse_presence_update,
+    parse_timestamp,
+)
+from chat.protocol.values import ABSENT
 from chat.registries.close_codes import INVALID_PRESENCE_PAYLOAD, Close
 from chat.registries.statuses import Status
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chat.protocol.query import ConnectionQuery, parse_connection_query
+from chat.protocol.commands import ConnectionQuery, parse_connection_query
 
 CASES: Final = json.loads(
     (Path(__file__).parents[2] / "spec_fixtures" / "gateway" / "query_cases.json").read_text(encoding="utf-8")

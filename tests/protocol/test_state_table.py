@@ -9,6 +9,7 @@ from typing import Any, Final
 
 import pytest
 
+from chat.protocol.commands import parse_connection_query
 from chat.protocol.effects import (
     BeginResume,
     BeginStart,
@@ -48,7 +49,6 @@ from chat.protocol.inputs import (
 )
 from chat.protocol.payload import decode_payload
 from chat.protocol.presence import parse_presence_update
-from chat.protocol.query import parse_connection_query
 from chat.protocol.transitions import TRANSITIONS, Kind, State
 from chat.registries import close_codes
 from chat.registries.close_codes import Close

@@ -8,7 +8,7 @@ from typing import Any
 
 from chat.domain.core import Core
 from chat.domain.messages.read_states import read_states_of
-from chat.domain.presence.voice_regions import region_objects
+from chat.domain.presence.voice_rules import region_objects
 from chat.domain.signing_in.passkeys import listed
 from chat.domain.standing.factors import holder_of_factors
 from chat.domain.standing.private_channels import PrivateChannels

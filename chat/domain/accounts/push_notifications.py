@@ -26,7 +26,7 @@ from chat.domain.accounts.push_rules import ALL_MESSAGES, HeardMessage, Listener
 from chat.domain.accounts.push_subscriptions import PushSubscriptions
 from chat.domain.accounts.user_guild_settings import OUTSIDE_GUILDS
 from chat.domain.core import Core
-from chat.domain.presence.call_rules import Ringing, ringing
+from chat.domain.presence.calls import Ringing, ringing
 from chat.domain.presence.presences import Presences
 from chat.domain.standing.guild_states import GuildState
 from chat.errors import StorageUnavailable

@@ -19,7 +19,7 @@ from chat.domain.core import Core
 from chat.domain.guilds.channel_fields import CONVERTIBLE_TYPES, stored_fields, voice_defaults
 from chat.domain.guilds.permission_overwrites import overwrites_of_body
 from chat.domain.guilds.vanity_urls import lead_elsewhere
-from chat.domain.presence.voice_regions import VoiceRegions
+from chat.domain.presence.voice_rules import VoiceRegions
 from chat.domain.standing.access import require_seen
 from chat.domain.standing.audit_log import Actor, changes_between
 from chat.domain.standing.channel_events import channel_updated

@@ -19,7 +19,8 @@ from chat.domain.core import Core
 from chat.domain.guilds.roles import Roles
 from chat.domain.messages.message_objects import author_object
 from chat.domain.policy.repeated_values import without_repeated
-from chat.domain.presence.voice_states import VoiceState, VoiceStates
+from chat.domain.presence.voice_connections import VoiceState
+from chat.domain.presence.voice_states import VoiceStates
 from chat.domain.standing.access import GuildAccess
 from chat.domain.standing.audit_log import Actor, changes_between
 from chat.domain.standing.guild_states import Member

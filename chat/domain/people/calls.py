@@ -26,14 +26,14 @@ from chat.domain.core import Core
 from chat.domain.messages.message_events import message_updated
 from chat.domain.messages.message_reading import StoredMessages, with_context
 from chat.domain.messages.system_messages import SystemMessages
-from chat.domain.presence.active_calls import ActiveCalls, Call
-from chat.domain.presence.call_rules import CALL_CHANNEL_TYPES, Ringing, ringing
-from chat.domain.presence.voice_regions import VoiceRegions
-from chat.domain.presence.voice_states import VoiceCaller, VoiceRefusal, VoiceStates
+from chat.domain.presence.calls import ActiveCalls, Call, Ringing, ringing
+from chat.domain.presence.voice_connections import VoiceCaller, VoiceRefusal
+from chat.domain.presence.voice_rules import CALL_CHANNEL_TYPES, VoiceRegions
+from chat.domain.presence.voice_states import VoiceStates
 from chat.domain.standing.private_channels import PrivateChannelAccess, PrivateChannels
 from chat.domain.standing.verification import is_unclaimed
 from chat.errors import ApiError, InvalidFormBody, StorageUnavailable
-from chat.protocol.absent import Absent
+from chat.protocol.values import Absent
 from chat.registries.channel_types import ChannelType
 from chat.registries.events import EventName
 from chat.registries.message_types import MessageType

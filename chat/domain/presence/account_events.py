@@ -3,6 +3,8 @@ presence, its friends."""
 
 from __future__ import annotations
 
+import attrs
+
 from chat.bus.audience import ToAccounts, ToGuild
 from chat.bus.bus import AccountShownDifferently, Bus, CredentialsRevoked, Event
 from chat.clock import Clock
@@ -19,17 +21,15 @@ from chat.store.database import Database
 from chat.store.guilds import guilds
 
 
+@attrs.define(eq=False)
 class AccountEvents:
     """Publishes what follows from a change of an account; to be called after the commit."""
 
-    def __init__(
-        self, database: Database, bus: Bus, clock: Clock, settings: Settings, guild_states: GuildStates
-    ) -> None:
-        self._database = database
-        self._bus = bus
-        self._clock = clock
-        self._guild_states = guild_states
-        self._premium_for_everyone = settings.premium_mode == "everyone"
+    _database: Database
+    _bus: Bus
+    _clock: Clock
+    _settings: Settings
+    _guild_states: GuildStates
 
     def changed(self, before: Account, after: Account) -> None:
         """USER_UPDATE for the account itself; where others see a difference, GUILD_MEMBER_UPDATE for its guilds and
@@ -44,7 +44,7 @@ class AccountEvents:
             return
         self._bus.publish(AccountShownDifferently(after.id))
         for guild_id in guilds.ids_of_user(self._database.reader, after.id):
-            # A guild that is not in memory has no session connected to it, so there is nobody to tell.
+            # A guild that is not in memory has no session connected to it.
             state = self._guild_states.loaded(guild_id)
             member = None if state is None else state.member(after.id)
             if state is not None and member is not None:
@@ -57,7 +57,7 @@ class AccountEvents:
             account,
             factors_of=holder_of_factors(self._database.reader, account),
             now_ms=self._clock.now_ms(),
-            premium_for_everyone=self._premium_for_everyone,
+            premium_for_everyone=self._settings.premium_mode == "everyone",
         )
         self._bus.publish(Event(EventName.USER_UPDATE, own, ToAccounts((account.id,))))
 

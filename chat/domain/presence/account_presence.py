@@ -8,9 +8,8 @@ from typing import Any, Final
 import attrs
 
 from chat.clock import iso_timestamp
-from chat.protocol.absent import ABSENT
-from chat.protocol.custom_status import CustomStatus, parse_custom_status
-from chat.protocol.presence import InitialPresence
+from chat.protocol.presence import CustomStatus, InitialPresence, parse_custom_status
+from chat.protocol.values import ABSENT
 from chat.registries.statuses import PUBLISHED_STATUSES, STATUS_PRECEDENCE, Status
 
 ALL_SESSIONS: Final = "all"
@@ -84,19 +83,19 @@ class _Selection:
     counts: bool = True
 
 
+@attrs.define(kw_only=True, eq=False)
 class AccountSessions:
     """The sessions of one account, added up as they come and go: a bot may have thousands."""
 
-    def __init__(self, *, bot: bool) -> None:
-        self.bot = bot
-        self.selections: dict[str, _Selection] = {}
-        self._statuses = dict.fromkeys(STATUS_PRECEDENCE, 0)
-        self._mobile = 0
-        """Counting sessions that are online and mobile."""
-        self._away = 0
-        """Counting sessions that are away."""
-        self._chose: dict[str, None] = {}
-        """Sessions that chose a custom status, the latest choice last."""
+    bot: bool
+    selections: dict[str, _Selection] = attrs.field(factory=dict, init=False)
+    _statuses: dict[Status, int] = attrs.field(factory=lambda: dict.fromkeys(STATUS_PRECEDENCE, 0), init=False)
+    _mobile: int = attrs.field(default=0, init=False)
+    """Counting sessions that are online and mobile."""
+    _away: int = attrs.field(default=0, init=False)
+    """Counting sessions that are away."""
+    _chose: dict[str, None] = attrs.field(factory=dict, init=False)
+    """Sessions that chose a custom status, the latest choice last."""
 
     def select(self, session_id: str, presence: SessionPresence) -> None:
         """The session counts from now on, with this presence."""
@@ -155,7 +154,7 @@ class AccountSessions:
 
     @property
     def is_attended(self) -> bool:
-        """Whether somebody is at one of its sessions, or wants to be left in peace."""
+        """Whether one of its sessions is not away, or asks not to be disturbed."""
         return self._away < sum(self._statuses.values()) or self._statuses[Status.DND] > 0
 
     @property

@@ -9,10 +9,9 @@ import attrs
 from chat.domain.ground import Ground
 from chat.domain.policy.assemble import PolicyArea
 from chat.domain.presence.account_events import AccountEvents
-from chat.domain.presence.active_calls import ActiveCalls
-from chat.domain.presence.presence_audience import are_acquainted, presence_audience
-from chat.domain.presence.presences import Presences
-from chat.domain.presence.voice_regions import VoiceRegions
+from chat.domain.presence.calls import ActiveCalls
+from chat.domain.presence.presences import Presences, are_acquainted, presence_audience
+from chat.domain.presence.voice_rules import VoiceRegions
 from chat.domain.presence.voice_states import VoiceStates
 from chat.domain.standing.assemble import StandingArea
 from chat.domain.standing.expression_objects import is_animated
@@ -59,7 +58,7 @@ def assemble(ground: Ground, standing: StandingArea, policy: PolicyArea, voice_s
     return PresenceArea(
         presences=presences,
         voice_states=voice_states,
-        voice_regions=VoiceRegions(settings, standing.access),
+        voice_regions=VoiceRegions(settings.voice, standing.access),
         active_calls=ActiveCalls(voice_states),
         account_events=AccountEvents(database, bus, clock, settings, standing.guild_states),
     )

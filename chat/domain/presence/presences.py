@@ -5,8 +5,7 @@ sessions that count, the first status of the order of precedence; invisible is s
 status is the one chosen last. A session counts from its start until its socket has been gone for 5,000 ms, and again
 once it is resumed.
 
-Everything is in memory and on the loop's thread. What others see is published only when it changed.
-"""
+Everything is in memory and on the loop's thread. What others see is published only when it changed."""
 
 from __future__ import annotations
 
@@ -15,6 +14,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, Final
 
+import attrs
 import trio
 
 from chat.bus.audience import ToAccounts, ToPresenceSubscribers, ToUnsubscribed
@@ -35,57 +35,56 @@ from chat.domain.presence.account_presence import (
     AccountSessions,
     SessionPresence,
     custom_status_object,
-    initial_presence,
     session_presence,
 )
+from chat.domain.standing.relationships import RelationshipType
 from chat.registries.events import EventName
 from chat.registries.statuses import Status
-
-__all__ = ["OFFLINE", "AccountPresence", "Presences", "SessionPresence", "initial_presence"]
+from chat.store.database import Database
+from chat.store.standing import private_channels, relationships
 
 _LONGEST_WAIT_SECONDS: Final = 3600.0
 """The time of day may be set anew while we wait for a moment far ahead."""
 
 
+@attrs.define(eq=False)
 class Presences:
-    """The presences of all accounts with gateway sessions, and how many of each guild are online.
+    """The presences of all accounts with gateway sessions, and how many of each guild are online."""
 
-    `friends_of` names the accounts that are told without asking, and of whom it is told in turn; `partial_user_of`
-    gives the user object. `are_acquainted` says of two accounts whether the one is among the friends of the other,
-    which is asked where all of them are not needed; `is_animated` says of a guild's emoji whether it moves.
-    """
+    _bus: Bus
+    _clock: Clock
+    _friends_of: Callable[[int], tuple[int, ...]] = attrs.field(kw_only=True)
+    """The accounts that are told without asking, and of whom it is told in turn."""
+    _partial_user_of: Callable[[int], dict[str, Any]] = attrs.field(kw_only=True)
+    """The user object."""
+    _are_acquainted: Callable[[int, int], bool] = attrs.field(
+        default=attrs.Factory(
+            lambda presences: lambda one_id, other_id: other_id in presences._friends_of(one_id), takes_self=True
+        ),
+        kw_only=True,
+    )
+    """Whether one account is among the friends of another, asked where all of them are not needed."""
+    _is_animated: Callable[[int], bool] = attrs.field(default=lambda emoji_id: False, kw_only=True)
+    """Whether a guild's emoji moves."""
+    _blocks_text: Callable[[str], bool] = attrs.field(default=lambda text: False, kw_only=True)
+    """Whether a custom status may not be shown."""
+    _accounts: dict[int, AccountSessions] = attrs.field(factory=dict, init=False)
+    _published: dict[int, AccountPresence] = attrs.field(factory=dict, init=False)
+    """Accounts that are not offline."""
+    _connected: dict[int, set[int]] = attrs.field(factory=dict, init=False)
+    """For each guild the accounts with a session in it."""
+    _guilds: dict[int, set[int]] = attrs.field(factory=dict, init=False)
+    """The same by account."""
+    _online_counts: dict[int, int] = attrs.field(factory=dict, init=False)
+    _expiries: dict[int, int] = attrs.field(factory=dict, init=False)
+    """When the custom statuses that others see run out (Unix milliseconds), by account."""
+    _awaited_ms: float = attrs.field(default=math.inf, init=False)
+    _sooner: trio.Event = attrs.field(factory=trio.Event, init=False)
 
-    def __init__(
-        self,
-        bus: Bus,
-        clock: Clock,
-        *,
-        friends_of: Callable[[int], tuple[int, ...]],
-        partial_user_of: Callable[[int], dict[str, Any]],
-        are_acquainted: Callable[[int, int], bool] | None = None,
-        is_animated: Callable[[int], bool] = lambda emoji_id: False,
-        blocks_text: Callable[[str], bool] = lambda text: False,
-    ) -> None:
-        self._bus = bus
-        bus.subscribe(AcquaintanceChanged, self._look_at_acquaintance, Turn.STATE)
-        bus.subscribe(AccountShownDifferently, self._shown_differently, Turn.STATE)
-        bus.subscribe(SavedPresenceChanged, self._saved_differently, Turn.STATE)
-        self._clock = clock
-        self._friends_of = friends_of
-        self._partial_user_of = partial_user_of
-        self._are_acquainted = are_acquainted or (lambda one_id, other_id: other_id in friends_of(one_id))
-        self._is_animated = is_animated
-        self._blocks_text = blocks_text
-        self._accounts: dict[int, AccountSessions] = {}
-        self._published: dict[int, AccountPresence] = {}
-        """Accounts that are not offline."""
-        self._connected: dict[int, set[int]] = {}
-        self._guilds: dict[int, set[int]] = {}
-        self._online_counts: dict[int, int] = {}
-        self._expiries: dict[int, int] = {}
-        """When the custom statuses that others see run out (Unix milliseconds), by account."""
-        self._awaited_ms: float = math.inf
-        self._sooner = trio.Event()
+    def __attrs_post_init__(self) -> None:
+        self._bus.subscribe(AcquaintanceChanged, self._look_at_acquaintance, Turn.STATE)
+        self._bus.subscribe(AccountShownDifferently, self._shown_differently, Turn.STATE)
+        self._bus.subscribe(SavedPresenceChanged, self._saved_differently, Turn.STATE)
 
     # Sessions
 
@@ -127,7 +126,7 @@ class Presences:
         return user_id in self._published
 
     def is_away(self, user_id: int) -> bool:
-        """Whether all sessions of the account say that nobody touches them."""
+        """Whether all sessions of the account are away."""
         account = self._accounts.get(user_id)
         return account is not None and account.afk
 
@@ -321,3 +320,27 @@ class Presences:
             self._awaited_ms = min(self._expiries.values(), default=math.inf)
             with trio.move_on_after(min((self._awaited_ms - now_ms) / 1000, _LONGEST_WAIT_SECONDS)):
                 await self._sooner.wait()
+
+
+def are_acquainted(database: Database, one_id: int, other_id: int) -> bool:
+    """Whether each of the two is in the other's audience; the same as asking for the whole of it, and much cheaper."""
+    reader = database.reader
+    own, theirs = relationships.by_id(reader, one_id, other_id), relationships.by_id(reader, other_id, one_id)
+    kinds = {entry.type for entry in (own, theirs) if entry is not None}
+    if RelationshipType.BLOCKED in kinds:
+        return False
+    return RelationshipType.FRIEND in kinds or private_channels.share_group(reader, one_id, other_id)
+
+
+def presence_audience(database: Database, user_id: int) -> tuple[int, ...]:
+    """The accounts that are told of an account's presence without asking, ascending: friends, and those that are in a
+    group with it (gateway.md, Presences). A block in either direction ends it; the relation is the same from both
+    sides."""
+    reader = database.reader
+    friends = relationships.targets(reader, user_id, RelationshipType.FRIEND)
+    together = private_channels.in_groups_with(reader, user_id)
+    if not together:
+        return friends
+    apart = {*relationships.targets(reader, user_id, RelationshipType.BLOCKED)}
+    apart.update(relationships.sources(reader, user_id, RelationshipType.BLOCKED))
+    return tuple(sorted({*friends, *together} - apart))

@@ -62,16 +62,16 @@ class VoiceState:
     viewer_stream_keys: tuple[str, ...] = ()
 
 
+@attrs.define(eq=False)
 class VoiceConnections:
     """All voice connections by their ids, and by session, guild and channel."""
 
-    def __init__(self) -> None:
-        self._states: dict[str, VoiceState] = {}
-        self._by_session: dict[str, dict[str, None]] = {}
-        self._by_account: dict[int, dict[str, None]] = {}
-        self._by_guild: dict[int, dict[str, None]] = {}
-        self._by_channel: dict[int, dict[int, int]] = {}
-        """For each channel the accounts in it, with how many connections each has there."""
+    _states: dict[str, VoiceState] = attrs.field(factory=dict, init=False)
+    _by_session: dict[str, dict[str, None]] = attrs.field(factory=dict, init=False)
+    _by_account: dict[int, dict[str, None]] = attrs.field(factory=dict, init=False)
+    _by_guild: dict[int, dict[str, None]] = attrs.field(factory=dict, init=False)
+    _by_channel: dict[int, dict[int, int]] = attrs.field(factory=dict, init=False)
+    """For each channel the accounts in it, with how many connections each has there."""
 
     def get(self, connection_id: str) -> VoiceState | None:
         """The connection of that id, if there is one."""
@@ -147,7 +147,7 @@ def _discard(index: dict[Any, dict[Any, Any]], key: Any, entry: Any) -> None:
 def voice_state_object(state: VoiceState, guild: GuildState | None, *, left: bool = False) -> dict[str, Any]:
     """The voice state object; `left` shows it as it is told when the connection has left its channel.
 
-    Nobody is muted, deafened or suppressed in a call.
+    In a call no account is muted, deafened or suppressed.
     """
     member = None if guild is None else _member_object(guild, state.user_id)
     mask = 0 if guild is None else guild.permissions(state.user_id, state.channel_id)

@@ -1,22 +1,38 @@
-"""Who may enter a guild's voice channel, and what they may show there (gateway.md, Voice State Update; permissions.md,
-Masks).
+"""What an account may do with voice: which voice channels of a guild it may enter, what it may show there, and which
+regions may be picked (gateway.md, Voice State Update; permissions.md, Masks; guilds.md, Voice regions).
 
-USE_VAD has no trace here: by voice or by key is a matter between a client and a media server.
+USE_VAD has no trace here: by voice or by key is a matter between a client and a media server. There is none, so a
+region is what the operator names for the clients' own use, and every instance has the automatic one.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence, Set
 from typing import Final
 
 import attrs
 
+from chat.auth.principal import Principal
 from chat.clock import Clock
+from chat.config.settings import VoiceSettings
 from chat.domain.presence.voice_connections import VoiceCaller, VoiceConnections, VoiceRefusal, VoiceState
+from chat.domain.standing.access import Access, GuildChannelAccess
 from chat.domain.standing.channel_objects import VOICE_CONNECTION_LIMIT
 from chat.domain.standing.guild_states import Channel, GuildStates
 from chat.domain.standing.verification import is_unclaimed
+from chat.errors import ApiError
 from chat.registries.channel_types import ChannelType
+from chat.registries.guild_features import GuildFeature
 from chat.registries.permissions import Permission
+
+AUTOMATIC: Final = {"id": "automatic", "name": "Automatic", "emoji": "globe"}
+"""The nearest one."""
+
+CALL_CHANNEL_TYPES: Final = frozenset({ChannelType.DM, ChannelType.GROUP_DM})
+"""Conversations that people call each other in."""
+
+WITH_REGION: Final = frozenset({ChannelType.GUILD_VOICE, *CALL_CHANNEL_TYPES})
+"""Kinds of channels that people speak in."""
 
 CONNECTIONS_PER_ACCOUNT: Final = 100
 """Voice connections that an account may have in all channels together: as many as one channel may allow."""
@@ -27,13 +43,13 @@ STREAM: Final = Permission.STREAM.value
 MOVE_MEMBERS: Final = Permission.MOVE_MEMBERS.value
 
 
+@attrs.define(eq=False)
 class VoiceRules:
-    """Judges by what the guild in memory says now, and by who is connected already."""
+    """Judges by what the guild in memory says now, and by the connections that there are already."""
 
-    def __init__(self, guild_states: GuildStates, connections: VoiceConnections, clock: Clock) -> None:
-        self._guild_states = guild_states
-        self._connections = connections
-        self._clock = clock
+    _guild_states: GuildStates
+    _connections: VoiceConnections
+    _clock: Clock
 
     def refusal(
         self, caller: VoiceCaller, guild_id: int, channel_id: int, *, is_new: bool = False
@@ -87,3 +103,35 @@ class VoiceRules:
         if connections >= (VOICE_CONNECTION_LIMIT if limit is None else limit):
             return VoiceRefusal.TOO_MANY_CONNECTIONS
         return None
+
+
+def region_objects(named: Sequence[str]) -> list[dict[str, str]]:
+    """The automatic region and those that the operator named."""
+    return [AUTOMATIC, *({"id": region, "name": region, "emoji": "globe"} for region in named)]
+
+
+@attrs.define(eq=False)
+class VoiceRegions:
+    """The instance's regions, and which channels may have them."""
+
+    _settings: VoiceSettings
+    _access: Access
+
+    def of_channel(self, principal: Principal, channel_id: int) -> list[dict[str, str]]:
+        """The regions that a voice channel, or the call of a conversation, may ask for.
+
+        :raises ApiError: as `Access.channel`; INVALID_CHANNEL_TYPE.
+        """
+        access = self._access.channel(principal, channel_id)
+        if access.channel.type not in WITH_REGION:
+            raise ApiError("INVALID_CHANNEL_TYPE")
+        features = access.state.guild.features if isinstance(access, GuildChannelAccess) else frozenset()
+        return region_objects(self._named(features))
+
+    def require(self, features: Set[str], region: str | None) -> None:
+        """Raise UNKNOWN_VOICE_REGION for one that a guild with these features may not pick."""
+        if region is not None and region != AUTOMATIC["id"] and region not in self._named(features):
+            raise ApiError("UNKNOWN_VOICE_REGION")
+
+    def _named(self, features: Set[str]) -> tuple[str, ...]:
+        return self._settings.regions + (self._settings.vip_regions if GuildFeature.VIP_VOICE in features else ())

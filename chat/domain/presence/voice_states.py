@@ -1,10 +1,10 @@
 """Voice states: who is connected to which voice channel or call, and how (gateway.md, Voice State Update; gateway.md,
 Voice states).
 
-There is no media server: the state is kept and told to whoever sees the channel, Voice Server Update is never sent, and
-joining is complete as soon as it is applied (gateway.md, Voice State Update). A connection has an id of its own, so an
-account may be connected several times. Everything is in memory and on the loop's thread; a connection ends with its
-gateway session.
+There is no media server: the state is kept and told to the accounts that see the channel, Voice Server Update is never
+sent, and joining is complete as soon as it is applied (gateway.md, Voice State Update). A connection has an id of its
+own, so an account may be connected several times. Everything is in memory and on the loop's thread; a connection ends
+with its gateway session.
 
 Each change takes the connection's next version. A client may name the version that it changed (`base_version`), and may
 ask for an acknowledgement (`mutation_id`), which says what became of the change.
@@ -30,13 +30,11 @@ from chat.domain.presence.voice_connections import (
 from chat.domain.presence.voice_rules import VoiceRules
 from chat.domain.standing.channel_objects import VOICE_CONNECTION_LIMIT
 from chat.domain.standing.guild_states import GuildState, GuildStates, Overwrite
-from chat.protocol.absent import Absent
+from chat.protocol.values import Absent
 from chat.protocol.voice import VoiceStateCommand
 from chat.registries.events import EventName
 from chat.registries.limits import VOICE_BASE_VERSION_LAG
 from chat.registries.permissions import Permission
-
-__all__ = ["VoiceCaller", "VoiceRefusal", "VoiceState", "VoiceStates"]
 
 CONNECTION_ID_CHARACTERS: Final = 32
 """Hexadecimal digits of a connection id."""
@@ -48,38 +46,31 @@ Outcome = tuple[VoiceState | None, VoiceRefusal | None]
 """The connection that a command was about, and why it was rejected."""
 
 
+@attrs.define(eq=False)
 class VoiceStates:
-    """Every voice connection. Hears the bus, so that nobody stays connected where they no longer belong.
+    """Every voice connection. Hears the bus, so that no account stays connected where it no longer belongs."""
 
-    `random_hex` gives as many hexadecimal digits as it is asked for; `recipients_of` the accounts of a conversation.
-    Whoever keeps calls puts a callback into `on_call`, which is told of a call's channel whenever somebody came or
-    went.
-    """
+    _bus: Bus
+    _guild_states: GuildStates
+    _clock: Clock
+    _random_hex: Callable[[int], str] = attrs.field(kw_only=True)
+    """Gives as many hexadecimal digits as it is asked for."""
+    _recipients_of: Callable[[int], tuple[int, ...]] = attrs.field(default=lambda channel_id: (), kw_only=True)
+    """The accounts of a conversation."""
+    _connections: VoiceConnections = attrs.field(factory=VoiceConnections, init=False)
+    _rules: VoiceRules = attrs.field(init=False)
+    _shown: dict[str, tuple[bool, ...]] = attrs.field(factory=dict, init=False)
+    """Of each connection what others were told and what is not in its own hand: mute, deaf, suppress."""
+    _timed_out: dict[str, None] = attrs.field(factory=dict, init=False)
+    """Connections of members whose voice a moderator has taken for a while."""
+    on_call: list[Callable[[int], None]] = attrs.field(factory=list, init=False)
+    """Told of a call's channel each time that an account came or went."""
 
-    def __init__(
-        self,
-        bus: Bus,
-        guild_states: GuildStates,
-        clock: Clock,
-        *,
-        random_hex: Callable[[int], str],
-        recipients_of: Callable[[int], tuple[int, ...]] = lambda channel_id: (),
-    ) -> None:
-        self._bus = bus
-        self._guild_states = guild_states
-        self._clock = clock
-        self._random_hex = random_hex
-        self._recipients_of = recipients_of
-        self._connections = VoiceConnections()
-        self._rules = VoiceRules(guild_states, self._connections, clock)
-        self._shown: dict[str, tuple[bool, ...]] = {}
-        """Of each connection what others were told and what is not in its own hand: mute, deaf, suppress."""
-        self._timed_out: dict[str, None] = {}
-        """Connections of members whose voice a moderator has taken for a while."""
-        self.on_call: list[Callable[[int], None]] = []
-        bus.subscribe(GuildLeft, self._member_left, Turn.STATE)
-        bus.subscribe(GuildDeleted, self._guild_gone, Turn.STATE)
-        bus.subscribe(GuildStateChanged, self._channels_changed, Turn.STATE)
+    def __attrs_post_init__(self) -> None:
+        self._rules = VoiceRules(self._guild_states, self._connections, self._clock)
+        self._bus.subscribe(GuildLeft, self._member_left, Turn.STATE)
+        self._bus.subscribe(GuildDeleted, self._guild_gone, Turn.STATE)
+        self._bus.subscribe(GuildStateChanged, self._channels_changed, Turn.STATE)
 
     # What is seen
 
@@ -112,7 +103,7 @@ class VoiceStates:
         return list(dict.fromkeys(state.user_id for state in self._connections.in_channel(channel_id)))
 
     def every(self) -> list[VoiceState]:
-        """The connections of everybody."""
+        """All connections."""
         return self._connections.every()
 
     def of_member(self, guild_id: int, user_id: int, *, seen_by: int | None = None) -> list[VoiceState]:
@@ -239,13 +230,13 @@ class VoiceStates:
         """Put a connection in the place of what it was, with the next version, and tell of it."""
         channel_id = selected.channel_id
         if channel_id != before.channel_id and self._has_other_viewers(before, channel_id):
-            # Whoever sees only the channel that is left must learn that it was.
+            # Members that see only the channel that is left must learn that it was.
             before = attrs.evolve(before, version=before.version + 1)
             self._publish_left(before)
         after = self._rules.permitted(attrs.evolve(selected, version=before.version + 1))
         self._connections.put(after)
         if channel_id != before.channel_id:
-            # Whoever sees the channel by entering it learns of the channel first.
+            # An account that sees the channel by entering it learns of the channel first.
             self._shown[after.connection_id] = _not_in_own_hand(self._object(after))
             self._virtual_access_changed(after)
         self._publish(after)
@@ -279,11 +270,11 @@ class VoiceStates:
         self._end_where(self._connections.of_session(session_id), lambda _: True)
 
     def end_all(self) -> None:
-        """Everybody leaves: the server ends."""
+        """Every connection leaves: the server ends."""
         self._end_where(self.every(), lambda _: True)
 
     def leave_call(self, channel_id: int, *user_ids: int) -> None:
-        """These accounts leave a call; without any named, everybody does."""
+        """These accounts leave a call; without any named, all do."""
         states = self._connections.in_channel(channel_id)
         self._end_where(states, lambda state: not user_ids or state.user_id in user_ids)
 
@@ -303,8 +294,8 @@ class VoiceStates:
         self._end_where(states, lambda state: state.channel_id not in channels)
 
     def permissions_changed(self, guild_id: int, user_id: int | None = None) -> None:
-        """What members may do in a guild changed, for one or for all, and everybody knows what they see now: who may
-        not speak is suppressed, who may not stream shows nothing. Who may no longer connect stays until leaving."""
+        """What members may do in a guild changed, for one or for all, and was told to them: a member that may not speak
+        is suppressed, one that may not stream shows nothing, one that may no longer connect stays until it leaves."""
         self._look_at(self._connections.of_guild(guild_id) if user_id is None else self.of_member(guild_id, user_id))
 
     def timeouts_looked_at(self) -> None:
@@ -327,7 +318,7 @@ class VoiceStates:
 
     def _end(self, state: VoiceState) -> VoiceState:
         state = attrs.evolve(state, version=state.version + 1)
-        # Published first: until the connection is gone, whoever is in the channel still counts as seeing it.
+        # Published first: until the connection is gone, its account still counts as seeing the channel.
         self._publish_left(state)
         self._connections.drop(state)
         del self._shown[state.connection_id]
@@ -386,7 +377,7 @@ class VoiceStates:
     def _audience(self, state: VoiceState) -> Audience:
         if state.guild_id is not None:
             return ToChannel(state.guild_id, state.channel_id)
-        # Whoever was just taken out of the conversation still hears that it took them out of the call.
+        # An account that was just taken out of the conversation still hears that it took it out of the call.
         return ToAccounts(tuple(dict.fromkeys((*self._recipients_of(state.channel_id), state.user_id))))
 
     def _acknowledge(

@@ -59,7 +59,7 @@ class SocketWork:
     """One for each request in progress."""
 
     def close(self) -> None:
-        """The socket is gone: nobody waits for what it asked for."""
+        """The socket is gone: what it asked for is abandoned."""
         self.voice_waiting.clear()
         self.lazy_waiting.clear()
         self.members_pending = None
@@ -67,11 +67,11 @@ class SocketWork:
             scope.cancel()
 
 
+@attrs.define(eq=False, weakref_slot=False)
 class FullListWindows:
     """When each bot may have each guild's whole list again."""
 
-    def __init__(self) -> None:
-        self._ends: collections.OrderedDict[tuple[int, int], float] = collections.OrderedDict()
+    _ends: collections.OrderedDict[tuple[int, int], float] = attrs.field(factory=collections.OrderedDict, init=False)
 
     def forget(self) -> None:
         """Every bot may have every list at once."""

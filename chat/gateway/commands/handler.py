@@ -17,7 +17,8 @@ import trio
 
 from chat.bus.bus import Bus, GuildLeft, Turn
 from chat.clock import Clock
-from chat.domain.presence.presences import Presences, SessionPresence
+from chat.domain.presence.account_presence import SessionPresence
+from chat.domain.presence.presences import Presences
 from chat.domain.presence.voice_states import VoiceStates
 from chat.domain.standing.rosters import Rosters
 from chat.errors import StorageUnavailable
@@ -32,8 +33,7 @@ from chat.gateway.hub import Hub
 from chat.gateway.session import GatewaySession
 from chat.gateway.subscriptions import Subscriptions
 from chat.protocol.commands import SessionCommand
-from chat.protocol.custom_status import choose_custom_status
-from chat.protocol.presence import parse_presence_update
+from chat.protocol.presence import choose_custom_status, parse_presence_update
 from chat.protocol.requests import (
     parse_channel_member_counts,
     parse_guild_counts,

@@ -16,7 +16,8 @@ import attrs
 import orjson
 import trio
 
-from chat.domain.presence.voice_states import VoiceCaller, VoiceRefusal, VoiceStates, enters_call
+from chat.domain.presence.voice_connections import VoiceCaller, VoiceRefusal
+from chat.domain.presence.voice_states import VoiceStates, enters_call
 from chat.gateway.commands.budgets import SocketWork
 from chat.gateway.session import GatewaySession
 from chat.protocol.voice import VoiceStateCommand, parse_voice_state

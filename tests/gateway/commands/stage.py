@@ -12,7 +12,8 @@ import trio
 from chat.auth.principal import Principal
 from chat.bus.audience import ToGuild
 from chat.bus.bus import Event, GuildStateChanged
-from chat.domain.presence.presences import Presences, SessionPresence
+from chat.domain.presence.account_presence import SessionPresence
+from chat.domain.presence.presences import Presences
 from chat.domain.presence.voice_states import VoiceStates
 from chat.domain.standing.rosters import Rosters
 from chat.domain.standing.thread_access import ThreadLookup

@@ -14,7 +14,7 @@ from chat.api.operation import Bucket, Policy, Request, Routes
 from chat.api.schemas.people.calls import CALL_ELIGIBILITY
 from chat.api.schemas.shapes import NOTHING
 from chat.domain.people.assemble import PeopleArea
-from chat.protocol.absent import ABSENT
+from chat.protocol.values import ABSENT
 
 routes = Routes()
 

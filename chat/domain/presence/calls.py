@@ -1,20 +1,79 @@
-"""Whose telephone rings (people.md, Calls)."""
+"""The calls that are going on, in memory, and which accounts a call rings (people.md, Calls)."""
 
 from __future__ import annotations
 
 import enum
 import sqlite3
-from typing import Final
+from typing import Any, Final
 
+import attrs
+import trio
+
+from chat.clock import iso_timestamp
+from chat.domain.presence.voice_states import VoiceStates
 from chat.domain.standing.relationships import RelationshipType
 from chat.domain.standing.user_settings_objects import user_settings_object
-from chat.registries.channel_types import ChannelType
 from chat.store.accounts import accounts, user_settings
 from chat.store.guilds import guilds
 from chat.store.standing import relationships
 
-CALL_CHANNEL_TYPES: Final = frozenset({ChannelType.DM, ChannelType.GROUP_DM})
-"""Conversations that people call each other in."""
+
+@attrs.define(eq=False)
+class Call:
+    """A call in a conversation. `created_at` is Unix milliseconds, times to come are Trio's."""
+
+    channel_id: int
+    message_id: int
+    created_at: int
+    recipients: tuple[int, ...]
+    """The accounts in the conversation."""
+    participants: list[int]
+    """The accounts that were in the call so far, the one that began it first."""
+    empty_until: float
+    """Until then it waits for the first one to connect."""
+    region: str | None = None
+    ringing: dict[int, float] = attrs.Factory(dict)
+    """The accounts that are being called, and until when."""
+    finished: trio.Event = attrs.Factory(trio.Event)
+    """Set when the store knows that the call is over."""
+
+    @property
+    def next_deadline(self) -> float:
+        """When something about it changes by itself: while it rings, or no account is connected."""
+        return min((*self.ringing.values(), self.empty_until))
+
+    def told(self, *, ended_at: int | None = None) -> dict[str, Any]:
+        """The `call` of its message (people.md, Calls)."""
+        return {
+            "participants": [str(user_id) for user_id in self.participants],
+            "ended_timestamp": None if ended_at is None else iso_timestamp(ended_at),
+        }
+
+
+@attrs.define(eq=False)
+class ActiveCalls:
+    """Every call by its channel."""
+
+    _voice_states: VoiceStates
+    by_channel: dict[int, Call] = attrs.field(factory=dict, init=False)
+
+    def object_of(self, call: Call, *, created: bool = False) -> dict[str, Any]:
+        """A call as CALL_UPDATE has it; `created` adds what CALL_CREATE has beside that."""
+        data: dict[str, Any] = {
+            "channel_id": str(call.channel_id),
+            "message_id": str(call.message_id),
+            "region": call.region,
+            "ringing": [str(user_id) for user_id in call.ringing],
+            "voice_states": self._voice_states.of_channel(call.channel_id),
+        }
+        if created:
+            data["recipients"] = [str(user_id) for user_id in call.recipients]
+            data["created_at"] = call.created_at
+        return data
+
+    def of_account(self, user_id: int) -> list[dict[str, Any]]:
+        """The calls in the account's conversations, as a session hears of them that begins now."""
+        return [self.object_of(call, created=True) for call in self.by_channel.values() if user_id in call.recipients]
 
 
 class IncomingCallFlag(enum.IntFlag):
@@ -27,20 +86,18 @@ class IncomingCallFlag(enum.IntFlag):
     """Friends, and those who are in a guild with the account."""
 
     EVERYONE = 1 << 2
-    """Everybody."""
 
     FRIENDS_ONLY = 1 << 3
-    """Friends."""
 
     NOBODY = 1 << 4
-    """Nobody, whatever the other bits say."""
+    """Outweighs every other bit."""
 
     SILENT_EVERYONE = 1 << 5
-    """Everybody may call, but whom no other bit names is not heard."""
+    """Every account may call; one that no other bit names rings silently."""
 
 
 class Ringing(enum.Enum):
-    """What a call does to somebody."""
+    """What a call does to an account."""
 
     LOUD = "it rings"
     SILENT = "the call is shown, and nothing rings"
@@ -57,7 +114,7 @@ _OF_FRIENDS: Final = (
 
 
 def ringing(connection: sqlite3.Connection, caller_id: int, recipient_id: int) -> Ringing:
-    """What a call by one account does to another. Who has blocked the other, either way, makes nothing ring."""
+    """What a call by one account does to another. Between accounts of which one has blocked the other nothing rings."""
     recipient = accounts.by_id(connection, recipient_id)
     if recipient is None or recipient.bot or recipient.is_deleted or caller_id == recipient_id:
         return Ringing.REFUSED

@@ -1,10 +1,11 @@
-"""Snowflakes as clients write them into commands: a decimal string, or a positive JSON integer (http.md,
-Snowflakes)."""
+"""Values of single members: snowflakes as clients write them into commands, a decimal string or a positive JSON integer
+(http.md, Snowflakes), and what stands for a member that was left out."""
 
 from __future__ import annotations
 
+import enum
 import re
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 MAXIMUM: Final = 9_223_372_036_854_775_807
 """Snowflakes fit a signed 64-bit integer (http.md, Snowflakes)."""
@@ -32,3 +33,13 @@ def parse_snowflakes(value: Any, maximum: int) -> tuple[int, ...] | None:
             return None
         ids[snowflake] = None
     return tuple(ids)
+
+
+class Absent(enum.Enum):
+    """The type of ABSENT, which is not None: null means something else."""
+
+    ABSENT = enum.auto()
+
+
+ABSENT: Final[Literal[Absent.ABSENT]] = Absent.ABSENT
+"""Stands for a member that the client left out: what it would change stays as it is."""
