@@ -69,11 +69,14 @@ def requests_are_whole(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
                     faults.append(fault)
 
     async def seen(
-        self: Database, unit: Callable[[sqlite3.Connection], Any], then: Callable[[Any], None] | None = None
+        self: Database,
+        unit: Callable[[sqlite3.Connection], Any],
+        then: Callable[[Any], None] | None = None,
+        **named: Any,
     ) -> Any:
         units = counted.get()
         if units is None:
-            return await write(self, unit, then)
+            return await write(self, unit, then, **named)
         changes = 0
 
         def whole(connection: sqlite3.Connection) -> Any:
@@ -83,7 +86,7 @@ def requests_are_whole(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
             changes = connection.total_changes - before
             return result
 
-        result = await write(self, whole, then)
+        result = await write(self, whole, then, **named)
         if changes:
             units.append(name_of(unit))
         return result

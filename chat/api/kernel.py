@@ -56,7 +56,7 @@ from chat.errors import ApiError, InvalidFormBody, RateLimited, StorageUnavailab
 from chat.observation import SEEN, Observation
 from chat.registries.limits import IMAGE_BODY_BYTES
 from chat.registries.user_flags import UserFlag
-from chat.store.guard import guarded
+from chat.store.guard import Guard, fallback
 
 Send = Callable[[Any], Awaitable[None]]
 """ASGI's: the next event of the answer."""
@@ -165,8 +165,12 @@ class Endpoint:
             return await self._answered(request, arguments)
         still = functools.partial(self._admit_still, credential, request.caller, exchange.capabilities())
         comes_in_parts = "body" in arguments and arguments["body"] is None
-        with guarded(still, is_due=self._takes_admin_keys or comes_in_parts):
-            return await self._answered(request, arguments)
+        guard = request.be_guarded(Guard(still, is_due=self._takes_admin_keys or comes_in_parts))
+        try:
+            with fallback(guard):
+                return await self._answered(request, arguments)
+        finally:
+            guard.release()
 
     async def _answered(self, request: Request, arguments: dict[str, Any]) -> Answer:
         if not self._changes or self.operation.streamed or ("body" in arguments and arguments["body"] is None):

@@ -30,6 +30,7 @@ from chat.domain.signing_in.sudo import SudoProof
 from chat.errors import RateLimited
 from chat.protocol.visible_text import visible
 from chat.registries.scopes import Scope
+from chat.store.guard import UNGUARDED, Guard
 
 AUDIT_LOG_REASON_LENGTH: Final = 512
 """Characters; a longer X-Audit-Log-Reason is discarded (http.md, Client headers)."""
@@ -49,6 +50,7 @@ class Request:
         "address",
         "authorizations",
         "caller",
+        "guard",
         "headers",
         "id",
         "query_string",
@@ -78,6 +80,8 @@ class Request:
         """Request headers by lower-case name; of equal names the last."""
         self.caller = caller
         """Whomever the credential stands for; None only under Policy.NONE and Policy.GATEWAY_BOT."""
+        self.guard: Guard = UNGUARDED
+        """For the units of an operation that no account calls; elsewhere `principal.guard` is the same."""
         self.receive: Final = receive
         """The body as it arrives (ASGI's), for an operation that is declared as `streamed`."""
         self.query_string: Final = query_string
@@ -92,6 +96,13 @@ class Request:
         if self.caller is None:
             raise TypeError("this operation's policy lets anyone in: ask for the caller")
         return self.caller
+
+    def be_guarded(self, guard: Guard) -> Guard:
+        """Hand the guard on with what the handler gets."""
+        self.guard = guard
+        if self.caller is not None:
+            self.caller = attrs.evolve(self.caller, guard=guard)
+        return guard
 
     @property
     def origin(self) -> str:
@@ -130,6 +141,7 @@ class Request:
             token=self.headers.get("x-service-sudo-mode-jwt"),
             asker=Asker.at(self.address, self.principal.user_id),
             session_id_hash=self.principal.session_id_hash,
+            guard=self.guard,
         )
         return self._proof
 

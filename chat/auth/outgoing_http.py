@@ -20,7 +20,7 @@ import structlog
 import trio
 
 from chat.errors import ApiError
-from chat.store.guard import judge_again
+from chat.store.guard import UNGUARDED, Guard
 
 if TYPE_CHECKING:
     import httpx
@@ -91,28 +91,33 @@ class Reply:
 
 
 class OutgoingHttp:
-    """Makes requests; `in_threads` False prepares on the loop's thread, for runs on virtual time."""
+    """Makes requests: slow steps, after which the `guard` of the request that causes them judges again.
+
+    `in_threads` False prepares on the loop's thread, for runs on virtual time.
+    """
 
     def __init__(self, *, in_threads: bool = True) -> None:
         self._in_threads = in_threads
         self._prepared: tuple[ModuleType, ssl.SSLContext] | None = None
         self._places = trio.CapacityLimiter(REQUESTS_AT_A_TIME)
 
-    async def get(self, url: str, headers: Mapping[str, str] | None = None) -> Reply:
+    async def get(self, url: str, headers: Mapping[str, str] | None = None, *, guard: Guard = UNGUARDED) -> Reply:
         """GET; see `_exchange`."""
-        return await self._exchange("GET", url, {}, headers)
+        return await self._exchange("GET", url, {}, headers, guard)
 
     async def post_form(self, url: str, form: Mapping[str, str], headers: Mapping[str, str] | None = None) -> Reply:
-        """POST a form; see `_exchange`."""
-        return await self._exchange("POST", url, {"data": form}, headers)
+        """POST a form; see `_exchange`. Only those who are not signed in yet cause one, so no guard is named."""
+        return await self._exchange("POST", url, {"data": form}, headers, UNGUARDED)
 
-    async def post_json(self, url: str, body: object, headers: Mapping[str, str] | None = None) -> Reply:
+    async def post_json(
+        self, url: str, body: object, headers: Mapping[str, str] | None = None, *, guard: Guard = UNGUARDED
+    ) -> Reply:
         """POST a value as JSON; see `_exchange`."""
         kind = {"Content-Type": "application/json", **(headers or {})}
-        return await self._exchange("POST", url, {"content": orjson.dumps(body)}, kind)
+        return await self._exchange("POST", url, {"content": orjson.dumps(body)}, kind, guard)
 
     async def _exchange(
-        self, method: str, url: str, body: Mapping[str, Any], headers: Mapping[str, str] | None
+        self, method: str, url: str, body: Mapping[str, Any], headers: Mapping[str, str] | None, guard: Guard
     ) -> Reply:
         """One exchange within all bounds. `body` is what is sent, under the name by which httpx takes it.
 
@@ -120,7 +125,7 @@ class OutgoingHttp:
             too many others under way; BAD_GATEWAY for an answer that is too long, encoded, or not HTTP at all, and for
             an address that may not be asked.
         """
-        judge_again()
+        guard.judge_again()
         if not is_protected(url):
             log.error("a service's address is neither HTTPS nor on this machine", url=url)
             raise unusable()

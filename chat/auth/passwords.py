@@ -20,7 +20,7 @@ import trio
 from argon2.exceptions import InvalidHashError, VerificationError
 
 from chat.auth.turns import OURSELVES, Asker, Turns
-from chat.store.guard import judge_again
+from chat.store.guard import UNGUARDED, Guard
 
 T = TypeVar("T")
 
@@ -76,7 +76,7 @@ def is_too_common(password: str, names: Iterable[str | None] = ()) -> bool:
 
 
 class Passwords:
-    """Hashes and verifies.
+    """Hashes and verifies: slow steps, after which the `guard` of the request judges again.
 
     `in_threads=False` works on the loop's thread: for a virtual clock, which would jump ahead while a thread works, and
     together with CHEAP only.
@@ -100,27 +100,29 @@ class Passwords:
         )
         self._nobodys = _encoded(cost, chance.randbytes(SALT_BYTES), chance.randbytes(DIGEST_BYTES))
 
-    async def hash(self, password: str, asker: Asker = OURSELVES) -> str:
+    async def hash(self, password: str, asker: Asker = OURSELVES, *, guard: Guard = UNGUARDED) -> str:
         """The encoded hash to store.
 
         :raises RateLimited: when too many wait already.
         """
         salt = self._chance.randbytes(SALT_BYTES)
-        return await self._work(asker, lambda: self._hasher.hash(password, salt=salt))
+        return await self._work(asker, guard, lambda: self._hasher.hash(password, salt=salt))
 
-    async def verify(self, encoded: str | None, password: str, asker: Asker = OURSELVES) -> bool:
+    async def verify(
+        self, encoded: str | None, password: str, asker: Asker = OURSELVES, *, guard: Guard = UNGUARDED
+    ) -> bool:
         """Whether the password is the one behind the stored hash; an account without one costs the same time.
 
         :raises RateLimited: when too many wait already.
         """
-        return await self._work(asker, lambda: self._verify(encoded, password))
+        return await self._work(asker, guard, lambda: self._verify(encoded, password))
 
     def is_outdated(self, encoded: str) -> bool:
         """Whether the stored hash was made with other parameters than today's."""
         return self._hasher.check_needs_rehash(encoded)
 
-    async def _work(self, asker: Asker, work: Callable[[], T]) -> T:
-        judge_again()
+    async def _work(self, asker: Asker, guard: Guard, work: Callable[[], T]) -> T:
+        guard.judge_again()
         async with self.turns.turn(asker):
             if self._limiter is None:
                 return work()

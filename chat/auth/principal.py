@@ -9,6 +9,7 @@ import attrs
 
 from chat.registries.acls import Acl
 from chat.store.accounts.accounts import Account
+from chat.store.guard import UNGUARDED, Guard
 
 
 class CredentialKind(enum.Enum):
@@ -40,6 +41,8 @@ class Principal:
     """The snowflake of an admin API key; None for other credentials."""
     key_acls: frozenset[str] | None = None
     """What an admin API key allows its owner to use it for; None for other credentials."""
+    guard: Guard = attrs.field(default=UNGUARDED, eq=False, repr=False)
+    """Of the request that the caller makes: for every unit of writing that it causes."""
 
     @property
     def user_id(self) -> int:

@@ -28,7 +28,7 @@ import trio
 from chat.errors import StorageUnavailable
 from chat.media.image_header import HEADER_BYTES
 from chat.registries.limits import IMAGE_BODIES_IN_PROGRESS
-from chat.store.guard import judge_again
+from chat.store.guard import UNGUARDED, Guard
 
 PIECE_BYTES: Final = 131_072
 """What is read at a time."""
@@ -130,9 +130,10 @@ class MediaStorage:
         """Request bodies of many megabytes that are in memory at a time."""
 
     @contextlib.asynccontextmanager
-    async def receiving(self) -> AsyncIterator[Incoming]:
-        """A file to write into; whatever was not kept by the end of the block is gone."""
-        judge_again()
+    async def receiving(self, guard: Guard = UNGUARDED) -> AsyncIterator[Incoming]:
+        """A file to write into; what was not kept by the end of the block is gone. A slow step of a request, whose
+        `guard` judges again after it."""
+        guard.judge_again()
         incoming = Incoming(self, self._directory / "incoming" / str(next(self._numbers)))
         try:
             yield incoming
@@ -225,9 +226,9 @@ class MediaStorage:
         while batch := await self._run(lambda: list(itertools.islice(listing, at_once))):
             yield batch
 
-    async def computed(self, work: Callable[..., R], *arguments: Any) -> R:
-        """What a longer computation on a file's bytes gives, made off the loop."""
-        judge_again()
+    async def computed(self, work: Callable[..., R], *arguments: Any, guard: Guard = UNGUARDED) -> R:
+        """The result of a longer computation on a file's bytes, made off the loop: a slow step, as in `receiving`."""
+        guard.judge_again()
         return await self._run(work, *arguments)
 
     async def at_work(self, work: Callable[..., None], *arguments: Any) -> None:

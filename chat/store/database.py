@@ -33,7 +33,7 @@ import trio
 
 from chat.errors import StorageUnavailable
 from chat.store.connections import connect, to_signed, to_unsigned
-from chat.store.guard import current_guard
+from chat.store.guard import UNGUARDED, Guard, named
 from chat.store.migrations import prepare
 from chat.store.writer import GroupObserver, Request, Writer, as_caller_sees, was_locked
 
@@ -107,7 +107,13 @@ class Database:
             return _run_query(self.reader, query)
         return await trio.to_thread.run_sync(self._run_query_on_idle_reader, query, limiter=self._reader_limit)
 
-    async def write(self, unit: Callable[[sqlite3.Connection], T], then: Callable[[T], None] | None = None) -> T:
+    async def write(
+        self,
+        unit: Callable[[sqlite3.Connection], T],
+        then: Callable[[T], None] | None = None,
+        *,
+        guard: Guard = UNGUARDED,
+    ) -> T:
         """Run `unit` in the writer's next transaction and return its result once that is on the disk.
 
         `unit` runs under a SAVEPOINT of its own: an exception from it undoes only what it did itself, and is raised
@@ -116,15 +122,16 @@ class Database:
 
         Raises StorageUnavailable when the store is failing or closed, when the queue has no room for
         ROOM_DEADLINE_SECONDS, and when the group could not be committed: nothing was written and no `then` runs.
-        Inside `chat.store.guard.guarded` also what refuses the caller meanwhile.
+        With the `guard` of a request also what refuses its caller meanwhile; other units name none.
         """
-        guard = current_guard()
-        request = Request(unit if guard is None else guard.before(unit), then)
+        guard = named(guard)
+        is_judged = guard.is_due
+        request = Request(guard.before(unit) if is_judged else unit, then)
         if self._inline:
             await trio.lowlevel.checkpoint()
             self._refuse_unless_available()
             if self.besides is not None:
-                request.unit = partial(_both, unit, self.besides)
+                request.unit = partial(_both, request.unit, self.besides)
             self._writer.run((request,))
             self._note_outcome()
             request.announce()
@@ -135,7 +142,7 @@ class Database:
             await self._run_in_thread(request)
         if request.error is not None:
             raise request.error
-        if guard is not None:
+        if is_judged:
             guard.is_due = False
         result: T = request.result
         return result

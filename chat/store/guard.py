@@ -1,16 +1,15 @@
-"""What has to hold at the moment of writing, and not only when somebody was let in.
+"""What has to hold at the moment of writing, and not only when a request was let in.
 
-Between the two a caller may wait for the writer, for an image that is looked at, for a password that is hashed; and
-whoever has the say may take their rights away meanwhile. Where a request is judged, `guarded` is put around what
-follows, and what it is granted on the way is noted with `claim`. A unit that is written inside is then preceded by the
-judgement, in its own transaction, so that no other unit comes in between.
+Between the two a request may wait for the writer, for an image that is looked at, for a password that is hashed, and
+its rights may be taken away meanwhile. The kernel of the API makes a `Guard` for a request and hands it on with what
+the handler gets (`Principal.guard`, `Request.guard`). Whatever grants the request something on the way claims it there.
+A unit that names the guard is preceded by its judgement, in the same transaction, so that no other unit comes between.
 
-    with guarded(lambda connection: admit(connection, credential), is_due=True):
-        await handler(request)
+    await database.write(unit, then, guard=principal.guard)
 
-Only the first unit: it may itself end the caller's rights, as when administrators end all their own sign-ins, and what
-belongs to the same request goes on. Without `is_due` only the first one after a slow step, which says so with
-`judge_again`: where nothing takes time, what was judged a moment ago holds.
+Only the first unit is judged: it may itself end the caller's rights, as when administrators end all their own sign-ins,
+and what belongs to the same request goes on. A guard that is not due from the start becomes due with the first slow
+step, which says so with `judge_again`: where nothing takes time, what was judged a moment ago holds.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ Claims = Callable[[sqlite3.Connection, list[Any]], None]
 
 
 class Guard:
-    """A judgement that precedes a unit; `is_due` until that is committed."""
+    """The judgement of one request. `check` judges the caller, in the writer's thread, and raises what refuses it."""
 
     __slots__ = ("_check", "_claims", "is_due")
 
@@ -36,62 +35,69 @@ class Guard:
         self._check = check
         self._claims: dict[Claims, list[Any]] = {}
         self.is_due = is_due
+        """Whether the next unit is judged."""
+
+    def claim(self, claims: Claims, granted: Any) -> None:
+        """Note that something was granted, for `claims` to judge once more."""
+        self._claims.setdefault(claims, []).append(granted)
+
+    def judge_again(self) -> None:
+        """A slow step is taken: what was judged before it is judged once more in the next unit."""
+        self.is_due = True
 
     def before(self, unit: Unit[T]) -> Unit[T]:
-        """The unit, preceded by the judgement, whose exception is the unit's."""
+        """The unit, preceded by the judgement of this moment's claims, whose exception is the unit's. The unit may
+        outlast the request: once it is queued, it is written even if its caller goes away."""
+        claimed = [(claims, list(granted)) for claims, granted in self._claims.items()]
 
         def judged(connection: sqlite3.Connection) -> T:
             self._check(connection)
-            for claims, granted in self._claims.items():
+            for claims, granted in claimed:
                 claims(connection, granted)
             return unit(connection)
 
         return judged
 
-    def add(self, claims: Claims, granted: Any) -> None:
-        """Something else was granted."""
-        self._claims.setdefault(claims, []).append(granted)
+    def release(self) -> None:
+        """The request is over: forget what was claimed, which names the caller, who holds the guard."""
+        self._claims.clear()
 
 
-_guard: Final[ContextVar[Guard | None]] = ContextVar("guard", default=None)
+class Unguarded(Guard):
+    """In the place of a guard for what no request has to answer for: work in the background, and reading."""
+
+    __slots__ = ()
+
+    def claim(self, claims: Claims, granted: Any) -> None:
+        """Nothing is noted."""
+        guard = _of_the_task.get()
+        if guard is not None:
+            guard.claim(claims, granted)
+
+    def judge_again(self) -> None:
+        """Nothing is judged."""
+        guard = _of_the_task.get()
+        if guard is not None:
+            guard.judge_again()
 
 
-def current_guard() -> Guard | None:
-    """The guard of this task, if it has a duty now."""
-    guard = _guard.get()
-    return None if guard is None or not guard.is_due else guard
+UNGUARDED: Final = Unguarded(lambda connection: None, is_due=False)
+
+# For callers that do not name a guard yet, until every area does: the guard of the task.
+
+_of_the_task: Final[ContextVar[Guard | None]] = ContextVar("guard", default=None)
 
 
-def claim(claims: Claims, granted: Any) -> None:
-    """Note that something was granted, for `claims` to judge once more."""
-    guard = _guard.get()
-    if guard is not None:
-        guard.add(claims, granted)
-
-
-def judge_again() -> None:
-    """A slow step is taken: what was judged before it is judged once more in the next unit."""
-    guard = _guard.get()
-    if guard is not None:
-        guard.is_due = True
-
-
-@contextlib.contextmanager
-def guarded(check: Callable[[sqlite3.Connection], None], *, is_due: bool) -> Iterator[None]:
-    """Inside, `check` and what was claimed precede the first unit that is due; they run in the writer's thread and
-    raise what refuses the unit."""
-    token = _guard.set(Guard(check, is_due=is_due))
-    try:
-        yield
-    finally:
-        _guard.reset(token)
+def named(guard: Guard) -> Guard:
+    """The guard itself, or that of the task where none was named."""
+    return guard if guard is not UNGUARDED else _of_the_task.get() or UNGUARDED
 
 
 @contextlib.contextmanager
-def unguarded() -> Iterator[None]:
-    """Inside, units are not the request's own, such as notes about earlier requests: they are written in any case."""
-    token = _guard.set(None)
+def fallback(guard: Guard | None) -> Iterator[None]:
+    """Inside, `guard` is meant where no guard is named."""
+    token = _of_the_task.set(guard)
     try:
         yield
     finally:
-        _guard.reset(token)
+        _of_the_task.reset(token)

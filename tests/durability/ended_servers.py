@@ -53,12 +53,15 @@ class Killer:
         killer = self
 
         async def seen(
-            database: Database, unit: Callable[[sqlite3.Connection], Any], then: Callable[[Any], None] | None = None
+            database: Database,
+            unit: Callable[[sqlite3.Connection], Any],
+            then: Callable[[Any], None] | None = None,
+            **named: Any,
         ) -> Any:
             if not (killer.holds or killer.kills or killer.units_left is not None):
-                return await write(database, unit, then)
+                return await write(database, unit, then, **named)
             try:
-                return await write(database, killer.watched(unit), lambda result: killer.after(then, result))
+                return await write(database, killer.watched(unit), lambda result: killer.after(then, result), **named)
             except _Held:
                 await trio.sleep_forever()
             finally:

@@ -29,15 +29,18 @@ class Killer:
         killer = self
 
         async def counted(
-            database: Database, unit: Callable[[sqlite3.Connection], Any], then: Callable[[Any], None] | None = None
+            database: Database,
+            unit: Callable[[sqlite3.Connection], Any],
+            then: Callable[[Any], None] | None = None,
+            **named: Any,
         ) -> Any:
             if killer.left is None:
-                return await write(database, unit, then)
+                return await write(database, unit, then, **named)
             if killer.left == 0:
                 await trio.sleep_forever()
             killer.left -= 1
             is_last = killer.left == 0
-            result = await write(database, unit, None if is_last else then)
+            result = await write(database, unit, None if is_last else then, **named)
             if is_last:
                 killer.killed.set()
                 await trio.sleep_forever()

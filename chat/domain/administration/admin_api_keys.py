@@ -21,7 +21,7 @@ from chat.store.accounts import accounts
 from chat.store.administration import admin_api_keys
 from chat.store.administration.admin_api_keys import AdminApiKey
 from chat.store.database import Database
-from chat.store.guard import unguarded
+from chat.store.guard import fallback
 
 NAME_LENGTH: Final = 100
 """Characters that the name of a key may have (administration.md, API keys)."""
@@ -167,7 +167,7 @@ class AdminApiKeys:
                 admin_api_keys.touch(connection, key_id, used_at)
 
         try:
-            with unguarded():  # what was used earlier was used
+            with fallback(None):  # what was used earlier was used
                 await self._database.write(unit)
         except StorageUnavailable:
             self._uses = {**noted, **self._uses}

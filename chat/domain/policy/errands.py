@@ -23,6 +23,7 @@ from chat.errors import StorageUnavailable
 from chat.registries.errands import ErrandKind
 from chat.store import errands
 from chat.store.database import Database
+from chat.store.guard import UNGUARDED, Guard
 
 T = TypeVar("T")
 State = Mapping[str, Any]
@@ -43,8 +44,11 @@ def _nothing(_: object) -> None:
 class Errand:
     """One errand, as its handler sees it: `state` is how far it has come."""
 
-    def __init__(self, database: Database, kind: ErrandKind, state: State, errand_id: int | None = None) -> None:
+    def __init__(
+        self, database: Database, kind: ErrandKind, state: State, errand_id: int | None = None, guard: Guard = UNGUARDED
+    ) -> None:
         self._database = database
+        self._guard = guard
         self.kind: Final = kind
         self.state = state
         self.id = errand_id
@@ -84,7 +88,7 @@ class Errand:
             if self.when_left is not None:
                 self.when_left()
 
-        await self._database.write(unit, after)
+        await self._database.write(unit, after, guard=self._guard)
 
     def _stored(self, connection: sqlite3.Connection) -> State | None:
         if self.id is None:
@@ -132,10 +136,10 @@ class Errands:
         """The kinds that somebody does."""
         return frozenset(self._handlers)
 
-    async def do(self, kind: ErrandKind, state: State) -> Errand:
-        """Do an errand from its beginning to its end. What refuses its first portion is raised here, and nothing has
-        happened."""
-        errand = Errand(self._database, kind, state)
+    async def do(self, kind: ErrandKind, state: State, *, guard: Guard = UNGUARDED) -> Errand:
+        """Do an errand from its beginning to its end. What refuses its first portion is raised here, the `guard` of
+        the request included, and nothing has happened."""
+        errand = Errand(self._database, kind, state, guard=guard)
         await self.finish(errand)
         return errand
 

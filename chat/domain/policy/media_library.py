@@ -28,6 +28,7 @@ from chat.media.signing import MediaAddresses
 from chat.media.storage import MediaStorage
 from chat.snowflake import SnowflakeGenerator, snowflake_at
 from chat.store.database import Database
+from chat.store.guard import UNGUARDED, Guard
 from chat.store.messages import attachments
 from chat.store.messages.attachments import Attachment
 from chat.store.policy import assets
@@ -120,13 +121,16 @@ class MediaLibrary:
 
     # Images that belong to somebody
 
-    async def prepare(self, kind: str, owner_id: int, text: str, *, path: str, still: bool = False) -> PreparedImage:
-        """Look at an image out of a JSON body; nothing is written yet. `still` refuses one that moves.
+    async def prepare(
+        self, kind: str, owner_id: int, text: str, *, path: str, still: bool = False, guard: Guard = UNGUARDED
+    ) -> PreparedImage:
+        """Look at an image out of a JSON body; nothing is written yet. `still` refuses one that moves. This is a slow
+        step of a request, whose `guard` judges again after it.
 
         :raises InvalidFormBody: at `path`, as `chat.domain.policy.images.take`.
         :raises ApiError: CONTENT_BLOCKED for an image that nobody may show.
         """
-        taken = await self.storage.computed(take, text, self._settings.limits.avatar_max_size, path)
+        taken = await self.storage.computed(take, text, self._settings.limits.avatar_max_size, path, guard=guard)
         self._blocked.require_image(taken.hash)
         header = taken.header
         if still and header.animated:
@@ -144,7 +148,7 @@ class MediaLibrary:
         return PreparedImage(asset, taken.content)
 
     @asynccontextmanager
-    async def kept(self, *prepared: PreparedImage | None) -> AsyncIterator[None]:
+    async def kept(self, *prepared: PreparedImage | None, guard: Guard = UNGUARDED) -> AsyncIterator[None]:
         """The files of these images, for a unit in the block that stores their rows
         (`chat.domain.policy.images.store`).
 
@@ -155,19 +159,21 @@ class MediaLibrary:
         wanted = [image for image in prepared if image is not None]
         async with self.settled(*(image.asset.key for image in wanted)):
             for image in wanted:
-                async with self.storage.receiving() as incoming:
+                async with self.storage.receiving(guard) as incoming:
                     await incoming.write(image.content)
                     await incoming.keep(image.asset.key)
             yield
 
     @asynccontextmanager
-    async def new_image(self, kind: str, owner_id: int, text: str, *, path: str) -> AsyncIterator[Asset]:
+    async def new_image(
+        self, kind: str, owner_id: int, text: str, *, path: str, guard: Guard = UNGUARDED
+    ) -> AsyncIterator[Asset]:
         """As `prepare` and `kept` in one, for a unit in the block that inserts the row.
 
         :raises InvalidFormBody: as `prepare`.
         """
-        prepared = await self.prepare(kind, owner_id, text, path=path)
-        async with self.kept(prepared):
+        prepared = await self.prepare(kind, owner_id, text, path=path, guard=guard)
+        async with self.kept(prepared, guard=guard):
             yield prepared.asset
 
     def outside_image(self, kind: str, owner_id: int, url: str) -> Asset:

@@ -23,7 +23,7 @@ from chat.errors import ApiError, StorageUnavailable
 from chat.registries.user_flags import UserFlag
 from chat.store.accounts import account_deletions, accounts
 from chat.store.accounts.accounts import Account
-from chat.store.guard import unguarded
+from chat.store.guard import fallback
 from chat.store.signing_in import auth_sessions, pending_registrations
 from chat.store.signing_in.auth_sessions import AuthSession
 
@@ -222,7 +222,7 @@ class SignIns:
                 accounts.touch(connection, user_id, used_at, address)
 
         try:
-            with unguarded():  # what was used earlier was used
+            with fallback(None):  # what was used earlier was used
                 await self._core.database.write(unit)
         except StorageUnavailable:
             self._uses = {**noted, **self._uses}

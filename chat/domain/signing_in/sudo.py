@@ -25,7 +25,7 @@ from chat.errors import ApiError, InvalidFormBody, RateLimited
 from chat.store.accounts import accounts
 from chat.store.accounts.accounts import Account
 from chat.store.database import Database
-from chat.store.guard import claim
+from chat.store.guard import UNGUARDED, Guard
 
 log: Final = structlog.get_logger("chat.accounts")
 
@@ -45,6 +45,8 @@ class SudoProof:
     """Whom a password is checked for."""
     session_id_hash: str | None = None
     """The sign-in that the request came with."""
+    guard: Guard = attrs.field(default=UNGUARDED, repr=False)
+    """The guard of the request: a password that was proved has to be the account's still when it is made use of."""
     answered: str | None = attrs.field(default=None, repr=False, init=False)
     """The token that a successful answer carries: set by `SudoMode.require`."""
     used_code: str | None = attrs.field(default=None, repr=False, init=False)
@@ -135,9 +137,9 @@ class SudoMode:
         retry_after = self._wait_to_guess(account.id)
         if retry_after:
             raise RateLimited(retry_after)
-        if not await self._passwords.verify(account.password_hash, proof.password, proof.asker):
+        if not await self._passwords.verify(account.password_hash, proof.password, proof.asker, guard=proof.guard):
             raise InvalidFormBody.at("password", "INVALID_PASSWORD")
-        claim(_require_password_still, (account.id, account.password_hash))
+        proof.guard.claim(_require_password_still, (account.id, account.password_hash))
         return True
 
     async def _is_factor_proved(self, account: Account, proof: SudoProof, issues_token: bool) -> bool:

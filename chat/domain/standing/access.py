@@ -27,7 +27,6 @@ from chat.registries.permissions import ELEVATED, Permission
 from chat.registries.user_flags import UserFlag
 from chat.snowflake import snowflake_at
 from chat.store.accounts.accounts import Account
-from chat.store.guard import claim
 
 CHANNEL_THREADS: Final = "channel_threads"
 """The client capability that lets a user session see threads (access.md, Client capabilities)."""
@@ -354,7 +353,7 @@ class Access:
         needs_voice: bool = False,
     ) -> None:
         if self._stored is not None:
-            claim(self._judge, (principal, guild_id, channel_id, permission, needs_voice))
+            principal.guard.claim(self._judge, (principal, guild_id, channel_id, permission, needs_voice))
 
     def _judge(self, connection: sqlite3.Connection, granted: Iterable[_Granted]) -> None:
         """In a unit of writing: judge once more what was granted, each guild and channel once.

@@ -38,7 +38,7 @@ from chat.registries.channel_types import THREAD_ONLY_CHANNEL_TYPES
 from chat.registries.events import EventName
 from chat.registries.permissions import Permission
 from chat.store.accounts import accounts
-from chat.store.guard import claim
+from chat.store.guard import UNGUARDED, Guard
 from chat.store.guilds import channels
 from chat.store.guilds.channels import Channel
 from chat.store.policy import assets
@@ -206,8 +206,8 @@ class Webhooks:
 
     # By the token
 
-    def identified(self, webhook_id: int, token: str) -> Webhook:
-        """The webhook whose token this is.
+    def identified(self, webhook_id: int, token: str, *, guard: Guard = UNGUARDED) -> Webhook:
+        """The webhook whose token this is. It has to be there still when the request of the `guard` writes.
 
         :raises ApiError: UNKNOWN_WEBHOOK, in the same time whether the id or the token is wrong.
         """
@@ -215,7 +215,7 @@ class Webhooks:
         known = self._token(self._nobodys if webhook is None else webhook)
         if not hmac.compare_digest(known, token.encode()) or webhook is None:
             raise ApiError("UNKNOWN_WEBHOOK")
-        claim(_require_there, webhook_id)
+        guard.claim(_require_there, webhook_id)
         return webhook
 
     def get_by_token(self, webhook: Webhook) -> dict[str, Any]:
