@@ -29,7 +29,7 @@ import orjson
 import pytest
 
 from chat.admin.routes import ADMIN_ROUTES
-from chat.api.openapi.errors import OAUTH2_PROTOCOL, codes_of, error_shape, following_codes, name_of
+from chat.api.openapi.errors import codes_of, error_shape, following_codes, name_of
 from chat.api.operation import SUDO_HEADER, Operation
 from chat.api.routes import ROUTES
 from chat.api.routing import RouteTable
@@ -144,7 +144,7 @@ def refusal_fault(method: str, path: str, answer: Response) -> str | None:
         return None
     where = f"{name_of(operation)} refused with {code}"
     if code not in ERROR_CODES:
-        return None if operation.path in OAUTH2_PROTOCOL else f"{where}, which is not registered"
+        return None if operation.oauth2_errors else f"{where}, which is not registered"
     known = _codes.get(id(operation))
     if known is None:
         known = _codes[id(operation)] = codes_of(operation)

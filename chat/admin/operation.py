@@ -10,27 +10,34 @@ Acl.APPLICATION_LIST_BY_OWNER)`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeVar
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 import attrs
 
-from chat.api.operation import Handler, Operation, Routes
-from chat.api.rate_limit import Bucket
-from chat.api.schemas.shapes import Answers
-from chat.auth.policy import Policy
+from chat.api.operation import Handler, Operation, Routes, declaring
+from chat.auth.policy import Acls, Policy
 from chat.registries.acls import Acl
 from chat.registries.admin_actions import AdminAction
 
-H = TypeVar("H", bound=Handler)
+
+def _alternatives(acls: Iterable[Acl | tuple[Acl, ...]]) -> Acls:
+    return tuple(frozenset(acl) if isinstance(acl, tuple) else frozenset({acl}) for acl in acls)
 
 
-@attrs.frozen(kw_only=True, eq=False)
+@attrs.define(kw_only=True, eq=False)
 class AdminOperation(Operation):
     """A declared administrative operation."""
 
+    policy: Policy = attrs.field(default=Policy.ADMIN, init=False)
+    acls: Acls = attrs.field(converter=_alternatives)
     audit: AdminAction | None
     """The action of its entry in the audit log; None for an operation that leaves none."""
+
+    def declare(self, method: str, path: str, handler: Handler) -> None:
+        """As for other operations, under a name of its own."""
+        self.name = f"admin_{handler.__name__}"
+        super().declare(method, path, handler)
 
     @property
     def extensions(self) -> Mapping[str, Any]:
@@ -41,46 +48,4 @@ class AdminOperation(Operation):
 class AdminRoutes(Routes):
     """The operations of one module of administrative routes."""
 
-    def admin_operation(
-        self,
-        method: str,
-        path: str,
-        *,
-        acls: Sequence[Acl | tuple[Acl, ...]],
-        audit: AdminAction | None,
-        bucket: Bucket,
-        first_run: bool = False,
-        precondition: Callable[..., None] | None = None,
-        body: type[Any] | None = None,
-        query: type[Any] | None = None,
-        answers: Answers | None = None,
-        secret: bool = False,
-    ) -> Callable[[H], H]:
-        """Declare the decorated coroutine function as the operation `method path`; see `Routes.operation`.
-
-        `first_run` opens it to the first account while the instance is not set up
-        (`chat.domain.administration.instance_setup`).
-        """
-
-        def declare(handler: H) -> H:
-            self.operations.append(
-                AdminOperation(
-                    method=method,
-                    path=path,
-                    handler=handler,
-                    policy=Policy.ADMIN,
-                    acls=[frozenset(acl) if isinstance(acl, tuple) else frozenset({acl}) for acl in acls],
-                    audit=audit,
-                    bucket=bucket,
-                    first_run=first_run,
-                    precondition=precondition,
-                    body=body,
-                    query=query,
-                    answers=answers,
-                    secret=secret,
-                    name=f"admin_{handler.__name__}",
-                )
-            )
-            return handler
-
-        return declare
+    admin_operation = declaring(AdminOperation)

@@ -30,11 +30,9 @@ import attrs
 import structlog
 import trio
 
-from chat.api.account_limits import ACCOUNT_LIMITED_OPERATIONS
 from chat.api.answers import NOT_STORED, PREFLIGHT_HEADERS, Answer, Encoded, Streamed, answer_of, encode, refusal
 from chat.api.backend import Backend
 from chat.api.bodies import BodyChunks, ClientGone, Receive, announces_little, comes_in_parts, read_body
-from chat.api.captcha import CAPTCHA_OPERATIONS, require_captcha
 from chat.api.exchange import Exchange
 from chat.api.faults import HttpFaults
 from chat.api.fields import SNOWFLAKE, Refusal
@@ -43,7 +41,6 @@ from chat.api.parsing import parse_json, parse_query
 from chat.api.rate_limit import GLOBAL, HIGH_GLOBAL, limit_headers
 from chat.api.routing import RouteTable
 from chat.api.same_origin import require_same_origin
-from chat.api.sso_enforcement import SSO_ENFORCED_OPERATIONS
 from chat.api.streaming import send_streamed
 from chat.api.structuring import body_structure, query_structure, repeated_names
 from chat.auth.client_address import ClientAddresses, network_of
@@ -63,6 +60,9 @@ Send = Callable[[Any], Awaitable[None]]
 
 LARGE_BODY: Final = 65_536
 """Bytes from which a body is parsed in a thread, so that it does not hold the loop."""
+
+CAPTCHA_TOKEN: Final = "x-captcha-token"  # noqa: S105 - the name of a header
+CAPTCHA_TYPE: Final = "x-captcha-type"
 
 _HIGH_LIMIT: Final = int(UserFlag.HIGH_GLOBAL_RATE_LIMIT)
 _NO_LIMIT: Final = int(UserFlag.RATE_LIMIT_BYPASS)
@@ -84,11 +84,11 @@ class Endpoint:
         self._in_threads: Final = in_threads
         self._handler: Final = backend.bind(operation.handler)
         self._precondition: Final = None if operation.precondition is None else backend.bind(operation.precondition)
-        self._changes: Final = operation.method != "GET"
-        name = (operation.method, operation.path)
-        self._gated: Final = name in ACCOUNT_LIMITED_OPERATIONS
-        self._closed_by_sso: Final = name in SSO_ENFORCED_OPERATIONS and backend.core.settings.sso.is_enforced
-        self._asks_captcha: Final = name in CAPTCHA_OPERATIONS and backend.captcha.is_on
+        settings = backend.core.settings
+        self._closed_by_sso: Final = operation.closed_by_sso and settings.sso.is_enforced
+        self._asks_captcha: Final = operation.asks_captcha and backend.captcha.is_on
+        is_offered = operation.instance is None or operation.instance.is_kind_of(settings)
+        self._not_offered: Final = None if is_offered else operation.instance
         self._reads_accounts: Final = operation.policy not in (Policy.NONE, Policy.GATEWAY_BOT, Policy.URL)
         self._ignores_authorization: Final = operation.policy is Policy.URL
         self._exempt_from_global: Final = operation.bucket is not None and operation.bucket.exempt_from_global
@@ -122,7 +122,8 @@ class Endpoint:
         if self._admitted_uncounted:
             self._admit(credential, caller)
         if self._asks_captcha and caller is None:
-            await require_captcha(self._backend.captcha, exchange.headers, exchange.address)
+            headers = exchange.headers
+            await self._backend.captcha.require(headers.get(CAPTCHA_TOKEN), headers.get(CAPTCHA_TYPE), exchange.address)
         identity = await self._limit_all(exchange, caller)
         if self._admitted_before_bucket:
             self._admit(credential, caller)
@@ -131,7 +132,7 @@ class Endpoint:
             self._admit(credential, caller)
         if caller is not None:
             self._note_use(exchange, caller)
-        if self._changes:
+        if self.operation.changes:
             await self._core.bus.wait_for_room()
         request = Request(
             self._limiter,
@@ -144,6 +145,8 @@ class Endpoint:
             query_string=exchange.query_string,
             authorizations=exchange.authorizations,
         )
+        if self._not_offered is not None:
+            raise ApiError(self._not_offered.value)
         if self._precondition is not None:
             self._precondition(request)
         if self.operation.images and not announces_little(exchange.headers):
@@ -161,7 +164,7 @@ class Endpoint:
         if self._reads_body and request.caller is not None:
             request.caller = self._caller(exchange, credential)
             self._admit(credential, request.caller)
-        if not (self._changes or self._takes_admin_keys):
+        if not (self.operation.changes or self._takes_admin_keys):
             return await self._answered(request, arguments)
         still = functools.partial(self._admit_still, credential, request.caller, exchange.capabilities())
         comes_in_parts = "body" in arguments and arguments["body"] is None
@@ -173,7 +176,7 @@ class Endpoint:
             guard.release()
 
     async def _answered(self, request: Request, arguments: dict[str, Any]) -> Answer:
-        if not self._changes or self.operation.streamed or ("body" in arguments and arguments["body"] is None):
+        if not self.operation.changes or self.operation.streamed or ("body" in arguments and arguments["body"] is None):
             # What is still to be received takes its time: nobody shall wait for the events that come of it.
             return answer_of(await self._handler(request, **arguments))
         bus = self._core.bus
@@ -239,7 +242,7 @@ class Endpoint:
             bots_refused_with=operation.bots_refused_with,
             acls=operation.acls,
         )
-        if self._gated and caller is not None and caller.account.is_limited:
+        if operation.closed_to_limited and caller is not None and caller.account.is_limited:
             raise ApiError("ACCOUNT_LIMITED")
 
     async def _limit_all(self, exchange: Exchange, caller: Principal | None) -> Hashable | None:

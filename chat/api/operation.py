@@ -9,8 +9,9 @@ the rest is text), and `body` and `query` where the declaration names their clas
 from __future__ import annotations
 
 import contextlib
+import enum
 from collections.abc import Awaitable, Callable, Hashable, Mapping, Sequence
-from typing import Any, Final, TypeVar
+from typing import Any, Concatenate, Final, ParamSpec, Protocol, TypeVar
 
 import attrs
 
@@ -25,6 +26,7 @@ from chat.auth.policy import Acls
 from chat.auth.policy import Policy as Policy
 from chat.auth.principal import Principal
 from chat.auth.turns import Asker
+from chat.config import Settings
 from chat.domain.policy.origins import Origins
 from chat.domain.signing_in.sudo import SudoProof
 from chat.errors import RateLimited
@@ -173,126 +175,147 @@ _NO_EXTENSIONS: Final[Mapping[str, Any]] = {}
 
 Handler = Callable[..., Awaitable[Any]]
 H = TypeVar("H", bound=Handler)
+P = ParamSpec("P")
 
 
-@attrs.frozen(kw_only=True, eq=False)
+class InstanceKind(enum.Enum):
+    """The kind of instance that an operation is for; on another one it refuses with the code (access.md, Account
+    gates; administration.md, Store purchases)."""
+
+    EMAIL = "EMAIL_UNAVAILABLE_ON_INSTANCE"
+    """Accounts sign in with an email address."""
+    USERNAME = "USERNAME_SIGN_IN_ONLY"
+    """Accounts sign in with a username."""
+    HOSTED = "NOT_FOUND"
+    """The instance is not self-hosted."""
+
+    def is_kind_of(self, settings: Settings) -> bool:
+        """Whether an instance with these settings is of this kind."""
+        if self is InstanceKind.HOSTED:
+            return not settings.self_hosted
+        return (settings.sign_in == "username") is (self is InstanceKind.USERNAME)
+
+
+@attrs.define(kw_only=True, eq=False)
 class Operation:
-    """A declared operation."""
+    """A declared operation: its whole contract. `Routes.operation` takes the same arguments."""
 
-    method: str
-    path: str
-    handler: Handler
+    method: str = attrs.field(init=False)
+    path: str = attrs.field(init=False)
+    handler: Handler = attrs.field(init=False)
+    name: str = ""
+    """Of its own among all operations, and for good: programs are made of the OpenAPI document. That of the handler,
+    unless the handler serves several operations."""
+
+    # Who may call it, and how often
+
     policy: Policy
-    bucket: Bucket | None = None
     scope: Scope | None = None
+    """Lets OAuth2 access tokens in."""
     bots_refused_with: str | None = None
+    """The code that bots get where they may not call."""
     acls: Acls = ()
     """Of each set the caller holds at least one; for Policy.ADMIN."""
     first_run: bool = False
     """Under Policy.ADMIN: whether it is open to the first account while the instance is not set up (access.md, First
     run)."""
+    bucket: Bucket | None = None
+    closed_to_limited: bool = False
+    """Whether it refuses a limited account with ACCOUNT_LIMITED (access.md, Account gates). The documents name the gate
+    and leave the operations to the instance. Opening a conversation is limited only towards an account never written
+    to, so the conversations themselves ask for that."""
+    closed_by_sso: bool = False
+    """Whether it refuses with SSO_REQUIRED while single sign-on is enforced (access.md, Single sign-on enforcement)."""
+    asks_captcha: bool = False
+    """Whether a caller without a valid credential has to solve a CAPTCHA where the instance has one (http.md, CAPTCHA;
+    access.md, Credential policies)."""
+    instance: InstanceKind | None = None
+    """The only kind of instance that it is for."""
     precondition: Callable[..., None] | None = None
+    """Raises what is refused before path, query and body are looked at."""
+    same_origin: bool = attrs.field(default=False, init=False)
+    """Whether pages of other origins are kept out, and told nothing (`chat.api.kernel`)."""
+
+    # What it reads
+
     body: type[Any] | None = None
     form: type[Any] | None = None
+    """A body in `application/x-www-form-urlencoded`, handed over as `body`."""
     streamed: bool = False
+    """Whether the handler reads `request.receive` itself."""
     multipart: bool = False
+    """Whether it does so with a body in `multipart/form-data`, which a `body` of None tells it."""
     images: bool = False
+    """Whether bodies may be as large as images are."""
     query: type[Any] | None = None
     empty_strings_are_null: bool = True
+    """The normalisation of http.md, Empty values; off for message create and edit, and webhook execute."""
     accepts: Mapping[str, Shape] = attrs.field(factory=dict)
     """What a streamed operation reads by itself, by media type."""
     parameters: ObjectShape | None = None
     """The query that a handler reads by itself."""
+    client_credentials: bool = False
+    """Whether an OAuth2 client shows its id and secret (RFC 6749 2.3.1)."""
+
+    # What comes back
+
     answers: Answers | None = None
-    """What comes back when all is well; None where nobody has said yet."""
+    """When all is well: the shape of 200, NOTHING for 204, or shapes by status (`chat.api.schemas`)."""
     secret: bool = False
-    """Whether its answers carry what lets somebody in: nothing on the way may keep them."""
-    same_origin: bool = False
-    """Whether pages of other origins are kept out, and told nothing (`chat.api.same_origin`)."""
-    name: str = ""
-    """Of its own among all operations, and for good: programs are made of the OpenAPI document."""
-    path_members: tuple[str, ...] = attrs.field(init=False)
+    """Whether its answers carry tokens and the like: nothing on the way may keep them."""
+    oauth2_errors: bool = False
+    """Whether the OAuth2 protocol refuses in its own words with 400 and 401 (RFC 6749 5.2)."""
+
+    path_members: tuple[str, ...] = attrs.field(default=(), init=False)
     """The names of the path's members, in order."""
 
-    @path_members.default
-    def _members_of_the_path(self) -> tuple[str, ...]:
-        return tuple(segment[1:-1] for segment in self.path.split("/") if segment.startswith("{"))
+    def declare(self, method: str, path: str, handler: Handler) -> None:
+        """Say what is declared: once, when the module is imported."""
+        self.method, self.path, self.handler = method, path, handler
+        self.name = self.name or handler.__name__
+        self.path_members = tuple(segment[1:-1] for segment in path.split("/") if segment.startswith("{"))
+
+    @property
+    def changes(self) -> bool:
+        """Whether it is there to change something."""
+        return self.method != "GET"
 
     @property
     def extensions(self) -> Mapping[str, Any]:
-        """What the OpenAPI document says of it beside what everybody has to say; names begin with `x-`."""
+        """What the OpenAPI document says of it beside what every operation has to say; names begin with `x-`."""
         return _NO_EXTENSIONS
 
 
-class Routes:
-    """The operations of one routes module, in the order of their declaration; `same_origin` holds for all of them."""
+class Declare(Protocol):
+    """Decorates a handler, which stays as it is."""
 
-    def __init__(self, *, same_origin: bool = False) -> None:
-        self.operations: Final[list[Operation]] = []
-        self._same_origin = same_origin
+    def __call__(self, handler: H, /) -> H: ...
 
-    def operation(
-        self,
-        method: str,
-        path: str,
-        *,
-        policy: Policy,
-        bucket: Bucket | None = None,
-        scope: Scope | None = None,
-        bots_refused_with: str | None = None,
-        precondition: Callable[..., None] | None = None,
-        body: type[Any] | None = None,
-        form: type[Any] | None = None,
-        streamed: bool = False,
-        multipart: bool = False,
-        images: bool = False,
-        query: type[Any] | None = None,
-        empty_strings_are_null: bool = True,
-        accepts: Mapping[str, Shape] | None = None,
-        parameters: ObjectShape | None = None,
-        answers: Answers | None = None,
-        secret: bool = False,
-        name: str | None = None,
-    ) -> Callable[[H], H]:
-        """Declare the decorated coroutine function as the operation `method path`.
 
-        A handler returns an object (200 with JSON), None (204) or an `Answer`. `scope` lets OAuth2 access tokens in;
-        `bots_refused_with` is the code bots get where they may not call. `precondition` raises what is refused before
-        path, query and body are looked at. `form` is a body in `application/x-www-form-urlencoded`, handed over as
-        `body`; a `streamed` operation reads `request.receive` itself, and so does a `multipart` one when the body comes
-        in `multipart/form-data`, which a `body` of None tells it. `images` lets bodies be as large as images are.
-        `empty_strings_are_null=False` switches the normalisation of http.md, Empty values, off (message create and
-        edit, webhook execute). `accepts` and `parameters` tell what a handler reads by itself. `answers` is what comes
-        back: the shape of 200, NOTHING for 204, or shapes by status (`chat.api.schemas`); `secret` marks answers with
-        tokens and the like. `name` is that of the handler unless it serves several operations.
-        """
+def declaring(kind: Callable[P, Operation]) -> Callable[Concatenate[Routes, str, str, P], Declare]:
+    """The method of a `Routes` that declares operations of a kind: it takes method, path and what the kind takes."""
 
+    def operation(self: Routes, method: str, path: str, /, *_: P.args, **contract: P.kwargs) -> Declare:
         def declare(handler: H) -> H:
-            self.operations.append(
-                Operation(
-                    method=method,
-                    path=path,
-                    handler=handler,
-                    policy=policy,
-                    bucket=bucket,
-                    scope=scope,
-                    bots_refused_with=bots_refused_with,
-                    precondition=precondition,
-                    body=body,
-                    form=form,
-                    streamed=streamed,
-                    multipart=multipart,
-                    images=images,
-                    query=query,
-                    empty_strings_are_null=empty_strings_are_null,
-                    accepts=accepts or {},
-                    parameters=parameters,
-                    answers=answers,
-                    secret=secret,
-                    same_origin=self._same_origin,
-                    name=handler.__name__ if name is None else name,
-                )
-            )
+            declared = kind(*_, **contract)
+            declared.declare(method, path, handler)
+            declared.same_origin = self.same_origin
+            self.operations.append(declared)
             return handler
 
         return declare
+
+    return operation
+
+
+class Routes:
+    """The operations of one routes module, in the order of their declaration; `same_origin` holds for all of them.
+
+    A handler returns an object (200 with JSON), None (204) or an `Answer`.
+    """
+
+    def __init__(self, *, same_origin: bool = False) -> None:
+        self.operations: Final[list[Operation]] = []
+        self.same_origin: Final = same_origin
+
+    operation = declaring(Operation)

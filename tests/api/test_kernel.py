@@ -90,7 +90,13 @@ async def scoped(request: Request) -> object:
     return {"user_id": str(request.principal.user_id)}
 
 
-@routes.operation("POST", "/v1/guilds", policy=Policy.USER_ONLY, bots_refused_with="BOTS_CANNOT_CREATE_GUILDS")
+@routes.operation(
+    "POST",
+    "/v1/guilds",
+    policy=Policy.USER_ONLY,
+    bots_refused_with="BOTS_CANNOT_CREATE_GUILDS",
+    closed_to_limited=True,
+)
 async def gated(request: Request) -> object:
     return {"created": True}
 

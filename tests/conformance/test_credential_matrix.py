@@ -15,7 +15,6 @@ from typing import Any, Final
 import pytest
 
 from chat.admin.routes import ADMIN_ROUTES
-from chat.api.account_limits import ACCOUNT_LIMITED_OPERATIONS
 from chat.api.operation import Operation
 from chat.api.routes import ROUTES
 from chat.testing.rest_client import Response
@@ -163,8 +162,7 @@ def expected(operation: Operation, credential: str) -> str:
     outcome = OUTCOMES[row_of(operation), credential]
     if credential == "a bot" and operation.bots_refused_with is not None:
         return operation.bots_refused_with
-    name = (operation.method, operation.path)
-    if credential == "a session of a limited account" and name in ACCOUNT_LIMITED_OPERATIONS and outcome == LET_IN:
+    if credential == "a session of a limited account" and operation.closed_to_limited and outcome == LET_IN:
         return "403 ACCOUNT_LIMITED"
     if credential == "a session of a deleted account":
         return OF_DELETED.get(f"{operation.method} {operation.path}", outcome)

@@ -6,22 +6,13 @@ from __future__ import annotations
 from chat.admin import buckets
 from chat.admin.acting import acting
 from chat.admin.operation import AdminRoutes
-from chat.api.operation import Request
+from chat.api.operation import InstanceKind, Request
 from chat.api.schemas.administration.purchases import PURCHASES
 from chat.domain.administration.assemble import AdministrationArea
-from chat.domain.core import Core
-from chat.errors import ApiError
 from chat.registries.acls import Acl
 from chat.registries.admin_actions import AdminAction
 
 routes = AdminRoutes()
-
-
-def _require_hosted_instance(request: Request, *, core: Core) -> None:
-    """Raise NOT_FOUND on a self-hosted instance: for those who may call it, before the account is looked at, like the
-    other checks of what kind of instance it is (administration.md, Store purchases)."""
-    if core.settings.self_hosted:
-        raise ApiError("NOT_FOUND")
 
 
 @routes.admin_operation(
@@ -30,7 +21,7 @@ def _require_hosted_instance(request: Request, *, core: Core) -> None:
     acls=[Acl.USER_LOOKUP],
     audit=AdminAction.LIST_USER_STORE_PURCHASES,
     bucket=buckets.LOOKUP,
-    precondition=_require_hosted_instance,
+    instance=InstanceKind.HOSTED,
     answers=PURCHASES,
 )
 async def list_store_purchases(request: Request, administration: AdministrationArea, user_id: int) -> object:
@@ -44,7 +35,7 @@ async def list_store_purchases(request: Request, administration: AdministrationA
     acls=[Acl.USER_UPDATE_FLAGS],
     audit=AdminAction.REFRESH_STORE_PURCHASES,
     bucket=buckets.MODIFY,
-    precondition=_require_hosted_instance,
+    instance=InstanceKind.HOSTED,
     answers=PURCHASES,
 )
 async def refresh_store_purchases(request: Request, administration: AdministrationArea, user_id: int) -> object:

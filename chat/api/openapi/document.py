@@ -12,7 +12,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from chat import __version__
-from chat.api.captcha import CAPTCHA_OPERATIONS
 from chat.api.fields import SNOWFLAKE
 from chat.api.message_bodies import PAYLOAD
 from chat.api.oauth2_forms import FORM_TYPE
@@ -194,7 +193,7 @@ class _Document:
             yield _FEATURES
         if isinstance(operation.body, type) and issubclass(operation.body, SudoFields):
             yield _SUDO
-        if (operation.method, operation.path) in CAPTCHA_OPERATIONS:
+        if operation.asks_captcha:
             yield from _CAPTCHA
 
     def _request_body(self, operation: Operation) -> dict[str, Any] | None:

@@ -15,12 +15,9 @@ from typing import Any, Final
 
 import orjson
 
-from chat.api.account_limits import ACCOUNT_LIMITED_OPERATIONS
-from chat.api.captcha import CAPTCHA_OPERATIONS
 from chat.api.operation import Operation
 from chat.api.schemas.instance import ERROR
 from chat.api.schemas.shapes import JSON, TEXT, Components, Shape, by_status, choice, either, wire_object
-from chat.api.sso_enforcement import SSO_ENFORCED_OPERATIONS
 from chat.api.sudo import SudoFields
 from chat.auth.policy import Policy
 from chat.domain.applications.oauth2_errors import OAuth2ErrorCode
@@ -52,17 +49,6 @@ OAUTH2_ERROR: Final = wire_object(
     {"error": choice(*(code.value for code in OAuth2ErrorCode)), "error_description": TEXT},
     description="A refusal of the OAuth2 protocol (RFC 6749 5.2).",
 )
-
-OAUTH2_PROTOCOL: Final = frozenset(
-    {
-        "/v1/oauth2/authorize",
-        "/v1/oauth2/authorize/consent",
-        "/v1/oauth2/token",
-        "/v1/oauth2/token/revoke",
-        "/v1/oauth2/introspect",
-    }
-)
-"""Paths below which the protocol refuses in its own words."""
 
 _PROTOCOL_STATUSES: Final = (400, 401)
 _EITHER_ERROR: Final = either(ERROR, OAUTH2_ERROR)
@@ -130,13 +116,14 @@ def following_codes(operation: Operation) -> Iterator[str]:
         yield operation.bots_refused_with
     if isinstance(operation.body, type) and issubclass(operation.body, SudoFields):
         yield "SUDO_MODE_REQUIRED"
-    named = (operation.method, operation.path)
-    if named in CAPTCHA_OPERATIONS:
+    if operation.asks_captcha:
         yield from ("CAPTCHA_REQUIRED", "INVALID_CAPTCHA")
-    if named in SSO_ENFORCED_OPERATIONS:
+    if operation.closed_by_sso:
         yield "SSO_REQUIRED"
-    if named in ACCOUNT_LIMITED_OPERATIONS:
+    if operation.closed_to_limited:
         yield "ACCOUNT_LIMITED"
+    if operation.instance is not None:
+        yield operation.instance.value
 
 
 def codes_of(operation: Operation) -> frozenset[str]:
@@ -149,7 +136,7 @@ def codes_by_status(operation: Operation) -> Mapping[int, tuple[str, ...]]:
     codes: dict[int, list[str]] = defaultdict(list)
     for code in sorted(codes_of(operation)):
         codes[ERROR_CODES[code].status].append(code)
-    if operation.path in OAUTH2_PROTOCOL:
+    if operation.oauth2_errors:
         for status in _PROTOCOL_STATUSES:
             codes[status] += ()
     return {status: tuple(codes[status]) for status in sorted(codes)}
@@ -157,7 +144,7 @@ def codes_by_status(operation: Operation) -> Mapping[int, tuple[str, ...]]:
 
 def error_shape(operation: Operation, status: int) -> Shape:
     """What a refusal of the operation looks like."""
-    if operation.path in OAUTH2_PROTOCOL and status in _PROTOCOL_STATUSES:
+    if operation.oauth2_errors and status in _PROTOCOL_STATUSES:
         return _EITHER_ERROR
     return ERROR
 

@@ -27,8 +27,6 @@ _SCOPES: Final[Mapping[str, str]] = {
     ADMIN_SCOPE: "Use the administrative API; for the built-in Admin application only.",
 }
 
-_CLIENT_PATHS: Final = frozenset({"/v1/oauth2/token", "/v1/oauth2/token/revoke", "/v1/oauth2/introspect"})
-
 
 def security_schemes(origin: str) -> dict[str, Any]:
     """Every form of credential, for an instance at this origin."""
@@ -71,7 +69,7 @@ def _requirements(operation: Operation) -> Iterator[Requirement]:
             yield {}
         case Policy.NONE:
             yield {}
-            if operation.path in _CLIENT_PATHS:
+            if operation.client_credentials:
                 yield {CLIENT: []}
             elif operation.bots_refused_with is None:
                 yield {SESSION: []}

@@ -85,6 +85,7 @@ async def get_application_of_bot(request: Request, applications: ApplicationsAre
     "/v1/oauth2/applications",
     policy=Policy.USER_ONLY,
     bucket=buckets.APPLICATION_CREATE,
+    closed_to_limited=True,
     body=CreateApplication,
     answers=NEW_APPLICATION,
     secret=True,

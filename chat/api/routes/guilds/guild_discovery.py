@@ -80,6 +80,7 @@ async def list_discovery(request: Request, guilds: GuildsArea, query: ListDiscov
     "/v1/discovery/guilds/{guild_id}/join",
     policy=Policy.USER_ONLY,
     bucket=Bucket("discovery:join", limit=10, window_ms=60_000),
+    closed_to_limited=True,
     answers=NOTHING,
 )
 async def join_by_discovery(request: Request, guilds: GuildsArea, guild_id: int) -> None:

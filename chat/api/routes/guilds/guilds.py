@@ -106,6 +106,7 @@ def require_may_create(request: Request, *, guilds: GuildsArea) -> None:
     "/v1/guilds",
     policy=Policy.USER_ONLY,
     bots_refused_with="BOTS_CANNOT_CREATE_GUILDS",
+    closed_to_limited=True,
     precondition=require_may_create,
     bucket=Bucket("guild:create", limit=10, window_ms=60_000),
     body=CreateGuild,

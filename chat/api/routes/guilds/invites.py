@@ -34,6 +34,7 @@ class CreateInvite:
     "/v1/channels/{channel_id}/invites",
     policy=Policy.USER,
     bucket=Bucket("channel:invite:create::channel_id", limit=10, window_ms=60_000),
+    closed_to_limited=True,
     body=CreateInvite,
     answers=INVITE_WITH_METADATA,
 )
@@ -84,6 +85,7 @@ async def get_invite(request: Request, guilds: GuildsArea, invite_code: str) -> 
     "/v1/invites/{invite_code}",
     policy=Policy.USER_ONLY,
     bucket=Bucket("invite:accept", limit=10, window_ms=60_000),
+    closed_to_limited=True,
     answers=INVITE,
 )
 async def accept_invite(request: Request, guilds: GuildsArea, invite_code: str) -> object:

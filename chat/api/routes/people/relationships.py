@@ -72,6 +72,7 @@ async def list_relationships(request: Request, people: PeopleArea) -> object:
     policy=Policy.USER_ONLY,
     bots_refused_with="BOTS_CANNOT_SEND_FRIEND_REQUESTS",
     bucket=buckets.FRIEND_REQUESTS,
+    closed_to_limited=True,
     body=RequestByTag,
     answers=RELATIONSHIP,
 )
@@ -100,6 +101,7 @@ async def ignore_requests(request: Request, people: PeopleArea, body: Ignore) ->
     policy=Policy.USER_ONLY,
     bots_refused_with="BOTS_CANNOT_SEND_FRIEND_REQUESTS",
     bucket=buckets.FRIEND_REQUESTS,
+    closed_to_limited=True,
     answers=RELATIONSHIP,
 )
 async def request_friendship(request: Request, people: PeopleArea, user_id: int) -> object:

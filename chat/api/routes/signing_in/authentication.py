@@ -12,9 +12,8 @@ import orjson
 import structlog
 
 from chat.api import buckets
-from chat.api.email_instances import require_email_instance
 from chat.api.fields import Exact, Items, Length
-from chat.api.operation import Policy, Request, Routes
+from chat.api.operation import InstanceKind, Policy, Request, Routes
 from chat.api.schemas.shapes import NOTHING, listed
 from chat.api.schemas.signing_in.authentication import AUTH_SESSION, REGISTRATION, SIGN_IN
 from chat.api.sudo import SudoFields
@@ -86,6 +85,8 @@ class EndSessions(SudoFields):
     policy=Policy.NONE,
     bots_refused_with=NO_BOTS,
     bucket=buckets.AUTH_REGISTER,
+    closed_by_sso=True,
+    asks_captcha=True,
     body=Register,
     answers=REGISTRATION,
     secret=True,
@@ -120,6 +121,8 @@ async def register(request: Request, signing_in: SigningInArea, guilds: GuildsAr
     policy=Policy.NONE,
     bots_refused_with=NO_BOTS,
     bucket=buckets.AUTH_LOGIN,
+    closed_by_sso=True,
+    asks_captcha=True,
     body=Login,
     answers=SIGN_IN,
     secret=True,
@@ -180,7 +183,8 @@ async def end_sessions(request: Request, signing_in: SigningInArea, body: EndSes
     policy=Policy.NONE,
     bots_refused_with=NO_BOTS,
     bucket=buckets.AUTH_VERIFY,
-    precondition=require_email_instance,
+    closed_by_sso=True,
+    instance=InstanceKind.EMAIL,
     body=Verify,
     answers=NOTHING,
 )
@@ -195,7 +199,8 @@ async def verify_email(request: Request, signing_in: SigningInArea, body: Verify
     policy=Policy.USER_ONLY,
     bots_refused_with=NO_BOTS,
     bucket=buckets.AUTH_VERIFY_RESEND,
-    precondition=require_email_instance,
+    closed_by_sso=True,
+    instance=InstanceKind.EMAIL,
     answers=NOTHING,
 )
 async def resend_verification(request: Request, signing_in: SigningInArea) -> None:

@@ -7,9 +7,8 @@ from typing import Annotated, Any
 import attrs
 
 from chat.api import buckets
-from chat.api.email_instances import require_email_instance
 from chat.api.fields import Exact, Length
-from chat.api.operation import Policy, Request, Routes
+from chat.api.operation import InstanceKind, Policy, Request, Routes
 from chat.api.schemas.accounts.users import PRIVATE_USER
 from chat.api.schemas.shapes import NOTHING, TEXT, record
 from chat.api.schemas.signing_in.authentication import EMAIL_CHANGE, NEW_EMAIL_ASKED
@@ -87,7 +86,7 @@ class VerifyReplacement(SudoFields):
     "/v1/users/@me/email-change/start",
     policy=Policy.USER_ONLY,
     bucket=buckets.EMAIL_CHANGE_START,
-    precondition=require_email_instance,
+    instance=InstanceKind.EMAIL,
     answers=EMAIL_CHANGE,
     secret=True,
 )
@@ -110,7 +109,7 @@ async def start_email_change(request: Request, signing_in: SigningInArea) -> obj
     "/v1/users/@me/email-change/resend-original",
     policy=Policy.USER_ONLY,
     bucket=buckets.EMAIL_CHANGE_RESEND,
-    precondition=require_email_instance,
+    instance=InstanceKind.EMAIL,
     body=Ticket,
     answers=NOTHING,
 )
@@ -124,7 +123,7 @@ async def resend_original(request: Request, signing_in: SigningInArea, body: Tic
     "/v1/users/@me/email-change/verify-original",
     policy=Policy.USER_ONLY,
     bucket=buckets.EMAIL_CHANGE_VERIFY,
-    precondition=require_email_instance,
+    instance=InstanceKind.EMAIL,
     body=VerifyOriginal,
     answers=record({"original_proof": TEXT}),
     secret=True,
@@ -140,7 +139,7 @@ async def verify_original(request: Request, signing_in: SigningInArea, body: Ver
     "/v1/users/@me/email-change/request-new",
     policy=Policy.USER_ONLY,
     bucket=buckets.EMAIL_CHANGE_REQUEST,
-    precondition=require_email_instance,
+    instance=InstanceKind.EMAIL,
     body=RequestNew,
     answers=NEW_EMAIL_ASKED,
     secret=True,
@@ -159,7 +158,7 @@ async def request_new_email(request: Request, signing_in: SigningInArea, body: R
     "/v1/users/@me/email-change/resend-new",
     policy=Policy.USER_ONLY,
     bucket=buckets.EMAIL_CHANGE_RESEND,
-    precondition=require_email_instance,
+    instance=InstanceKind.EMAIL,
     body=Ticket,
     answers=NOTHING,
 )
@@ -173,7 +172,7 @@ async def resend_new(request: Request, signing_in: SigningInArea, body: Ticket) 
     "/v1/users/@me/email-change/verify-new",
     policy=Policy.USER_ONLY,
     bucket=buckets.EMAIL_CHANGE_VERIFY,
-    precondition=require_email_instance,
+    instance=InstanceKind.EMAIL,
     body=VerifyNew,
     answers=record({"email_token": TEXT}),
     secret=True,
@@ -191,7 +190,7 @@ async def verify_new(request: Request, signing_in: SigningInArea, body: VerifyNe
     "/v1/users/@me/email-change/apply",
     policy=Policy.USER_ONLY,
     bucket=buckets.EMAIL_CHANGE_APPLY,
-    precondition=require_email_instance,
+    instance=InstanceKind.EMAIL,
     body=Apply,
     answers=PRIVATE_USER,
 )
@@ -208,7 +207,7 @@ async def apply_email_change(
     "/v1/users/@me/email-change/bounced/request-new",
     policy=Policy.USER_ONLY,
     bucket=buckets.EMAIL_CHANGE_REQUEST,
-    precondition=require_email_instance,
+    instance=InstanceKind.EMAIL,
     body=RequestReplacement,
     answers=NEW_EMAIL_ASKED,
     secret=True,
@@ -224,7 +223,7 @@ async def request_email_replacement(request: Request, signing_in: SigningInArea,
     "/v1/users/@me/email-change/bounced/resend-new",
     policy=Policy.USER_ONLY,
     bucket=buckets.EMAIL_CHANGE_RESEND,
-    precondition=require_email_instance,
+    instance=InstanceKind.EMAIL,
     body=Ticket,
     answers=NOTHING,
 )
@@ -238,7 +237,7 @@ async def resend_replacement(request: Request, signing_in: SigningInArea, body: 
     "/v1/users/@me/email-change/bounced/verify-new",
     policy=Policy.USER_ONLY,
     bucket=buckets.EMAIL_CHANGE_VERIFY,
-    precondition=require_email_instance,
+    instance=InstanceKind.EMAIL,
     body=VerifyReplacement,
     answers=PRIVATE_USER,
 )

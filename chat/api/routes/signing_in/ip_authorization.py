@@ -49,6 +49,7 @@ class PollAuthorization:
     policy=Policy.NONE,
     bots_refused_with=NO_BOTS,
     bucket=buckets.AUTH_IP_AUTHORIZE,
+    closed_by_sso=True,
     body=AuthorizeIp,
     answers=NOTHING,
 )
@@ -63,6 +64,7 @@ async def authorize_ip(request: Request, signing_in: SigningInArea, body: Author
     policy=Policy.NONE,
     bots_refused_with=NO_BOTS,
     bucket=buckets.AUTH_IP_RESEND,
+    closed_by_sso=True,
     body=ResendAuthorization,
     answers=NOTHING,
 )
@@ -77,6 +79,7 @@ async def resend_ip_authorization(request: Request, signing_in: SigningInArea, b
     policy=Policy.NONE,
     bots_refused_with=NO_BOTS,
     bucket=buckets.AUTH_IP_POLL,
+    closed_by_sso=True,
     query=PollAuthorization,
     answers=either(COMPLETED, NOT_COMPLETED),
     secret=True,

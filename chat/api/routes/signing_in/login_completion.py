@@ -60,6 +60,7 @@ class Authenticate:
     policy=Policy.NONE,
     bots_refused_with=NO_BOTS,
     bucket=buckets.AUTH_LOGIN_MFA,
+    closed_by_sso=True,
     body=CompleteWithCode,
     answers=SIGN_IN,
     secret=True,
@@ -82,6 +83,7 @@ async def complete_with_code(
     policy=Policy.NONE,
     bots_refused_with=NO_BOTS,
     bucket=buckets.AUTH_LOGIN_MFA_OPTIONS,
+    closed_by_sso=True,
     body=GetOptions,
     answers=WEBAUTHN_REQUEST_OPTIONS,
 )
@@ -96,6 +98,7 @@ async def get_login_options(request: Request, signing_in: SigningInArea, body: G
     policy=Policy.NONE,
     bots_refused_with=NO_BOTS,
     bucket=buckets.AUTH_LOGIN_MFA,
+    closed_by_sso=True,
     body=CompleteWithPasskey,
     answers=SIGN_IN,
     secret=True,
@@ -117,6 +120,7 @@ async def complete_with_passkey(
     policy=Policy.NONE,
     bots_refused_with=NO_BOTS,
     bucket=buckets.AUTH_WEBAUTHN_OPTIONS,
+    closed_by_sso=True,
     answers=WEBAUTHN_REQUEST_OPTIONS,
 )
 async def get_options(request: Request, signing_in: SigningInArea) -> object:
@@ -130,6 +134,7 @@ async def get_options(request: Request, signing_in: SigningInArea) -> object:
     policy=Policy.NONE,
     bots_refused_with=NO_BOTS,
     bucket=buckets.AUTH_WEBAUTHN,
+    closed_by_sso=True,
     body=Authenticate,
     answers=SIGN_IN,
     secret=True,

@@ -7,9 +7,8 @@ from typing import Annotated
 import attrs
 
 from chat.api import buckets
-from chat.api.email_instances import require_email_instance
 from chat.api.fields import Exact, Length
-from chat.api.operation import Policy, Request, Routes
+from chat.api.operation import InstanceKind, Policy, Request, Routes
 from chat.api.routes.signing_in.authentication import client_of
 from chat.api.schemas.shapes import NOTHING, TEXT, record
 from chat.api.schemas.signing_in.authentication import PASSWORD_CHANGE, PASSWORD_CHANGED
@@ -53,7 +52,7 @@ class Complete(SudoFields):
     "/v1/users/@me/password-change/start",
     policy=Policy.USER_ONLY,
     bucket=buckets.PASSWORD_CHANGE_START,
-    precondition=require_email_instance,
+    instance=InstanceKind.EMAIL,
     answers=PASSWORD_CHANGE,
     secret=True,
 )
@@ -72,7 +71,7 @@ async def start_password_change(request: Request, signing_in: SigningInArea) -> 
     "/v1/users/@me/password-change/resend",
     policy=Policy.USER_ONLY,
     bucket=buckets.PASSWORD_CHANGE_RESEND,
-    precondition=require_email_instance,
+    instance=InstanceKind.EMAIL,
     body=Ticket,
     answers=NOTHING,
 )
@@ -86,7 +85,7 @@ async def resend_password_change(request: Request, signing_in: SigningInArea, bo
     "/v1/users/@me/password-change/verify",
     policy=Policy.USER_ONLY,
     bucket=buckets.PASSWORD_CHANGE_VERIFY,
-    precondition=require_email_instance,
+    instance=InstanceKind.EMAIL,
     body=TypedCode,
     answers=record({"verification_proof": TEXT}),
     secret=True,
@@ -102,7 +101,7 @@ async def verify_password_change(request: Request, signing_in: SigningInArea, bo
     "/v1/users/@me/password-change/complete",
     policy=Policy.USER_ONLY,
     bucket=buckets.PASSWORD_CHANGE_COMPLETE,
-    precondition=require_email_instance,
+    instance=InstanceKind.EMAIL,
     body=Complete,
     answers=PASSWORD_CHANGED,
     secret=True,

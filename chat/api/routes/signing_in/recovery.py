@@ -7,19 +7,16 @@ from typing import Annotated
 import attrs
 
 from chat.api import buckets
-from chat.api.email_instances import require_email_instance
 from chat.api.fields import Exact, Length
-from chat.api.operation import Policy, Request, Routes
+from chat.api.operation import InstanceKind, Policy, Request, Routes
 from chat.api.routes.signing_in.authentication import NO_BOTS, answer_to_sign_in, client_of, tried_by
 from chat.api.schemas.shapes import BOOLEAN, NOTHING, TEXT, listed, record
 from chat.api.schemas.signing_in.authentication import SIGN_IN
 from chat.api.sudo import SudoFields
 from chat.auth.client_address import network_of
-from chat.domain.core import Core
 from chat.domain.guilds.assemble import GuildsArea
 from chat.domain.policy import account_rules
 from chat.domain.signing_in.assemble import SigningInArea
-from chat.errors import ApiError
 from chat.store.accounts.accounts import email_key, username_key
 
 routes = Routes()
@@ -71,7 +68,9 @@ class MakeRecoveryKit(SudoFields):
     policy=Policy.NONE,
     bots_refused_with=NO_BOTS,
     bucket=buckets.AUTH_FORGOT,
-    precondition=require_email_instance,
+    closed_by_sso=True,
+    asks_captcha=True,
+    instance=InstanceKind.EMAIL,
     body=Forgot,
     answers=NOTHING,
 )
@@ -89,6 +88,7 @@ async def request_password_reset(request: Request, signing_in: SigningInArea, bo
     policy=Policy.NONE,
     bots_refused_with=NO_BOTS,
     bucket=buckets.AUTH_RESET_CHECK,
+    closed_by_sso=True,
     answers=record({"valid": BOOLEAN}),
 )
 async def check_reset_token(request: Request, signing_in: SigningInArea, token: str) -> object:
@@ -102,6 +102,7 @@ async def check_reset_token(request: Request, signing_in: SigningInArea, token: 
     policy=Policy.NONE,
     bots_refused_with=NO_BOTS,
     bucket=buckets.AUTH_RESET,
+    closed_by_sso=True,
     body=NewPassword,
     answers=SIGN_IN,
     secret=True,
@@ -118,7 +119,8 @@ async def reset_password(request: Request, signing_in: SigningInArea, guilds: Gu
     policy=Policy.NONE,
     bots_refused_with=NO_BOTS,
     bucket=buckets.AUTH_EMAIL_REVERT,
-    precondition=require_email_instance,
+    closed_by_sso=True,
+    instance=InstanceKind.EMAIL,
     body=NewPassword,
     answers=SIGN_IN,
     secret=True,
@@ -129,18 +131,14 @@ async def revert_email(request: Request, signing_in: SigningInArea, guilds: Guil
     return await answer_to_sign_in(request, entered, guilds=guilds)
 
 
-def _require_username_instance(request: Request, *, core: Core) -> None:
-    if core.settings.sign_in != "username":
-        raise ApiError("USERNAME_SIGN_IN_ONLY")
-
-
 @routes.operation(
     "POST",
     "/v1/auth/recovery",
     policy=Policy.NONE,
     bots_refused_with=NO_BOTS,
     bucket=buckets.AUTH_RECOVERY,
-    precondition=_require_username_instance,
+    closed_by_sso=True,
+    instance=InstanceKind.USERNAME,
     body=Recover,
     answers=SIGN_IN,
     secret=True,
@@ -161,7 +159,7 @@ async def recover_account(request: Request, signing_in: SigningInArea, guilds: G
     "/v1/users/@me/recovery-kit",
     policy=Policy.USER_ONLY,
     bucket=buckets.RECOVERY_KIT,
-    precondition=_require_username_instance,
+    instance=InstanceKind.USERNAME,
     body=MakeRecoveryKit,
     answers=record({"code": TEXT}),
     secret=True,
@@ -178,6 +176,7 @@ async def make_recovery_kit(request: Request, signing_in: SigningInArea, body: M
     policy=Policy.NONE,
     bots_refused_with=NO_BOTS,
     bucket=buckets.AUTH_USERNAME_SUGGESTIONS,
+    closed_by_sso=True,
     body=SuggestUsernames,
     answers=record({"suggestions": listed(TEXT)}),
 )

@@ -127,6 +127,7 @@ class MemberSettings:
     "/v1/channels/{channel_id}/threads",
     policy=Policy.THREADS,
     bucket=buckets.THREAD_START,
+    closed_to_limited=True,
     body=Start,
     multipart=True,
     empty_strings_are_null=False,
@@ -168,6 +169,7 @@ def _new_thread(body: Start) -> NewThread:
     "/v1/channels/{channel_id}/messages/{message_id}/threads",
     policy=Policy.THREADS,
     bucket=buckets.THREAD_START,
+    closed_to_limited=True,
     body=StartFromMessage,
     answers={201: THREAD},
 )

@@ -38,6 +38,7 @@ async def crosspost_message(request: Request, webhooks: WebhooksArea, channel_id
     "/v1/channels/{channel_id}/followers",
     policy=Policy.USER,
     bucket=buckets.FOLLOW,
+    closed_to_limited=True,
     body=FollowChannel,
     answers=FOLLOWED_CHANNEL,
 )

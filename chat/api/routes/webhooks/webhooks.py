@@ -106,6 +106,7 @@ class Execution(InThread):
     "/v1/channels/{channel_id}/webhooks",
     policy=Policy.USER,
     bucket=CREATE,
+    closed_to_limited=True,
     body=CreateWebhook,
     images=True,
     answers=WEBHOOK,
