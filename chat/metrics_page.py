@@ -12,10 +12,9 @@ from typing import Any, Final
 
 import trio
 
-from chat.api.answers import Answer, Streamed, encode, refusal
+from chat.api.answers import Answer, Send, Streamed, encode, refusal
 from chat.api.bodies import Receive
 from chat.api.http_server import HttpServer
-from chat.api.kernel import Send
 from chat.api.operation import Policy, Request, Routes
 from chat.auth.client_address import ClientAddresses, is_forwarded, parse_address
 from chat.clock import Clock

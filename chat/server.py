@@ -12,7 +12,7 @@ import trio
 
 from chat.admin.routes import ADMIN_ROUTES
 from chat.api.app import ChatApp
-from chat.api.backend import Backend
+from chat.api.endpoint import Backend
 from chat.api.faults import HttpFaults
 from chat.api.http_server import HttpServer
 from chat.api.kernel import Kernel

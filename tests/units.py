@@ -18,8 +18,7 @@ from typing import Any, Final
 import pytest
 
 from chat.api.answers import Answer
-from chat.api.exchange import Exchange
-from chat.api.kernel import Endpoint
+from chat.api.endpoint import Endpoint, Exchange
 from chat.store.database import Database
 
 FIXTURE: Final = Path(__file__).parents[1] / "spec_fixtures" / "units.json"

@@ -3,21 +3,29 @@
 JSON answers carry `Content-Type: application/json` exactly; no answer carries WWW-Authenticate or `Allow` (http.md,
 Answers; access.md, Refused credentials). Any origin may read answers: the API knows no cookies, so a page learns
 nothing that its visitor did not hand it. Referrers and content sniffing are off everywhere, because some addresses are
-secrets.
-"""
+secrets."""
 
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Mapping
+from contextlib import aclosing
 from typing import Any, Final
 
 import attrs
 import orjson
+import trio
 
 from chat import __version__
+from chat.api.bodies import Receive
 from chat.errors import ApiError
 
 RawHeaders = list[tuple[bytes, bytes]]
+
+Send = Callable[[Any], Awaitable[None]]
+"""ASGI's: the next event of the answer."""
+
+CLOSE_SECONDS: Final = 2.0
+"""How long what a streamed body was made of may take to go away."""
 
 JSON_TYPE: Final = (b"content-type", b"application/json")
 NO_CACHE: Final = (b"cache-control", b"no-cache")
@@ -128,3 +136,43 @@ def _put(headers: RawHeaders, additional: Iterable[tuple[str, str]]) -> None:
         raw = name.lower().encode("ascii")
         headers[:] = [header for header in headers if header[0] != raw]
         headers.append((raw, value.encode("latin-1")))
+
+
+async def send_streamed(
+    answer: Streamed, headers: RawHeaders, receive: Receive, send: Send, *, head_only: bool
+) -> None:
+    """Send the whole answer, or only its head; breaks off where the body cannot be finished.
+
+    A piece is made only when the one before is on its way, so a client that reads slowly slows the making down. It ends
+    when the client goes (its connection's write deadline counts too), and the making is told so at once.
+    """
+    try:
+        await send({"type": "http.response.start", "status": answer.status, "headers": headers})
+        if head_only or await _send_pieces(answer, receive, send):
+            await send({"type": "http.response.body", "body": b""})
+    finally:
+        if answer.aclose is not None:
+            with trio.move_on_after(CLOSE_SECONDS, shield=True):
+                await answer.aclose()
+
+
+async def _send_pieces(answer: Streamed, receive: Receive, send: Send) -> bool:
+    """Whether all of the body went out. The end of the answer is not sent here: it looks as if the client had gone."""
+    complete = False
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(_cancel_when_gone, receive, nursery.cancel_scope)
+        try:
+            async with aclosing(answer.pieces()) as pieces:
+                async for piece in pieces:
+                    await send({"type": "http.response.body", "body": piece, "more_body": True})
+            complete = True
+        except (OSError, EOFError):
+            pass  # the head is out: a body that is too short is all that can be said
+        nursery.cancel_scope.cancel()
+    return complete
+
+
+async def _cancel_when_gone(receive: Receive, scope: trio.CancelScope) -> None:
+    while (await receive())["type"] != "http.disconnect":
+        pass
+    scope.cancel()

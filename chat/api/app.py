@@ -16,9 +16,9 @@ from quart import Blueprint, Request, Response, request
 from quart_trio import QuartTrio
 from werkzeug.exceptions import HTTPException
 
-from chat.api.answers import Answer, encode, refusal
+from chat.api.answers import Answer, Send, encode, refusal
 from chat.api.bodies import BODY_LIMIT, Receive
-from chat.api.kernel import Kernel, Send
+from chat.api.kernel import Kernel
 from chat.errors import ApiError
 from chat.observation import SEEN, Observation, Observer, told, watching
 from chat.registries.error_codes import STATUS_FALLBACKS

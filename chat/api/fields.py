@@ -2,8 +2,7 @@
 
 A declaration is an attrs class whose annotations say everything: `Annotated[str, Length(1, 100)]`, `Snowflake`,
 `Maybe[str | None] = OMITTED`. A rule raises `Refusal` with the code of the field; `chat.api.structuring` adds the path
-(http.md, Validation).
-"""
+(http.md, Validation)."""
 
 from __future__ import annotations
 
@@ -11,7 +10,7 @@ import datetime
 import enum
 import re
 from collections.abc import Sized
-from typing import Annotated, Any, Final, Protocol, TypeVar, Union, runtime_checkable
+from typing import Annotated, Any, Final, Literal, Protocol, TypeVar, Union, runtime_checkable
 
 import attrs
 
@@ -248,3 +247,14 @@ def named_members(body: Any) -> dict[str, Any]:
     """The members of a body that were sent, of those that tell absence apart."""
     values = {field.name: getattr(body, field.name) for field in attrs.fields(type(body))}
     return {name: value for name, value in values.items() if value is not OMITTED}
+
+
+@attrs.frozen(kw_only=True)
+class SudoFields:
+    """To be inherited by the bodies of operations that ask for sudo mode; `Request.proof` makes a proof of them."""
+
+    password: Annotated[str, Exact(), Length(1, 256)] | None = attrs.field(default=None, repr=False)
+    mfa_method: Literal["totp", "webauthn"] | None = None
+    mfa_code: Annotated[str, Exact(), Length(1, 32)] | None = attrs.field(default=None, repr=False)
+    webauthn_response: dict[str, Any] | None = attrs.field(default=None, repr=False)
+    webauthn_challenge: Annotated[str, Exact(), Length(1, 1_024)] | None = attrs.field(default=None, repr=False)

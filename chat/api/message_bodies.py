@@ -12,11 +12,10 @@ from typing import Annotated, Any, Final, Literal, Protocol, TypeVar
 
 import attrs
 
-from chat.api.bodies import BODY_LIMIT, BodyChunks
+from chat.api.bodies import BODY_LIMIT, BodyChunks, parse_json
 from chat.api.embed_bodies import EmbedBodies, stored_embeds
 from chat.api.fields import OMITTED, Items, Length, Maybe, Pattern, Range, Refusal, Schema, Snowflake
 from chat.api.operation import Request
-from chat.api.parsing import parse_json
 from chat.api.structuring import Structure, body_structure
 from chat.domain.core import Core
 from chat.domain.messages.assemble import MessagesArea

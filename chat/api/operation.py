@@ -2,7 +2,7 @@
 
 A routes module makes a `Routes` and decorates its handlers; `chat.api.kernel` compiles what they declare into the table
 that requests are matched against. A handler's arguments are the request, the areas and other parts
-of the server that its annotations name (`chat.api.backend`), the members of the path by name (`*_id` are snowflakes,
+of the server that its annotations name (`chat.api.endpoint`), the members of the path by name (`*_id` are snowflakes,
 the rest is text), and `body` and `query` where the declaration names their classes.
 """
 
@@ -18,10 +18,10 @@ import attrs
 from chat.api.answers import NOT_STORED
 from chat.api.answers import Answer as Answer
 from chat.api.bodies import Receive
+from chat.api.fields import SudoFields
 from chat.api.rate_limit import Bucket as Bucket
 from chat.api.rate_limit import RateLimiter
 from chat.api.schemas.shapes import Answers, ObjectShape, Shape
-from chat.api.sudo import SudoFields
 from chat.auth.policy import Acls
 from chat.auth.policy import Policy as Policy
 from chat.auth.principal import Principal
@@ -42,55 +42,29 @@ SUDO_HEADER: Final = "X-Service-Sudo-Mode-JWT"
 """Carries the sudo token, there and back (access.md, Sudo mode)."""
 
 
+@attrs.define(kw_only=True, eq=False)
 class Request:
     """What a handler knows of the request beside its path, query and body."""
 
-    __slots__ = (
-        "_limiter",
-        "_origins",
-        "_proof",
-        "address",
-        "authorizations",
-        "caller",
-        "guard",
-        "headers",
-        "id",
-        "query_string",
-        "receive",
-    )
-
-    def __init__(
-        self,
-        limiter: RateLimiter,
-        origins: Origins,
-        request_id: str,
-        address: str,
-        headers: Mapping[str, str],
-        caller: Principal | None,
-        receive: Receive,
-        *,
-        query_string: bytes = b"",
-        authorizations: Sequence[str] = (),
-    ) -> None:
-        self._limiter: Final = limiter
-        self._origins: Final = origins
-        self.id: Final = request_id
-        """The value of X-Request-ID."""
-        self.address: Final = address
-        """The client's address, IPv4 or IPv6 text."""
-        self.headers: Final = headers
-        """Request headers by lower-case name; of equal names the last."""
-        self.caller = caller
-        """Whomever the credential stands for; None only under Policy.NONE and Policy.GATEWAY_BOT."""
-        self.guard: Guard = UNGUARDED
-        """For the units of an operation that no account calls; elsewhere `principal.guard` is the same."""
-        self.receive: Final = receive
-        """The body as it arrives (ASGI's), for an operation that is declared as `streamed`."""
-        self.query_string: Final = query_string
-        """As it was sent, for an operation that has to see all of it."""
-        self.authorizations: Final = authorizations
-        """Every value of Authorization, for the operations where it is not one of this program's credentials."""
-        self._proof: SudoProof | None = None
+    id: str
+    """The value of X-Request-ID."""
+    address: str
+    """The client's IP address, IPv4 or IPv6 text."""
+    headers: Mapping[str, str]
+    """Request headers by lower-case name; of equal names the last."""
+    authorizations: Sequence[str]
+    """Every value of Authorization, for the operations where it is not one of this program's credentials."""
+    query_string: bytes
+    """As it was sent, for an operation that has to see all of it."""
+    receive: Receive
+    """The body as it arrives (ASGI's), for an operation that is declared as `streamed`."""
+    caller: Principal | None
+    """The account that the credential stands for; None only under Policy.NONE and Policy.GATEWAY_BOT."""
+    guard: Guard = UNGUARDED
+    """For the units of an operation that no account calls; elsewhere `principal.guard` is the same."""
+    _limiter: RateLimiter
+    _origins: Origins
+    _proof: SudoProof | None = attrs.field(default=None, init=False)
 
     @property
     def principal(self) -> Principal:
@@ -108,7 +82,7 @@ class Request:
 
     @property
     def origin(self) -> str:
-        """The origin for addresses in the answer to this request, and nowhere else."""
+        """The origin for URLs in the answer to this request, and nowhere else."""
         return self._origins.of(self.headers.get("host"))
 
     @property
@@ -279,6 +253,11 @@ class Operation:
     def changes(self) -> bool:
         """Whether it is there to change something."""
         return self.method != "GET"
+
+    @property
+    def reads_body(self) -> bool:
+        """Whether a body is read before the handler is called."""
+        return self.body is not None or self.form is not None
 
     @property
     def extensions(self) -> Mapping[str, Any]:

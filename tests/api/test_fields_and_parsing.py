@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from chat.api.bodies import DEPTH_LIMIT, parse_json, parse_query
 from chat.api.fields import (
     OMITTED,
     FlagBits,
@@ -24,7 +25,6 @@ from chat.api.fields import (
     Snowflake,
     Timestamp,
 )
-from chat.api.parsing import DEPTH_LIMIT, parse_json, parse_query
 from chat.api.structuring import body_structure, query_structure
 from chat.errors import InvalidFormBody
 from chat.snowflake import MAXIMUM

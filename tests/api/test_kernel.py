@@ -15,7 +15,7 @@ import trio
 from chat.api.answers import Answer
 from chat.api.app import ChatApp
 from chat.api.bodies import BODY_LIMIT
-from chat.api.kernel import LARGE_BODY
+from chat.api.endpoint import LARGE_BODY
 from chat.api.operation import Policy, Request, Routes
 from chat.bus.bus import BACKLOG_LIMIT
 from chat.errors import ApiError

@@ -18,7 +18,7 @@ from typing import Any, Final
 
 from chat import registries
 from chat.admin.routes import ADMIN_ROUTES
-from chat.api.openapi.wording import told
+from chat.api.openapi.inputs import told
 from chat.api.operation import Operation
 from chat.api.routes import ROUTES
 from chat.config.declare import Setting

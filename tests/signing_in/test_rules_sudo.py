@@ -18,8 +18,8 @@ from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 from trio.testing import MockClock
 
 from chat.admin.routes import ADMIN_ROUTES
+from chat.api.fields import SudoFields
 from chat.api.routes import ROUTES
-from chat.api.sudo import SudoFields
 from chat.auth.keys import Keys
 from chat.auth.sudo_token import KEY_PURPOSE
 from chat.testing.rest_client import Response

@@ -15,10 +15,10 @@ from typing import Any, Final
 
 import orjson
 
+from chat.api.fields import SudoFields
 from chat.api.operation import Operation
 from chat.api.schemas.instance import ERROR
 from chat.api.schemas.shapes import JSON, TEXT, Components, Shape, by_status, choice, either, wire_object
-from chat.api.sudo import SudoFields
 from chat.auth.policy import Policy
 from chat.domain.applications.oauth2_errors import OAuth2ErrorCode
 from chat.registries.error_codes import ERROR_CODES
@@ -101,10 +101,13 @@ def following_codes(operation: Operation) -> Iterator[str]:
     """The codes that an operation may refuse with because of what it declares."""
     yield from EVERYWHERE
     yield from _OF_POLICY[operation.policy]
-    reads_body = operation.body is not None or operation.form is not None
-    if reads_body or operation.query is not None or any(name.endswith("_id") for name in operation.path_members):
+    if (
+        operation.reads_body
+        or operation.query is not None
+        or any(name.endswith("_id") for name in operation.path_members)
+    ):
         yield "INVALID_FORM_BODY"
-    if reads_body or operation.streamed:
+    if operation.reads_body or operation.streamed:
         yield "PAYLOAD_TOO_LARGE"
     for member in operation.path_members:
         yield from _OF_PATH_MEMBER.get(member, ())

@@ -13,7 +13,6 @@ from typing import Annotated, Any, Final, Literal, Union, get_args, get_origin
 import attrs
 
 from chat.api.fields import Described, Form, Omitted
-from chat.api.openapi.wording import described
 from chat.api.schemas.shapes import REFERENCE
 
 _PLAIN: Final[Mapping[object, str]] = {str: "string", int: "integer", bool: "boolean", float: "number"}
@@ -190,3 +189,21 @@ def _reached(declared: Iterable[Any]) -> Iterator[Any]:
             left.extend(field.type for field in attrs.fields(attrs.resolve_types(one, include_extras=True)))
         else:
             left.extend(get_args(one))
+
+
+_SOURCES: Final = re.compile(r"\s*\([^()]*\b(?:[a-z_]+\.md,\s|conventions of)[^()]*\)")
+_BODY_OF: Final = re.compile(r"The body of [A-Z…/]\S* ?\S*\.", re.DOTALL)
+
+
+def told(docstring: str | None) -> tuple[str, str]:
+    """The first sentences without their full stop, and the further paragraphs in Markdown; fields are left out."""
+    plain = _SOURCES.sub("", inspect.cleandoc(docstring or "")).replace("``", "`")
+    summary, *rest = [" ".join(paragraph.split()) for paragraph in plain.split("\n\n")]
+    return summary.removesuffix("."), "\n\n".join(paragraph for paragraph in rest if not paragraph.startswith(":"))
+
+
+def described(docstring: str | None) -> str:
+    """All of it as one description; empty where it says no more than which operation it is for."""
+    summary, rest = told(docstring)
+    whole = f"{summary}.\n\n{rest}".strip() if summary else ""
+    return "" if _BODY_OF.fullmatch(whole) else whole

@@ -5,9 +5,9 @@ from __future__ import annotations
 import attrs
 
 from chat.api import buckets
+from chat.api.fields import SudoFields
 from chat.api.operation import Policy, Request, Routes
 from chat.api.schemas.shapes import NOTHING
-from chat.api.sudo import SudoFields
 from chat.domain.accounts.assemble import AccountsArea
 
 routes = Routes()

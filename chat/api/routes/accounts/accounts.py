@@ -8,11 +8,10 @@ from typing import Annotated, Any, Final, Literal
 import attrs
 
 from chat.api import buckets
-from chat.api.fields import OMITTED, Exact, Length, Maybe, Refusal, Schema
+from chat.api.fields import OMITTED, Exact, Length, Maybe, Refusal, Schema, SudoFields
 from chat.api.operation import Policy, Request, Routes
 from chat.api.schemas.accounts.users import PARTIAL_USER, PRIVATE_USER
 from chat.api.schemas.shapes import BOOLEAN, record
-from chat.api.sudo import SudoFields
 from chat.domain.accounts.accounts import CredentialChange
 from chat.domain.accounts.assemble import AccountsArea
 from chat.domain.policy.profiles import MARKS, TagChange

@@ -8,7 +8,7 @@ from typing import Annotated, Final
 import attrs
 
 from chat.api import buckets
-from chat.api.fields import OMITTED, Exact, Items, Length, Maybe, Range
+from chat.api.fields import OMITTED, Exact, Items, Length, Maybe, Range, SudoFields
 from chat.api.operation import Policy, Request, Routes
 from chat.api.routes.accounts.accounts import Discriminator, profile_of
 from chat.api.schemas.applications.applications import (
@@ -20,7 +20,6 @@ from chat.api.schemas.applications.applications import (
     OWN_APPLICATION,
 )
 from chat.api.schemas.shapes import NOTHING, either, listed
-from chat.api.sudo import SudoFields
 from chat.domain.applications.applications import NAME_LENGTH, BotChange, NewApplication
 from chat.domain.applications.assemble import ApplicationsArea
 from chat.domain.policy.profiles import TagChange

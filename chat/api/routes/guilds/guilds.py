@@ -6,12 +6,11 @@ from typing import Annotated, Any, Final, Literal
 
 import attrs
 
-from chat.api.fields import OMITTED, Exact, Items, Length, Maybe, Range, Snowflake, Timestamp, named_members
+from chat.api.fields import OMITTED, Exact, Items, Length, Maybe, Range, Snowflake, SudoFields, Timestamp, named_members
 from chat.api.operation import Answer, Bucket, Policy, Request, Routes
 from chat.api.schemas.guilds.channels import GUILD_CHANNEL
 from chat.api.schemas.guilds.guilds import GUILD, LISTED_GUILD, ROLE, VANITY_URL, WHOLE_GUILD
 from chat.api.schemas.shapes import NOTHING, listed
-from chat.api.sudo import SudoFields
 from chat.domain.guilds.assemble import GuildsArea
 from chat.domain.guilds.guilds import GuildPage, GuildWish
 from chat.registries.scopes import Scope

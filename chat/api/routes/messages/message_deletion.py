@@ -8,12 +8,11 @@ from typing import Annotated, Final, Literal
 import attrs
 
 from chat.api import buckets
-from chat.api.fields import Items, Length, Range, Snowflake
+from chat.api.fields import Items, Length, Range, Snowflake, SudoFields
 from chat.api.operation import Answer, Policy, Request, Routes
 from chat.api.schemas.accounts.users import PENDING_MESSAGE_DELETION
 from chat.api.schemas.messages.messages import PURGED
 from chat.api.schemas.shapes import NOTHING
-from chat.api.sudo import SudoFields
 from chat.domain.guilds.assemble import GuildsArea
 from chat.domain.messages.assemble import MessagesArea
 from chat.domain.messages.message_deletion import BATCH_MESSAGES, PURGED_DEFAULT, PURGED_MAXIMUM, Purge

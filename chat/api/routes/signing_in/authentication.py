@@ -12,11 +12,10 @@ import orjson
 import structlog
 
 from chat.api import buckets
-from chat.api.fields import Exact, Items, Length
+from chat.api.fields import Exact, Items, Length, SudoFields
 from chat.api.operation import InstanceKind, Policy, Request, Routes
 from chat.api.schemas.shapes import NOTHING, listed
 from chat.api.schemas.signing_in.authentication import AUTH_SESSION, REGISTRATION, SIGN_IN
-from chat.api.sudo import SudoFields
 from chat.auth.client_address import network_of, subnet_of
 from chat.auth.principal import CredentialKind, Principal
 from chat.auth.turns import Asker

@@ -7,12 +7,11 @@ from typing import Annotated, Any
 import attrs
 
 from chat.api import buckets
-from chat.api.fields import Exact, Length
+from chat.api.fields import Exact, Length, SudoFields
 from chat.api.operation import InstanceKind, Policy, Request, Routes
 from chat.api.schemas.accounts.users import PRIVATE_USER
 from chat.api.schemas.shapes import NOTHING, TEXT, record
 from chat.api.schemas.signing_in.authentication import EMAIL_CHANGE, NEW_EMAIL_ASKED
-from chat.api.sudo import SudoFields
 from chat.clock import iso_timestamp
 from chat.domain.accounts.assemble import AccountsArea
 from chat.domain.policy import account_rules

@@ -8,12 +8,11 @@ from typing import Annotated
 import attrs
 
 from chat.api import buckets
-from chat.api.fields import Exact, Length
+from chat.api.fields import Exact, Length, SudoFields
 from chat.api.operation import Policy, Request, Routes
 from chat.api.routes.signing_in.authentication import NO_BOTS, accept_invite
 from chat.api.schemas.shapes import NOTHING, either
 from chat.api.schemas.signing_in.authentication import COMPLETED, NOT_COMPLETED
-from chat.api.sudo import SudoFields
 from chat.domain.guilds.assemble import GuildsArea
 from chat.domain.signing_in.assemble import SigningInArea
 

@@ -7,12 +7,11 @@ from typing import Annotated
 import attrs
 
 from chat.api import buckets
-from chat.api.fields import Exact, Length
+from chat.api.fields import Exact, Length, SudoFields
 from chat.api.operation import InstanceKind, Policy, Request, Routes
 from chat.api.routes.signing_in.authentication import client_of
 from chat.api.schemas.shapes import NOTHING, TEXT, record
 from chat.api.schemas.signing_in.authentication import PASSWORD_CHANGE, PASSWORD_CHANGED
-from chat.api.sudo import SudoFields
 from chat.auth.tokens import id_hash
 from chat.clock import iso_timestamp
 from chat.domain.signing_in.assemble import SigningInArea

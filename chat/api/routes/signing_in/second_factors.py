@@ -7,7 +7,7 @@ from typing import Annotated, Any, Final
 import attrs
 
 from chat.api import buckets
-from chat.api.fields import Exact, Length, Refusal, Schema
+from chat.api.fields import Exact, Length, Refusal, Schema, SudoFields
 from chat.api.operation import Policy, Request, Routes
 from chat.api.schemas.shapes import NOTHING, listed
 from chat.api.schemas.signing_in.authentication import (
@@ -17,7 +17,6 @@ from chat.api.schemas.signing_in.authentication import (
     WEBAUTHN_CREDENTIAL,
     WEBAUTHN_REQUEST_OPTIONS,
 )
-from chat.api.sudo import SudoFields
 from chat.domain.signing_in.assemble import SigningInArea
 from chat.domain.signing_in.passkey_assertions import ChallengeContext
 from chat.protocol.visible_text import without_nul
