@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any, Final
 
 import attrs
-import pytest
 import trio
 from trio.testing import MockClock
 
@@ -21,6 +20,7 @@ from chat.testing.server import ChatServer
 from chat.testing.world import World
 from tests.administration.asking import Asking
 from tests.administration.erasure_world import WORDS, columns, found, prepare, server_write
+from tests.spec.ledger import proves
 
 DAY_MS: Final = 24 * 3_600_000
 FIXTURE: Final = Path(__file__).parents[2] / "spec_fixtures" / "erasure.json"
@@ -37,7 +37,6 @@ def deletion_of(server: ChatServer, user_id: str) -> AccountDeletion | None:
     return account_deletions.of_user(server.database.reader, int(user_id))
 
 
-@pytest.mark.rule("002.states.24", "002.states.25", "002.states.26", "002.get-user.5")
 async def test_nothing_is_left_but_what_others_hold(
     chat_server: ChatServer, chat_world: World, autojump_clock: MockClock
 ) -> None:
@@ -62,15 +61,16 @@ async def test_nothing_is_left_but_what_others_hold(
     bob, carol, bot = await world.bob.connect(), await world.carol.connect(), await world.bot.connect()
     await comes_due(chat_server)
 
-    assert accounts.by_id(reader, int(victim.id)) == erased(account)
-    after = found(reader, *sought)
-    for table, fates in told.items():
-        for column in fates["goes"]:
-            assert ((table, column) in before, (table, column) in after) == (True, False), f"{table}.{column}"
-        for column in fates["stays"]:
-            assert (table, column) in after, f"{table}.{column} holds nothing of the account any more"
-        for column in fates["other"]:
-            assert (table, column) not in before | after, f"{table}.{column} is about accounts"
+    with proves("002.states.24"):
+        assert accounts.by_id(reader, int(victim.id)) == erased(account)
+        after = found(reader, *sought)
+        for table, fates in told.items():
+            for column in fates["goes"]:
+                assert ((table, column) in before, (table, column) in after) == (True, False), f"{table}.{column}"
+            for column in fates["stays"]:
+                assert (table, column) in after, f"{table}.{column} holds nothing of the account any more"
+            for column in fates["other"]:
+                assert (table, column) not in before | after, f"{table}.{column} is about accounts"
     assert not reader.execute(
         "SELECT 1 FROM attachments WHERE user_id = ? AND message_id IS NULL", (victim.id,)
     ).fetchone()
@@ -79,8 +79,10 @@ async def test_nothing_is_left_but_what_others_hold(
     await others_were_told(world, victim.id, bob=bob, carol=carol, group_id=victim.group_id)
     assert await world.session_of(bot) is None
 
-    await the_guilds_passed_on(chat_server, world, victim.own_guild_id, victim.bobs_guild_id)
-    await messages_have_a_deleted_author(world, victim.message_id, victim.conversation_id)
+    with proves("002.states.26"):
+        await the_guilds_passed_on(chat_server, world, victim.own_guild_id, victim.bobs_guild_id)
+    with proves("002.states.25"):
+        await messages_have_a_deleted_author(world, victim.message_id, victim.conversation_id)
     for picture in pictures:
         assert (await world.anyone.get(picture)).status == 404
     await trio.sleep(1_300)  # files are swept
@@ -88,7 +90,8 @@ async def test_nothing_is_left_but_what_others_hold(
     assert not reader.execute("SELECT 1 FROM channels WHERE id = ?", (victim.id,)).fetchone()  # notes to herself
 
     await nobody_gets_in_and_the_names_are_free(world, victim.id)
-    await the_administrator_sees_it(asking)
+    with proves("002.get-user.5"):
+        await the_administrator_sees_it(asking)
     (ended,) = (await world.admin.rest.get("/v1/admin/jobs?task_type=account_erasure")).expect(200)["jobs"]
     assert (ended["status"], ended["result"]) == ("completed", {"outcome": "erased"})
     assert ended["progress_current"] == ended["progress_total"]

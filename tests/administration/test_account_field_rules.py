@@ -15,6 +15,7 @@ from chat.testing.server import ChatServer
 from chat.testing.world import World
 from tests.administration.asking import Asking
 from tests.administration.audit import audit_log
+from tests.spec.ledger import cases_of, proves
 
 NO_TAGS = pytest.mark.chat_settings(tag_style="none")
 INVALID = (400, "INVALID_FORM_BODY")
@@ -34,28 +35,29 @@ async def nothing_more(*clients: Any) -> None:
 # Username
 
 
-@pytest.mark.rule("002.username.3", "002.username.4", "002.username.5", "002.username.6", "002.username.7")
 @pytest.mark.chat_settings(service_name="My Place!")
 @pytest.mark.parametrize(
     "body",
     [
-        {},
-        {"username": None},
-        {"username": 5},
-        {"username": ""},
-        {"username": "   "},
-        {"username": "x" * 33},
-        {"username": "two words"},
-        {"username": "dots.too"},
-        {"username": "ünïcode"},
-        {"username": "everyone"},
-        {"username": "HERE"},
-        {"username": "the_MyPlace_bot"},
-        {"username": "System_Message"},
-        {"username": "bob", "discriminator": "12345"},
-        {"username": "bob", "discriminator": "1a"},
-        {"username": "bob", "discriminator": 7},
-        {"username": "bob", "discriminator": "-1"},
+        *cases_of(
+            "002.username.3",
+            {},
+            {"username": None},
+            {"username": 5},
+            {"username": ""},
+            {"username": "   "},
+            {"username": "x" * 33},
+        ),
+        *cases_of("002.username.4", {"username": "two words"}, {"username": "dots.too"}, {"username": "ünïcode"}),
+        *cases_of("002.username.5", {"username": "everyone"}, {"username": "HERE"}),
+        *cases_of("002.username.6", {"username": "the_MyPlace_bot"}, {"username": "System_Message"}),
+        *cases_of(
+            "002.username.7",
+            {"username": "bob", "discriminator": "12345"},
+            {"username": "bob", "discriminator": "1a"},
+            {"username": "bob", "discriminator": 7},
+            {"username": "bob", "discriminator": "-1"},
+        ),
     ],
     ids=str,
 )
@@ -64,12 +66,14 @@ async def test_usernames_that_nobody_can_have(ask: Asking, autojump_clock: MockC
     assert (await ask.shown())["username"] == "bob"
 
 
-@pytest.mark.rule("002.username.3", "002.username.5", "002.username.14", "002.username.10")
 @pytest.mark.parametrize("name", ["x", "y" * 32, "  trimmed  ", "everyone_", "here2", "A_1"])
 async def test_usernames_that_somebody_can_have(ask: Asking, autojump_clock: MockClock, name: str) -> None:
-    user = await ask.user("PATCH", "/username", {"username": name})
-    assert user["username"] == name.strip()
-    assert 1 <= user["discriminator"] <= 9999
+    with proves("002.username.14"):
+        user = await ask.user("PATCH", "/username", {"username": name})
+    with proves("002.username.3", "002.username.5"):
+        assert user["username"] == name.strip()
+    with proves("002.username.10"):
+        assert 1 <= user["discriminator"] <= 9999
 
 
 @pytest.mark.rule("002.username.8", "002.username.24")
@@ -116,40 +120,47 @@ async def test_a_tag_that_is_taken(ask: Asking, autojump_clock: MockClock) -> No
 
 
 @NO_TAGS
-@pytest.mark.rule("002.username.11", "002.username.12", "002.username.13", "002.user-object.5")
 async def test_without_discriminators(ask: Asking, autojump_clock: MockClock) -> None:
-    assert (await ask.user("PATCH", "/username", {"username": "robert"}))["discriminator"] == 0
-    assert (await ask.user("PATCH", "/username", {"username": "rob", "discriminator": "0"}))["discriminator"] == 0
+    with proves("002.username.11", "002.user-object.5"):
+        assert (await ask.user("PATCH", "/username", {"username": "robert"}))["discriminator"] == 0
+    with proves("002.username.11"):
+        assert (await ask.user("PATCH", "/username", {"username": "rob", "discriminator": "0"}))["discriminator"] == 0
     refused = await ask.refused("PATCH", "/username", {"username": "rob", "discriminator": "7"})
-    assert refused == (*INVALID, "DISCRIMINATOR_NOT_SUPPORTED_ON_INSTANCE")
-    assert await ask.refused("PATCH", "/username", {"username": "aLiCe"}) == (*INVALID, "USERNAME_ALREADY_TAKEN")
+    with proves("002.username.12"):
+        assert refused == (*INVALID, "DISCRIMINATOR_NOT_SUPPORTED_ON_INSTANCE")
+    with proves("002.username.13"):
+        assert await ask.refused("PATCH", "/username", {"username": "aLiCe"}) == (*INVALID, "USERNAME_ALREADY_TAKEN")
 
 
-@pytest.mark.rule("002.username.19", "002.username.20", "002.username.22", "002.username.23", "002.events.1")
-@pytest.mark.rule("002.change-log-object.3", "002.change-log-object.6", "002.change-log-object.7")
-@pytest.mark.rule("002.change-log-object.10")
 async def test_whoever_sees_the_account_hears_its_new_name(ask: Asking, autojump_clock: MockClock) -> None:
     world = ask.world
     before = await ask.shown()
     bob, alice = await world.bob.connect(), await world.alice.connect()
     user = await ask.user("PATCH", "/username", {"username": "robert"})
-    assert (await bob.expect("USER_UPDATE")).data["username"] == "robert"
-    for client in (bob, alice):
-        event = await client.expect("GUILD_MEMBER_UPDATE")
-        assert (event.data["guild_id"], event.data["user"]["username"]) == (world.guild_id, "robert")
-    await nothing_more(alice, bob)  # the account's own sessions alone get User Update
+    with proves("002.username.19"):
+        assert (await bob.expect("USER_UPDATE")).data["username"] == "robert"
+    with proves("002.username.20"):
+        for client in (bob, alice):
+            event = await client.expect("GUILD_MEMBER_UPDATE")
+            assert (event.data["guild_id"], event.data["user"]["username"]) == (world.guild_id, "robert")
+    with proves("002.events.1"):
+        await nothing_more(alice, bob)  # the account's own sessions alone get User Update
 
-    [entry] = await ask.change_log()
-    assert entry["field"] == "service_tag"
-    assert entry["old_value"] == f"bob#{before['discriminator']:04}"
-    assert entry["new_value"] == f"robert#{user['discriminator']:04}"
-    assert (entry["reason"], entry["actor_user_id"]) == ("admin_action", world.admin.id)
-    [logged] = ask.entries("change_username")
-    assert logged.metadata == {
-        "old_username": "bob",
-        "new_username": "robert",
-        "discriminator": str(user["discriminator"]),
-    }
+    with proves("002.change-log-object.10"):
+        [entry] = await ask.change_log()
+    with proves("002.change-log-object.3", "002.username.22"):
+        assert entry["field"] == "service_tag"
+        assert entry["old_value"] == f"bob#{before['discriminator']:04}"
+        assert entry["new_value"] == f"robert#{user['discriminator']:04}"
+    with proves("002.change-log-object.6", "002.change-log-object.7", "002.username.22"):
+        assert (entry["reason"], entry["actor_user_id"]) == ("admin_action", world.admin.id)
+    with proves("002.username.23"):
+        [logged] = ask.entries("change_username")
+        assert logged.metadata == {
+            "old_username": "bob",
+            "new_username": "robert",
+            "discriminator": str(user["discriminator"]),
+        }
 
 
 # Address
@@ -162,20 +173,29 @@ async def test_addresses_that_are_none(ask: Asking, autojump_clock: MockClock, e
     assert (await ask.refused("PATCH", "/email", {}))[:2] == INVALID
 
 
-@pytest.mark.rule("002.email.5", "002.email.6", "002.email.7", "002.email.10", "002.email.11", "002.email.12")
-@pytest.mark.rule("002.email.13", "002.states.20")
 async def test_a_new_address_is_unverified_and_nobody_is_written_to(ask: Asking, autojump_clock: MockClock) -> None:
     world = ask.world
     await ask.set(email_bounced=True)
     bob, alice = await world.bob.connect(), await world.alice.connect()
-    user = await ask.user("PATCH", "/email", {"email": " Alice@Example.com "})
-    assert (user["email"], user["email_verified"], user["email_bounced"]) == ("Alice@example.com", False, True)
-    assert (await bob.expect("USER_UPDATE")).data["id"] == world.bob.id
-    await nothing_more(alice, bob)
-    assert (await world.anyone.get("/v1/_dev/mail")).expect(200) == []
-    [entry] = await ask.change_log()
-    assert (entry["field"], entry["old_value"], entry["new_value"]) == ("email", "bob@example.com", "Alice@example.com")
-    assert (entry["reason"], entry["actor_user_id"]) == ("admin_action", world.admin.id)
+    with proves("002.email.5"):
+        user = await ask.user("PATCH", "/email", {"email": " Alice@Example.com "})
+    with proves("002.email.6", "002.email.7", "002.states.20"):
+        assert (user["email"], user["email_verified"], user["email_bounced"]) == ("Alice@example.com", False, True)
+    with proves("002.email.11"):
+        assert (await bob.expect("USER_UPDATE")).data["id"] == world.bob.id
+    with proves("002.email.12"):
+        await nothing_more(alice, bob)
+    with proves("002.email.10"):
+        assert (await world.anyone.get("/v1/_dev/mail")).expect(200) == []
+    with proves("002.email.13", "002.change-log-object.10"):
+        [entry] = await ask.change_log()
+    with proves("002.email.13"):
+        assert (entry["field"], entry["old_value"], entry["new_value"]) == (
+            "email",
+            "bob@example.com",
+            "Alice@example.com",
+        )
+        assert (entry["reason"], entry["actor_user_id"]) == ("admin_action", world.admin.id)
 
 
 @pytest.mark.rule("002.email.14", "002.email.16", "002.conventions.7")
@@ -188,17 +208,20 @@ async def test_the_audit_log_has_both_addresses(ask: Asking, autojump_clock: Moc
     assert second.metadata == {"old_email": "null", "new_email": "newer@example.com"}
 
 
-@pytest.mark.rule("002.email-verification.3", "002.email-verification.4", "002.email-verification.5")
-@pytest.mark.rule("002.email-verification.7", "002.email-verification.8", "002.email-verification.11")
-@pytest.mark.rule("002.email-verification.12", "002.states.21")
 async def test_an_address_is_declared_verified(ask: Asking, autojump_clock: MockClock) -> None:
     await ask.set(email_verified=False, email_bounced=True)
     bob = await ask.world.bob.connect()
     for _ in range(2):
-        user = await ask.user("PUT", "/email-verification")
-        assert (user["email_verified"], user["email_bounced"]) == (True, False)
-        assert (await bob.expect("USER_UPDATE")).data["verified"] is True
-    assert [entry.metadata for entry in ask.entries("verify_email")] == [{"email": "bob@example.com"}] * 2
+        with proves("002.email-verification.3", "002.email-verification.8"):
+            user = await ask.user("PUT", "/email-verification")
+        with proves(
+            "002.email-verification.4", "002.email-verification.5", "002.email-verification.7", "002.states.21"
+        ):
+            assert (user["email_verified"], user["email_bounced"]) == (True, False)
+        with proves("002.email-verification.11"):
+            assert (await bob.expect("USER_UPDATE")).data["verified"] is True
+    with proves("002.email-verification.12"):
+        assert [entry.metadata for entry in ask.entries("verify_email")] == [{"email": "bob@example.com"}] * 2
 
 
 @pytest.mark.rule("002.email-verification.6", "002.email-verification.12")
@@ -211,21 +234,20 @@ async def test_no_address_can_be_verified_too(ask: Asking, autojump_clock: MockC
 
 
 @pytest.mark.chat_settings(sign_in="username")
-@pytest.mark.rule("002.email.8", "002.email-verification.9", "002.verification-email.13", "002.password-reset.10")
-@pytest.mark.rule("002.conventions.14")
 @pytest.mark.parametrize("known", [True, False])
 async def test_where_people_sign_in_with_a_username_addresses_are_nobodys_business(
     ask: Asking, autojump_clock: MockClock, known: bool
 ) -> None:
     if not known:
         ask.user_id = "1234"
-    for method, path, body in (
-        ("PATCH", "/email", {"email": "a@example.com"}),
-        ("PUT", "/email-verification", ...),
-        ("POST", "/verification-email", ...),
-        ("POST", "/password-reset", ...),
+    for rule, method, path, body in (
+        ("002.email.8", "PATCH", "/email", {"email": "a@example.com"}),
+        ("002.email-verification.9", "PUT", "/email-verification", ...),
+        ("002.verification-email.13", "POST", "/verification-email", ...),
+        ("002.password-reset.10", "POST", "/password-reset", ...),
     ):
-        assert (await ask.refused(method, path, body))[:2] == (400, "EMAIL_UNAVAILABLE_ON_INSTANCE")
+        with proves(rule if known else "002.conventions.14"):
+            assert (await ask.refused(method, path, body))[:2] == (400, "EMAIL_UNAVAILABLE_ON_INSTANCE")
 
 
 # Date of birth
@@ -241,18 +263,21 @@ async def test_dates_that_are_none(ask: Asking, autojump_clock: MockClock, date:
     assert (await ask.refused("PATCH", "/date-of-birth", {}))[:2] == INVALID
 
 
-@pytest.mark.rule("002.dob.5", "002.dob.7", "002.dob.8", "002.dob.9", "002.dob.10")
 async def test_a_date_of_birth_is_set_and_changed(ask: Asking, autojump_clock: MockClock) -> None:
     await ask.set(date_of_birth=None)
     bob = await ask.world.bob.connect()
     for date in ("1990-12-31", "2000-02-29"):
-        assert (await ask.user("PATCH", "/date-of-birth", {"date_of_birth": date}))["date_of_birth"] == date
-        await bob.expect("USER_UPDATE")
-    assert [entry.metadata for entry in ask.entries("change_dob")] == [
-        {"old_dob": "null", "new_dob": "1990-12-31"},
-        {"old_dob": "1990-12-31", "new_dob": "2000-02-29"},
-    ]
-    assert await ask.change_log() == []
+        with proves("002.dob.5"):
+            assert (await ask.user("PATCH", "/date-of-birth", {"date_of_birth": date}))["date_of_birth"] == date
+        with proves("002.dob.7"):
+            await bob.expect("USER_UPDATE")
+    with proves("002.dob.9", "002.dob.10"):
+        assert [entry.metadata for entry in ask.entries("change_dob")] == [
+            {"old_dob": "null", "new_dob": "1990-12-31"},
+            {"old_dob": "1990-12-31", "new_dob": "2000-02-29"},
+        ]
+    with proves("002.dob.8"):
+        assert await ask.change_log() == []
 
 
 # Profile fields
@@ -268,8 +293,6 @@ async def test_fields_that_are_not_cleared(ask: Asking, autojump_clock: MockCloc
     assert (await ask.refused("DELETE", "/profile-fields", {}))[:2] == INVALID
 
 
-@pytest.mark.rule("002.profile-fields.5", "002.profile-fields.7", "002.profile-fields.10", "002.profile-fields.11")
-@pytest.mark.rule("002.profile-fields.12", "002.profile-fields.13", "002.profile-field-list.1")
 @pytest.mark.parametrize(
     ("named", "seen"),
     [
@@ -290,15 +313,21 @@ async def test_fields_named_go_and_others_stay(
     await ask.set(global_name="Bobby", avatar="0123456789abcdef0123456789abcdef")
     before = await ask.shown()
     bob, alice = await world.bob.connect(), await world.alice.connect()
-    after = await ask.user("DELETE", "/profile-fields", {"fields": named})
-    assert after == before | dict.fromkeys(named)
-    assert (await bob.expect("USER_UPDATE")).data["id"] == world.bob.id
+    with proves("002.profile-fields.7"):
+        after = await ask.user("DELETE", "/profile-fields", {"fields": named})
+    with proves("002.profile-fields.5", "002.profile-field-list.1"):
+        assert after == before | dict.fromkeys(named)
+    with proves("002.profile-fields.10"):
+        assert (await bob.expect("USER_UPDATE")).data["id"] == world.bob.id
     if seen:
-        for client in (bob, alice):
-            assert (await client.expect("GUILD_MEMBER_UPDATE")).data["user"]["id"] == world.bob.id
-    await nothing_more(alice, bob)
-    [entry] = ask.entries("clear_fields")
-    assert entry.metadata == {"fields": ",".join(dict.fromkeys(named))}
+        with proves("002.profile-fields.11"):
+            for client in (bob, alice):
+                assert (await client.expect("GUILD_MEMBER_UPDATE")).data["user"]["id"] == world.bob.id
+    with proves("002.profile-fields.12"):
+        await nothing_more(alice, bob)
+    with proves("002.profile-fields.13"):
+        [entry] = ask.entries("clear_fields")
+        assert entry.metadata == {"fields": ",".join(dict.fromkeys(named))}
 
 
 @pytest.mark.rule("002.profile-fields.6", "002.profile-fields.14", "002.conventions.8")
@@ -320,35 +349,46 @@ async def test_what_is_neither_true_nor_false(ask: Asking, autojump_clock: MockC
         assert (await ask.refused("PUT", path, body))[:2] == INVALID
 
 
-@pytest.mark.rule("002.bot-status.4", "002.bot-status.5", "002.bot-status.8", "002.bot-status.9", "002.bot-status.10")
-@pytest.mark.rule("002.bot-status.11", "002.system-status.4", "002.system-status.5", "002.system-status.7")
-@pytest.mark.rule("002.system-status.8", "002.system-status.9", "002.states.22", "002.states.23")
 async def test_an_account_becomes_a_bot_the_systems_and_a_person_again(ask: Asking, autojump_clock: MockClock) -> None:
     world = ask.world
-    refused = await ask.refused("PUT", "/system-status", {"system": True})
-    assert refused == (*INVALID, "USER_MUST_BE_A_BOT_TO_BE_MARKED_AS_A_SYSTEM_USER")
-    alice = await world.alice.connect()
+    with proves("002.system-status.4"):
+        refused = await ask.refused("PUT", "/system-status", {"system": True})
+        assert refused == (*INVALID, "USER_MUST_BE_A_BOT_TO_BE_MARKED_AS_A_SYSTEM_USER")
+    bob, alice = await world.bob.connect(), await world.alice.connect()
 
     async def step(path: str, body: dict[str, bool], *, seen: bool = True) -> tuple[bool, bool]:
-        user = await ask.user("PUT", path, body)
+        of_bot = path == "/bot-status"
+        with proves("002.bot-status.5" if of_bot else "002.system-status.5"):
+            user = await ask.user("PUT", path, body)
+        with proves("002.bot-status.8" if of_bot else "002.system-status.7"):
+            own = (await bob.expect("USER_UPDATE")).data
+            assert (own["id"], own.get("bot", False), own.get("system", False)) == (
+                world.bob.id,
+                user["bot"],
+                user["system"],
+            )
         if seen:
-            shown = (await alice.expect("GUILD_MEMBER_UPDATE")).data["user"]
-            assert (shown["id"], shown.get("bot", False)) == (world.bob.id, user["bot"])
+            with proves("002.bot-status.9" if of_bot else "002.system-status.8"):
+                shown = (await alice.expect("GUILD_MEMBER_UPDATE")).data["user"]
+                assert (shown["id"], shown.get("bot", False)) == (world.bob.id, user["bot"])
         await nothing_more(alice)
         return user["bot"], user["system"]
 
-    assert await step("/bot-status", {"bot": True}) == (True, False)
+    with proves("002.states.22"):
+        assert await step("/bot-status", {"bot": True}) == (True, False)
     assert await step("/bot-status", {"bot": True}, seen=False) == (True, False)
     assert await step("/system-status", {"system": True}) == (True, True)
-    assert await step("/bot-status", {"bot": False}) == (False, False)
+    with proves("002.bot-status.4", "002.states.23"):
+        assert await step("/bot-status", {"bot": False}) == (False, False)
     assert await step("/system-status", {"system": False}, seen=False) == (False, False)
-    assert [entry.metadata for entry in audit_log(ask.server)] == [
-        {"bot": "true"},
-        {"bot": "true"},
-        {"system": "true"},
-        {"bot": "false"},
-        {"system": "false"},
-    ]
+    with proves("002.bot-status.10", "002.bot-status.11", "002.system-status.9"):
+        assert [entry.metadata for entry in audit_log(ask.server)] == [
+            {"bot": "true"},
+            {"bot": "true"},
+            {"system": "true"},
+            {"bot": "false"},
+            {"system": "false"},
+        ]
 
 
 @pytest.mark.rule("002.bot-status.6", "002.states.22")
@@ -372,23 +412,24 @@ async def test_acls_that_there_are_not(ask: Asking, autojump_clock: MockClock, a
     assert (await ask.refused("PUT", "/acls", {}))[:2] == INVALID
 
 
-@pytest.mark.rule("002.acls.6", "002.acls.7", "002.acls.12", "002.acls.16", "002.acls.17", "002.acls.18")
-@pytest.mark.rule("002.user-object.30")
 async def test_acls_are_replaced_as_a_whole(ask: Asking, autojump_clock: MockClock) -> None:
     bob = await ask.world.bob.connect()
     wanted = ["user:temp_ban", "admin:authenticate", "user:lookup", "user:temp_ban"]
-    assert (await ask.user("PUT", "/acls", {"acls": wanted}))["acls"] == wanted[:3]
-    await bob.expect("USER_UPDATE")
-    assert (await ask.user("PUT", "/acls", {"acls": ["user:delete"]}))["acls"] == ["user:delete"]
+    with proves("002.acls.6", "002.acls.12", "002.user-object.30"):
+        assert (await ask.user("PUT", "/acls", {"acls": wanted}))["acls"] == wanted[:3]
+    with proves("002.acls.16"):
+        await bob.expect("USER_UPDATE")
+    with proves("002.acls.7"):
+        assert (await ask.user("PUT", "/acls", {"acls": ["user:delete"]}))["acls"] == ["user:delete"]
     assert (await ask.user("PUT", "/acls", {"acls": []}))["acls"] == []
-    assert [entry.metadata for entry in ask.entries("set_acls")] == [
-        {"acls": "user:temp_ban,admin:authenticate,user:lookup"},
-        {"acls": "user:delete"},
-        {"acls": ""},
-    ]
+    with proves("002.acls.17", "002.acls.18"):
+        assert [entry.metadata for entry in ask.entries("set_acls")] == [
+            {"acls": "user:temp_ban,admin:authenticate,user:lookup"},
+            {"acls": "user:delete"},
+            {"acls": ""},
+        ]
 
 
-@pytest.mark.rule("002.acls.8", "002.acls.9", "002.acls.10", "002.acls.11", "002.user-object.32")
 async def test_what_is_taken_away_is_gone_at_once_for_sessions_and_keys(ask: Asking, autojump_clock: MockClock) -> None:
     world = ask.world
     await ask.set(acls=["*"])
@@ -403,17 +444,22 @@ async def test_what_is_taken_away_is_gone_at_once_for_sessions_and_keys(ask: Ask
         return [(answer.status, answer.json().get("code")) for answer in answers]
 
     lookup, guilds = f"/v1/admin/users/{world.carol.id}", f"/v1/admin/users/{world.carol.id}/guilds"
-    assert await reached(lookup) == [(200, None)] * 2
+    with proves("002.acls.11", "002.user-object.32"):
+        assert await reached(lookup) == [(200, None)] * 2
     await ask.user("PUT", "/acls", {"acls": ["admin:authenticate", "user:list:guilds"]})
-    assert await reached(lookup) == [(403, "MISSING_ACL")] * 2
-    assert await reached(guilds) == [(200, None), (403, "MISSING_ACL")]
+    with proves("002.acls.10"):
+        assert await reached(lookup) == [(403, "MISSING_ACL")] * 2
+        assert await reached(guilds) == [(200, None), (403, "MISSING_ACL")]
     await ask.user("PUT", "/acls", {"acls": ["user:lookup"]})
-    assert await reached(lookup) == [(403, "MISSING_PERMISSIONS")] * 2
+    with proves("002.acls.11"):
+        assert await reached(lookup) == [(403, "MISSING_PERMISSIONS")] * 2
     await ask.set(flags=str(int(UserFlag.STAFF)))
     await ask.user("PUT", "/acls", {"acls": []})
-    assert await reached(lookup) == [(403, "MISSING_PERMISSIONS")] * 2
+    with proves("002.acls.8", "002.acls.9", "002.user-object.32"):
+        assert await reached(lookup) == [(403, "MISSING_PERMISSIONS")] * 2
     await ask.user("PUT", "/acls", {"acls": ["admin:authenticate", "user:lookup"]})
-    assert await reached(lookup) == [(200, None)] * 2
+    with proves("002.acls.11"):
+        assert await reached(lookup) == [(200, None)] * 2
 
 
 @pytest.mark.rule("002.acls.13", "002.acls.14", "002.acls.15")
@@ -456,18 +502,25 @@ async def test_traits_that_are_none(ask: Asking, autojump_clock: MockClock, trai
     assert (await ask.refused("PUT", "/traits", {}))[:2] == INVALID
 
 
-@pytest.mark.rule("002.traits.5", "002.traits.6", "002.traits.7", "002.traits.8", "002.traits.10", "002.traits.11")
-@pytest.mark.rule("002.traits.12", "002.user-object.33")
 async def test_traits_are_labels_sorted_and_said_once(ask: Asking, autojump_clock: MockClock) -> None:
     bob = await ask.world.bob.connect()
     wanted = ["user:lookup", "*", "b", "admin:authenticate", "b", "x" * 128]
-    user = await ask.user("PUT", "/traits", {"traits": wanted})
-    assert user["traits"] == sorted(set(wanted))
-    await bob.expect("USER_UPDATE")
-    answer = await ask.world.bob.rest.get(f"/v1/admin/users/{ask.world.carol.id}")
-    assert answer.expect(403)["code"] == "MISSING_PERMISSIONS"
-    assert (await ask.user("PUT", "/traits", {"traits": []}))["traits"] == []
-    assert [entry.metadata for entry in ask.entries("set_traits")] == [{"traits": ",".join(sorted(set(wanted)))}, {}]
+    with proves("002.traits.8"):
+        user = await ask.user("PUT", "/traits", {"traits": wanted})
+    with proves("002.traits.6", "002.traits.8", "002.user-object.33"):
+        assert user["traits"] == sorted(set(wanted))
+    with proves("002.traits.10"):
+        await bob.expect("USER_UPDATE")
+    with proves("002.traits.7"):
+        answer = await ask.world.bob.rest.get(f"/v1/admin/users/{ask.world.carol.id}")
+        assert answer.expect(403)["code"] == "MISSING_PERMISSIONS"
+    with proves("002.traits.5"):
+        assert (await ask.user("PUT", "/traits", {"traits": []}))["traits"] == []
+    with proves("002.traits.11", "002.traits.12"):
+        assert [entry.metadata for entry in ask.entries("set_traits")] == [
+            {"traits": ",".join(sorted(set(wanted)))},
+            {},
+        ]
 
 
 # Flags
@@ -482,23 +535,27 @@ async def test_flags_that_are_none(ask: Asking, autojump_clock: MockClock, name:
     assert (await ask.refused("PATCH", "/flags", {name: flags}))[:2] == INVALID
 
 
-@pytest.mark.rule("002.flags-op.3", "002.flags-op.6", "002.flags-op.7", "002.flags-op.8", "002.flags-op.9")
-@pytest.mark.rule("002.flags-op.11", "002.flags-op.16", "002.flags-op.17", "002.user-object.8")
 async def test_flags_are_set_and_then_cleared(ask: Asking, autojump_clock: MockClock) -> None:
     bob = await ask.world.bob.connect()
-    steps: list[tuple[dict[str, Any], str, dict[str, str]]] = [
-        ({"add_flags": ["12", "9223372036854775808"]}, "9223372036854775820", {"add_flags": "12,9223372036854775808"}),
-        ({"remove_flags": ["9223372036854775812"]}, "8", {"remove_flags": "9223372036854775812"}),
-        ({"add_flags": ["2"], "remove_flags": ["2"]}, "8", {"add_flags": "2", "remove_flags": "2"}),
-        ({}, "8", {}),
-        ({"add_flags": ["0"] * 64}, "8", {"add_flags": ",".join(["0"] * 64)}),
-        ({"add_flags": ["18446744073709551615"]}, "18446744073709551615", {"add_flags": "18446744073709551615"}),
-        ({"remove_flags": ["18446744073709551615"]}, "0", {"remove_flags": "18446744073709551615"}),
+    most, top = "18446744073709551615", "9223372036854775808"
+    combined, unnamed = "002.flags-op.6", "002.flags-op.7"
+    left_out, both, whole = "002.flags-op.3", "002.flags-op.8", "002.user-object.8"
+    steps: list[tuple[str, dict[str, Any], str, dict[str, str]]] = [
+        (combined, {"add_flags": ["12", top]}, "9223372036854775820", {"add_flags": "12,9223372036854775808"}),
+        (left_out, {"remove_flags": ["9223372036854775812"]}, "8", {"remove_flags": "9223372036854775812"}),
+        (both, {"add_flags": ["2"], "remove_flags": ["2"]}, "8", {"add_flags": "2", "remove_flags": "2"}),
+        (left_out, {}, "8", {}),
+        (left_out, {"add_flags": ["0"] * 64}, "8", {"add_flags": ",".join(["0"] * 64)}),
+        (whole, {"add_flags": [most]}, most, {"add_flags": most}),
+        (unnamed, {"remove_flags": [most]}, "0", {"remove_flags": most}),
     ]
-    for body, flags, metadata in steps:
-        assert (await ask.user("PATCH", "/flags", body))["flags"] == flags
-        assert (await bob.expect("USER_UPDATE")).data["id"] == ask.world.bob.id
-        assert ask.entries("update_flags")[-1].metadata == metadata | {"new_flags": flags}
+    for rule, body, flags, metadata in steps:
+        with proves(rule, "002.flags-op.9"):
+            assert (await ask.user("PATCH", "/flags", body))["flags"] == flags
+        with proves("002.flags-op.11"):
+            assert (await bob.expect("USER_UPDATE")).data["id"] == ask.world.bob.id
+        with proves("002.flags-op.16", "002.flags-op.17"):
+            assert ask.entries("update_flags")[-1].metadata == metadata | {"new_flags": flags}
 
 
 @pytest.mark.rule("002.flags-op.12", "002.events.2")
@@ -521,22 +578,24 @@ async def test_premium_flags_that_are_none(ask: Asking, autojump_clock: MockCloc
     assert (await ask.refused("PATCH", "/premium-flags", {name: flags}))[:2] == INVALID
 
 
-@pytest.mark.rule("002.premium-flags.3", "002.premium-flags.6", "002.premium-flags.7", "002.premium-flags.8")
-@pytest.mark.rule("002.premium-flags.10", "002.premium-flags.11", "002.premium-flags.12", "002.user-object.9")
 async def test_premium_flags_change_nothing_else(ask: Asking, autojump_clock: MockClock) -> None:
     await ask.set(premium_type=1)
     before = await ask.shown()
     bob = await ask.world.bob.connect()
-    steps: list[tuple[dict[str, Any], int, dict[str, str]]] = [
-        ({"add_flags": [6, 4294967295]}, 4294967295, {"add_flags": "6,4294967295", "remove_flags": ""}),
-        ({"remove_flags": [4294967295]}, 0, {"add_flags": "", "remove_flags": "4294967295"}),
-        ({"add_flags": [3], "remove_flags": [1]}, 2, {"add_flags": "3", "remove_flags": "1"}),
-        ({}, 2, {"add_flags": "", "remove_flags": ""}),
+    left_out, order, integer = "002.premium-flags.3", "002.premium-flags.6", "002.user-object.9"
+    steps: list[tuple[str, dict[str, Any], int, dict[str, str]]] = [
+        (integer, {"add_flags": [6, 4294967295]}, 4294967295, {"add_flags": "6,4294967295", "remove_flags": ""}),
+        (left_out, {"remove_flags": [4294967295]}, 0, {"add_flags": "", "remove_flags": "4294967295"}),
+        (order, {"add_flags": [3], "remove_flags": [1]}, 2, {"add_flags": "3", "remove_flags": "1"}),
+        (left_out, {}, 2, {"add_flags": "", "remove_flags": ""}),
     ]
-    for body, flags, metadata in steps:
-        assert await ask.user("PATCH", "/premium-flags", body) == before | {"premium_flags": flags}
-        await bob.expect("USER_UPDATE")
-        assert ask.entries("update_premium_flags")[-1].metadata == metadata | {"new_flags": str(flags)}
+    for rule, body, flags, metadata in steps:
+        with proves(rule, "002.premium-flags.7", "002.premium-flags.8"):
+            assert await ask.user("PATCH", "/premium-flags", body) == before | {"premium_flags": flags}
+        with proves("002.premium-flags.10"):
+            await bob.expect("USER_UPDATE")
+        with proves("002.premium-flags.11", "002.premium-flags.12"):
+            assert ask.entries("update_premium_flags")[-1].metadata == metadata | {"new_flags": str(flags)}
 
 
 @pytest.mark.rule("002.flags-op.8", "002.premium-flags.6")

@@ -15,6 +15,7 @@ from chat.testing.server import ChatServer
 from chat.testing.world import World
 from tests.administration.asking import Asking
 from tests.administration.audit import audit_log
+from tests.spec.ledger import cases_of, proves
 
 PATH = "/v1/admin/users"
 
@@ -52,24 +53,23 @@ def search(chat_server: ChatServer, chat_world: World, autojump_clock: MockClock
 INVALID = (400, "INVALID_FORM_BODY")
 
 
-@pytest.mark.rule("002.list-users.5", "002.list-users.7", "002.list-users.10", "002.list-users.13")
-@pytest.mark.rule("002.list-users.16", "002.list-users.17", "002.list-users.18", "002.list-users.37")
+@pytest.mark.rule("002.list-users.37")
 @pytest.mark.parametrize(
     "query",
     [
-        "user_id=bob",
-        "user_id=-1",
-        "user_id=9223372036854775808",
-        "&".join(f"user_id={number}" for number in range(101)),
-        f"resolve={'x' * 1025}",
-        f"email={'x' * 321}",
-        f"last_active_ip={'1' * 65}",
-        f"q={'x' * 1025}",
-        "limit=0",
-        "limit=201",
-        "limit=a",
-        "offset=-1",
-        "offset=100001",
+        *cases_of(
+            "002.list-users.5",
+            "user_id=bob",
+            "user_id=-1",
+            "user_id=9223372036854775808",
+            "&".join(f"user_id={number}" for number in range(101)),
+        ),
+        *cases_of("002.list-users.7", f"resolve={'x' * 1025}"),
+        *cases_of("002.list-users.10", f"email={'x' * 321}"),
+        *cases_of("002.list-users.13", f"last_active_ip={'1' * 65}"),
+        *cases_of("002.list-users.16", f"q={'x' * 1025}"),
+        *cases_of("002.list-users.17", "limit=0", "limit=201", "limit=a"),
+        *cases_of("002.list-users.18", "offset=-1", "offset=100001"),
     ],
     ids=lambda query: query[:24],
 )
@@ -77,37 +77,49 @@ async def test_questions_that_are_none(search: Search, autojump_clock: MockClock
     assert await search.refused(query) == INVALID
 
 
-@pytest.mark.rule("002.list-users.5", "002.list-users.6", "002.list-users.26", "002.list-users.27")
-@pytest.mark.rule("002.list-users.30", "002.list-users.31", "002.list-users.33")
 async def test_accounts_by_id(search: Search, autojump_clock: MockClock) -> None:
     world = search.world
-    found, total = await search(f"user_id={world.alice.id}&user_id=5&user_id={world.bob.id}&user_id={world.bob.id}")
-    assert (sorted(found), total) == (["alice", "bob"], 2)
-    assert search.metadata() == {"selector": "user_id", "result_count": "2", "total": "2", "user_id_count": "4"}
+    with proves("002.list-users.26"):
+        found, total = await search(f"user_id={world.alice.id}&user_id=5&user_id={world.bob.id}&user_id={world.bob.id}")
+    with proves("002.list-users.6", "002.list-users.27"):
+        assert (sorted(found), total) == (["alice", "bob"], 2)
+    with proves("002.list-users.30", "002.list-users.31"):
+        assert search.metadata() == {"selector": "user_id", "result_count": "2", "total": "2", "user_id_count": "4"}
     assert await search(f"user_id={world.bob.id}") == (["bob"], 1)
-    assert search.metadata() == {
-        "selector": "user_id",
-        "result_count": "1",
-        "total": "1",
-        "user_id_count": "1",
-        "user_id": world.bob.id,
-    }
-    hundred = "&".join(f"user_id={number}" for number in range(100))
-    assert await search(hundred) == ([], 0)
-    assert search.metadata()["user_id_count"] == "100"
+    with proves("002.list-users.33"):
+        assert search.metadata() == {
+            "selector": "user_id",
+            "result_count": "1",
+            "total": "1",
+            "user_id_count": "1",
+            "user_id": world.bob.id,
+        }
+    with proves("002.list-users.5"):
+        hundred = "&".join(f"user_id={number}" for number in range(100))
+        assert await search(hundred) == ([], 0)
+        assert search.metadata()["user_id_count"] == "100"
 
 
-@pytest.mark.rule("002.list-users.8", "002.list-users.20", "002.list-users.21", "002.list-users.22")
-@pytest.mark.rule("002.list-users.23", "002.list-users.28", "002.list-users.36")
 async def test_one_account_by_whatever_names_it(search: Search, autojump_clock: MockClock) -> None:
     world = search.world
     tag = (await Asking(search.server, world).shown())["discriminator"]
-    for text in (f"bob#{tag:04}", f"BOB#{tag}", world.bob.id, "bob@example.com", f" {world.bob.id} "):
-        assert await search(f"resolve={quote(text, safe='')}") == (["bob"], 1)
-        assert search.metadata() == {"selector": "resolve", "result_count": "1", "total": "1"}
+    by_tag, by_id, by_address = "002.list-users.20", "002.list-users.21", "002.list-users.22"
+    for rule, text in (
+        (by_tag, f"bob#{tag:04}"),
+        (by_tag, f"BOB#{tag}"),
+        (by_id, world.bob.id),
+        (by_address, "bob@example.com"),
+        (by_id, f" {world.bob.id} "),
+    ):
+        with proves(rule):
+            assert await search(f"resolve={quote(text, safe='')}") == (["bob"], 1)
+        with proves("002.list-users.36"):
+            assert search.metadata() == {"selector": "resolve", "result_count": "1", "total": "1"}
     for text in (f"bob#{tag + 1}", "12345", "99999999999999999999", "nobody@example.com", "sub_1Nabc", "bob", "#1"):
-        assert await search(f"resolve={quote(text, safe='')}") == ([], 0)
-        assert search.metadata() == {"selector": "resolve", "result_count": "0", "total": "0"}
+        with proves("002.list-users.8", "002.list-users.28"):
+            assert await search(f"resolve={quote(text, safe='')}") == ([], 0)
+        with proves("002.list-users.36"):
+            assert search.metadata() == {"selector": "resolve", "result_count": "0", "total": "0"}
 
 
 @pytest.mark.rule("002.list-users.11", "002.list-users.36")
@@ -118,34 +130,37 @@ async def test_an_account_by_its_exact_address(search: Search, autojump_clock: M
         assert await search(f"email={quote(text, safe='')}") == ([], 0)
 
 
-@pytest.mark.rule("002.list-users.14", "002.list-users.19", "002.list-users.34", "002.list-users.36")
 async def test_accounts_last_seen_at_an_address(search: Search, autojump_clock: MockClock) -> None:
     for person in (search.world.alice, search.world.bob):
         await Asking(search.server, search.world, person.id).set(last_active_ip="203.0.113.7")
     assert await search("last_active_ip=203.0.113.7") == (["alice", "bob"], 2)
-    assert search.metadata() == {
-        "selector": "last_active_ip",
-        "result_count": "2",
-        "total": "2",
-        "limit": "50",
-        "offset": "0",
-    }
-    assert await search("last_active_ip=%20203.0.113.7%20&limit=1&offset=1") == (["bob"], 2)
-    for text in ("203.0.113.0/24", "203.0.113", "203.0.113.70", "203.0.113.*"):
-        assert await search(f"last_active_ip={quote(text, safe='')}") == ([], 0)
+    with proves("002.list-users.34", "002.list-users.36"):
+        assert search.metadata() == {
+            "selector": "last_active_ip",
+            "result_count": "2",
+            "total": "2",
+            "limit": "50",
+            "offset": "0",
+        }
+    with proves("002.list-users.14", "002.list-users.19"):
+        assert await search("last_active_ip=%20203.0.113.7%20&limit=1&offset=1") == (["bob"], 2)
+    with proves("002.list-users.14"):
+        for text in ("203.0.113.0/24", "203.0.113", "203.0.113.70", "203.0.113.*"):
+            assert await search(f"last_active_ip={quote(text, safe='')}") == ([], 0)
 
 
-@pytest.mark.rule("002.list-users.9", "002.list-users.12", "002.list-users.15", "002.list-users.37")
 async def test_who_may_not_see_a_field_does_not_search_by_it(search: Search, autojump_clock: MockClock) -> None:
     world = search.world
     await Asking(search.server, world).set(acls=["admin:authenticate", "user:lookup"])
-    for query, acl in (
-        ("resolve=bob@example.com", "user:view:email"),
-        ("email=bob@example.com", "user:view:email"),
-        ("last_active_ip=203.0.113.7", "user:view:ip"),
+    for rule, query, acl in (
+        ("002.list-users.9", "resolve=bob@example.com", "user:view:email"),
+        ("002.list-users.12", "email=bob@example.com", "user:view:email"),
+        ("002.list-users.15", "last_active_ip=203.0.113.7", "user:view:ip"),
     ):
-        assert (await world.bob.rest.get(f"{PATH}?{query}")).expect(403)["code"] == "MISSING_ACL"
-        assert not audit_log(search.server)
+        with proves(rule):
+            assert (await world.bob.rest.get(f"{PATH}?{query}")).expect(403)["code"] == "MISSING_ACL"
+        with proves("002.list-users.37"):
+            assert not audit_log(search.server)
         await Asking(search.server, world).set(acls=["admin:authenticate", "user:lookup", acl])
         (await world.bob.rest.get(f"{PATH}?{query}")).expect(200)
         await search.server.database.write(lambda connection: void(connection.execute("DELETE FROM admin_audit_log")))

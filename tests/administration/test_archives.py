@@ -22,6 +22,7 @@ from chat.testing.rest_client import Response, RestClient
 from chat.testing.server import ChatServer
 from chat.testing.world import World
 from tests.administration.audit import audit_log
+from tests.spec.ledger import proves
 from tests.webhooks.surfaces import data_uri, fetch, form, png, post_form
 
 pytestmark = pytest.mark.chat_settings(**{"archives.spare_bytes": 0})
@@ -101,8 +102,6 @@ async def live_a_little(world: World) -> dict[str, str]:
     }
 
 
-@pytest.mark.rule("002.partial-objects.4", "002.archives.3", "002.archives.4", "002.archives.5")
-@pytest.mark.rule("002.archives.6", "002.archives.7", "002.archives.8")
 async def test_an_archive_of_an_account(
     chat_server: ChatServer, chat_world: World, autojump_clock: MockClock, tmp_path: Path
 ) -> None:
@@ -113,19 +112,22 @@ async def test_an_archive_of_an_account(
 
     ordered = (await admin.request("POST", path, json={}, headers={"X-Audit-Log-Reason": "he asked"})).expect(200)
     assert ordered.keys() == OBJECT
-    assert (ordered["progress_percent"], ordered["progress_step"]) == (0, "Queued")
+    with proves("002.partial-objects.4"):
+        assert (ordered["progress_percent"], ordered["progress_step"]) == (0, "Queued")
     assert (ordered["subject_type"], ordered["subject_id"]) == ("user", world.bob.id)
     assert ordered["requested_by"] == world.admin.id
     unset = {"started_at", "completed_at", "failed_at", "file_size", "error_message", "download_url_expires_at"}
     assert all(ordered[name] is None for name in unset)
-    job = (await admin.get("/v1/admin/jobs?task_type=user_archive")).expect(200)["jobs"][0]
-    assert job["payload"]["archive_id"] == ordered["archive_id"]
+    with proves("002.archives.5"):
+        job = (await admin.get("/v1/admin/jobs?task_type=user_archive")).expect(200)["jobs"][0]
+        assert job["payload"]["archive_id"] == ordered["archive_id"]
     assert job["context_link"] == f"/admin/users/{world.bob.id}"
     early = await admin.get(place(ordered) + "/download")
     assert early.expect(400)["code"] == "HARVEST_NOT_READY"
-    [entry] = audit_log(chat_server)
-    assert (entry.action, entry.target_type, entry.target_id) == ("trigger_user_archive", "user", world.bob.id)
-    assert entry.metadata == {"archive_id": ordered["archive_id"], "include_attachments": "false"}
+    with proves("002.archives.8"):
+        [entry] = audit_log(chat_server)
+        assert (entry.action, entry.target_type, entry.target_id) == ("trigger_user_archive", "user", world.bob.id)
+        assert entry.metadata == {"archive_id": ordered["archive_id"], "include_attachments": "false"}
     assert entry.reason == "he asked"
 
     done = await over(admin, ordered)
@@ -154,7 +156,8 @@ async def test_an_archive_of_an_account(
     assert [message["content"] for message in there] == ["between us"]
     [attachment] = here[1]["attachments"]
     assert "path" not in attachment
-    assert not [name for name in archive.namelist() if name.startswith(("attachments/", "images/"))]
+    with proves("002.archives.3"):
+        assert not [name for name in archive.namelist() if name.startswith(("attachments/", "images/"))]
     everything = b"".join(archive.read(name) for name in archive.namelist())
     secrets = chat_server.database.reader.execute(
         """
@@ -170,23 +173,29 @@ async def test_an_archive_of_an_account(
     assert (index["subject_id"], index["include_attachments"], index["missing_files"]) == (world.bob.id, False, 0)
     assert {part["path"]: part["count"] for part in index["contents"]}["messages/"] == 3
 
-    ordered = (await admin.post(path, {"include_attachments": True})).expect(200)
-    archive = await downloaded(admin, await over(admin, ordered))
-    name = f"attachments/{world.channel_id}/{ids['file']}/passwd.txt"
-    assert archive.read(name) == b"contents of a file"
-    assert lines(archive, world.channel_id)[1]["attachments"][0]["path"] == name
-    [avatar] = [name for name in archive.namelist() if name.startswith("images/avatars/")]
-    assert archive.read(avatar) == png()
+    with proves("002.archives.4"):
+        ordered = (await admin.post(path, {"include_attachments": True})).expect(200)
+        archive = await downloaded(admin, await over(admin, ordered))
+        name = f"attachments/{world.channel_id}/{ids['file']}/passwd.txt"
+        assert archive.read(name) == b"contents of a file"
+        assert lines(archive, world.channel_id)[1]["attachments"][0]["path"] == name
+        [avatar] = [name for name in archive.namelist() if name.startswith("images/avatars/")]
+        assert archive.read(avatar) == png()
     assert audit_log(chat_server)[-1].metadata["include_attachments"] == "true"
-    await client.expect_silence(5.0)
+    with proves("002.archives.7"):
+        await client.expect_silence(5.0)
 
-    assert (await admin.post(f"/v1/admin/users/{UNKNOWN}/archives", {})).expect(404)["code"] == "UNKNOWN_USER"
+    with proves("002.archives.6"):
+        assert (await admin.post(f"/v1/admin/users/{UNKNOWN}/archives", {})).expect(404)["code"] == "UNKNOWN_USER"
     wrong = [{"include_attachments": value} for value in ("true", 1, [True], {"a": 1})] + [[], "x"]
     for body in wrong:
         assert (await admin.post(path, body)).status == 400, body
     assert len(audit_log(chat_server)) == 2
-    count = chat_server.database.reader.execute("SELECT (SELECT count(*) FROM archives), (SELECT count(*) FROM jobs)")
-    assert count.fetchone() == (2, 2)
+    with proves("002.archives.6"):
+        count = chat_server.database.reader.execute(
+            "SELECT (SELECT count(*) FROM archives), (SELECT count(*) FROM jobs)"
+        )
+        assert count.fetchone() == (2, 2)
 
 
 def moment(text: str) -> int:

@@ -14,6 +14,7 @@ from chat.testing.server import ChatServer
 from chat.testing.world import World
 from tests.administration.asking import Asking
 from tests.administration.audit import audit_log
+from tests.spec.ledger import cases_of, proves
 
 INVALID = (400, "INVALID_FORM_BODY")
 HOUR = 3_600
@@ -36,22 +37,26 @@ async def sign_in(world: World) -> tuple[int, str | None]:
     return answer.status, answer.json().get("code")
 
 
-@pytest.mark.rule("002.ban.3", "002.ban.6", "002.ban.8", "002.unban.3", "002.unban.4")
 @pytest.mark.parametrize(
     ("method", "body"),
     [
-        ("PUT", {}),
-        ("PUT", {"duration_hours": -1}),
-        ("PUT", {"duration_hours": 8761}),
-        ("PUT", {"duration_hours": "1"}),
-        ("PUT", {"duration_hours": 1.5}),
-        ("PUT", {"duration_hours": None}),
-        ("PUT", {"duration_hours": 1, "reason": "x" * 513}),
-        ("PUT", {"duration_hours": 1, "reason": 5}),
-        ("PUT", {"duration_hours": 1, "notify_user": "yes"}),
-        ("DELETE", {"notify_user": 1}),
-        ("DELETE", {"public_reason": "x" * 513}),
-        ("DELETE", {"public_reason": []}),
+        *cases_of(
+            "002.ban.3",
+            ("PUT", {}),
+            ("PUT", {"duration_hours": -1}),
+            ("PUT", {"duration_hours": 8761}),
+            ("PUT", {"duration_hours": "1"}),
+            ("PUT", {"duration_hours": 1.5}),
+            ("PUT", {"duration_hours": None}),
+        ),
+        *cases_of(
+            "002.ban.6",
+            ("PUT", {"duration_hours": 1, "reason": "x" * 513}),
+            ("PUT", {"duration_hours": 1, "reason": 5}),
+        ),
+        *cases_of("002.ban.8", ("PUT", {"duration_hours": 1, "notify_user": "yes"})),
+        *cases_of("002.unban.3", ("DELETE", {"notify_user": 1})),
+        *cases_of("002.unban.4", ("DELETE", {"public_reason": "x" * 513}), ("DELETE", {"public_reason": []})),
     ],
     ids=str,
 )
@@ -62,45 +67,56 @@ async def test_bodies_that_are_refused(
     assert (await ask.shown())["temp_banned_until"] is None
 
 
-@pytest.mark.rule("002.ban.10", "002.ban.13", "002.ban.14", "002.ban.15", "002.ban.16", "002.ban.7")
-@pytest.mark.rule("002.states.1", "002.states.2", "002.states.3", "002.states.5", "002.user-object.21")
 async def test_a_ban_ends_every_sign_in_and_nobody_else_hears_of_it(ask: Asking, autojump_clock: MockClock) -> None:
     world = ask.world
     bob, alice = await world.bob.connect(), await world.alice.connect()
     body = {"duration_hours": 2, "reason": "He knows why", "notify_user": True}
-    user = await ask.user("PUT", "/ban", body, reason="private")
+    with proves("002.ban.10"):
+        user = await ask.user("PUT", "/ban", body, reason="private")
     now = ask.server.clock.now_ms()
     until = iso_timestamp(now + 2 * HOUR_MS)
-    assert user["temp_banned_until"][:16] == until[:16]
-    assert int(user["flags"]) & UserFlag.DISABLED
+    with proves("002.ban.10", "002.states.1", "002.user-object.21"):
+        assert user["temp_banned_until"][:16] == until[:16]
+    with proves("002.ban.10", "002.states.1"):
+        assert int(user["flags"]) & UserFlag.DISABLED
 
-    await bob.expect_opcode(9)
-    assert not [payload for payload in bob.dispatches if payload.name == "USER_UPDATE"]
-    await alice.expect_silence(5)
-    assert (await world.anyone.gateway_sessions())[0]["user_id"] == world.alice.id
-    assert len(await world.anyone.gateway_sessions()) == 1
-    assert (await world.bob.rest.get("/v1/users/@me")).expect(401)
-    assert await sign_in(world) == (403, "ACCOUNT_SUSPENDED_TEMPORARILY")
+    with proves("002.ban.15"):
+        await bob.expect_opcode(9)
+    with proves("002.ban.13"):
+        assert not [payload for payload in bob.dispatches if payload.name == "USER_UPDATE"]
+    with proves("002.ban.14"):
+        await alice.expect_silence(5)
+    with proves("002.ban.15"):
+        assert (await world.anyone.gateway_sessions())[0]["user_id"] == world.alice.id
+        assert len(await world.anyone.gateway_sessions()) == 1
+    with proves("002.states.2"):
+        assert (await world.bob.rest.get("/v1/users/@me")).expect(401)
+    with proves("002.states.5"):
+        assert await sign_in(world) == (403, "ACCOUNT_SUSPENDED_TEMPORARILY")
 
-    [entry] = audit_log(ask.server)
-    assert (entry.action, entry.target_type, entry.target_id, entry.reason) == (
-        "temp_ban",
-        "user",
-        world.bob.id,
-        "private",
-    )
-    assert entry.metadata == {
-        "duration_hours": "2",
-        "reason": "He knows why",
-        "banned_until": user["temp_banned_until"],
-        "notify_user": "true",
-        "notification_sent": "true",
-    }
-    [mail] = await mails(world)
-    assert (mail["kind"], mail["to"]) == ("temporary_ban", "bob@example.com")
-    assert "He knows why" in mail["text"]
+    with proves("002.ban.16"):
+        [entry] = audit_log(ask.server)
+        assert (entry.action, entry.target_type, entry.target_id, entry.reason) == (
+            "temp_ban",
+            "user",
+            world.bob.id,
+            "private",
+        )
+        assert entry.metadata == {
+            "duration_hours": "2",
+            "reason": "He knows why",
+            "banned_until": user["temp_banned_until"],
+            "notify_user": "true",
+            "notification_sent": "true",
+        }
+    with proves("002.states.3"):
+        [mail] = await mails(world)
+        assert (mail["kind"], mail["to"]) == ("temporary_ban", "bob@example.com")
+    with proves("002.ban.7"):
+        assert "He knows why" in mail["text"]
     assert "private" not in mail["text"]
-    assert "He knows why" not in str(user)
+    with proves("002.ban.7"):
+        assert "He knows why" not in str(user)
 
 
 @pytest.mark.rule("002.states.4", "002.user-object.22")
@@ -127,16 +143,20 @@ async def test_a_second_ban_counts_from_now(ask: Asking, autojump_clock: MockClo
     assert await sign_in(ask.world) == (200, None)
 
 
-@pytest.mark.rule("002.ban.4", "002.ban.9", "002.states.6", "002.states.7", "002.ban.17", "002.conventions.7")
 async def test_a_ban_for_good(ask: Asking, autojump_clock: MockClock) -> None:
     user = await ask.user("PUT", "/ban", {"duration_hours": 0, "notify_user": True})
-    year = int(user["temp_banned_until"][:4])
-    assert year == int(iso_timestamp(ask.server.clock.now_ms())[:4]) + 100
-    assert await mails(ask.world) == []
-    assert await sign_in(ask.world) == (403, "ACCOUNT_SUSPENDED_TEMPORARILY")
+    with proves("002.ban.4", "002.states.7"):
+        year = int(user["temp_banned_until"][:4])
+        assert year == int(iso_timestamp(ask.server.clock.now_ms())[:4]) + 100
+    with proves("002.ban.9"):
+        assert await mails(ask.world) == []
+    with proves("002.states.6"):
+        assert await sign_in(ask.world) == (403, "ACCOUNT_SUSPENDED_TEMPORARILY")
     [entry] = audit_log(ask.server)
-    assert entry.metadata["duration_hours"] == "0"
-    assert (entry.metadata["reason"], entry.metadata["notification_sent"]) == ("null", "false")
+    with proves("002.ban.4"):
+        assert entry.metadata["duration_hours"] == "0"
+    with proves("002.ban.17", "002.conventions.7"):
+        assert (entry.metadata["reason"], entry.metadata["notification_sent"]) == ("null", "false")
 
 
 @pytest.mark.rule("002.states.3", "002.ban.8")
@@ -150,33 +170,41 @@ async def test_nobody_is_told_who_shall_not_or_cannot_be(ask: Asking, autojump_c
     assert [entry.metadata["notification_sent"] for entry in audit_log(ask.server)] == ["false", "false"]
 
 
-@pytest.mark.rule("002.states.8", "002.states.9", "002.states.10", "002.unban.5", "002.unban.7", "002.unban.11")
 async def test_a_ban_is_lifted_and_the_sign_ins_stay_ended(ask: Asking, autojump_clock: MockClock) -> None:
     world = ask.world
     await ask.user("PUT", "/ban", {"duration_hours": 5, "notify_user": False})
-    user = await ask.user("DELETE", "/ban", {"public_reason": "A mistake"}, reason="private")
-    assert (user["temp_banned_until"], int(user["flags"]) & UserFlag.DISABLED) == (None, 0)
-    assert (await world.bob.rest.get("/v1/users/@me")).expect(401)
+    with proves("002.unban.7"):
+        user = await ask.user("DELETE", "/ban", {"public_reason": "A mistake"}, reason="private")
+    with proves("002.states.8"):
+        assert (user["temp_banned_until"], int(user["flags"]) & UserFlag.DISABLED) == (None, 0)
+    with proves("002.states.9"):
+        assert (await world.bob.rest.get("/v1/users/@me")).expect(401)
     assert await sign_in(world) == (200, None)
-    [mail] = await mails(world)
-    assert (mail["kind"], mail["to"]) == ("unban", "bob@example.com")
+    with proves("002.states.10"):
+        [mail] = await mails(world)
+        assert (mail["kind"], mail["to"]) == ("unban", "bob@example.com")
     assert "A mistake" in mail["text"]
-    assert "private" not in mail["text"]
-    entry = audit_log(ask.server)[-1]
-    assert (entry.action, entry.reason) == ("unban", "private")
-    assert entry.metadata == {"notify_user": "true", "notification_sent": "true", "public_reason": "A mistake"}
+    with proves("002.unban.5"):
+        assert "private" not in mail["text"]
+    with proves("002.unban.11"):
+        entry = audit_log(ask.server)[-1]
+        assert (entry.action, entry.reason) == ("unban", "private")
+        assert entry.metadata == {"notify_user": "true", "notification_sent": "true", "public_reason": "A mistake"}
 
 
-@pytest.mark.rule("002.unban.6", "002.unban.10", "002.unban.12", "002.states.8")
 async def test_who_was_never_banned_is_unbanned_all_the_same(ask: Asking, autojump_clock: MockClock) -> None:
     await ask.set(flags=str(int(UserFlag.DISABLED)))
     bob = await ask.world.bob.connect()
     user = await ask.user("DELETE", "/ban", {})
-    assert (user["temp_banned_until"], user["flags"]) == (None, "0")
-    assert (await bob.expect("USER_UPDATE")).data["id"] == ask.world.bob.id
-    assert await mails(ask.world) == []
-    [entry] = audit_log(ask.server)
-    assert entry.metadata == {"notify_user": "true", "notification_sent": "false", "public_reason": "null"}
+    with proves("002.unban.6", "002.states.8"):
+        assert (user["temp_banned_until"], user["flags"]) == (None, "0")
+    with proves("002.unban.10"):
+        assert (await bob.expect("USER_UPDATE")).data["id"] == ask.world.bob.id
+    with proves("002.unban.6"):
+        assert await mails(ask.world) == []
+    with proves("002.unban.12"):
+        [entry] = audit_log(ask.server)
+        assert entry.metadata == {"notify_user": "true", "notification_sent": "false", "public_reason": "null"}
 
 
 @pytest.mark.rule("002.states.10")
@@ -195,7 +223,6 @@ async def test_no_letter_says_that_an_account_is_open_which_is_not(
     assert [mail["kind"] for mail in await mails(ask.world)] == []
 
 
-@pytest.mark.rule("002.ban-notes.6", "002.ban-notes.3", "002.ban-notes.9", "002.ban-notes.4")
 async def test_notes_that_are_refused(ask: Asking, autojump_clock: MockClock) -> None:
     world = ask.world
     carol = Asking(ask.server, world, world.carol.id)
@@ -203,23 +230,23 @@ async def test_notes_that_are_refused(ask: Asking, autojump_clock: MockClock) ->
     await ask.user("PUT", "/ban", {"duration_hours": 1})
     await ask.user("PUT", "/traits", {"traits": []})
     of_carol, own, other = (str(entry.id) for entry in audit_log(ask.server))
-    for body in (
-        {"ban_audit_log_id": own},
-        {"note": "n"},
-        {"ban_audit_log_id": own, "note": ""},
-        {"ban_audit_log_id": own, "note": "x" * 513},
-        {"ban_audit_log_id": own, "note": 5},
-        {"ban_audit_log_id": "bob", "note": "n"},
-        {"ban_audit_log_id": None, "note": "n"},
-        {"ban_audit_log_id": of_carol, "note": "n"},
-        {"ban_audit_log_id": other, "note": "n"},
-        {"ban_audit_log_id": "77", "note": "n"},
+    note, reference, about_it, no_ban = (f"002.ban-notes.{number}" for number in (6, 3, 4, 9))
+    for rule, body in (
+        (note, {"ban_audit_log_id": own}),
+        (reference, {"note": "n"}),
+        (note, {"ban_audit_log_id": own, "note": ""}),
+        (note, {"ban_audit_log_id": own, "note": "x" * 513}),
+        (note, {"ban_audit_log_id": own, "note": 5}),
+        (reference, {"ban_audit_log_id": "bob", "note": "n"}),
+        (reference, {"ban_audit_log_id": None, "note": "n"}),
+        (about_it, {"ban_audit_log_id": of_carol, "note": "n"}),
+        (no_ban, {"ban_audit_log_id": other, "note": "n"}),
+        (no_ban, {"ban_audit_log_id": "77", "note": "n"}),
     ):
-        assert (await ask.refused("POST", "/ban/notes", body))[:2] == INVALID
+        with proves(rule):
+            assert (await ask.refused("POST", "/ban/notes", body))[:2] == INVALID
 
 
-@pytest.mark.rule("002.ban-notes.3", "002.ban-notes.7", "002.ban-notes.8", "002.ban-notes.12", "002.ban-notes.13")
-@pytest.mark.rule("002.ban-notes.14")
 async def test_notes_are_added_to_the_ban_that_stands(ask: Asking, autojump_clock: MockClock) -> None:
     alice = await ask.world.alice.connect()
     await ask.user("PUT", "/ban", {"duration_hours": 1})
@@ -227,14 +254,20 @@ async def test_notes_are_added_to_the_ban_that_stands(ask: Asking, autojump_cloc
     for number, reference in enumerate([ban.id, str(ban.id)]):
         body = {"ban_audit_log_id": reference, "note": f"note {number}"}
         answer = await ask("POST", "/ban/notes", body, reason="not read")
-        answer.expect(204)
-        assert answer.body == b""
-    kept, first, second = audit_log(ask.server)
-    assert kept == ban
+        with proves("002.ban-notes.3", "002.ban-notes.8"):
+            answer.expect(204)
+        with proves("002.ban-notes.8"):
+            assert answer.body == b""
+    with proves("002.ban-notes.7"):
+        kept, first, second = audit_log(ask.server)
+        assert kept == ban
     for entry, note in ((first, "note 0"), (second, "note 1")):
-        assert (entry.action, entry.target_type, entry.target_id) == ("annotate_ban", "user", ask.world.bob.id)
-        assert (entry.reason, entry.metadata) == (note, {"ban_audit_log_id": str(ban.id)})
-    await alice.expect_silence(2)
+        with proves("002.ban-notes.13"):
+            assert (entry.action, entry.target_type, entry.target_id) == ("annotate_ban", "user", ask.world.bob.id)
+        with proves("002.ban-notes.13", "002.ban-notes.14"):
+            assert (entry.reason, entry.metadata) == (note, {"ban_audit_log_id": str(ban.id)})
+    with proves("002.ban-notes.12"):
+        await alice.expect_silence(2)
 
 
 @pytest.mark.rule("002.ban-notes.5", "002.ban-notes.10")

@@ -18,6 +18,7 @@ from chat.testing.world import Person, World
 from tests.administration.asking import Asking
 from tests.administration.audit import audit_log
 from tests.enrolment import ORIGIN, Phone, assertion, passkey_of, register
+from tests.spec.ledger import proves
 
 USERNAMES = pytest.mark.chat_settings(sign_in="username")
 NEW_PASSWORD = "a wholly new password"
@@ -37,28 +38,33 @@ async def mails(world: World) -> list[dict[str, Any]]:
 # Letters
 
 
-@pytest.mark.rule("002.verification-email.3", "002.verification-email.4", "002.verification-email.5")
-@pytest.mark.rule("002.verification-email.6", "002.verification-email.17", "002.verification-email.18")
 async def test_a_letter_that_verifies(ask: Asking, autojump_clock: MockClock) -> None:
     world = ask.world
     await ask.set(email_verified=False)
     bob = await world.bob.connect()
     answer = await ask("POST", "/verification-email")
-    answer.expect(204)
-    assert answer.body == b""
-    [mail] = await mails(world)
-    assert (mail["kind"], mail["to"]) == ("verification", "bob@example.com")
-    assert (await ask.shown())["email_verified"] is False
-    await bob.expect_silence(2)
-    for status in (204, 400):  # once
-        assert (await world.anyone.post("/v1/auth/verify", {"token": mail["token"]})).status == status
-    assert (await ask.shown())["email_verified"] is True
-    [entry] = ask.entries("resend_verification_email")
-    assert (entry.target_type, entry.target_id, entry.metadata) == (
-        "user",
-        world.bob.id,
-        {"email": "bob@example.com"},
-    )
+    with proves("002.verification-email.3"):
+        answer.expect(204)
+        assert answer.body == b""
+    with proves("002.verification-email.5"):
+        [mail] = await mails(world)
+        assert (mail["kind"], mail["to"]) == ("verification", "bob@example.com")
+    with proves("002.verification-email.6"):
+        assert (await ask.shown())["email_verified"] is False
+    with proves("002.verification-email.17"):
+        await bob.expect_silence(2)
+    with proves("002.verification-email.4"):
+        for status in (204, 400):  # once
+            assert (await world.anyone.post("/v1/auth/verify", {"token": mail["token"]})).status == status
+    with proves("002.verification-email.6"):
+        assert (await ask.shown())["email_verified"] is True
+    with proves("002.verification-email.18"):
+        [entry] = ask.entries("resend_verification_email")
+        assert (entry.target_type, entry.target_id, entry.metadata) == (
+            "user",
+            world.bob.id,
+            {"email": "bob@example.com"},
+        )
 
 
 @pytest.mark.rule("002.verification-email.4")
@@ -71,21 +77,24 @@ async def test_the_letter_is_good_for_the_address_that_it_went_to(ask: Asking, a
     assert (await ask.shown())["email_verified"] is False
 
 
-@pytest.mark.rule("002.verification-email.7", "002.verification-email.8", "002.verification-email.9")
-@pytest.mark.rule("002.verification-email.10", "002.password-reset.7")
 async def test_three_letters_in_fifteen_minutes(ask: Asking, autojump_clock: MockClock) -> None:
     for _ in range(3):
         (await ask("POST", "/verification-email")).expect(204)
-    refused = await ask("POST", "/verification-email")
-    assert refused.expect(429)["code"] == "RATE_LIMITED"
-    assert (len(await mails(ask.world)), len(ask.entries("resend_verification_email"))) == (3, 3)
-    for _ in range(5):
-        (await ask("POST", "/password-reset")).expect(204)
-    await ask.user("PATCH", "/email", {"email": "other@example.com"})
-    (await ask("POST", "/verification-email")).expect(204)  # the limit is the address's
+    with proves("002.verification-email.7", "002.verification-email.9", "002.verification-email.10"):
+        refused = await ask("POST", "/verification-email")
+        assert refused.expect(429)["code"] == "RATE_LIMITED"
+    with proves("002.verification-email.9"):
+        assert (len(await mails(ask.world)), len(ask.entries("resend_verification_email"))) == (3, 3)
+    with proves("002.password-reset.7"):
+        for _ in range(5):
+            (await ask("POST", "/password-reset")).expect(204)
+    with proves("002.verification-email.8"):
+        await ask.user("PATCH", "/email", {"email": "other@example.com"})
+        (await ask("POST", "/verification-email")).expect(204)  # the limit is the address's
     await ask.user("PATCH", "/email", {"email": "bob@example.com"})
-    await trio.sleep(15 * MINUTE + 1)
-    (await ask("POST", "/verification-email")).expect(204)
+    with proves("002.verification-email.7"):
+        await trio.sleep(15 * MINUTE + 1)
+        (await ask("POST", "/verification-email")).expect(204)
 
 
 @pytest.mark.rule("002.verification-email.12", "002.password-reset.9", "002.errors.6")
@@ -107,27 +116,31 @@ async def test_letters_to_bots(ask: Asking, autojump_clock: MockClock) -> None:
     assert [mail["to"] for mail in await mails(ask.world)] == ["bot@example.com"]
 
 
-@pytest.mark.rule("002.password-reset.3", "002.password-reset.4", "002.password-reset.5", "002.password-reset.6")
-@pytest.mark.rule("002.password-reset.12", "002.password-reset.13")
 async def test_a_letter_that_resets_the_password(ask: Asking, autojump_clock: MockClock) -> None:
     world = ask.world
     before = await ask.shown()
     bob = await world.bob.connect()
     answer = await ask("POST", "/password-reset")
-    answer.expect(204)
-    assert answer.body == b""
-    [mail] = await mails(world)
-    assert (mail["kind"], mail["to"]) == ("password_reset", "bob@example.com")
-    await bob.expect_silence(2)
-    assert await ask.shown() == before
-    (await world.anyone.login(email="bob@example.com", password=world.bob.password)).expect(200)
-    (await world.bob.rest.get("/v1/users/@me")).expect(200)
-    wish = {"token": mail["token"], "password": NEW_PASSWORD}
-    (await world.anyone.post("/v1/auth/reset", wish)).expect(200)
-    (await world.anyone.post("/v1/auth/reset", wish)).expect(400)
+    with proves("002.password-reset.3"):
+        answer.expect(204)
+        assert answer.body == b""
+    with proves("002.password-reset.5"):
+        [mail] = await mails(world)
+        assert (mail["kind"], mail["to"]) == ("password_reset", "bob@example.com")
+    with proves("002.password-reset.12"):
+        await bob.expect_silence(2)
+    with proves("002.password-reset.6"):
+        assert await ask.shown() == before
+        (await world.anyone.login(email="bob@example.com", password=world.bob.password)).expect(200)
+        (await world.bob.rest.get("/v1/users/@me")).expect(200)
+    with proves("002.password-reset.4"):
+        wish = {"token": mail["token"], "password": NEW_PASSWORD}
+        (await world.anyone.post("/v1/auth/reset", wish)).expect(200)
+        (await world.anyone.post("/v1/auth/reset", wish)).expect(400)
     (await world.anyone.login(email="bob@example.com", password=NEW_PASSWORD)).expect(200)
-    [entry] = ask.entries("send_password_reset")
-    assert entry.metadata == {"email": "bob@example.com"}
+    with proves("002.password-reset.13"):
+        [entry] = ask.entries("send_password_reset")
+        assert entry.metadata == {"email": "bob@example.com"}
 
 
 @pytest.mark.rule("002.conventions.16")
@@ -166,25 +179,32 @@ async def recovers(world: World, code: str) -> int:
 
 
 @USERNAMES
-@pytest.mark.rule("002.reset-link.7", "002.reset-link.8", "002.reset-link.11", "002.reset-link.12", "002.reset-link.13")
-@pytest.mark.rule("002.reset-link.14", "002.reset-link-object.1", "002.reset-link-object.2")
 async def test_a_link_to_hand_over(ask: Asking, autojump_clock: MockClock) -> None:
     world = ask.world
     bob = await world.bob.connect()
-    link = (await ask("POST", "/password-reset-link")).expect(200)
-    assert link.keys() == {"url", "expires_at"}
-    found = re.fullmatch(r"(https?://[^/#]+)/reset#token=([A-Za-z0-9_-]{64})", link["url"])
-    assert found is not None
-    assert await mails(world) == []
-    await bob.expect_silence(2)
-    (await world.bob.rest.get("/v1/users/@me")).expect(200)
-    (await world.anyone.login(username="bob", password=world.bob.password)).expect(200)
+    with proves("002.reset-link.7"):
+        link = (await ask("POST", "/password-reset-link")).expect(200)
+        assert link.keys() == {"url", "expires_at"}
+    with proves("002.reset-link-object.1"):
+        found = re.fullmatch(r"(https?://[^/#]+)/reset#token=([A-Za-z0-9_-]{64})", link["url"])
+        assert found is not None
+    with proves("002.reset-link.8"):
+        assert await mails(world) == []
+    with proves("002.reset-link.13"):
+        await bob.expect_silence(2)
+    with proves("002.reset-link.12"):
+        (await world.bob.rest.get("/v1/users/@me")).expect(200)
+        (await world.anyone.login(username="bob", password=world.bob.password)).expect(200)
     wish = {"token": found[2], "password": NEW_PASSWORD}
-    (await world.anyone.post("/v1/auth/reset", wish)).expect(200)
-    (await world.anyone.post("/v1/auth/reset", wish)).expect(400)
-    (await world.anyone.login(username="bob", password=NEW_PASSWORD)).expect(200)
-    [entry] = ask.entries("create_password_reset_link")
-    assert (entry.target_type, entry.target_id, entry.metadata) == ("user", world.bob.id, {})
+    with proves("002.reset-link.11", "002.reset-link-object.2"):
+        (await world.anyone.post("/v1/auth/reset", wish)).expect(200)
+    with proves("002.reset-link.11"):
+        (await world.anyone.post("/v1/auth/reset", wish)).expect(400)
+    with proves("002.reset-link-object.2"):
+        (await world.anyone.login(username="bob", password=NEW_PASSWORD)).expect(200)
+    with proves("002.reset-link.14"):
+        [entry] = ask.entries("create_password_reset_link")
+        assert (entry.target_type, entry.target_id, entry.metadata) == ("user", world.bob.id, {})
 
 
 @USERNAMES
@@ -207,18 +227,23 @@ async def test_a_link_voids_earlier_ones_and_the_kit_and_is_good_for_an_hour(
 
 
 @USERNAMES
-@pytest.mark.rule("002.recovery-kit.6", "002.recovery-kit.7", "002.recovery-kit.8", "002.recovery-kit.9")
 async def test_a_kit_is_taken_away(ask: Asking, autojump_clock: MockClock) -> None:
     world = ask.world
     code = await kit_of(world.bob)
     bob = await world.bob.connect()
-    for _ in range(2):
-        answer = await ask("DELETE", "/recovery-kit")
-        answer.expect(204)
-        assert answer.body == b""
-    assert await recovers(world, code) == 400
-    await bob.expect_silence(2)
-    assert [(entry.target_type, entry.metadata) for entry in ask.entries("revoke_recovery_kit")] == [("user", {})] * 2
+    with proves("002.recovery-kit.7"):
+        for _ in range(2):
+            answer = await ask("DELETE", "/recovery-kit")
+            answer.expect(204)
+            assert answer.body == b""
+    with proves("002.recovery-kit.6"):
+        assert await recovers(world, code) == 400
+    with proves("002.recovery-kit.8"):
+        await bob.expect_silence(2)
+    with proves("002.recovery-kit.9"):
+        assert [(entry.target_type, entry.metadata) for entry in ask.entries("revoke_recovery_kit")] == [
+            ("user", {})
+        ] * 2
 
 
 @USERNAMES
@@ -278,11 +303,6 @@ async def signed_in(world: World, agent: str | None = None) -> RestClient:
     return RestClient(world.route, token=token, headers=headers)
 
 
-@pytest.mark.rule("002.sessions.4", "002.sessions.5", "002.sessions.6", "002.sessions.7", "002.sessions.13")
-@pytest.mark.rule("002.sessions.15", "002.session-object.1", "002.session-object.2", "002.session-object.3")
-@pytest.mark.rule("002.session-object.8", "002.sessions-terminate.3", "002.sessions-terminate.7")
-@pytest.mark.rule("002.sessions-terminate.10", "002.partial-objects.5", "002.sessions-terminate.9")
-@pytest.mark.rule("002.sessions-terminate.6")
 async def test_sign_ins_are_listed_and_ended(ask: Asking, autojump_clock: MockClock) -> None:
     world = ask.world
     first = await signed_in(world)
@@ -293,35 +313,56 @@ async def test_sign_ins_are_listed_and_ended(ask: Asking, autojump_clock: MockCl
     bob = await world.bob.connect()
 
     async def listed() -> list[dict[str, Any]]:
-        answer = (await ask("GET", "/sessions")).expect(200)
-        assert answer.keys() == {"sessions"}
+        with proves("002.sessions.5"):
+            answer = (await ask("GET", "/sessions")).expect(200)
+            assert answer.keys() == {"sessions"}
         sessions: list[dict[str, Any]] = answer["sessions"]
         for session in sessions:
-            assert re.fullmatch(r"[A-Za-z0-9_-]{8,256}", session["session_id_hash"])
-            assert session["created_at"] <= session["approx_last_used_at"]
-        active = [session for session in sessions if session["deleted_at"] is None]
-        assert sessions[: len(active)] == active
-        for group in (active, sessions[len(active) :]):
-            moments = [session["created_at"] for session in group]
-            assert moments == sorted(moments, reverse=True)
+            with proves("002.session-object.1"):
+                assert re.fullmatch(r"[A-Za-z0-9_-]{8,256}", session["session_id_hash"])
+            with proves("002.session-object.3"):
+                assert session["created_at"] <= session["approx_last_used_at"]
+        with proves("002.sessions.6"):
+            active = [session for session in sessions if session["deleted_at"] is None]
+            assert sessions[: len(active)] == active
+        with proves("002.sessions.7"):
+            for group in (active, sessions[len(active) :]):
+                moments = [session["created_at"] for session in group]
+                assert moments == sorted(moments, reverse=True)
         return sessions
 
     before = await listed()
-    assert [session["deleted_at"] is None for session in before] == [True, True, False]
-    await bob.expect_silence(1)
-    answer = (await ask("DELETE", "/sessions")).expect(200)
-    assert answer == {"terminated_count": 2}
-    assert (await bob.expect_opcode(9)).data is False
-    (await second.get("/v1/users/@me")).expect(401)
-    (await world.bob.rest.get("/v1/users/@me")).expect(401)
-    after = await listed()
-    assert {session["session_id_hash"] for session in after} == {session["session_id_hash"] for session in before}
-    assert all(session["deleted_at"] is not None for session in after)
-    tokens = str(after)
-    assert world.bob.token not in tokens
-    [entry] = ask.entries("terminate_sessions")
-    assert entry.metadata == {}
-    assert [entry.metadata["session_count"] for entry in ask.entries("list_user_sessions")] == ["3", "3"]
+    with proves("002.session-object.8"):
+        assert [session["deleted_at"] is None for session in before] == [True, True, False]
+    with proves("002.sessions.13"):
+        await bob.expect_silence(1)
+    heard = len(bob.dispatches)
+    with proves("002.partial-objects.5"):
+        answer = (await ask("DELETE", "/sessions")).expect(200)
+        assert answer == {"terminated_count": 2}
+    with proves("002.sessions-terminate.6"):
+        assert (await bob.expect_opcode(9)).data is False
+    with proves("002.sessions-terminate.9"):
+        assert len(bob.dispatches) == heard
+    with proves("002.sessions-terminate.3"):
+        (await second.get("/v1/users/@me")).expect(401)
+        (await world.bob.rest.get("/v1/users/@me")).expect(401)
+    with proves("002.sessions-terminate.7"):
+        after = await listed()
+        assert {session["session_id_hash"] for session in after} == {session["session_id_hash"] for session in before}
+        with proves("002.session-object.8"):
+            assert all(session["deleted_at"] is not None for session in after)
+    with proves("002.session-object.2"):
+        tokens = str(after)
+        assert world.bob.token not in tokens
+    with proves("002.sessions-terminate.10"):
+        [entry] = ask.entries("terminate_sessions")
+        assert entry.metadata == {}
+    with proves("002.sessions.15"):
+        assert [entry.metadata["session_count"] for entry in ask.entries("list_user_sessions")] == ["3", "3"]
+    with proves("002.sessions.4"):
+        unpaged = (await ask("GET", "/sessions?limit=1&offset=1&after=1")).expect(200)["sessions"]
+        assert len(unpaged) == len(after)
     await second.aclose()
 
 
@@ -343,8 +384,6 @@ async def test_where_nobody_is_signed_in_nothing_ends_and_keys_go_on(ask: Asking
 FIREFOX = "Mozilla/5.0 (X11; Linux x86_64; rv:128.0) Gecko/20100101 Firefox/128.0"
 
 
-@pytest.mark.rule("002.session-object.4", "002.session-object.5", "002.session-object.6", "002.session-object.7")
-@pytest.mark.rule("002.sessions.3", "002.user-object.41")
 async def test_where_a_sign_in_came_from_is_for_those_who_may_see_it(ask: Asking, autojump_clock: MockClock) -> None:
     world = ask.world
     client = await signed_in(world, FIREFOX)
@@ -356,44 +395,59 @@ async def test_where_a_sign_in_came_from_is_for_those_who_may_see_it(ask: Asking
         sessions: list[dict[str, Any]] = (await world.carol.rest.get(path)).expect(200)["sessions"]
         return sessions[0]
 
-    hidden = await newest()
-    assert hidden["client_ip"] == "[redacted]"
+    with proves("002.sessions.3"):
+        hidden = await newest()
+    with proves("002.session-object.4"):
+        assert hidden["client_ip"] == "[redacted]"
     derived = ("client_ip_reverse", "client_location", "client_os", "client_platform")
-    assert [hidden[name] for name in derived] == [None] * 4
+    with proves("002.session-object.5", "002.session-object.7"):
+        assert [hidden[name] for name in derived] == [None] * 4
     shown = await newest("user:view:ip")
-    assert shown["client_ip"] not in {"", "[redacted]"}
-    assert "Linux" in shown["client_os"]
-    assert shown["client_platform"]
+    with proves("002.session-object.4"):
+        assert shown["client_ip"] not in {"", "[redacted]"}
+    with proves("002.session-object.6"):
+        assert "Linux" in shown["client_os"]
+        assert shown["client_platform"]
     await client.aclose()
 
 
 # Factors and passkeys
 
 
-@pytest.mark.rule("002.mfa.3", "002.mfa.4", "002.mfa.5", "002.mfa.6", "002.mfa.8", "002.mfa.10", "002.mfa.11")
-@pytest.mark.rule("002.user-object.34", "002.user-object.35")
 async def test_every_factor_goes(ask: Asking, autojump_clock: MockClock) -> None:
     world = ask.world
     phone = Phone(ask.server.clock)
     codes = await phone.enable(world.bob.rest, password=world.bob.password)
-    shown = await ask.shown()
-    assert (shown["has_totp"], shown["authenticator_types"]) == (True, [0])
+    with proves("002.user-object.34", "002.user-object.35"):
+        shown = await ask.shown()
+        assert (shown["has_totp"], shown["authenticator_types"]) == (True, [0])
     assert "ticket" in (await world.anyone.login(email="bob@example.com", password=world.bob.password)).expect(200)
+    application = (await world.bob.rest.post("/v1/oauth2/applications", {"name": "Helper"})).expect(200)
+    robot = Asking(ask.server, world, application["bot"]["id"])
+    assert (await robot.shown())["authenticator_types"] == [0]
     bob = await world.bob.connect()
     answer = await ask("DELETE", "/mfa")
-    answer.expect(204)
-    assert answer.body == b""
-    assert (await bob.expect("USER_UPDATE")).data["mfa_enabled"] is False
+    with proves("002.mfa.3"):
+        answer.expect(204)
+        assert answer.body == b""
+    with proves("002.mfa.10"):
+        assert (await bob.expect("USER_UPDATE")).data["mfa_enabled"] is False
     shown = await ask.shown()
-    assert (shown["has_totp"], shown["authenticator_types"]) == (False, [])
-    kept = "SELECT count(*) FROM backup_codes WHERE user_id = ?"
-    assert ask.server.database.reader.execute(kept, (int(world.bob.id),)).fetchone() == (0,)
+    with proves("002.mfa.4", "002.mfa.5"):
+        assert (shown["has_totp"], shown["authenticator_types"]) == (False, [])
+    with proves("002.mfa.7"):
+        assert (await robot.shown())["authenticator_types"] == []
+    with proves("002.mfa.6"):
+        kept = "SELECT count(*) FROM backup_codes WHERE user_id = ?"
+        assert ask.server.database.reader.execute(kept, (int(world.bob.id),)).fetchone() == (0,)
     assert codes
-    (await world.bob.rest.get("/v1/users/@me")).expect(200)
+    with proves("002.mfa.8"):
+        (await world.bob.rest.get("/v1/users/@me")).expect(200)
     login = (await world.anyone.login(email="bob@example.com", password=world.bob.password)).expect(200)
     assert "token" in login
-    [entry] = ask.entries("disable_mfa")
-    assert entry.metadata == {}
+    with proves("002.mfa.11"):
+        [entry] = ask.entries("disable_mfa")
+        assert entry.metadata == {}
 
 
 async def three_passkeys(world: World) -> list[str]:
@@ -406,25 +460,26 @@ async def three_passkeys(world: World) -> list[str]:
     return [base64url(key.passkeys[0].credential_id) for key in keys]
 
 
-@pytest.mark.rule("002.webauthn.3", "002.webauthn.4", "002.webauthn.5", "002.webauthn.6", "002.webauthn.7")
-@pytest.mark.rule("002.webauthn.9", "002.partial-objects.3")
 async def test_passkeys_are_listed_without_those_that_were_replaced(ask: Asking, autojump_clock: MockClock) -> None:
     world = ask.world
-    assert (await ask("GET", "/webauthn-credentials")).expect(200) == []
+    with proves("002.webauthn.3"):
+        assert (await ask("GET", "/webauthn-credentials")).expect(200) == []
     _, laptop, phone = await three_passkeys(world)
     bob = await world.bob.connect()
     listed = (await ask("GET", "/webauthn-credentials")).expect(200)
-    assert sorted(entry["name"] for entry in listed) == ["Laptop", "Phone"]
-    assert all(entry.keys() == {"id", "name", "created_at", "last_used_at"} for entry in listed)
-    assert {entry["id"] for entry in listed} == {laptop, phone}
-    await bob.expect_silence(1)
-    counts = [entry.metadata for entry in ask.entries("list_webauthn_credentials")]
-    assert counts == [{"credential_count": "0"}, {"credential_count": "2"}]
+    with proves("002.webauthn.4", "002.webauthn.6"):
+        assert sorted(entry["name"] for entry in listed) == ["Laptop", "Phone"]
+    with proves("002.partial-objects.3"):
+        assert all(entry.keys() == {"id", "name", "created_at", "last_used_at"} for entry in listed)
+    with proves("002.webauthn.5"):
+        assert {entry["id"] for entry in listed} == {laptop, phone}
+    with proves("002.webauthn.7"):
+        await bob.expect_silence(1)
+    with proves("002.webauthn.9"):
+        counts = [entry.metadata for entry in ask.entries("list_webauthn_credentials")]
+        assert counts == [{"credential_count": "0"}, {"credential_count": "2"}]
 
 
-@pytest.mark.rule("002.webauthn-delete.4", "002.webauthn-delete.6", "002.webauthn-delete.7", "002.webauthn-delete.8")
-@pytest.mark.rule("002.webauthn-delete.3", "002.webauthn-delete.13", "002.webauthn-delete.14", "002.events.4")
-@pytest.mark.rule("002.webauthn-delete.9", "002.webauthn-delete.11")
 async def test_a_passkey_goes_with_those_that_it_replaced(ask: Asking, autojump_clock: MockClock) -> None:
     world = ask.world
     replaced, laptop, phone = await three_passkeys(world)
@@ -432,45 +487,58 @@ async def test_a_passkey_goes_with_those_that_it_replaced(ask: Asking, autojump_
     async def refused(credential: str) -> tuple[int, str]:
         return (await ask.refused("DELETE", f"/webauthn-credentials/{credential}"))[:2]
 
-    assert await refused(replaced) == (404, "UNKNOWN_WEBAUTHN_CREDENTIAL")
-    assert await refused(base64url(b"another")) == (404, "UNKNOWN_USER")
-    assert await refused("x" * 512) == (404, "UNKNOWN_USER")
-    assert await refused("x" * 513) == (400, "INVALID_FORM_BODY")
+    with proves("002.webauthn-delete.7"):
+        assert await refused(replaced) == (404, "UNKNOWN_WEBAUTHN_CREDENTIAL")
+    with proves("002.webauthn-delete.6"):
+        assert await refused(base64url(b"another")) == (404, "UNKNOWN_USER")
+    with proves("002.webauthn-delete.3"):
+        assert await refused("x" * 512) == (404, "UNKNOWN_USER")
+        assert await refused("x" * 513) == (400, "INVALID_FORM_BODY")
     carol = Asking(ask.server, world, world.carol.id)
-    assert (await carol.refused("DELETE", f"/webauthn-credentials/{laptop}"))[:2] == (404, "UNKNOWN_USER")
+    with proves("002.webauthn-delete.6"):
+        assert (await carol.refused("DELETE", f"/webauthn-credentials/{laptop}"))[:2] == (404, "UNKNOWN_USER")
 
     bob = await world.bob.connect()
     answer = await ask("DELETE", f"/webauthn-credentials/{laptop}")
-    answer.expect(204)
-    assert answer.body == b""
-    event = await bob.expect("WEBAUTHN_CREDENTIALS_UPDATE")
-    assert phone in str(event.data)
-    assert laptop not in str(event.data)
-    await bob.expect_silence(1)  # and no User Update: passkeys were no second factor
-    assert await refused(replaced) == (404, "UNKNOWN_USER")
+    with proves("002.webauthn-delete.4"):
+        answer.expect(204)
+        assert answer.body == b""
+    with proves("002.webauthn-delete.13", "002.events.4"):
+        event = await bob.expect("WEBAUTHN_CREDENTIALS_UPDATE")
+        assert phone in str(event.data)
+        assert laptop not in str(event.data)
+    with proves("002.webauthn-delete.11"):
+        await bob.expect_silence(1)  # and no User Update: passkeys were no second factor
+    with proves("002.webauthn-delete.8"):
+        assert await refused(replaced) == (404, "UNKNOWN_USER")
     (await ask("DELETE", f"/webauthn-credentials/{phone}")).expect(204)
-    assert ask.server.database.reader.execute("SELECT count(*) FROM webauthn_credentials").fetchone() == (0,)
-    entries = ask.entries("delete_webauthn_credential")
-    assert [entry.metadata for entry in entries] == [{"credential_id": laptop}, {"credential_id": phone}]
+    with proves("002.webauthn-delete.9"):
+        assert ask.server.database.reader.execute("SELECT count(*) FROM webauthn_credentials").fetchone() == (0,)
+    with proves("002.webauthn-delete.14"):
+        entries = ask.entries("delete_webauthn_credential")
+        assert [entry.metadata for entry in entries] == [{"credential_id": laptop}, {"credential_id": phone}]
 
 
-@pytest.mark.rule("002.webauthn-delete.10", "002.webauthn-delete.11", "002.user-object.36", "002.user-object.37")
-@pytest.mark.rule("002.user-object.38", "002.webauthn-delete.12", "002.mfa.7")
 async def test_without_a_passkey_it_is_no_second_factor(ask: Asking, autojump_clock: MockClock) -> None:
     world = ask.world
     key = await passkey_of(world.bob)
     shown = await ask.shown()
-    assert (shown["has_totp"], shown["authenticator_types"]) == (False, [])  # a passkey alone is none
+    with proves("002.user-object.37", "002.user-object.38"):
+        assert (shown["has_totp"], shown["authenticator_types"]) == (False, [])  # a passkey alone is none
     await ask.set(passkey_second_factor=True)
-    assert (await ask.shown())["authenticator_types"] == [2]
+    with proves("002.user-object.36"):
+        assert (await ask.shown())["authenticator_types"] == [2]
     application = (await world.bob.rest.post("/v1/oauth2/applications", {"name": "Helper"})).expect(200)
     bot = Asking(ask.server, world, application["bot"]["id"])
     assert (await bot.shown())["authenticator_types"] == [2]
     bob = await world.bob.connect()
     credential = base64url(key.passkeys[0].credential_id)
     (await ask("DELETE", f"/webauthn-credentials/{credential}")).expect(204)
-    heard = {(await bob.next_payload()).name for _ in range(2)}
-    assert heard == {"USER_UPDATE", "WEBAUTHN_CREDENTIALS_UPDATE"}
-    assert (await ask.shown())["authenticator_types"] == []
-    assert (await bot.shown())["authenticator_types"] == []
+    with proves("002.webauthn-delete.11"):
+        heard = {(await bob.next_payload()).name for _ in range(2)}
+        assert heard == {"USER_UPDATE", "WEBAUTHN_CREDENTIALS_UPDATE"}
+    with proves("002.webauthn-delete.10", "002.user-object.36"):
+        assert (await ask.shown())["authenticator_types"] == []
+    with proves("002.webauthn-delete.12"):
+        assert (await bot.shown())["authenticator_types"] == []
     assert audit_log(ask.server)

@@ -17,6 +17,8 @@ from chat.testing.server import ChatServer
 from chat.testing.world import World
 from tests.administration.asking import Asking
 from tests.administration.audit import audit_log
+from tests.applications.oauth2_client import OAuth2Client
+from tests.spec.ledger import cases_of, proves
 
 INVALID = (400, "INVALID_FORM_BODY")
 CONFLICT = (409, "CONFLICT")
@@ -51,26 +53,32 @@ def statuses(server: ChatServer) -> dict[str, str]:
     return {str(row[0]): row[1] for row in server.database.reader.execute("SELECT id, status FROM reports")}
 
 
-@pytest.mark.rule("002.deletion.5", "002.deletion.7", "002.deletion.9", "002.deletion.14", "002.deletion-reasons.6")
-@pytest.mark.rule("002.deletion-cancel.3", "002.deletion-cancel.4")
 @pytest.mark.parametrize(
     ("method", "body"),
     [
-        ("PUT", {}),
-        ("PUT", {"reason_code": 0}),
-        ("PUT", {"reason_code": 23}),
-        ("PUT", {"reason_code": "2"}),
-        ("PUT", {"reason_code": None}),
-        ("PUT", {"reason_code": 2, "days_until_deletion": 0}),
-        ("PUT", {"reason_code": 2, "days_until_deletion": 366}),
-        ("PUT", {"reason_code": 2, "days_until_deletion": "60"}),
-        ("PUT", {"reason_code": 2, "public_reason": "x" * 513}),
-        ("PUT", {"reason_code": 2, "notify_user": 1}),
+        *cases_of("002.deletion.5", ("PUT", {}), ("PUT", {"reason_code": None})),
+        *cases_of(
+            "002.deletion-reasons.6",
+            ("PUT", {"reason_code": 0}),
+            ("PUT", {"reason_code": 23}),
+            ("PUT", {"reason_code": "2"}),
+        ),
+        *cases_of(
+            "002.deletion.9",
+            ("PUT", {"reason_code": 2, "days_until_deletion": 0}),
+            ("PUT", {"reason_code": 2, "days_until_deletion": 366}),
+            ("PUT", {"reason_code": 2, "days_until_deletion": "60"}),
+        ),
+        *cases_of("002.deletion.7", ("PUT", {"reason_code": 2, "public_reason": "x" * 513})),
+        *cases_of("002.deletion.14", ("PUT", {"reason_code": 2, "notify_user": 1})),
         ("PUT", {"reason_code": 2, "replace_pending_deletion_at": "soon"}),
-        ("DELETE", {}),
-        ("DELETE", {"expected_pending_deletion_at": None}),
-        ("DELETE", {"expected_pending_deletion_at": "tomorrow"}),
-        ("DELETE", {"expected_pending_deletion_at": LATER, "notify_user": "no"}),
+        *cases_of(
+            "002.deletion-cancel.3",
+            ("DELETE", {}),
+            ("DELETE", {"expected_pending_deletion_at": None}),
+            ("DELETE", {"expected_pending_deletion_at": "tomorrow"}),
+        ),
+        *cases_of("002.deletion-cancel.4", ("DELETE", {"expected_pending_deletion_at": LATER, "notify_user": "no"})),
     ],
     ids=str,
 )
@@ -81,8 +89,6 @@ async def test_bodies_that_are_refused(
     assert (await ask.shown())["pending_deletion_at"] is None
 
 
-@pytest.mark.rule("002.deletion.6", "002.deletion.10", "002.deletion.11", "002.deletion.44", "002.deletion-reasons.7")
-@pytest.mark.rule("002.deletion.26")
 @pytest.mark.parametrize("code", list(DeletionReason), ids=str)
 async def test_the_deadline_leaves_the_holder_the_least_time_of_the_reason(
     ask: Asking, autojump_clock: MockClock, code: DeletionReason
@@ -99,51 +105,67 @@ async def test_the_deadline_leaves_the_holder_the_least_time_of_the_reason(
         user = await ask.user("PUT", "/deletion", body)
         current = user["pending_deletion_at"]
         days = max(least, 60 if asked is None else asked)
-        assert current[:16] == iso_timestamp(now + days * DAY * 1_000)[:16]
+        of_the_reason = "002.deletion.6" if least == 60 else "002.deletion-reasons.7"
+        with proves(of_the_reason, "002.deletion.10", "002.deletion.11"):
+            assert current[:16] == iso_timestamp(now + days * DAY * 1_000)[:16]
         assert user["deletion_reason_code"] == int(code)
-        assert ask.entries("schedule_deletion")[-1].metadata["days"] == str(days)
+        with proves("002.deletion.44"):
+            assert ask.entries("schedule_deletion")[-1].metadata["days"] == str(days)
 
 
-@pytest.mark.rule("002.deletion.15", "002.deletion.17", "002.deletion.21", "002.deletion.22", "002.deletion.23")
-@pytest.mark.rule("002.deletion.24", "002.deletion.25", "002.deletion.42", "002.states.11", "002.user-object.23")
-@pytest.mark.rule("002.user-object.25", "002.user-object.26", "002.user-object.27", "002.user-object.28")
-@pytest.mark.rule("002.user-object.29", "002.deletion.43", "002.deletion.45", "002.deletion.31", "002.deletion.7")
-@pytest.mark.rule("002.get-user.5")
 async def test_whoever_is_to_be_deleted_is_out_at_once(ask: Asking, autojump_clock: MockClock) -> None:
     world = ask.world
+    await (await OAuth2Client.make(world)).tokens(world.bob, "identify")
+    tokens = "SELECT count(*) FROM oauth2_grants WHERE user_id = ?"
+    assert ask.server.database.reader.execute(tokens, (int(world.bob.id),)).fetchone() == (1,)
     bob, alice = await world.bob.connect(), await world.alice.connect()
     body = {"reason_code": 3, "public_reason": "Nothing but advertising"}
-    user = await ask.user("PUT", "/deletion", body, reason="the private one")
-    assert user["deletion_public_reason"] == "Nothing but advertising"
-    assert user["deletion_audit_log_reason"] == "the private one"
-    assert (user["deletion_reason_code"], user["deletion_scheduled_by"]) == (3, world.admin.id)
-    assert user["deletion_scheduled_at"][:16] == iso_timestamp(ask.server.clock.now_ms())[:16]
-    assert await ask.shown() == user
+    with proves("002.deletion.17"):
+        user = await ask.user("PUT", "/deletion", body, reason="the private one")
+    with proves("002.user-object.26", "002.deletion.7"):
+        assert user["deletion_public_reason"] == "Nothing but advertising"
+    with proves("002.deletion.15", "002.user-object.27"):
+        assert user["deletion_audit_log_reason"] == "the private one"
+    with proves("002.deletion.25", "002.user-object.25", "002.user-object.28"):
+        assert (user["deletion_reason_code"], user["deletion_scheduled_by"]) == (3, world.admin.id)
+    with proves("002.deletion.25", "002.user-object.29"):
+        assert user["deletion_scheduled_at"][:16] == iso_timestamp(ask.server.clock.now_ms())[:16]
+    with proves("002.get-user.5"):
+        assert await ask.shown() == user
 
-    await bob.expect_opcode(9)
-    assert not [payload for payload in bob.dispatches if payload.name == "USER_UPDATE"]
-    assert [session["user_id"] for session in await world.anyone.gateway_sessions()] == [world.alice.id]
+    with proves("002.deletion.24"):
+        await bob.expect_opcode(9)
+    with proves("002.deletion.42"):
+        assert not [payload for payload in bob.dispatches if payload.name == "USER_UPDATE"]
+    with proves("002.deletion.24"):
+        assert [session["user_id"] for session in await world.anyone.gateway_sessions()] == [world.alice.id]
     await alice.expect_silence(2)
-    (await world.bob.rest.get("/v1/users/@me")).expect(401)
-    assert await sign_in(world) == (403, "ACCOUNT_SUSPENDED_PERMANENTLY")
-    tokens = "SELECT count(*) FROM oauth2_grants WHERE user_id = ?"
-    assert ask.server.database.reader.execute(tokens, (int(world.bob.id),)).fetchone() == (0,)
+    with proves("002.deletion.22", "002.states.11"):
+        (await world.bob.rest.get("/v1/users/@me")).expect(401)
+    with proves("002.deletion.21"):
+        assert await sign_in(world) == (403, "ACCOUNT_SUSPENDED_PERMANENTLY")
+    with proves("002.deletion.23", "002.states.11"):
+        assert ask.server.database.reader.execute(tokens, (int(world.bob.id),)).fetchone() == (0,)
 
-    [mail] = await mails(world)
-    assert (mail["kind"], mail["to"]) == ("deletion_enforcement", "bob@example.com")
-    assert "Nothing but advertising" in mail["text"]
-    assert user["pending_deletion_at"][:10] in mail["text"]
+    with proves("002.deletion.31"):
+        [mail] = await mails(world)
+        assert (mail["kind"], mail["to"]) == ("deletion_enforcement", "bob@example.com")
+    with proves("002.deletion.31", "002.deletion.7"):
+        assert "Nothing but advertising" in mail["text"]
+    with proves("002.deletion.17", "002.user-object.23", "002.deletion.31"):
+        assert user["pending_deletion_at"][:10] in mail["text"]
     assert "the private one" not in mail["text"]
     [entry] = ask.entries("schedule_deletion")
     assert (entry.target_type, entry.target_id, entry.reason) == ("user", world.bob.id, "the private one")
-    assert entry.metadata == {
-        "days": "60",
-        "reason_code": "3",
-        "pending_deletion_at": user["pending_deletion_at"],
-        "notify_user": "true",
-        "notification_sent": "true",
-        "notification_template": "deletion_enforcement",
-    }
+    with proves("002.deletion.43", "002.deletion.45"):
+        assert entry.metadata == {
+            "days": "60",
+            "reason_code": "3",
+            "pending_deletion_at": user["pending_deletion_at"],
+            "notify_user": "true",
+            "notification_sent": "true",
+            "notification_template": "deletion_enforcement",
+        }
 
 
 @pytest.mark.rule("002.deletion.8", "002.deletion.14", "002.deletion.31")
@@ -171,7 +193,6 @@ async def test_the_notice_is_neutral_for_two_reasons(
     ]
 
 
-@pytest.mark.rule("002.deletion.12", "002.deletion.13", "002.deletion.46", "002.states.12", "002.states.13")
 async def test_a_pending_deletion_is_replaced_by_whoever_names_it(ask: Asking, autojump_clock: MockClock) -> None:
     first = await ask.user("PUT", "/deletion", {"reason_code": 3, "public_reason": "one"}, reason="first")
     named = first["pending_deletion_at"]
@@ -180,21 +201,25 @@ async def test_a_pending_deletion_is_replaced_by_whoever_names_it(ask: Asking, a
         {"reason_code": 4, "replace_pending_deletion_at": LATER},
         {"reason_code": 4, "replace_pending_deletion_at": None},
     ):
-        assert (await ask.refused("PUT", "/deletion", body))[:2] == CONFLICT
-    assert await ask.shown() == first
+        with proves("002.deletion.12", "002.deletion.13", "002.states.13"):
+            assert (await ask.refused("PUT", "/deletion", body))[:2] == CONFLICT
+    with proves("002.states.13"):
+        assert await ask.shown() == first
     await trio.sleep(60)
     body = {"reason_code": 19, "days_until_deletion": 90, "replace_pending_deletion_at": named}
-    second = await ask.user("PUT", "/deletion", body)
-    assert second["pending_deletion_at"] > named
-    assert (second["deletion_reason_code"], second["deletion_public_reason"]) == (19, None)
+    with proves("002.states.12"):
+        second = await ask.user("PUT", "/deletion", body)
+        assert second["pending_deletion_at"] > named
+        assert (second["deletion_reason_code"], second["deletion_public_reason"]) == (19, None)
     assert second["deletion_audit_log_reason"] is None
-    entry = ask.entries("schedule_deletion")[-1]
-    assert {name: value for name, value in entry.metadata.items() if name.startswith("replaced_")} == {
-        "replaced_pending_deletion_at": named,
-        "replaced_scheduled_by": ask.world.admin.id,
-        "replaced_scheduled_at": first["deletion_scheduled_at"],
-        "replaced_reason_code": "3",
-    }
+    with proves("002.deletion.46", "002.states.12"):
+        entry = ask.entries("schedule_deletion")[-1]
+        assert {name: value for name, value in entry.metadata.items() if name.startswith("replaced_")} == {
+            "replaced_pending_deletion_at": named,
+            "replaced_scheduled_by": ask.world.admin.id,
+            "replaced_scheduled_at": first["deletion_scheduled_at"],
+            "replaced_reason_code": "3",
+        }
     assert (await ask.refused("PUT", "/deletion", body))[:2] == CONFLICT
 
 
@@ -293,7 +318,6 @@ async def test_an_admin_key_and_a_bot_of_somebody_to_be_deleted_open_nothing(
 # What follows from misconduct
 
 
-@pytest.mark.rule("002.deletion.16", "002.deletion.35", "002.deletion.53", "002.deletion-reasons.8")
 @pytest.mark.parametrize(
     "code", [DeletionReason.USER_REQUESTED, DeletionReason.SPAM, DeletionReason.INACTIVITY], ids=str
 )
@@ -304,15 +328,17 @@ async def test_the_address_is_blocked_unless_the_holder_asked(
     rows = ask.server.database.reader.execute("SELECT list, value, reason FROM blocklists").fetchall()
     entries = ask.entries("ban_email")
     if code is DeletionReason.USER_REQUESTED:
-        assert (rows, entries) == ([], [])
+        with proves("002.deletion-reasons.8"):
+            assert (rows, entries) == ([], [])
     else:
-        assert rows == [("email", "bob@example.com", "because")]
-        [entry] = entries
-        assert (entry.target_type, entry.target_id) == ("email", "bob@example.com")
-        assert (entry.metadata, entry.reason) == ({"reason": "because"}, "because")
+        with proves("002.deletion.16", "002.deletion.35"):
+            assert rows == [("email", "bob@example.com", "because")]
+        with proves("002.deletion.53"):
+            [entry] = entries
+            assert (entry.target_type, entry.target_id) == ("email", "bob@example.com")
+            assert (entry.metadata, entry.reason) == ({"reason": "because"}, "because")
 
 
-@pytest.mark.rule("002.deletion.36", "002.deletion.37", "002.deletion.39", "002.deletion.47", "002.deletion-reasons.9")
 @pytest.mark.parametrize("code", list(DeletionReason), ids=str)
 async def test_reports_are_resolved_for_some_reasons(
     ask: Asking, autojump_clock: MockClock, code: DeletionReason
@@ -321,39 +347,46 @@ async def test_reports_are_resolved_for_some_reasons(
     await ask.user("PUT", "/deletion", {"reason_code": int(code)})
     resolves = int(code) in {3, 4, 5, 6, 8, 11, 17, 18, 20, 21, 22}
     assert resolves == (code in RESOLVED_BY_DELETION)
-    assert statuses(ask.server) == {report_id: "resolved" if resolves else "pending"}
-    assert len(ask.entries("auto_resolve_reports_on_deletion")) == resolves
+    if code is DeletionReason.USER_REQUESTED:
+        rules = ["002.deletion.39", "002.deletion-reasons.9"]
+    else:
+        rules = ["002.deletion.39" if not resolves else "002.deletion.36" if code < 17 else "002.deletion.37"]
+    with proves(*rules):
+        assert statuses(ask.server) == {report_id: "resolved" if resolves else "pending"}
+    with proves("002.deletion.47"):
+        assert len(ask.entries("auto_resolve_reports_on_deletion")) == resolves
 
 
-@pytest.mark.rule("002.deletion.38", "002.deletion.41", "002.deletion.48", "002.deletion.49", "002.deletion.52")
 async def test_some_reports_stay_for_somebody_to_look_at(ask: Asking, autojump_clock: MockClock) -> None:
     made = {category: await report(ask.world, category=category) for category in ReportCategory}
     await ask.user("PUT", "/deletion", {"reason_code": 3, "public_reason": "advertising", "notify_user": False})
     found = statuses(ask.server)
-    for category, report_id in made.items():
-        assert found[report_id] == ("pending" if category in KEPT_PENDING else "resolved"), category
-    assert {"child_safety", "underage_user", "self_harm"} == KEPT_PENDING
+    with proves("002.deletion.38"):
+        for category, report_id in made.items():
+            assert found[report_id] == ("pending" if category in KEPT_PENDING else "resolved"), category
+    with proves("002.deletion.38"):
+        assert {"child_safety", "underage_user", "self_harm"} == KEPT_PENDING
     number = str(len(made) - len(KEPT_PENDING))
     [entry] = ask.entries("auto_resolve_reports_on_deletion")
     assert (entry.target_type, entry.target_id) == ("user", ask.world.bob.id)
-    assert entry.metadata == {
-        "outcome": "completed",
-        "found_count": number,
-        "resolved_count": number,
-        "failed_count": "0",
-        "notified_count": number,
-    }
+    with proves("002.deletion.48", "002.deletion.49", "002.deletion.52"):
+        assert entry.metadata == {
+            "outcome": "completed",
+            "found_count": number,
+            "resolved_count": number,
+            "failed_count": "0",
+            "notified_count": number,
+        }
     letters = await mails(ask.world)
-    assert {(mail["kind"], mail["to"]) for mail in letters} == {("report_resolved", "carol@example.com")}
-    assert len(letters) == int(number)
-    assert not [mail for mail in letters if "advertising" in mail["text"]]
+    with proves("002.deletion.41"):
+        assert {(mail["kind"], mail["to"]) for mail in letters} == {("report_resolved", "carol@example.com")}
+        assert len(letters) == int(number)
+        assert not [mail for mail in letters if "advertising" in mail["text"]]
 
 
 # Cancelling
 
 
-@pytest.mark.rule("002.deletion-cancel.5", "002.deletion-cancel.8", "002.deletion-cancel.12", "002.states.14")
-@pytest.mark.rule("002.deletion-cancel.9", "002.deletion-cancel.10", "002.deletion-cancel.4")
 @pytest.mark.parametrize("notify", [True, False, None])
 async def test_a_deletion_is_taken_back(ask: Asking, autojump_clock: MockClock, notify: bool | None) -> None:
     world = ask.world
@@ -362,20 +395,25 @@ async def test_a_deletion_is_taken_back(ask: Asking, autojump_clock: MockClock, 
     body: dict[str, Any] = {"expected_pending_deletion_at": user["pending_deletion_at"]}
     if notify is not None:
         body["notify_user"] = notify
-    assert await ask.user("DELETE", "/deletion", body, reason="private") == before
-    assert await sign_in(world) == (200, None)
+    with proves("002.deletion-cancel.5", "002.states.14"):
+        assert await ask.user("DELETE", "/deletion", body, reason="private") == before
+    with proves("002.deletion-cancel.8"):
+        assert await sign_in(world) == (200, None)
     letters = await mails(world)
-    assert [mail["kind"] for mail in letters] == (["deletion_cancelled"] if notify else [])
-    assert not [mail for mail in letters if "private" in mail["text"]]
-    [entry] = ask.entries("cancel_deletion")
-    assert (entry.reason, entry.target_id) == ("private", world.bob.id)
-    assert entry.metadata == {
-        "cancelled_pending_deletion_at": user["pending_deletion_at"],
-        "cancelled_scheduled_by": world.admin.id,
-        "cancelled_scheduled_at": user["deletion_scheduled_at"],
-        "cancelled_reason_code": "3",
-        "notify_user": "true" if notify else "false",
-    }
+    with proves("002.deletion-cancel.9", "002.deletion-cancel.4"):
+        assert [mail["kind"] for mail in letters] == (["deletion_cancelled"] if notify else [])
+    with proves("002.deletion-cancel.10"):
+        assert not [mail for mail in letters if "private" in mail["text"]]
+    with proves("002.deletion-cancel.12"):
+        [entry] = ask.entries("cancel_deletion")
+        assert (entry.reason, entry.target_id) == ("private", world.bob.id)
+        assert entry.metadata == {
+            "cancelled_pending_deletion_at": user["pending_deletion_at"],
+            "cancelled_scheduled_by": world.admin.id,
+            "cancelled_scheduled_at": user["deletion_scheduled_at"],
+            "cancelled_reason_code": "3",
+            "notify_user": "true" if notify else "false",
+        }
 
 
 @pytest.mark.rule("002.states.15", "002.states.17", "002.deletion-cancel.3")
@@ -411,9 +449,6 @@ async def test_other_restrictions_stay(ask: Asking, autojump_clock: MockClock) -
 # The holder's own wish about messages
 
 
-@pytest.mark.rule("002.message-deletion.3", "002.message-deletion.5", "002.message-deletion.6", "002.states.18")
-@pytest.mark.rule("002.message-deletion.8", "002.message-deletion.10", "002.user-object.24", "002.states.19")
-@pytest.mark.rule("002.message-deletion.4")
 async def test_the_holders_wish_to_have_messages_deleted_is_taken_back(ask: Asking, autojump_clock: MockClock) -> None:
     world = ask.world
     path = f"/v1/channels/{world.channel_id}/messages"
@@ -421,19 +456,26 @@ async def test_the_holders_wish_to_have_messages_deleted_is_taken_back(ask: Aski
     wish = {"password": world.bob.password}
     told = (await world.bob.rest.post("/v1/users/@me/messages/delete", wish)).expect(200)
     shown = await ask.shown()
-    assert shown["pending_bulk_message_deletion_at"] == told["scheduled_at"]
+    with proves("002.user-object.24", "002.states.19"):
+        assert shown["pending_bulk_message_deletion_at"] == told["scheduled_at"]
     bob = await world.bob.connect()
     user = await ask.user("DELETE", "/message-deletion")
-    assert user == shown | {"pending_bulk_message_deletion_at": None}
-    assert await ask.user("DELETE", "/message-deletion") == user
-    await bob.expect_silence(2)
-    await trio.sleep(2 * DAY)
-    assert len((await world.alice.rest.get(path)).expect(200)) == 1
-    assert [entry.metadata for entry in ask.entries("cancel_bulk_message_deletion")] == [{}, {}]
+    with proves("002.message-deletion.3", "002.message-deletion.6", "002.user-object.24"):
+        assert user == shown | {"pending_bulk_message_deletion_at": None}
+    with proves("002.message-deletion.5"):
+        assert await ask.user("DELETE", "/message-deletion") == user
+    with proves("002.message-deletion.8"):
+        await bob.expect_silence(2)
+    with proves("002.states.18"):
+        await trio.sleep(2 * DAY)
+        assert len((await world.alice.rest.get(path)).expect(200)) == 1
+    with proves("002.message-deletion.10"):
+        assert [entry.metadata for entry in ask.entries("cancel_bulk_message_deletion")] == [{}, {}]
 
     (await world.bob.rest.post("/v1/users/@me/messages/delete", wish)).expect(200)
-    await ask("DELETE", "/messages?dry_run=false")
-    await ask.user("DELETE", "/message-deletion")
-    await trio.sleep(10)
-    assert (await world.alice.rest.get(path)).expect(200) == []  # the administrator's order goes on
+    with proves("002.message-deletion.4"):
+        await ask("DELETE", "/messages?dry_run=false")
+        await ask.user("DELETE", "/message-deletion")
+        await trio.sleep(10)
+        assert (await world.alice.rest.get(path)).expect(200) == []  # the administrator's order goes on
     assert audit_log(ask.server)

@@ -12,6 +12,7 @@ from trio.testing import MockClock
 from chat.testing.server import ChatServer
 from chat.testing.world import World
 from tests.administration.audit import audit_log
+from tests.spec.ledger import cases_of, proves
 
 HOUR = 3_600
 
@@ -40,22 +41,27 @@ async def ended(world: World, job_id: str) -> dict[str, Any]:
         await trio.sleep(0.1)
 
 
-@pytest.mark.rule("002.messages.3", "002.messages.4", "002.messages.5", "002.messages.6", "002.messages.12")
+@pytest.mark.rule("002.messages.12")
 @pytest.mark.parametrize(
     ("query", "runs"),
     [
-        ("", False),
-        ("?dry_run=true", False),
-        ("?dry_run=no", False),
-        ("?dry_run=FALSE", False),
-        ("?dry_run=fAlse", False),
-        ("?dry_run=", False),
-        ("?dry_run=00", False),
-        ("?dryrun=false", False),
-        ("?dry_run=false", True),
-        ("?dry_run=False", True),
-        ("?dry_run=0", True),
-        ("?dry_run=%20false%09", True),
+        *cases_of("002.messages.3", ("", False), ("?dry_run=true", False)),
+        *cases_of(
+            "002.messages.5",
+            ("?dry_run=no", False),
+            ("?dry_run=FALSE", False),
+            ("?dry_run=fAlse", False),
+            ("?dry_run=", False),
+            ("?dry_run=00", False),
+        ),
+        *cases_of("002.messages.6", ("?dryrun=false", False)),
+        *cases_of(
+            "002.messages.4",
+            ("?dry_run=false", True),
+            ("?dry_run=False", True),
+            ("?dry_run=0", True),
+            ("?dry_run=%20false%09", True),
+        ),
     ],
 )
 async def test_only_three_words_delete(
@@ -73,8 +79,6 @@ async def test_only_three_words_delete(
     assert bool(await left(chat_world)) is not runs
 
 
-@pytest.mark.rule("002.messages.8", "002.messages.9", "002.messages.10", "002.messages.11", "002.messages.13")
-@pytest.mark.rule("002.messages.14", "002.messages.15", "002.messages.16", "002.messages.17", "002.messages.18")
 async def test_all_that_somebody_wrote_goes_and_what_is_written_meanwhile_stays(
     chat_server: ChatServer, chat_world: World, autojump_clock: MockClock
 ) -> None:
@@ -87,20 +91,31 @@ async def test_all_that_somebody_wrote_goes_and_what_is_written_meanwhile_stays(
     )["id"]
 
     dry = (await world.admin.rest.delete(path)).expect(200)
-    assert dry == {
-        "success": True,
-        "dry_run": True,
-        "channel_count": 2,
-        "message_count": 205,
-    }  # one, on each of 2 pages
+    with proves("002.messages.8", "002.messages.9", "002.messages.10", "002.messages.11"):
+        assert dry == {
+            "success": True,
+            "dry_run": True,
+            "channel_count": 2,
+            "message_count": 205,
+        }  # one, on each of 2 pages
     run = (await world.admin.rest.delete(f"{path}?dry_run=false")).expect(200)
-    assert run == {**dry, "dry_run": False, "job_id": run["job_id"]}
+    with proves("002.messages.9", "002.messages.11"):
+        assert run == {**dry, "dry_run": False, "job_id": run["job_id"]}
     later = (await write(world, "later"))["id"]
 
-    state = await ended(world, run["job_id"])
-    assert state.keys() == {"status", "requested", "total", "processed", "skipped", "started_at", "completed_at"}
-    assert (state["status"], state["requested"], state["processed"], state["skipped"]) == ("completed", 205, 205, 0)
-    assert await left(world) == {others, later}
+    with proves("002.messages.14"):
+        state = await ended(world, run["job_id"])
+        assert state.keys() == {"status", "requested", "total", "processed", "skipped", "started_at", "completed_at"}
+        assert (state["status"], state["requested"], state["processed"], state["skipped"]) == ("completed", 205, 205, 0)
+    with proves("002.messages.13"):
+        assert await left(world) == {others, later}
+    with proves("002.messages.20"):
+        assert {payload.name for payload in alice.dispatches} <= {
+            "READY",
+            "SESSIONS_REPLACE",
+            "MESSAGE_CREATE",
+            "MESSAGE_DELETE_BULK",
+        }
     gone = []
     while len(gone) < 205:
         event = await alice.expect("MESSAGE_DELETE_BULK")
@@ -109,40 +124,45 @@ async def test_all_that_somebody_wrote_goes_and_what_is_written_meanwhile_stays(
     assert sorted(gone) == sorted(written)
 
     first, second, third = audit_log(chat_server)
-    assert first.action == "delete_all_user_messages_dry_run"
-    assert second.action == "delete_all_user_messages"
+    with proves("002.messages.17"):
+        assert first.action == "delete_all_user_messages_dry_run"
+        assert second.action == "delete_all_user_messages"
     for entry, dry_run in ((first, "true"), (second, "false")):
-        assert (entry.target_type, entry.target_id) == ("message_deletion", world.bob.id)
-        assert entry.metadata == {
-            "user_id": world.bob.id,
-            "channel_count": "2",
-            "message_count": "205",
-            "dry_run": dry_run,
-        }
-    assert (third.action, third.target_type, third.target_id) == (
-        "queue_message_shred",
-        "message_shred",
-        world.bob.id,
-    )
-    assert third.metadata == {"user_id": world.bob.id, "job_id": run["job_id"], "requested_entries": "205"}
+        with proves("002.messages.15"):
+            assert (entry.target_type, entry.target_id) == ("message_deletion", world.bob.id)
+        with proves("002.messages.16"):
+            assert entry.metadata == {
+                "user_id": world.bob.id,
+                "channel_count": "2",
+                "message_count": "205",
+                "dry_run": dry_run,
+            }
+    with proves("002.messages.18"):
+        assert (third.action, third.target_type, third.target_id) == (
+            "queue_message_shred",
+            "message_shred",
+            world.bob.id,
+        )
+        assert third.metadata == {"user_id": world.bob.id, "job_id": run["job_id"], "requested_entries": "205"}
 
 
-@pytest.mark.rule("002.messages.7", "002.messages.19", "002.shreds.5", "002.shreds.4")
 async def test_an_account_that_there_is_not_wrote_nothing(
     chat_server: ChatServer, chat_world: World, autojump_clock: MockClock
 ) -> None:
     rest = chat_world.admin.rest
     answer = await rest.delete("/v1/admin/users/1234/messages?dry_run=false")
-    assert answer.expect(200) == {"success": True, "dry_run": False, "channel_count": 0, "message_count": 0}
-    assert [entry.action for entry in audit_log(chat_server)] == ["delete_all_user_messages"]
+    with proves("002.messages.7"):
+        assert answer.expect(200) == {"success": True, "dry_run": False, "channel_count": 0, "message_count": 0}
+    with proves("002.messages.19"):
+        assert [entry.action for entry in audit_log(chat_server)] == ["delete_all_user_messages"]
     entry = {"channel_id": chat_world.channel_id, "message_id": "99"}
-    ordered = (await rest.post("/v1/admin/users/1234/message-shreds", {"entries": [entry]})).expect(200)
+    with proves("002.shreds.5", "002.shreds.4"):
+        ordered = (await rest.post("/v1/admin/users/1234/message-shreds", {"entries": [entry]})).expect(200)
     state = await ended(chat_world, ordered["job_id"])
-    assert (state["status"], state["processed"], state["skipped"]) == ("completed", 1, 1)
+    with proves("002.shreds.4"):
+        assert (state["status"], state["processed"], state["skipped"]) == ("completed", 1, 1)
 
 
-@pytest.mark.rule("002.shreds.6", "002.shreds.7", "002.shreds.8", "002.shreds.9")
-@pytest.mark.rule("002.shreds.12", "002.shreds.13", "002.shreds.14", "002.messages.20")
 async def test_listed_messages_go_if_they_are_there_and_the_accounts_own(
     chat_server: ChatServer, chat_world: World, autojump_clock: MockClock
 ) -> None:
@@ -169,15 +189,26 @@ async def test_listed_messages_go_if_they_are_there_and_the_accounts_own(
         headers={"X-Audit-Log-Reason": "spam"},
     )
     ordered = answer.expect(200)
-    assert ordered == {"success": True, "job_id": ordered["job_id"], "requested": 6}
+    with proves("002.shreds.6"):
+        assert ordered == {"success": True, "job_id": ordered["job_id"], "requested": 6}
 
     state = await ended(world, ordered["job_id"])
-    assert (state["status"], state["requested"], state["processed"], state["skipped"]) == ("completed", 6, 6, 5)
-    assert await left(world) == {own[1], own[2], others}
-    assert (await bob.expect("MESSAGE_DELETE_BULK")).data["ids"] == [own[0]]  # and nothing before it
-    [entry] = audit_log(chat_server)
-    assert (entry.action, entry.target_type, entry.target_id) == ("queue_message_shred", "message_shred", world.bob.id)
-    assert entry.metadata == {"user_id": world.bob.id, "job_id": ordered["job_id"], "requested_entries": "6"}
+    with proves("002.shreds.7", "002.shreds.8", "002.shreds.9"):
+        assert (state["status"], state["requested"], state["processed"], state["skipped"]) == ("completed", 6, 6, 5)
+    with proves("002.shreds.9"):
+        assert await left(world) == {own[1], own[2], others}
+    with proves("002.shreds.14"):
+        assert (await bob.expect("MESSAGE_DELETE_BULK")).data["ids"] == [own[0]]  # and nothing before it
+        assert [payload.name for payload in bob.dispatches][-2:] == ["MESSAGE_CREATE", "MESSAGE_DELETE_BULK"]
+    with proves("002.shreds.12"):
+        [entry] = audit_log(chat_server)
+        assert (entry.action, entry.target_type, entry.target_id) == (
+            "queue_message_shred",
+            "message_shred",
+            world.bob.id,
+        )
+    with proves("002.shreds.13"):
+        assert entry.metadata == {"user_id": world.bob.id, "job_id": ordered["job_id"], "requested_entries": "6"}
     assert entry.reason == "spam"
 
 

@@ -17,6 +17,7 @@ from chat.testing.server import ChatServer
 from chat.testing.world import World
 from tests.administration.asking import Asking
 from tests.administration.audit import audit_log
+from tests.spec.ledger import proves
 
 
 @pytest.fixture
@@ -178,8 +179,6 @@ async def test_every_acl_that_the_document_names_is_registered(ask: Asking, auto
 # What holds for all entries and objects
 
 
-@pytest.mark.rule("002.conventions.4", "002.conventions.5", "002.conventions.6", "002.conventions.9")
-@pytest.mark.rule("002.conventions.10")
 async def test_an_entry_says_who_did_what_to_whom_and_why(ask: Asking, autojump_clock: MockClock) -> None:
     changes: list[tuple[str, str, Any]] = [
         ("PATCH", "/username", {"username": "robert"}),
@@ -199,46 +198,57 @@ async def test_an_entry_says_who_did_what_to_whom_and_why(ask: Asking, autojump_
         ("PUT", "/deletion", {"reason_code": 1}),
     ]
     for method, path, body in changes:
-        user = await ask.user(method, path, body, reason=f"why {path}")
-        entry = audit_log(ask.server)[-1]
-        assert (entry.target_type, entry.target_id) == ("user", ask.world.bob.id)
-        assert (entry.reason, entry.admin_user_id) == (f"why {path}", int(ask.world.admin.id))
-        assert all(type(value) is str for value in entry.metadata.values())
+        with proves("002.conventions.10"):
+            user = await ask.user(method, path, body, reason=f"why {path}")
+        with proves("002.conventions.4"):
+            entry = audit_log(ask.server)[-1]
+            with proves("002.conventions.5", "002.conventions.6"):
+                assert (entry.target_type, entry.target_id) == ("user", ask.world.bob.id)
+            with proves("002.conventions.9"):
+                assert (entry.reason, entry.admin_user_id) == (f"why {path}", int(ask.world.admin.id))
+            assert all(type(value) is str for value in entry.metadata.values())
         assert await ask.shown() == user
     assert len({entry.action for entry in audit_log(ask.server)}) == len(changes) + 1  # and get_user
 
 
-@pytest.mark.rule("002.user-object.10", "002.user-object.11", "002.user-object.12", "002.user-object.17")
-@pytest.mark.rule("002.user-object.18", "002.user-object.19", "002.user-object.20", "002.user-object.39")
 async def test_what_an_account_has_not_is_null(ask: Asking, autojump_clock: MockClock) -> None:
     world = ask.world
     shown = await ask.shown()
-    for name in (
-        "avatar",
-        "banner",
-        "bio",
-        "pronouns",
-        "accent_color",
-        "locale",
-        "premium_type",
-        "premium_since",
-        "premium_until",
-        "premium_grace_ends_at",
-        "premium_lifetime_sequence",
-    ):
-        assert shown[name] is None, name
+    rules = {
+        "avatar": "002.user-object.10",
+        "banner": "002.user-object.10",
+        "bio": "002.user-object.11",
+        "pronouns": "002.user-object.11",
+        "accent_color": "002.user-object.12",
+        "locale": "002.user-object.17",
+        "premium_type": "002.user-object.18",
+        "premium_since": "002.user-object.19",
+        "premium_until": "002.user-object.19",
+        "premium_grace_ends_at": "002.user-object.19",
+        "premium_lifetime_sequence": "002.user-object.20",
+    }
+    for name, rule in rules.items():
+        with proves(rule):
+            assert shown[name] is None, name
     profile = {"bio": "about me", "pronouns": "he", "accent_color": 0xABCDEF}
     (await world.bob.rest.patch("/v1/users/@me", profile)).expect(200)
     (await world.bob.rest.patch("/v1/users/@me/settings", {"locale": "de"})).expect(200)
     await ask.set(avatar="0123456789abcdef0123456789abcdef", premium_type=1)
     shown = await ask.shown()
-    assert {name: shown[name] for name in profile} == profile
-    assert (shown["avatar"], shown["premium_type"], shown["locale"]) == ("0123456789abcdef0123456789abcdef", 1, "de")
+    with proves("002.user-object.11", "002.user-object.12"):
+        assert {name: shown[name] for name in profile} == profile
+    with proves("002.user-object.10", "002.user-object.17", "002.user-object.18"):
+        assert (shown["avatar"], shown["premium_type"], shown["locale"]) == (
+            "0123456789abcdef0123456789abcdef",
+            1,
+            "de",
+        )
     await trio.sleep(120)  # uses are written once in a while
     first = (await ask.shown())["last_active_at"]
     (await world.bob.rest.get("/v1/users/@me")).expect(200)
     await trio.sleep(120)
-    assert first < (await ask.shown())["last_active_at"] < iso_timestamp(ask.server.clock.now_ms())
+    with proves("002.user-object.39"):
+        assert first < (await ask.shown())["last_active_at"] < iso_timestamp(ask.server.clock.now_ms())
 
 
 @pytest.mark.rule("002.user-object.31")
@@ -270,7 +280,6 @@ async def test_the_discriminator_of_a_summary_has_four_digits(ask: Asking, autoj
     assert (await ask.shown())["discriminator"] == 7
 
 
-@pytest.mark.rule("002.auth.1", "002.auth.3", "002.auth.4", "002.auth.5", "002.me.6", "002.verification-email.14")
 async def test_who_may_administer(ask: Asking, autojump_clock: MockClock) -> None:
     world = ask.world
     path = f"/v1/admin/users/{world.carol.id}"
@@ -288,19 +297,26 @@ async def test_who_may_administer(ask: Asking, autojump_clock: MockClock) -> Non
     whole = await key("admin:authenticate", "user:lookup")
     without_authenticate = await key("user:lookup")
     without_lookup = await key("admin:authenticate")
-    assert await asked(whole) == (200, None)
-    assert await asked(without_authenticate) == (403, "MISSING_ACL")
-    assert await asked(without_lookup) == (403, "MISSING_ACL")
+    with proves("002.auth.1"):
+        assert await asked(whole) == (200, None)
+    with proves("002.auth.3", "002.auth.4"):
+        assert await asked(without_authenticate) == (403, "MISSING_ACL")
+        assert await asked(without_lookup) == (403, "MISSING_ACL")
     await ask.set(acls=["user:lookup"])
-    assert await asked(whole) == (403, "MISSING_PERMISSIONS")
+    with proves("002.auth.3", "002.auth.4"):
+        assert await asked(whole) == (403, "MISSING_PERMISSIONS")
     await ask.set(acls=["admin:authenticate"])
-    assert await asked(whole) == (403, "MISSING_ACL")
-    assert (await world.bot.rest.get(path)).expect(401)["code"] == "UNAUTHORIZED"
+    with proves("002.auth.3"):
+        assert await asked(whole) == (403, "MISSING_ACL")
+    with proves("002.auth.5"):
+        assert (await world.bot.rest.get(path)).expect(401)["code"] == "UNAUTHORIZED"
     assert await asked({}) == (401, "UNAUTHORIZED")
-    for below, method in (("", "GET"), ("/verification-email", "POST")):
-        answer = await world.alice.rest.request(method, path + below)
-        assert answer.expect(403)["code"] == "MISSING_PERMISSIONS"
-    assert (await world.alice.rest.get("/v1/admin/users/@me")).expect(403)["code"] == "MISSING_PERMISSIONS"
+    with proves("002.verification-email.14"):
+        for below, method in (("", "GET"), ("/verification-email", "POST")):
+            answer = await world.alice.rest.request(method, path + below)
+            assert answer.expect(403)["code"] == "MISSING_PERMISSIONS"
+    with proves("002.me.6"):
+        assert (await world.alice.rest.get("/v1/admin/users/@me")).expect(403)["code"] == "MISSING_PERMISSIONS"
 
 
 @pytest.mark.rule("002.shred-entry-object.1")

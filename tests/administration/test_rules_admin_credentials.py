@@ -140,23 +140,46 @@ async def test_a_bot_is_nobody_there(chat_world: World, autojump_clock: trio.tes
         assert outcome(await ask(chat_world.bot.rest, operation)) == (401, "UNAUTHORIZED"), operation.path
 
 
-@pytest.mark.rule("000.credentials.9", "000.credentials.13", "000.outcomes.2", "000.outcomes.3")
 @pytest.mark.parametrize(
     "make",
     [
-        pytest.param(lambda world: "Admin", id="alone"),
-        pytest.param(lambda world: f"Admin  {world.admin_key}", id="two blanks"),
-        pytest.param(lambda world: f"admin {world.admin_key}", id="admin"),
-        pytest.param(lambda world: f"ADMIN {world.admin_key}", id="ADMIN"),
-        pytest.param(lambda world: world.admin_key, id="no scheme"),
-        pytest.param(lambda world: f"Bearer {world.admin_key}", id="Bearer"),
-        pytest.param(lambda world: f"Admin {world.admin_key[:-1]}", id="a character less"),
-        pytest.param(lambda world: f"Admin {world.admin_key}a", id="a character more"),
-        pytest.param(lambda world: f"Admin {world.admin_key.swapcase()}", id="other letters"),
-        pytest.param(lambda world: f"Admin {KEY_FORM}", id="unknown"),
-        pytest.param(lambda world: f"Admin cha_9999999999999999999_{'a' * 32}", id="no snowflake"),
-        pytest.param(lambda world: f"Admin {world.admin.token}", id="a session token"),
-        pytest.param(lambda world: f"Admin {world.bot.token}", id="a bot token"),
+        pytest.param(lambda world: "Admin", id="alone", marks=pytest.mark.rule("000.credentials.9", "000.outcomes.2")),
+        pytest.param(
+            lambda world: f"Admin  {world.admin_key}", id="two blanks", marks=pytest.mark.rule("000.outcomes.2")
+        ),
+        pytest.param(
+            lambda world: f"admin {world.admin_key}", id="admin", marks=pytest.mark.rule("000.credentials.13")
+        ),
+        pytest.param(
+            lambda world: f"ADMIN {world.admin_key}", id="ADMIN", marks=pytest.mark.rule("000.credentials.13")
+        ),
+        pytest.param(lambda world: world.admin_key, id="no scheme", marks=pytest.mark.rule("000.outcomes.2")),
+        pytest.param(lambda world: f"Bearer {world.admin_key}", id="Bearer", marks=pytest.mark.rule("000.outcomes.3")),
+        pytest.param(
+            lambda world: f"Admin {world.admin_key[:-1]}",
+            id="a character less",
+            marks=pytest.mark.rule("000.outcomes.2"),
+        ),
+        pytest.param(
+            lambda world: f"Admin {world.admin_key}a", id="a character more", marks=pytest.mark.rule("000.outcomes.2")
+        ),
+        pytest.param(
+            lambda world: f"Admin {world.admin_key.swapcase()}",
+            id="other letters",
+            marks=pytest.mark.rule("000.outcomes.3"),
+        ),
+        pytest.param(lambda world: f"Admin {KEY_FORM}", id="unknown", marks=pytest.mark.rule("000.outcomes.3")),
+        pytest.param(
+            lambda world: f"Admin cha_9999999999999999999_{'a' * 32}",
+            id="no snowflake",
+            marks=pytest.mark.rule("000.outcomes.2"),
+        ),
+        pytest.param(
+            lambda world: f"Admin {world.admin.token}", id="a session token", marks=pytest.mark.rule("000.outcomes.3")
+        ),
+        pytest.param(
+            lambda world: f"Admin {world.bot.token}", id="a bot token", marks=pytest.mark.rule("000.outcomes.3")
+        ),
     ],
 )
 async def test_only_a_key_as_issued_behind_the_word_as_written(

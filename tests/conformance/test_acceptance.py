@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
 import trio
 
 from tests.durability.server_process import running
+from tests.spec.ledger import proves
 
 
-@pytest.mark.rule("000.overview.2", "000.surfaces.1", "000.surfaces.2", "000.sequencing.3", "000.resume.19")
 async def test_a_plain_client_a_compressed_one_and_a_sharded_bot_hear_and_resume(tmp_path: Path) -> None:
     async with running(tmp_path) as server, trio.open_nursery() as nursery:
         count = 2
@@ -22,11 +21,13 @@ async def test_a_plain_client_a_compressed_one_and_a_sharded_bot_hear_and_resume
         await compressed.identify(server.token_of("carol"))
         await bot.identify(server.world["bot"]["token"], shard=[shard, count])
         clients = [plain, compressed, bot]
-        for client in clients:
-            await client.expect("READY")
+        with proves("000.surfaces.1", "000.surfaces.2"):
+            for client in clients:
+                await client.expect("READY")
         (await server.alice.send_message(server.channel_id, "for all three")).expect(200)
         for client in clients:
-            assert (await client.expect("MESSAGE_CREATE")).data["content"] == "for all three"
+            with proves("000.overview.2"):
+                assert (await client.expect("MESSAGE_CREATE")).data["content"] == "for all three"
         for client in clients:
             client.drop()
         missed = [f"missed {number}" for number in range(20)]
@@ -37,10 +38,13 @@ async def test_a_plain_client_a_compressed_one_and_a_sharded_bot_hear_and_resume
             await after.resume(before.token, before.session_id, before.sequence)
             await after.expect("RESUMED")
             replayed = [entry for entry in after.dispatches if entry.name == "MESSAGE_CREATE"]
-            assert [entry.data["content"] for entry in replayed] == missed
+            with proves("000.resume.19"):
+                assert [entry.data["content"] for entry in replayed] == missed
             sequences = [entry.sequence for entry in after.dispatches if entry.name != "RESUMED"]
             assert before.sequence is not None
-            assert sequences == sorted(set(sequences))
+            with proves("000.sequencing.3"):
+                assert sequences == sorted(set(sequences))
             assert sequences[0] is not None
-            assert sequences[0] > before.sequence
+            with proves("000.sequencing.3"):
+                assert sequences[0] > before.sequence
         nursery.cancel_scope.cancel()

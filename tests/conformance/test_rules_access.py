@@ -15,6 +15,7 @@ from chat.registries.user_flags import UserFlag
 from chat.testing.rest_client import Response
 from chat.testing.world import World
 from tests.conformance.outcomes import end
+from tests.spec.ledger import proves
 
 OPERATIONS: Final = [operation for routes in ROUTES for operation in routes.operations]
 PROTECTED: Final = {Policy.USER, Policy.USER_ONLY, Policy.BOT}
@@ -58,7 +59,6 @@ def name(operation: Operation) -> str:
     return f"{operation.method} {operation.path}"
 
 
-@pytest.mark.rule("000.outcomes.1", "000.outcomes.2", "000.outcomes.3", "000.outcomes.17")
 @pytest.mark.parametrize(
     "make",
     [
@@ -100,42 +100,46 @@ async def test_every_protected_operation_answers_401(
     asked = 0
     for operation in declared(*PROTECTED):
         answer = await call(chat_world, operation, make(chat_world))
-        assert (answer.status, answer.code) == (401, "UNAUTHORIZED"), name(operation)
-        assert answer.header("WWW-Authenticate") is None, name(operation)
+        with proves("000.outcomes.1", "000.outcomes.2", "000.outcomes.3"):
+            assert (answer.status, answer.code) == (401, "UNAUTHORIZED"), name(operation)
+        with proves("000.outcomes.17"):
+            assert answer.header("WWW-Authenticate") is None, name(operation)
         assert answer.json().keys() == {"code", "message"}, name(operation)
         asked += 1
     assert asked >= 25
 
 
-@pytest.mark.rule("000.policies.2", "000.outcomes.10", "000.outcomes.12", "000.credentials.1")
 async def test_a_bot_is_served_by_user_operations_and_refused_by_those_for_users_only(
     chat_world: World, autojump_clock: trio.testing.MockClock
 ) -> None:
     for operation in declared(Policy.USER):
         answer = await call(chat_world, operation, f"Bot {chat_world.bot.token}")
         if operation.bots_refused_with is None:
-            assert answer.code not in {"UNAUTHORIZED", "ACCESS_DENIED"}, name(operation)
+            with proves("000.policies.2", "000.credentials.1"):
+                assert answer.code not in {"UNAUTHORIZED", "ACCESS_DENIED"}, name(operation)
         else:
             assert answer.code == operation.bots_refused_with, name(operation)
     refused = 0
     for operation in declared(Policy.USER_ONLY):
         answer = await call(chat_world, operation, f"Bot {chat_world.bot.token}")
         if operation.bots_refused_with is None:
-            assert (answer.status, answer.code) == (403, "ACCESS_DENIED"), name(operation)
+            with proves("000.outcomes.10", "000.outcomes.12"):
+                assert (answer.status, answer.code) == (403, "ACCESS_DENIED"), name(operation)
             refused += 1
         else:
             assert answer.code == operation.bots_refused_with, name(operation)
     assert refused > 0
 
 
-@pytest.mark.rule("000.credentials.16", "000.credentials.17", "000.credentials.4", "000.outcomes.20")
 @pytest.mark.parametrize("scheme", ["", "Bearer "])
 async def test_a_session_token_is_one_behind_bearer_too(
     chat_world: World, autojump_clock: trio.testing.MockClock, scheme: str
 ) -> None:
+    rules = ("000.credentials.16", "000.credentials.17") if scheme else ("000.credentials.4",)
     for operation in declared(Policy.USER, Policy.USER_ONLY):
         answer = await call(chat_world, operation, scheme + chat_world.bob.token)
-        assert answer.code not in NEVER_FOR_SESSIONS, name(operation)
+        with proves(*rules, "000.outcomes.20"):
+            assert answer.code not in NEVER_FOR_SESSIONS, name(operation)
 
 
 @pytest.mark.rule("000.credentials.21")
@@ -192,7 +196,6 @@ async def test_a_limited_account_keeps_its_sessions_and_may_sign_in(
     assert bob.is_open
 
 
-@pytest.mark.rule("000.gates.2", "000.gates.3", "000.gates.4", "000.gates.8", "000.gates.9")
 async def test_what_a_limited_account_may_not_do(chat_world: World, autojump_clock: trio.testing.MockClock) -> None:
     world = chat_world
     founded = (await world.alice.rest.create_guild("Elsewhere")).expect(200)
@@ -214,6 +217,9 @@ async def test_what_a_limited_account_may_not_do(chat_world: World, autojump_clo
         return [(answer.status, answer.code) for answer in answers]
 
     await limit(world, world.bob.id, True)
+    for number, refused in zip((2, 3, 4, 8, 9), await attempts(), strict=True):
+        with proves(f"000.gates.{number}"):
+            assert refused == (403, "ACCOUNT_LIMITED")
     assert await attempts() == [(403, "ACCOUNT_LIMITED")] * 5
     await limit(world, world.bob.id, False)
     assert await attempts() == [(200, None)] * 5

@@ -18,6 +18,8 @@ from chat.testing.gateway_client import GatewayClient
 from chat.testing.world import World
 from tests.conformance.outcomes import Outcome, end, outcome, table
 from tests.gateway.raw_websocket import client_frame
+from tests.spec.gateway_tables import FRAMING, WITHOUT_D, rules_of
+from tests.spec.ledger import proves
 
 CASES: Final = table("framing_cases")
 HEARTBEAT: Final = b'{"op":1,"d":null}'
@@ -55,21 +57,6 @@ async def say(client: GatewayClient, data: bytes, frame: int) -> None:
     await client.send_bytes(client_frame(frame, client.compress(data) if client.is_compressed else data))
 
 
-@pytest.mark.rule(
-    "000.framing.2",
-    "000.framing.3",
-    "000.framing.4",
-    "000.framing.20",
-    "000.framing.21",
-    "000.framing.22",
-    "000.framing.23",
-    "000.framing.24",
-    "000.framing.25",
-    "000.framing.26",
-    "000.framing.27",
-    "000.framing.28",
-    "000.limits.1",
-)
 @pytest.mark.parametrize(
     ("compressed", "frame"),
     [
@@ -93,10 +80,12 @@ async def test_every_message_of_the_table_gets_its_verdict(
         await say(client, message(case), frame)
         got[case["name"]] = await outcome(client)
         client.drop()
+    for case in CASES:
+        with proves(*rules_of(FRAMING, case["name"])):
+            assert got[case["name"]] == expected(case), case["name"]
     assert got == {case["name"]: expected(case) for case in CASES}
 
 
-@pytest.mark.rule("000.framing.25", "000.framing.26", "000.framing.27", "000.framing.28")
 async def test_with_a_session_attached_faults_of_a_message_close_alike(
     chat_world: World, autojump_clock: trio.testing.MockClock
 ) -> None:
@@ -108,6 +97,9 @@ async def test_with_a_session_attached_faults_of_a_message_close_alike(
         got[case["name"]] = await end(client)
         # Sessions of dropped sockets are retained and count among the hundred.
         await chat_world.anyone.fault("end_session", {"user_id": chat_world.bob.id})
+    for case in faults:
+        with proves(*rules_of(WITHOUT_D, case["name"])):
+            assert got[case["name"]] == expected(case), case["name"]
     assert got == {case["name"]: expected(case) for case in faults}
 
 
@@ -129,26 +121,29 @@ async def conversation(world: World, *, compressed: bool) -> list[GatewayClient]
     return [bob, again]
 
 
-@pytest.mark.rule("000.framing.1", "000.framing.10", "000.query.15", "000.query.11", "000.query.3")
 async def test_without_compression_everything_comes_in_text_frames_one_payload_each(
     chat_world: World, autojump_clock: trio.testing.MockClock
 ) -> None:
-    spoken = [payload for client in await conversation(chat_world, compressed=False) for payload in client.payloads]
-    assert {payload.op for payload in spoken} == {0, 1, 7, 9, 10, 11}
+    with proves("000.framing.1", "000.query.11", "000.query.3"):
+        spoken = [payload for client in await conversation(chat_world, compressed=False) for payload in client.payloads]
+        assert {payload.op for payload in spoken} == {0, 1, 7, 9, 10, 11}
     # The client decodes each message as one JSON text, so two in one, or one in two, would have failed there.
-    assert not any(payload.binary for payload in spoken)
+    with proves("000.framing.10", "000.query.15"):
+        assert not any(payload.binary for payload in spoken)
 
 
-@pytest.mark.rule("000.framing.1", "000.framing.16", "000.framing.17", "000.framing.18", "000.query.15", "000.query.6")
 async def test_with_compression_everything_from_hello_on_comes_in_binary_frames_of_one_stream(
     chat_world: World, autojump_clock: trio.testing.MockClock
 ) -> None:
     clients = await conversation(chat_world, compressed=True)
     for client in clients:
-        assert client.payloads[0].op == Opcode.HELLO
+        with proves("000.framing.18"):
+            assert client.payloads[0].op == Opcode.HELLO
         # The client has one decompressor for the connection; with any frame left out the rest would be unreadable.
-        assert all(payload.binary for payload in client.payloads)
-    assert {payload.op for client in clients for payload in client.payloads} == {0, 1, 7, 9, 10, 11}
+        with proves("000.framing.18", "000.query.15", "000.query.6"):
+            assert all(payload.binary for payload in client.payloads)
+    with proves("000.framing.1", "000.framing.16", "000.framing.17"):
+        assert {payload.op for client in clients for payload in client.payloads} == {0, 1, 7, 9, 10, 11}
 
 
 @pytest.mark.rule("000.framing.11")
@@ -230,7 +225,6 @@ def padded(length: int) -> bytes:
     return head + noise[: length - len(head) - 2].encode() + b'"}'
 
 
-@pytest.mark.rule("000.framing.4", "000.framing.5", "000.limits.1", "000.limits.2")
 async def test_16384_bytes_are_enough_and_one_more_is_too_many(
     chat_world: World, autojump_clock: trio.testing.MockClock
 ) -> None:
@@ -238,9 +232,11 @@ async def test_16384_bytes_are_enough_and_one_more_is_too_many(
         client = await chat_world.bob.open(compressed=compressed, heartbeats=False)
         for _ in range(3):
             await say(client, padded(16_384), BINARY)
-            assert await outcome(client) == Opcode.HEARTBEAT_ACK
+            with proves("000.limits.1", "000.limits.2"):
+                assert await outcome(client) == Opcode.HEARTBEAT_ACK
         await say(client, padded(16_385), BINARY)
-        assert await end(client) == TOO_LARGE
+        with proves("000.framing.4", "000.framing.5"):
+            assert await end(client) == TOO_LARGE
 
 
 @pytest.mark.rule("000.framing.4", "000.framing.28")
@@ -331,7 +327,6 @@ def is_id(name: str) -> bool:
     return name not in TEXTS and (name in {"id", "ids"} or name.endswith(("_id", "_ids")))
 
 
-@pytest.mark.rule("000.framing.30", "000.framing.31", "000.payload.1", "000.payload.5", "000.payload.6")
 async def test_ids_are_decimal_strings_and_sequences_counts_and_bit_fields_are_numbers(
     chat_world: World, autojump_clock: trio.testing.MockClock
 ) -> None:
@@ -354,20 +349,27 @@ async def test_ids_are_decimal_strings_and_sequences_counts_and_bit_fields_are_n
     seen: set[str] = set()
     for name, value in (pair for payload in spoken for pair in members(payload)):
         if name in NUMBERS and value is not None:
-            assert type(value) is int, (name, value)
+            with proves("000.framing.31"):
+                assert type(value) is int, (name, value)
             seen.add(name)
         if is_id(name) and value not in (None, "all"):
             for member in value if isinstance(value, list) else [value]:
-                assert isinstance(member, str), (name, value)
-                assert member.isascii(), (name, value)
-                assert member.isdigit(), (name, value)
+                with proves("000.framing.30"):
+                    assert isinstance(member, str), (name, value)
+                    assert member.isascii(), (name, value)
+                    assert member.isdigit(), (name, value)
                 ids += 1
     assert ids > 50
-    assert seen >= {"s", "op", "version", "flags", "member_count", "online_count", "system_channel_flags"}
+    with proves("000.framing.31"):
+        assert seen >= {"s", "op", "version", "flags", "member_count", "online_count", "system_channel_flags"}
     for payload in spoken:
-        assert type(payload["op"]) is int
+        with proves("000.payload.1"):
+            assert type(payload["op"]) is int
         if payload["op"] == Opcode.DISPATCH:
-            assert payload["s"] >= 1
-            assert isinstance(payload["t"], str)
+            with proves("000.payload.5"):
+                assert payload["s"] >= 1
+            with proves("000.payload.6"):
+                assert isinstance(payload["t"], str)
         else:
-            assert not {"s", "t"} & payload.keys()
+            with proves("000.payload.5", "000.payload.6"):
+                assert not {"s", "t"} & payload.keys()

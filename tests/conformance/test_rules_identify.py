@@ -14,6 +14,7 @@ from chat.registries.opcodes import Opcode
 from chat.testing.gateway_client import GatewayClient
 from chat.testing.world import Actor, World
 from tests.conformance.outcomes import end
+from tests.spec.ledger import proves
 
 SESSIONS: Final = 100
 GUILDS: Final = 2_500
@@ -83,7 +84,6 @@ async def test_a_bot_starts_one_session_after_the_other(
     await chat_world.bot.connect()
 
 
-@pytest.mark.rule("000.identify.4", "000.identify.5", "000.identify.6", "000.identify.7")
 async def test_a_shard_has_its_guilds_in_ready_and_hears_of_no_other(
     chat_world: World, autojump_clock: trio.testing.MockClock
 ) -> None:
@@ -95,20 +95,25 @@ async def test_a_shard_has_its_guilds_in_ready_and_hears_of_no_other(
         whole = await actor.connect()
         everything = guild_ids(whole)
         assert len(everything) == 31
-        assert all(int(guild_id) > 2**53 for guild_id in everything)
+        with proves("000.identify.5"):
+            assert all(int(guild_id) > 2**53 for guild_id in everything)
         shards = [await actor.connect(shard=[shard, count]) for shard in range(count)]
         for number, client in enumerate(shards):
-            assert sorted(guild_ids(client)) == sorted(one for one in everything if shard_of(one, count) == number)
+            with proves("000.identify.4", "000.identify.5", "000.identify.6"):
+                assert sorted(guild_ids(client)) == sorted(one for one in everything if shard_of(one, count) == number)
             assert guild_ids(client)
         mine = shard_of(chat_world.guild_id, count)
         (await chat_world.alice.rest.send_message(chat_world.channel_id, f"for {actor.id}")).expect(200)
-        assert (await shards[mine].expect("MESSAGE_CREATE")).data["content"] == f"for {actor.id}"
+        with proves("000.identify.7"):
+            assert (await shards[mine].expect("MESSAGE_CREATE")).data["content"] == f"for {actor.id}"
         await trio.sleep(1)
         for number, client in enumerate(shards):
             heard = [payload for payload in client.dispatches if payload.name == "MESSAGE_CREATE"]
-            assert len(heard) == (1 if number == mine else 0)
+            with proves("000.identify.7"):
+                assert len(heard) == (1 if number == mine else 0)
             of_guilds = {payload.data["id"] for payload in client.dispatches if payload.name == "GUILD_CREATE"}
-            assert of_guilds <= set(guild_ids(client))
+            with proves("000.identify.7"):
+                assert of_guilds <= set(guild_ids(client))
 
 
 @pytest.mark.rule("000.identify.8", "000.identify.9", "000.events.2")
@@ -145,19 +150,22 @@ async def test_a_user_finds_the_guilds_whole_in_ready(
     assert not any(payload.name in {"GUILD_CREATE", "GUILD_DELETE"} for payload in bob.dispatches)
 
 
-@pytest.mark.rule("000.identify.10", "000.identify.11", "000.identify.12", "000.limits.6")
 async def test_2500_guilds_of_the_shard_are_enough_and_one_more_is_too_many(
     chat_world: World, autojump_clock: trio.testing.MockClock
 ) -> None:
     bot = chat_world.bot
     home = shard_of(chat_world.guild_id, 2)
     await chat_world.anyone.make_guilds(bot.id, GUILDS - 1, (home, 2))
-    assert len(guild_ids(await bot.connect())) == GUILDS
+    with proves("000.limits.6"):
+        assert len(guild_ids(await bot.connect())) == GUILDS
     await chat_world.anyone.make_guilds(bot.id, 1, (1 - home, 2))
-    assert await refused(bot) == SHARDING_REQUIRED  # 2,501 in all, and no shard named
-    assert len(guild_ids(await bot.connect(shard=[home, 2]))) == GUILDS  # 2,500 on this one
+    with proves("000.identify.11"):
+        assert await refused(bot) == SHARDING_REQUIRED  # 2,501 in all, and no shard named
+    with proves("000.identify.12"):
+        assert len(guild_ids(await bot.connect(shard=[home, 2]))) == GUILDS  # 2,500 on this one
     await chat_world.anyone.make_guilds(bot.id, 1, (home, 2))
-    assert await refused(bot, shard=[home, 2]) == SHARDING_REQUIRED
+    with proves("000.identify.10"):
+        assert await refused(bot, shard=[home, 2]) == SHARDING_REQUIRED
     assert await refused(bot, shard=[0, 1]) == SHARDING_REQUIRED
     assert len(guild_ids(await bot.connect(shard=[1 - home, 2]))) == 1
 

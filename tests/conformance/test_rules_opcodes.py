@@ -12,6 +12,8 @@ from chat.registries.opcodes import Opcode
 from chat.testing.gateway_client import PROPERTIES
 from chat.testing.world import World
 from tests.conformance.outcomes import Outcome, end, outcome, table
+from tests.spec.gateway_tables import IDENTIFY, RESUME, rules_of
+from tests.spec.ledger import cases_of, proves
 
 IDENTIFY_CASES: Final = table("identify_cases")
 RESUME_CASES: Final = table("resume_cases")["payload"]
@@ -41,36 +43,23 @@ async def verdicts(world: World, op: Opcode, cases: list[dict[str, Any]]) -> dic
     return got
 
 
-@pytest.mark.rule(
-    "000.opcodes.3",
-    "000.opcodes.4",
-    "000.opcodes.6",
-    "000.opcodes.7",
-    "000.opcodes.8",
-    "000.opcodes.17",
-    "000.opcodes.18",
-    "000.opcodes.19",
-    "000.opcodes.20",
-    "000.opcodes.21",
-    "000.opcodes.22",
-    "000.opcodes.23",
-    "000.opcodes.24",
-    "000.identify.15",
-    "000.identify.17",
-    "000.identify.18",
-)
 async def test_every_identify_of_the_table_gets_its_verdict(
     chat_world: World, autojump_clock: trio.testing.MockClock
 ) -> None:
     got = await verdicts(chat_world, Opcode.IDENTIFY, IDENTIFY_CASES)
+    for case in IDENTIFY_CASES:
+        with proves(*rules_of(IDENTIFY, case["name"])):
+            assert got[case["name"]] == expected(case), case["name"]
     assert got == {case["name"]: expected(case) for case in IDENTIFY_CASES}
 
 
-@pytest.mark.rule("000.opcodes.9", "000.resume.5", "000.resume.6", "000.resume.7")
 async def test_every_resume_of_the_table_gets_its_verdict(
     chat_world: World, autojump_clock: trio.testing.MockClock
 ) -> None:
     got = await verdicts(chat_world, Opcode.RESUME, RESUME_CASES)
+    for case in RESUME_CASES:
+        with proves(*rules_of(RESUME, case["name"])):
+            assert got[case["name"]] == expected(case), case["name"]
     assert got == {case["name"]: expected(case) for case in RESUME_CASES}
 
 
@@ -85,19 +74,20 @@ async def test_a_scheme_word_before_the_token_makes_it_invalid(
         assert await end(client) == INVALID_TOKEN, token
 
 
-@pytest.mark.rule("000.opcodes.12", "000.opcodes.13", "000.opcodes.11", "000.states.1")
 async def test_hello_comes_first_and_once_and_its_interval_holds(
     chat_world: World, autojump_clock: trio.testing.MockClock
 ) -> None:
     client = await chat_world.bob.open(hello=False, heartbeats=False)
     hello = await client.next_payload()
-    assert dict(hello.members) == {"op": 10, "d": {"heartbeat_interval": 41_250}}
+    with proves("000.opcodes.12", "000.opcodes.11", "000.states.1"):
+        assert dict(hello.members) == {"op": 10, "d": {"heartbeat_interval": 41_250}}
     greeted = trio.current_time()
     await client.identify(chat_world.bob.token)
     await client.expect("READY")
     # The server's own request keeps to that interval (90 per cent of it) before and after whatever else happens.
     await client.expect_opcode(Opcode.HEARTBEAT, seconds=40)
-    assert trio.current_time() - greeted == pytest.approx(37.125, abs=0.05)
+    with proves("000.opcodes.13"):
+        assert trio.current_time() - greeted == pytest.approx(37.125, abs=0.05)
     await client.heartbeat()
     await client.expect_opcode(Opcode.HEARTBEAT_ACK)
     await chat_world.anyone.fault("end_session", {"session_id": client.session_id})
@@ -105,25 +95,30 @@ async def test_hello_comes_first_and_once_and_its_interval_holds(
     await client.identify(chat_world.bob.token)
     await client.expect("READY")
     await client.expect_opcode(Opcode.HEARTBEAT, seconds=40)
-    assert trio.current_time() - greeted == pytest.approx(2 * 37.125, abs=0.1)
-    assert sum(payload.op == Opcode.HELLO for payload in client.payloads) == 1
-    assert not any("heartbeat_interval" in str(payload.members) for payload in client.payloads if payload.op != 10)
+    with proves("000.opcodes.13"):
+        assert trio.current_time() - greeted == pytest.approx(2 * 37.125, abs=0.1)
+    with proves("000.opcodes.13"):
+        assert sum(payload.op == Opcode.HELLO for payload in client.payloads) == 1
+        assert not any("heartbeat_interval" in str(payload.members) for payload in client.payloads if payload.op != 10)
 
 
-@pytest.mark.rule("000.payload.3", "000.payload.4", "000.payload.5", "000.payload.6", "000.opcodes.10", "000.opcodes.1")
 async def test_what_travels_besides_dispatches_is_exactly_this(
     chat_world: World, autojump_clock: trio.testing.MockClock
 ) -> None:
     bob = await chat_world.bob.connect(heartbeats=False)
     await bob.heartbeat()
-    assert dict((await bob.expect_opcode(Opcode.HEARTBEAT_ACK)).members) == {"op": 11}
-    assert dict((await bob.expect_opcode(Opcode.HEARTBEAT, seconds=40)).members) == {"op": 1, "d": None}
+    with proves("000.payload.3", "000.payload.5", "000.payload.6"):
+        assert dict((await bob.expect_opcode(Opcode.HEARTBEAT_ACK)).members) == {"op": 11}
+    with proves("000.opcodes.1"):
+        assert dict((await bob.expect_opcode(Opcode.HEARTBEAT, seconds=40)).members) == {"op": 1, "d": None}
     await bob.heartbeat()
     await chat_world.anyone.fault("reconnect", {"session_id": bob.session_id})
-    assert dict((await bob.expect_opcode(Opcode.RECONNECT)).members) == {"op": 7}
+    with proves("000.payload.4"):
+        assert dict((await bob.expect_opcode(Opcode.RECONNECT)).members) == {"op": 7}
     stranger = await chat_world.open()
     await stranger.resume(chat_world.bob.token, "0" * 32, 0)
-    assert dict((await stranger.expect_opcode(Opcode.INVALID_SESSION)).members) == {"op": 9, "d": False}
+    with proves("000.opcodes.10"):
+        assert dict((await stranger.expect_opcode(Opcode.INVALID_SESSION)).members) == {"op": 9, "d": False}
 
 
 @pytest.mark.rule("000.payload.2", "000.opcodes.2")
@@ -145,25 +140,29 @@ async def test_a_client_writes_d_always_and_null_before_the_first_dispatch(
     assert await end(client) == (4001, "Unknown opcode")
 
 
-@pytest.mark.rule("000.opcodes.14", "000.opcodes.16", "000.connect.6", "000.events.1")
 async def test_the_session_id_of_ready_is_what_a_resume_at_the_same_address_names(
     chat_world: World, autojump_clock: trio.testing.MockClock
 ) -> None:
     for actor in (chat_world.bob, chat_world.bot):
         client = await actor.connect()
         assert client.ready is not None
-        assert isinstance(client.ready["session_id"], str)
+        with proves("000.opcodes.14"):
+            assert isinstance(client.ready["session_id"], str)
         assert client.ready["session_id"]
-        assert isinstance(client.ready["guilds"], list)
-        assert not any("gateway_url" in name for name in client.ready)
+        with proves("000.opcodes.16"):
+            assert isinstance(client.ready["guilds"], list)
+        with proves("000.connect.6"):
+            assert not any("gateway_url" in name for name in client.ready)
         client.drop()
         again = await actor.open()
         await again.send(
             Opcode.RESUME,
             {"token": actor.token, "session_id": client.ready["session_id"], "seq": client.sequence},
         )
-        await again.expect("RESUMED")
-        assert not any(payload.name == "READY" for payload in again.payloads)
+        with proves("000.opcodes.14", "000.connect.6"):
+            await again.expect("RESUMED")
+        with proves("000.events.1"):
+            assert not any(payload.name == "READY" for payload in again.payloads)
 
 
 @pytest.mark.rule("000.opcodes.15", "000.opcodes.17", "000.opcodes.18")
@@ -181,8 +180,17 @@ async def test_ready_echoes_the_shard_pair_and_nothing_where_none_was_sent(
             assert [guild["id"] for guild in whole.ready["guilds"]] == [chat_world.guild_id]
 
 
-@pytest.mark.rule("000.opcodes.19", "000.opcodes.20", "000.opcodes.23", "000.opcodes.24")
-@pytest.mark.parametrize("pair", [[1, 1], [2, 1], [-1, 1], [0, 0], [0, 16_385], [0, -1], [16_384, 16_384]])
+@pytest.mark.parametrize(
+    "pair",
+    [
+        *cases_of("000.opcodes.19", [1, 1], [2, 1]),
+        *cases_of("000.opcodes.20", [-1, 1]),
+        *cases_of("000.opcodes.23", [0, 0]),
+        *cases_of("000.opcodes.24", [0, 16_385]),
+        [0, -1],
+        *cases_of("000.opcodes.19", [16_384, 16_384]),
+    ],
+)
 async def test_a_shard_pair_outside_its_bounds_closes_even_with_a_good_token(
     chat_world: World, autojump_clock: trio.testing.MockClock, pair: list[int]
 ) -> None:
@@ -192,10 +200,14 @@ async def test_a_shard_pair_outside_its_bounds_closes_even_with_a_good_token(
         assert await end(client) == INVALID_SHARD
 
 
-@pytest.mark.rule("000.opcodes.3", "000.opcodes.7", "000.identify.17", "000.identify.18")
 @pytest.mark.parametrize(
     "members",
-    [{"token": None}, {"token": ""}, {"token": 7}, {"properties": None}, {"properties": []}, {"properties": "x"}],
+    [
+        *cases_of("000.identify.17", {"token": None}),
+        *cases_of("000.identify.18", {"token": ""}),
+        *cases_of("000.opcodes.4", {"token": 7}),
+        *cases_of("000.opcodes.7", {"properties": None}, {"properties": []}, {"properties": "x"}),
+    ],
 )
 async def test_a_malformed_identify_closes_whatever_else_it_says(
     chat_world: World, autojump_clock: trio.testing.MockClock, members: dict[str, object]
@@ -206,15 +218,22 @@ async def test_a_malformed_identify_closes_whatever_else_it_says(
     assert await end(client) == INVALID_IDENTIFY
 
 
-@pytest.mark.rule("000.states.14", "000.states.39", "000.states.41", "000.opcodes.11", "000.opcodes.10")
 async def test_without_a_session_every_opcode_but_three_is_closed_with_4003(
     chat_world: World, autojump_clock: trio.testing.MockClock
 ) -> None:
     others = {row["op"] for row in OPCODES} | {-1, 17, 27, 29, 99}
+    server = "000.states.41"
+    of_one = {
+        99: ("000.states.39",),
+        Opcode.INVALID_SESSION: (server, "000.opcodes.10"),
+        Opcode.HELLO: (server, "000.opcodes.11"),
+        Opcode.HEARTBEAT_ACK: (server,),
+    }
     for op in sorted(others - {Opcode.HEARTBEAT, Opcode.IDENTIFY, Opcode.RESUME}):
         client = await chat_world.open(heartbeats=False)
         await client.send(op, {})
-        assert await end(client) == (4003, "Not authenticated"), op
+        with proves("000.states.14", *of_one.get(op, ())):
+            assert await end(client) == (4003, "Not authenticated"), op
 
 
 @pytest.mark.rule("000.states.38", "000.states.40", "000.states.25")

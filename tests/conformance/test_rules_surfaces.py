@@ -19,11 +19,11 @@ from chat.testing.rest_client import RestClient
 from chat.testing.world import World
 from tests.conformance.outcomes import end, outcome
 from tests.durability.server_process import running
+from tests.spec.ledger import proves
 
 HOUR: Final = 3_600
 
 
-@pytest.mark.rule("000.overview.1", "000.connect.1", "000.connect.2", "000.connect.3", "000.query.15")
 async def test_one_instance_answers_http_and_the_gateway_it_publishes(tmp_path: Path) -> None:
     async with running(tmp_path) as server:
         base_url = server.world["base_url"]
@@ -31,15 +31,17 @@ async def test_one_instance_answers_http_and_the_gateway_it_publishes(tmp_path: 
         rest = RestClient(TcpRoute.of(base_url))
         gateway_url = (await rest.get("/.well-known/chat")).expect(200)["endpoints"]["gateway"]
         await rest.aclose()
-        assert gateway_url == server.world["gateway_url"]
+        with proves("000.connect.1"):
+            assert gateway_url == server.world["gateway_url"]
         assert gateway_url.partition("://")[2].partition("/")[0] == origin.partition("://")[2]
-        for suffix, kind in (
-            ("?v=1&encoding=json", str),
-            ("?v=1&encoding=json&compress=zstd-stream", str),
-            ("?v=1&encoding=json&compress=zstd-stream&stream=1", bytes),
+        follows = "000.connect.3"
+        for rules, suffix, kind in (
+            (("000.overview.1", "000.connect.2"), "?v=1&encoding=json", str),
+            ((follows,), "?v=1&encoding=json&compress=zstd-stream", str),
+            ((follows, "000.query.15"), "?v=1&encoding=json&compress=zstd-stream&stream=1", bytes),
         ):
             async with open_websocket_url(gateway_url + suffix) as websocket:
-                with trio.fail_after(10):
+                with proves(*rules), trio.fail_after(10):
                     assert isinstance(await websocket.get_message(), kind)
 
 
@@ -193,20 +195,22 @@ async def test_the_servers_request_is_answered_beside_the_clients_own_beat(
     assert bob.acknowledgements == pytest.approx(beats + requests, abs=1)
 
 
-@pytest.mark.rule("000.surfaces.1", "000.surfaces.2", "000.states.15", "000.events.1")
 async def test_bot_tokens_and_session_tokens_start_sessions(
     chat_world: World, autojump_clock: trio.testing.MockClock
 ) -> None:
     for actor, bot in ((chat_world.bot, True), (chat_world.alice, False)):
         client = await actor.connect()
         assert client.ready is not None
-        assert client.ready["user"]["id"] == actor.id
+        with proves("000.surfaces.1", "000.surfaces.2"):
+            assert client.ready["user"]["id"] == actor.id
         assert bool(client.ready["user"].get("bot", False)) is bot
         await trio.sleep(1)
-        assert [payload.name for payload in client.dispatches].count("READY") == 1
+        with proves("000.events.1"):
+            assert [payload.name for payload in client.dispatches].count("READY") == 1
         session = await chat_world.session_of(client)
-        assert session is not None
-        assert (session["user_id"], session["bot"], session["attached"]) == (actor.id, bot, True)
+        with proves("000.states.15"):
+            assert session is not None
+            assert (session["user_id"], session["bot"], session["attached"]) == (actor.id, bot, True)
 
 
 @pytest.mark.rule("000.surfaces.3")

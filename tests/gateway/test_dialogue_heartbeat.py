@@ -12,6 +12,7 @@ from chat.registries.close_codes import HEARTBEAT_TIMEOUT, INVALID_SEQUENCE
 from chat.registries.opcodes import Opcode
 from chat.testing import World
 from tests.gateway.conversations import acknowledged, closes, post, resumed, session_of
+from tests.spec.ledger import proves
 
 
 @pytest.mark.rule("000.heartbeat.1", "000.heartbeat.2")
@@ -107,7 +108,6 @@ async def test_only_an_acknowledged_heartbeat_moves_the_deadline(chat_world: Wor
     await closes(bob, HEARTBEAT_TIMEOUT, seconds=2)
 
 
-@pytest.mark.rule("000.heartbeat.11", "000.heartbeat.12", "000.heartbeat.13", "000.heartbeat.14")
 async def test_an_acknowledged_sequence_is_trimmed_for_good(chat_world: World, autojump_clock: MockClock) -> None:
     bob = await chat_world.bob.connect(heartbeats=False)
     await post(chat_world, times=5)
@@ -115,11 +115,15 @@ async def test_an_acknowledged_sequence_is_trimmed_for_good(chat_world: World, a
     assert (await session_of(chat_world, bob))["retained_dispatches"] == 5
     await acknowledged(bob, 4)
     shown = await session_of(chat_world, bob)
-    assert (shown["acknowledged"], shown["retained_dispatches"]) == (4, 2)
+    with proves("000.heartbeat.11", "000.heartbeat.12"):
+        assert (shown["acknowledged"], shown["retained_dispatches"]) == (4, 2)
     await acknowledged(bob, 2)
-    assert await session_of(chat_world, bob) == shown
+    with proves("000.heartbeat.14"):
+        assert await session_of(chat_world, bob) == shown
     bob.drop()
     too_low = await chat_world.bob.resume(bob, sequence=3)
-    await closes(too_low, INVALID_SEQUENCE)
+    with proves("000.heartbeat.13"):
+        await closes(too_low, INVALID_SEQUENCE)
     again = await chat_world.bob.resume(bob, sequence=4)
-    assert await resumed(again) == [5, 6]
+    with proves("000.heartbeat.11"):
+        assert await resumed(again) == [5, 6]

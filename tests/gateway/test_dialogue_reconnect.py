@@ -17,6 +17,7 @@ from chat.registries.opcodes import Opcode
 from chat.testing import ChatServer, World
 from chat.testing.strategies.payloads import heartbeat_of
 from tests.gateway.conversations import closes, invalidated, is_unauthenticated, post, resumed
+from tests.spec.ledger import proves
 
 WHOLE = ("roles", "channels", "emojis", "stickers", "voice_states", "threads")
 
@@ -81,7 +82,6 @@ async def test_after_invalid_session_the_socket_may_identify(
 # Sequencing
 
 
-@pytest.mark.rule("000.sequencing.1", "000.sequencing.2", "000.sequencing.7", "000.sequencing.8")
 async def test_each_session_counts_for_itself_from_one(chat_world: World, autojump_clock: MockClock) -> None:
     bob = await chat_world.bob.connect(ignored_events=["SESSIONS_REPLACE"])
     await post(chat_world, times=2)
@@ -89,9 +89,12 @@ async def test_each_session_counts_for_itself_from_one(chat_world: World, autoju
     sent = await post(chat_world, times=3)
     await bob.expect("MESSAGE_CREATE", where=lambda d: d["id"] == sent[-1])
     await other.expect("MESSAGE_CREATE", where=lambda d: d["id"] == sent[-1])
-    assert [payload.sequence for payload in bob.dispatches] == [1, 2, 3, 4, 5, 6]
-    assert [payload.sequence for payload in other.dispatches] == [1, 2, 3, 4]
-    assert [payload.data["id"] for payload in bob.dispatches[3:]] == sent
+    with proves("000.sequencing.1", "000.sequencing.2"):
+        assert [payload.sequence for payload in bob.dispatches] == [1, 2, 3, 4, 5, 6]
+    with proves("000.sequencing.7"):
+        assert [payload.sequence for payload in other.dispatches] == [1, 2, 3, 4]
+    with proves("000.sequencing.8"):
+        assert [payload.data["id"] for payload in bob.dispatches[3:]] == sent
 
 
 @pytest.mark.rule("000.sequencing.3", "000.sequencing.5", "000.sequencing.6")
@@ -106,7 +109,6 @@ async def test_resumed_takes_no_number(chat_world: World, autojump_clock: MockCl
     assert (await again.expect("MESSAGE_CREATE")).sequence == 5
 
 
-@pytest.mark.rule("000.sequencing.9", "000.sequencing.10", "000.sequencing.11", "000.sequencing.12")
 async def test_guild_create_and_guild_sync_are_whole(chat_world: World, autojump_clock: MockClock) -> None:
     bob = await chat_world.bob.connect()
     bot = await chat_world.bot.connect()
@@ -117,15 +119,18 @@ async def test_guild_create_and_guild_sync_are_whole(chat_world: World, autojump
     (ready,) = bob.ready["guilds"]
     for guild in (created, synced, ready):
         assert guild["id"] == chat_world.guild_id
-        assert all(isinstance(guild[part], list) for part in WHOLE)
+        with proves("000.sequencing.9", "000.sequencing.10"):
+            assert all(isinstance(guild[part], list) for part in WHOLE)
         assert {channel["id"] for channel in guild["channels"]} >= {chat_world.channel_id, chat_world.voice_channel_id}
-        assert [role["id"] for role in guild["roles"]] == [chat_world.guild_id]
+        with proves("000.sequencing.9", "000.sequencing.10"):
+            assert [role["id"] for role in guild["roles"]] == [chat_world.guild_id]
     assert [member["user"] for member in ready["members"]] == [{"id": chat_world.bob.id}]
     for guild, person in ((created, chat_world.bot), (synced, chat_world.bob)):
         user = (await person.rest.get(f"/v1/users/{person.id}")).expect(200)
         assert [member["user"] for member in guild["members"]] == [user]
     for part in WHOLE:
-        assert synced[part] == ready[part]
+        with proves("000.sequencing.11", "000.sequencing.12"):
+            assert synced[part] == ready[part]
 
 
 @pytest.mark.rule("000.sequencing.11", "000.sequencing.12", "000.sequencing.13")

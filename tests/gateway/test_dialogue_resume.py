@@ -19,6 +19,7 @@ from chat.registries.limits import REPLAY_DISPATCHES
 from chat.registries.opcodes import Opcode
 from chat.testing import ChatServer, World
 from tests.gateway.conversations import LONG, acknowledged, closes, invalidated, no_turns, post, resumed, session_of
+from tests.spec.ledger import proves
 
 
 @pytest.mark.rule("000.resume.1", "000.resume.19", "000.sequencing.3")
@@ -98,7 +99,6 @@ async def test_a_session_waits_for_60_seconds(
         await invalidated(again)
 
 
-@pytest.mark.rule("000.resume.10", "000.resume.11", "000.resume.12", "000.resume.18")
 async def test_below_the_replay_floor_a_session_is_lost_to_the_client(
     chat_server: ChatServer, chat_world: World, autojump_clock: MockClock
 ) -> None:
@@ -109,12 +109,16 @@ async def test_below_the_replay_floor_a_session_is_lost_to_the_client(
     for _ in range(REPLAY_DISPATCHES + surplus):
         await chat_world.alice.rest.start_typing(chat_world.channel_id)
     shown = await session_of(chat_world, bob)
-    assert shown["retained_dispatches"] == REPLAY_DISPATCHES
-    assert shown["replay_floor"] == 1 + surplus
+    with proves("000.resume.12"):
+        assert shown["retained_dispatches"] == REPLAY_DISPATCHES
+    with proves("000.resume.11"):
+        assert shown["replay_floor"] == 1 + surplus
     below = await chat_world.bob.resume(bob, sequence=surplus)
-    await invalidated(below)
+    with proves("000.resume.10"):
+        await invalidated(below)
     at = await chat_world.bob.resume(bob, sequence=1 + surplus)
-    assert await resumed(at) == list(range(2 + surplus, 2 + surplus + REPLAY_DISPATCHES))
+    with proves("000.resume.11", "000.resume.18"):
+        assert await resumed(at) == list(range(2 + surplus, 2 + surplus + REPLAY_DISPATCHES))
 
 
 @pytest.mark.rule("000.resume.13", "000.sequencing.4")

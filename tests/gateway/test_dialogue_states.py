@@ -29,6 +29,7 @@ from tests.gateway.conversations import (
     resumed,
     session_of,
 )
+from tests.spec.ledger import proves
 
 HOLDING = [{"draining": True}, {"at_capacity": True}, {"starts_paused": True}, {"rollout_user_ids": []}]
 RELEASED = {"draining": False, "at_capacity": False, "starts_paused": False, "rollout_user_ids": None}
@@ -59,8 +60,14 @@ async def test_another_version_is_refused_before_hello(
 # Identify is held
 
 
-@pytest.mark.rule("000.states.5", "000.states.6", "000.states.7", "000.states.8", "000.states.9")
-@pytest.mark.parametrize("obstacle", HOLDING, ids=lambda obstacle: next(iter(obstacle)))
+@pytest.mark.parametrize(
+    "obstacle",
+    [
+        pytest.param(obstacle, marks=pytest.mark.rule(f"000.states.{number}"))
+        for number, obstacle in enumerate(HOLDING, 5)
+    ],
+    ids=lambda obstacle: next(iter(obstacle)),
+)
 async def test_an_identify_is_held_until_the_obstacle_is_gone(
     chat_world: World, autojump_clock: MockClock, obstacle: dict[str, object]
 ) -> None:
@@ -70,7 +77,8 @@ async def test_an_identify_is_held_until_the_obstacle_is_gone(
     await client.expect_silence(30)
     await is_unauthenticated(client)
     await chat_world.anyone.node(**RELEASED)
-    await client.expect("READY", seconds=2)
+    with proves("000.states.9"):
+        await client.expect("READY", seconds=2)
 
 
 @pytest.mark.rule("000.states.9")
@@ -268,7 +276,6 @@ async def test_more_than_64_waiting_commands_close(
 # Replaying
 
 
-@pytest.mark.rule("000.states.20", "000.states.21", "000.states.32", "000.sequencing.5")
 async def test_commands_and_heartbeats_during_a_replay(chat_world: World, autojump_clock: MockClock) -> None:
     bob = await chat_world.bob.connect(heartbeats=False)
     again = await long_replay(chat_world, bob)
@@ -278,10 +285,14 @@ async def test_commands_and_heartbeats_during_a_replay(chat_world: World, autoju
     again.go_on_reading()
     names = [(await again.next_payload()).name for _ in range(203)]
     assert names.count("MESSAGE_CREATE") == 200
-    assert again.acknowledgements == 1
-    assert "GUILD_COUNTS_UPDATE" in names or (await again.expect("GUILD_COUNTS_UPDATE")).data["nonce"] == "during"
-    assert "RESUMED" in names or await again.expect("RESUMED")
-    assert (await session_of(chat_world, again))["sequence"] == again.sequence
+    with proves("000.states.32"):
+        assert again.acknowledgements == 1
+    with proves("000.states.21"):
+        assert "GUILD_COUNTS_UPDATE" in names or (await again.expect("GUILD_COUNTS_UPDATE")).data["nonce"] == "during"
+    with proves("000.states.20"):
+        assert "RESUMED" in names or await again.expect("RESUMED")
+    with proves("000.sequencing.5"):
+        assert (await session_of(chat_world, again))["sequence"] == again.sequence
 
 
 @pytest.mark.rule("000.states.22")
@@ -350,16 +361,19 @@ async def test_a_session_that_ends_leaves_its_socket_unauthenticated(
 # Any open state
 
 
-@pytest.mark.rule("000.states.27", "000.states.28", "000.states.29", "000.states.30")
 async def test_heartbeats_are_acknowledged_and_change_nothing(chat_world: World, autojump_clock: MockClock) -> None:
     client = await chat_world.bob.open(heartbeats=False)
-    await acknowledged(client, 12)
+    with proves("000.states.27"):
+        await acknowledged(client, 12)
     await client.identify(chat_world.bob.token)
     await client.expect("READY")
-    await acknowledged(client, None)
-    await acknowledged(client, 1)
+    with proves("000.states.28"):
+        await acknowledged(client, None)
+    with proves("000.states.29"):
+        await acknowledged(client, 1)
     await client.send(Opcode.REQUEST_GUILD_COUNTS, {"guild_ids": [chat_world.guild_id]})
-    await client.expect("GUILD_COUNTS_UPDATE")
+    with proves("000.states.30"):
+        await client.expect("GUILD_COUNTS_UPDATE")
 
 
 @pytest.mark.rule("000.states.33", "000.limits.7")

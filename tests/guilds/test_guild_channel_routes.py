@@ -9,6 +9,7 @@ import pytest
 from chat.registries.permissions import Permission
 from chat.testing.rest_client import Response
 from chat.testing.world import Actor, World
+from tests.spec.ledger import cases_of, proves
 
 VIEW = Permission.VIEW_CHANNEL.value
 SEND = Permission.SEND_MESSAGES.value
@@ -92,7 +93,6 @@ async def test_forums_and_media_channels(chat_world: World, kind: int) -> None:
     assert (refused.status, refused.code) == (400, "CANNOT_SEND_MESSAGES_IN_NON_TEXT_CHANNEL")
 
 
-@pytest.mark.rule("001.modify.57", "001.modify.58", "001.modify.59", "001.modify.60")
 async def test_names_follow_the_feature(chat_world: World) -> None:
     refused = await chat_world.alice.rest.post(channels_of(chat_world), {"type": 0, "name": "!!!"})
     assert field_codes(refused) == {"name": "CHANNEL_NAME_EMPTY_AFTER_NORMALIZATION"}
@@ -104,46 +104,49 @@ async def test_names_follow_the_feature(chat_world: World) -> None:
     assert loose["name"] == "Lounge & Bar!"
     at_bob = await chat_world.bob.connect()
     (await chat_world.alice.rest.patch(path, {"features": []})).expect(200)
-    bulk = (await at_bob.expect("CHANNEL_UPDATE_BULK")).data["channels"]
-    assert {channel["id"]: channel["name"] for channel in bulk}[loose["id"]] == "lounge-bar".replace("-", "--", 1)
-    assert len(bulk) == len(await listed(chat_world)) - 1  # bob's session knows no forums
-    assert (await listed(chat_world))[board["id"]]["name"] == "The Board!"
-    renamed = (await chat_world.alice.rest.patch(f"/v1/channels/{board['id']}", {"name": "The Board!"})).expect(200)
-    assert renamed["name"] == "the-board"
+    with proves("001.modify.60"):
+        bulk = (await at_bob.expect("CHANNEL_UPDATE_BULK")).data["channels"]
+    with proves("001.modify.57", "001.modify.58"):
+        assert {channel["id"]: channel["name"] for channel in bulk}[loose["id"]] == "lounge-bar".replace("-", "--", 1)
+    with proves("001.modify.60"):
+        assert len(bulk) == len(await listed(chat_world)) - 1  # bob's session knows no forums
+    with proves("001.modify.59"):
+        assert (await listed(chat_world))[board["id"]]["name"] == "The Board!"
+    with proves("001.modify.59"):
+        renamed = (await chat_world.alice.rest.patch(f"/v1/channels/{board['id']}", {"name": "The Board!"})).expect(200)
+        assert renamed["name"] == "the-board"
     # Where no name changes nobody is told of channels.
     (await chat_world.alice.rest.patch(path, {"features": ["TEXT_CHANNEL_FLEXIBLE_NAMES"]})).expect(200)
     (await chat_world.alice.rest.patch(path, {"features": []})).expect(200)
-    (await chat_world.alice.rest.send_message(chat_world.channel_id, "done")).expect(200)
-    await at_bob.expect("MESSAGE_CREATE")
-    assert [payload.members["t"] for payload in at_bob.dispatches].count("CHANNEL_UPDATE_BULK") == 1
+    with proves("001.modify.60"):
+        (await chat_world.alice.rest.send_message(chat_world.channel_id, "done")).expect(200)
+        await at_bob.expect("MESSAGE_CREATE")
+        assert [payload.members["t"] for payload in at_bob.dispatches].count("CHANNEL_UPDATE_BULK") == 1
 
 
 @pytest.mark.parametrize(
     ("features", "cap"),
     [
-        ([], 96_000),
-        (["AUDIO_BITRATE_128_KBPS"], 128_000),
-        (["AUDIO_BITRATE_128_KBPS", "AUDIO_BITRATE_384_KBPS"], 384_000),
-        (["AUDIO_BITRATE_256_KBPS"], 256_000),
+        *cases_of("001.features.13", ([], 96_000)),
+        *cases_of("001.features.9", (["AUDIO_BITRATE_128_KBPS"], 128_000)),
+        pytest.param(
+            ["AUDIO_BITRATE_128_KBPS", "AUDIO_BITRATE_384_KBPS"],
+            384_000,
+            marks=pytest.mark.rule("001.features.11", "001.features.12"),
+        ),
+        *cases_of("001.features.10", (["AUDIO_BITRATE_256_KBPS"], 256_000)),
     ],
-)
-@pytest.mark.rule(
-    "001.features.9",
-    "001.features.10",
-    "001.features.11",
-    "001.features.12",
-    "001.features.13",
-    "001.features.14",
-    "001.features.15",
 )
 async def test_bit_rates_are_capped(chat_world: World, features: list[str], cap: int) -> None:
     (await chat_world.anyone.post(f"/v1/_dev/guilds/{chat_world.guild_id}", {"features": features})).expect(200)
     made = await make(chat_world, 2, bitrate=500_000)
-    assert made["bitrate"] == cap
+    with proves("001.features.14"):
+        assert made["bitrate"] == cap
     (await chat_world.anyone.post(f"/v1/_dev/guilds/{chat_world.guild_id}", {"features": []})).expect(200)
     path = f"/v1/channels/{made['id']}"
-    assert (await chat_world.alice.rest.patch(path, {"name": "same rate"})).expect(200)["bitrate"] == cap
-    assert (await chat_world.alice.rest.patch(path, {"bitrate": 500_000})).expect(200)["bitrate"] == 96_000
+    with proves("001.features.15"):
+        assert (await chat_world.alice.rest.patch(path, {"name": "same rate"})).expect(200)["bitrate"] == cap
+        assert (await chat_world.alice.rest.patch(path, {"bitrate": 500_000})).expect(200)["bitrate"] == 96_000
     assert field_codes(await chat_world.alice.rest.patch(path, {"bitrate": 7_999})) == {
         "bitrate": "VALUE_MUST_BE_INTEGER_IN_RANGE"
     }

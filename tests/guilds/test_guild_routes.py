@@ -7,6 +7,7 @@ import pytest
 from chat.registries.permissions import Permission
 from chat.registries.user_flags import UserFlag
 from chat.testing.world import World
+from tests.spec.ledger import proves
 
 
 @pytest.mark.rule("001.create.1", "001.get.1", "001.list.1")
@@ -43,51 +44,58 @@ async def test_a_channel_that_the_caller_does_not_see_is_not_named_to_the_guild(
         assert (await bob.rest.patch(guild, {member: None})).expect(200)[member] is None
 
 
-@pytest.mark.rule("001.create.2", "001.create.4", "001.create.5", "001.create.25", "001.errors.2")
 async def test_what_is_wrong_with_a_body(chat_world: World) -> None:
     alice = chat_world.alice.rest
-    for body, error in [
-        ({}, ("name", "INVALID_FORMAT")),
-        ({"name": None}, ("name", "INVALID_FORMAT")),
-        ({"name": 1}, ("name", "INVALID_FORMAT")),
-        ({"name": ["x"]}, ("name", "INVALID_FORMAT")),
-        ({"name": "x" * 101}, ("name", "STRING_LENGTH_INVALID")),
-        ({"name": " "}, ("name", "STRING_LENGTH_INVALID")),
-        ({"name": "x", "empty_features": "yes"}, ("empty_features", "INVALID_FORMAT")),
+    missing, length, other = "001.create.2", "001.create.4", "001.create.25"
+    for rule, body, error in [
+        (missing, {}, ("name", "INVALID_FORMAT")),
+        (missing, {"name": None}, ("name", "INVALID_FORMAT")),
+        (other, {"name": 1}, ("name", "INVALID_FORMAT")),
+        (other, {"name": ["x"]}, ("name", "INVALID_FORMAT")),
+        (length, {"name": "x" * 101}, ("name", "STRING_LENGTH_INVALID")),
+        (length, {"name": " "}, ("name", "STRING_LENGTH_INVALID")),
+        (other, {"name": "x", "empty_features": "yes"}, ("empty_features", "INVALID_FORMAT")),
     ]:
         answer = await alice.post("/v1/guilds", body)
-        assert answer.status == 400
-        assert [(entry["path"], entry["code"]) for entry in answer.json()["errors"]] == [error]
-    assert (await alice.create_guild("x", icon="", template=None, unknown=1)).status == 200
+        with proves(rule, "001.errors.2"):
+            assert answer.status == 400
+            assert [(entry["path"], entry["code"]) for entry in answer.json()["errors"]] == [error]
+    with proves("001.create.5"):
+        assert (await alice.create_guild("x", icon="", template=None, unknown=1)).status == 200
 
 
-@pytest.mark.rule("001.create.20", "001.create.29", "001.create.21", "001.create.26")
 async def test_refusals_that_come_before_the_body(chat_world: World) -> None:
-    assert (await chat_world.bot.rest.post("/v1/guilds", {})).code == "BOTS_CANNOT_CREATE_GUILDS"
+    with proves("001.create.20"):
+        assert (await chat_world.bot.rest.post("/v1/guilds", {})).code == "BOTS_CANNOT_CREATE_GUILDS"
     state = f"/v1/_dev/users/{chat_world.carol.id}"
     carol, anyone = chat_world.carol.rest, chat_world.anyone
     (await anyone.post(state, {"email_verified": False})).expect(200)
-    assert (await carol.post("/v1/guilds", {})).code == "GUILD_CREATION_EMAIL_VERIFICATION_REQUIRED"
+    with proves("001.create.26"):
+        assert (await carol.post("/v1/guilds", {})).code == "GUILD_CREATION_EMAIL_VERIFICATION_REQUIRED"
     (await anyone.post(state, {"flags": str(UserFlag.ACCOUNT_LIMITED.value)})).expect(200)
-    assert (await carol.post("/v1/guilds", {})).code == "ACCOUNT_LIMITED"
+    with proves("001.create.29"):
+        assert (await carol.post("/v1/guilds", {})).code == "ACCOUNT_LIMITED"
     (await anyone.post(state, {"flags": "0", "email_verified": True})).expect(200)
     assert (await carol.post("/v1/guilds", {})).code == "INVALID_FORM_BODY"
     assert (await carol.create_guild("Pier")).status == 200
     assert (await anyone.post("/v1/guilds", {})).code == "UNAUTHORIZED"
 
 
-@pytest.mark.rule("001.common.1", "001.common.2", "001.common.3", "001.common.4")
 async def test_guilds_that_cannot_be_read(chat_world: World) -> None:
     alice, admin = chat_world.alice.rest, chat_world.admin.rest
     path = f"/v1/guilds/{chat_world.guild_id}"
     assert (await alice.get(path)).status == 200
     assert (await alice.get(path, {"with_counts": 1})).status == 200
-    assert (await alice.get("/v1/guilds/999999999999999999")).code == "UNKNOWN_GUILD"
-    assert (await admin.get(path)).code == "MISSING_PERMISSIONS"
-    wrong = await alice.get("/v1/guilds/harbour")
-    assert (wrong.code, wrong.json()["errors"][0]["path"]) == ("INVALID_FORM_BODY", "guild_id")
-    await chat_world.anyone.node(missing_guild_ids=[chat_world.guild_id])
-    assert (await alice.get(path)).code == "ACCESS_DENIED"
+    with proves("001.common.2"):
+        assert (await alice.get("/v1/guilds/999999999999999999")).code == "UNKNOWN_GUILD"
+    with proves("001.common.3"):
+        assert (await admin.get(path)).code == "MISSING_PERMISSIONS"
+    with proves("001.common.1"):
+        wrong = await alice.get("/v1/guilds/harbour")
+        assert (wrong.code, wrong.json()["errors"][0]["path"]) == ("INVALID_FORM_BODY", "guild_id")
+    with proves("001.common.4"):
+        await chat_world.anyone.node(missing_guild_ids=[chat_world.guild_id])
+        assert (await alice.get(path)).code == "ACCESS_DENIED"
     await chat_world.anyone.node(missing_guild_ids=[])
     state = f"/v1/_dev/guilds/{chat_world.guild_id}"
     (await chat_world.anyone.post(state, {"features": ["UNAVAILABLE_FOR_EVERYONE"]})).expect(200)

@@ -24,6 +24,7 @@ from chat.registries.permissions import (
 )
 from chat.testing import strategies
 from tests.guilds.guild_world import refused
+from tests.spec.ledger import proves
 
 MANY = settings(max_examples=1_000, deadline=None)
 SOME = settings(max_examples=300, deadline=None)
@@ -354,35 +355,27 @@ def test_a_channel_id_may_be_there_once() -> None:
         plan(channels=[channel(1), channel(1, 15)])
 
 
-@pytest.mark.rule(
-    "001.template-channel.2",
-    "001.template-channel.3",
-    "001.template-channel.4",
-    "001.template-channel.5",
-    "001.template-channel.6",
-    "001.template-channel.7",
-)
 def test_what_becomes_of_a_type() -> None:
     made = {0: 0, 2: 2, 4: 4, 5: 5, 13: 2}
+    rules = {kind: f"001.template-channel.{number}" for number, kind in enumerate(made, 2)}
     for kind, becomes in made.items():
-        assert one_channel(type=kind, name="x").type == becomes
+        with proves(rules[kind]):
+            assert one_channel(type=kind, name="x").type == becomes
     for kind in {*range(-2, 30), 998, 999, 2**40} - made.keys():
-        assert [one.name for one in plan(channels=[channel(1, kind, name="x")]).channels] == ["general"]
+        with proves("001.template-channel.7"):
+            assert [one.name for one in plan(channels=[channel(1, kind, name="x")]).channels] == ["general"]
 
 
-@pytest.mark.rule(
-    "001.template-channel.8",
-    "001.template-channel.9",
-    "001.template-channel.10",
-    "001.template-channel.15",
-    "001.template-channel.16",
-)
 def test_what_a_channel_begins_with() -> None:
     for nothing in ({}, {"name": None, "topic": None}):
         made = one_channel(**nothing)
-        assert (made.name, made.topic, made.nsfw, made.rate_limit_per_user) == ("", None, False, 0)
+        with proves(
+            "001.template-channel.8", "001.template-channel.9", "001.template-channel.15", "001.template-channel.16"
+        ):
+            assert (made.name, made.topic, made.nsfw, made.rate_limit_per_user) == ("", None, False, 0)
     made = one_channel(topic="Ships", position=17, nsfw=True, rate_limit_per_user=30)
-    assert (made.topic, made.position, made.nsfw, made.rate_limit_per_user) == ("Ships", 17, True, 30)
+    with proves("001.template-channel.9", "001.template-channel.10"):
+        assert (made.topic, made.position, made.nsfw, made.rate_limit_per_user) == ("Ships", 17, True, 30)
     category = one_channel(type=4, topic="Ships", rate_limit_per_user=30)
     assert (category.topic, category.rate_limit_per_user) == (None, 0)
     assert one_channel(rate_limit_per_user=100_000).rate_limit_per_user == 21_600

@@ -16,9 +16,9 @@ from chat.registries.join_sources import JoinSource
 from chat.registries.permissions import DEFAULT_EVERYONE, FULL_MASK, THREAD_PERMISSIONS, Permission
 from chat.registries.user_flags import UserFlag
 from tests.guilds.guild_world import GuildWorld, refused
+from tests.spec.ledger import proves
 
 
-@pytest.mark.rule("001.create.16", "001.create.17", "001.create.18", "001.create.19", "001.create.30")
 async def test_a_new_guild_has_its_default_channels_and_belongs_to_its_maker(world: GuildWorld) -> None:
     alice = await world.person("alice")
     created = await world.create(alice, "Harbour")
@@ -28,19 +28,24 @@ async def test_a_new_guild_has_its_default_channels_and_belongs_to_its_maker(wor
         (channel["type"], channel["name"], names.get(channel.get("parent_id")), channel["position"])
         for channel in guild["channels"]
     }
-    assert shape == {
-        (4, "Text Channels", None, 0),
-        (4, "Voice Channels", None, 1),
-        (0, "general", "Text Channels", 0),
-        (2, "General", "Voice Channels", 0),
-    }
+    with proves("001.create.16", "001.create.17", "001.create.30"):
+        assert shape == {
+            (4, "Text Channels", None, 0),
+            (4, "Voice Channels", None, 1),
+            (0, "general", "Text Channels", 0),
+            (2, "General", "Voice Channels", 0),
+        }
     assert guild["owner_id"] == str(alice.user_id)
-    assert names[created["system_channel_id"]] == "general"
-    everyone = await world.guilds.roles(alice, int(created["id"]))
-    assert everyone[0]["id"] == created["id"]
-    assert int(everyone[0]["permissions"]) == DEFAULT_EVERYONE & ~THREAD_PERMISSIONS
+    with proves("001.create.19"):
+        assert names[created["system_channel_id"]] == "general"
+    with proves("001.create.30"):
+        everyone = await world.guilds.roles(alice, int(created["id"]))
+        assert everyone[0]["id"] == created["id"]
+    with proves("001.create.18"):
+        assert int(everyone[0]["permissions"]) == DEFAULT_EVERYONE & ~THREAD_PERMISSIONS
     assert (everyone[0]["name"], everyone[0]["position"], everyone[0]["hoist_position"]) == ("@everyone", 0, None)
-    assert (await world.memberships.get(alice, int(created["id"]), alice.user_id))["roles"] == []
+    with proves("001.create.30"):
+        assert (await world.memberships.get(alice, int(created["id"]), alice.user_id))["roles"] == []
 
 
 @pytest.mark.rule("001.create.33", "001.create.32")
@@ -177,22 +182,23 @@ async def test_thread_bits_of_roles_are_for_bots_and_for_those_who_declared_it(w
         assert bool(int(role["permissions"]) & THREAD_PERMISSIONS) is shown
 
 
-@pytest.mark.rule("001.common.2", "001.common.3", "001.common.4", "001.common.5")
 async def test_checks_come_in_their_order(world: GuildWorld) -> None:
     alice, eve = await world.person("alice"), await world.person("eve")
-    with refused("UNKNOWN_GUILD"):
+    with proves("001.common.2"), refused("UNKNOWN_GUILD"):
         await world.guilds.get(alice, 999_999_999_999_999_999)
     place = await world.guild(alice)
-    with refused("MISSING_PERMISSIONS"):
+    with proves("001.common.3"), refused("MISSING_PERMISSIONS"):
         await world.guilds.get(eve, place.id)
     await place.set("features", '["UNAVAILABLE_FOR_EVERYONE"]')
-    for caller in (alice, eve):
-        with refused("MISSING_ACCESS"):
-            await world.guilds.get(caller, place.id)
+    with proves("001.common.5"):
+        for caller in (alice, eve):
+            with refused("MISSING_ACCESS"):
+                await world.guilds.get(caller, place.id)
     world.guild_states.missing_guild_ids.add(place.id)
-    for caller in (alice, eve):
-        with refused("ACCESS_DENIED"):
-            await world.guilds.get(caller, place.id)
+    with proves("001.common.4", "001.common.5"):
+        for caller in (alice, eve):
+            with refused("ACCESS_DENIED"):
+                await world.guilds.get(caller, place.id)
     world.guild_states.missing_guild_ids.clear()
     await place.set("features", "[]")
     assert (await world.guilds.get(alice, place.id))["id"] == str(place.id)
@@ -221,9 +227,6 @@ async def test_staff_enters_a_guild_that_is_closed_to_everyone_but_staff(world: 
 # List current user guilds
 
 
-@pytest.mark.rule(
-    "001.list.1", "001.list.3", "001.list.4", "001.list.5", "001.list.6", "001.list.7", "001.list.10", "001.list.11"
-)
 async def test_the_list_is_paged_by_id_and_ignores_cursors_of_other_guilds(world: GuildWorld) -> None:
     alice, bob = await world.person("alice"), await world.person("bob")
     foreign = (await world.guild(bob)).id
@@ -232,21 +235,27 @@ async def test_the_list_is_paged_by_id_and_ignores_cursors_of_other_guilds(world
     async def listed(**page: int) -> list[int]:
         return [int(guild["id"]) for guild in await world.guilds.of_account(alice, GuildPage(**page))]
 
-    assert await listed() == ids
-    assert await listed(limit=2) == ids[:2]
-    assert await listed(after=ids[1]) == ids[2:]
+    with proves("001.list.1", "001.list.10"):
+        assert await listed() == ids
+    with proves("001.list.7"):
+        assert await listed(limit=2) == ids[:2]
+    with proves("001.list.5"):
+        assert await listed(after=ids[1]) == ids[2:]
     assert await listed(after=ids[1], limit=1) == ids[2:3]
-    assert await listed(before=ids[3]) == ids[:3]
-    assert await listed(before=ids[3], limit=2) == ids[1:3], "the nearest below the cursor, ascending"
-    assert await listed(before=ids[1], after=ids[2]) == ids[3:], "after decides"
-    assert await listed(after=foreign) == ids
-    assert await listed(before=foreign, limit=2) == ids[:2]
-    assert await listed(before=ids[2], after=foreign) == ids
+    with proves("001.list.3"):
+        assert await listed(before=ids[3]) == ids[:3]
+    with proves("001.list.4"):
+        assert await listed(before=ids[3], limit=2) == ids[1:3], "the nearest below the cursor, ascending"
+    with proves("001.list.6"):
+        assert await listed(before=ids[1], after=ids[2]) == ids[3:], "after decides"
+    with proves("001.list.11"):
+        assert await listed(after=foreign) == ids
+        assert await listed(before=foreign, limit=2) == ids[:2]
+        assert await listed(before=ids[2], after=foreign) == ids
     assert await listed(after=ids[4]) == []
     assert await listed(before=ids[0]) == []
 
 
-@pytest.mark.rule("001.guild-object.34", "001.guild-object.47", "001.guild-object.45", "001.guild-object.46")
 async def test_the_list_tells_what_the_caller_may_do(world: GuildWorld) -> None:
     alice, bob, robot = (
         await world.person("alice"),
@@ -258,33 +267,43 @@ async def test_the_list_tells_what_the_caller_may_do(world: GuildWorld) -> None:
     [by_owner] = await world.guilds.of_account(alice, GuildPage())
     [by_bob] = await world.guilds.of_account(bob, GuildPage())
     [by_robot] = await world.guilds.of_account(robot, GuildPage())
-    assert int(by_owner["permissions"]) == FULL_MASK & ~THREAD_PERMISSIONS
-    assert int(by_bob["permissions"]) == (DEFAULT_EVERYONE | Permission.MANAGE_GUILD.value) & ~THREAD_PERMISSIONS
-    assert int(by_robot["permissions"]) == DEFAULT_EVERYONE
-    assert "threads_active" not in by_bob
-    assert by_robot["threads_active"] is True
+    with proves("001.guild-object.34"):
+        assert int(by_owner["permissions"]) == FULL_MASK & ~THREAD_PERMISSIONS
+    with proves("001.guild-object.34", "001.guild-object.47"):
+        assert int(by_bob["permissions"]) == (DEFAULT_EVERYONE | Permission.MANAGE_GUILD.value) & ~THREAD_PERMISSIONS
+    with proves("001.guild-object.47"):
+        assert int(by_robot["permissions"]) == DEFAULT_EVERYONE
+    with proves("001.guild-object.46"):
+        assert "threads_active" not in by_bob
+    with proves("001.guild-object.45", "001.guild-object.46"):
+        assert by_robot["threads_active"] is True
     await place.role(Permission.ADMINISTRATOR.value, robot)
     [by_robot] = await world.guilds.of_account(robot, GuildPage())
-    assert int(by_robot["permissions"]) == FULL_MASK
+    with proves("001.guild-object.34"):
+        assert int(by_robot["permissions"]) == FULL_MASK
 
 
-@pytest.mark.rule("001.list.8", "001.list.9", "001.list.13", "001.guild-object.43", "001.guild-object.44")
 async def test_counts_come_on_request_and_unavailable_guilds_are_listed(world: GuildWorld) -> None:
     alice, bob = await world.person("alice"), await world.person("bob")
     place = await world.guild(alice, bob)
     world.online[place.id] = 1
     [plain] = await world.guilds.of_account(alice, GuildPage())
-    assert not {"approximate_member_count", "approximate_presence_count", "roles", "channels"} & plain.keys()
+    with proves("001.list.8", "001.guild-object.43"):
+        assert not {"approximate_member_count", "approximate_presence_count", "roles", "channels"} & plain.keys()
     await place.set("features", '["UNAVAILABLE_FOR_EVERYONE"]')
-    [counted] = await world.guilds.of_account(alice, GuildPage(with_counts=True))
-    assert (counted["approximate_member_count"], counted["approximate_presence_count"]) == (2, 1)
+    with proves("001.list.13"):
+        [counted] = await world.guilds.of_account(alice, GuildPage(with_counts=True))
+    with proves("001.guild-object.43"):
+        assert (counted["approximate_member_count"], counted["approximate_presence_count"]) == (2, 1)
     world.guild_states.missing_guild_ids.add(place.id)
     [unknown] = await world.guilds.of_account(alice, GuildPage(with_counts=True))
-    assert (unknown["approximate_member_count"], unknown["approximate_presence_count"]) == (0, 0)
+    with proves("001.guild-object.44"):
+        assert (unknown["approximate_member_count"], unknown["approximate_presence_count"]) == (0, 0)
     world.guild_states.counts_failing = True
-    [uncounted] = await world.guilds.of_account(alice, GuildPage(with_counts=True))
-    assert uncounted["id"] == str(place.id)
-    assert not {"approximate_member_count", "approximate_presence_count"} & uncounted.keys()
+    with proves("001.list.9"):
+        [uncounted] = await world.guilds.of_account(alice, GuildPage(with_counts=True))
+        assert uncounted["id"] == str(place.id)
+        assert not {"approximate_member_count", "approximate_presence_count"} & uncounted.keys()
 
 
 @pytest.mark.rule("001.guild-object.36")

@@ -13,6 +13,7 @@ from chat.registries.events import EventName
 from chat.registries.join_sources import JoinSource
 from chat.registries.message_types import MessageType
 from tests.guilds.guild_world import GuildWorld, refused
+from tests.spec.ledger import proves
 
 
 async def test_a_newcomer_is_announced_to_the_guild_and_gets_it_whole(world: GuildWorld) -> None:
@@ -94,19 +95,22 @@ class TestFewGuildsAndMembers:
         assert place.state.member_count == 3
 
 
-@pytest.mark.rule("001.leave.1", "001.leave.16", "001.leave.17", "001.leave.18", "001.leave.2")
 async def test_leaving_ends_the_membership_and_is_told(world: GuildWorld) -> None:
     alice, bob = await world.person("alice"), await world.person("bob")
     place = await world.guild(alice, bob)
     await world.memberships.leave(bob, place.id)
     left, removed, settings = world.heard.signals
-    assert left == GuildLeft(place.id, bob.user_id), "the leaver's sessions go before the others are told"
-    assert (removed.name, removed.audience) == (EventName.GUILD_MEMBER_REMOVE, ToGuild(place.id))
-    assert removed.data == {"guild_id": str(place.id), "user": {"id": str(bob.user_id)}}
-    assert settings.data["guild_folders"][0]["guild_ids"] == []
-    assert place.state.member_count == 1
+    with proves("001.leave.18"):
+        assert left == GuildLeft(place.id, bob.user_id), "the leaver's sessions go before the others are told"
+    with proves("001.leave.17"):
+        assert (removed.name, removed.audience) == (EventName.GUILD_MEMBER_REMOVE, ToGuild(place.id))
+        assert removed.data == {"guild_id": str(place.id), "user": {"id": str(bob.user_id)}}
+    with proves("001.leave.16"):
+        assert settings.data["guild_folders"][0]["guild_ids"] == []
+    with proves("001.leave.1"):
+        assert place.state.member_count == 1
     assert not place.state.can_view(bob.user_id, place.general)
-    with refused("MISSING_PERMISSIONS"):
+    with proves("001.leave.1"), refused("MISSING_PERMISSIONS"):
         await world.guilds.get(bob, place.id)
 
 
@@ -121,19 +125,19 @@ async def test_whoever_comes_back_starts_without_roles(world: GuildWorld) -> Non
     assert (await world.memberships.get(alice, place.id, bob.user_id))["roles"] == []
 
 
-@pytest.mark.rule("001.leave.9", "001.leave.10", "001.leave.13", "001.leave.15")
 async def test_who_cannot_leave(world: GuildWorld) -> None:
     alice, bob, eve = [await world.person(name) for name in ("alice", "bob", "eve")]
     place = await world.guild(alice, bob)
-    with refused("UNKNOWN_MEMBER"):
+    with proves("001.leave.9"), refused("UNKNOWN_MEMBER"):
         await world.memberships.leave(eve, place.id)
-    with refused("UNKNOWN_MEMBER"):
+    with proves("001.leave.10"), refused("UNKNOWN_MEMBER"):
         await world.memberships.leave(eve, 999)
-    with refused("CANNOT_LEAVE_GUILD_AS_OWNER at guild_id"):
+    with proves("001.leave.13"), refused("CANNOT_LEAVE_GUILD_AS_OWNER at guild_id"):
         await world.memberships.leave(alice, place.id)
     assert world.heard.signals == []
     await place.set("features", '["UNAVAILABLE_FOR_EVERYONE"]')
-    await world.memberships.leave(bob, place.id)
+    with proves("001.leave.15"):
+        await world.memberships.leave(bob, place.id)
     with refused("UNKNOWN_MEMBER"):
         await world.memberships.leave(bob, place.id)
 

@@ -17,6 +17,7 @@ from chat.testing.rest_client import Response
 from chat.testing.world import World
 from tests.applications.oauth2_client import OAuth2Client
 from tests.image_samples import FORMATS, MOVING, heif
+from tests.spec.ledger import proves
 
 NEW_FEATURES = {"ANIMATED_ICON", "ANIMATED_BANNER", "BANNER", "INVITE_SPLASH"}
 DECLARED = {"X-Service-Features": "channel_threads"}
@@ -55,38 +56,35 @@ async def seen(world: World, guild_id: str) -> dict[str, Any]:
     return guild
 
 
-@pytest.mark.rule(
-    "001.create.1",
-    "001.create.13",
-    "001.create.16",
-    "001.create.17",
-    "001.create.18",
-    "001.create.19",
-    "001.create.30",
-    "001.guild-object.1",
-    "001.guild-object.21",
-)
 async def test_a_guild_without_a_template(chat_world: World) -> None:
-    created = (await chat_world.alice.rest.create_guild("Harbour")).expect(200)
+    with proves("001.create.1"):
+        created = (await chat_world.alice.rest.create_guild("Harbour")).expect(200)
     assert created["name"] == "Harbour"
     assert created["owner_id"] == chat_world.alice.id
-    assert sorted(created["features"]) == sorted(NEW_FEATURES), "each of them once"
-    assert created["icon"] is None
+    with proves("001.create.13", "001.guild-object.21"):
+        assert sorted(created["features"]) == sorted(NEW_FEATURES), "each of them once"
+    with proves("001.guild-object.1"):
+        assert created["icon"] is None
     assert not {"roles", "channels", "emojis", "stickers", "permissions", "member_count"} & created.keys()
     guild = await seen(chat_world, created["id"])
     assert created.items() <= guild.items()
     named = {channel["id"]: channel["name"] for channel in guild["channels"]}
-    assert {(one["type"], one["name"], named.get(one.get("parent_id"))) for one in guild["channels"]} == {
-        (4, "Text Channels", None),
-        (0, "general", "Text Channels"),
-        (4, "Voice Channels", None),
-        (2, "General", "Voice Channels"),
-    }
-    assert named[created["system_channel_id"]] == "general"
-    [everyone] = guild["roles"]
-    assert (everyone["id"], everyone["permissions"]) == (created["id"], str(DEFAULT_EVERYONE))
-    member = (await chat_world.alice.rest.get(f"/v1/guilds/{created['id']}/members/@me")).expect(200)
-    assert member["user"]["id"] == chat_world.alice.id
+    with proves("001.create.16", "001.create.17"):
+        assert {(one["type"], one["name"], named.get(one.get("parent_id"))) for one in guild["channels"]} == {
+            (4, "Text Channels", None),
+            (0, "general", "Text Channels"),
+            (4, "Voice Channels", None),
+            (2, "General", "Voice Channels"),
+        }
+    with proves("001.create.19"):
+        assert named[created["system_channel_id"]] == "general"
+    with proves("001.create.30"):
+        [everyone] = guild["roles"]
+    with proves("001.create.18"):
+        assert (everyone["id"], everyone["permissions"]) == (created["id"], str(DEFAULT_EVERYONE))
+    with proves("001.create.30"):
+        member = (await chat_world.alice.rest.get(f"/v1/guilds/{created['id']}/members/@me")).expect(200)
+        assert member["user"]["id"] == chat_world.alice.id
     assert guild["member_count"] == 1
 
 
@@ -100,19 +98,29 @@ async def test_a_guild_that_starts_with_nothing(chat_world: World) -> None:
         assert wrong(answer) == ("empty_features", "INVALID_FORMAT")
 
 
-@pytest.mark.rule("001.create.2", "001.create.3", "001.create.4", "001.create.25", "001.errors.2")
 async def test_names(chat_world: World) -> None:
     rest = chat_world.alice.rest
-    for name, stored in [(" \t Harbour\n", "Harbour"), ("x", "x"), (" " + "x" * 100 + " ", "x" * 100), ("a b", "a b")]:
-        assert (await rest.create_guild(name)).expect(200)["name"] == stored
+    with proves("001.create.3"):
+        for name, stored in [
+            (" \t Harbour\n", "Harbour"),
+            ("x", "x"),
+            (" " + "x" * 100 + " ", "x" * 100),
+            ("a b", "a b"),
+        ]:
+            assert (await rest.create_guild(name)).expect(200)["name"] == stored
     for name in (" ", " \n ", "x" * 101):
-        assert wrong(await rest.create_guild(name)) == ("name", "STRING_LENGTH_INVALID")
+        with proves("001.create.4", "001.errors.2"):
+            assert wrong(await rest.create_guild(name)) == ("name", "STRING_LENGTH_INVALID")
     for body in ({}, {"name": None}, {"name": ""}, {"name": 5}, {"name": ["x"]}, {"name": True}):
-        assert wrong(await rest.post("/v1/guilds", body)) == ("name", "INVALID_FORMAT")
-    for content in (b"[]", b"null", b'"name"', b"5", b"{", b"\xff", b'{"name": "\xff"}', b'{"name": "x"'):
-        answer = await rest.request("POST", "/v1/guilds", body=content, headers={"Content-Type": "application/json"})
-        assert (answer.status, answer.code) == (400, "INVALID_FORM_BODY")
-        assert answer.json()["errors"]
+        with proves("001.create.2", "001.errors.2"):
+            assert wrong(await rest.post("/v1/guilds", body)) == ("name", "INVALID_FORMAT")
+    with proves("001.create.25"):
+        for content in (b"[]", b"null", b'"name"', b"5", b"{", b"\xff", b'{"name": "\xff"}', b'{"name": "x"'):
+            answer = await rest.request(
+                "POST", "/v1/guilds", body=content, headers={"Content-Type": "application/json"}
+            )
+            assert (answer.status, answer.code) == (400, "INVALID_FORM_BODY")
+            assert answer.json()["errors"]
 
 
 @pytest.mark.rule("001.create.20", "001.credentials.1")
@@ -204,23 +212,27 @@ async def test_the_guild_limit_holds_for_those_who_hurry(chat_world: World) -> N
     assert len((await chat_world.alice.rest.get("/v1/users/@me/guilds")).expect(200)) == 3
 
 
-@pytest.mark.rule("001.create.32", "001.create.33", "001.create.34", "001.create.35")
 async def test_what_the_owner_hears_and_what_nobody_writes_down(chat_world: World) -> None:
     alice, bob = chat_world.alice, chat_world.bob
     async with await alice.connect() as client, await bob.connect() as other:
         headers = {"X-Audit-Log-Reason": "because%20we%20can"}
         answer = await alice.rest.request("POST", "/v1/guilds", json={"name": "Harbour"}, headers=headers)
         created = answer.expect(200)
-        arrived = (await client.expect("GUILD_CREATE")).data
-        assert (arrived["id"], arrived["properties"]["name"]) == (created["id"], "Harbour")
+        with proves("001.create.33"):
+            arrived = (await client.expect("GUILD_CREATE")).data
+            assert (arrived["id"], arrived["properties"]["name"]) == (created["id"], "Harbour")
         assert {channel["name"] for channel in arrived["channels"]} >= {"general", "General"}
-        settings = (await client.expect("USER_SETTINGS_UPDATE")).data
-        assert any(created["id"] in folder["guild_ids"] for folder in settings["guild_folders"])
+        with proves("001.create.33"):
+            settings = (await client.expect("USER_SETTINGS_UPDATE")).data
+        with proves("001.create.32"):
+            assert any(created["id"] in folder["guild_ids"] for folder in settings["guild_folders"])
         await other.expect_silence(1.0)
-    stored = (await alice.rest.get("/v1/users/@me/settings")).expect(200)
-    assert stored["guild_folders"] == settings["guild_folders"]
-    log = (await alice.rest.get(f"/v1/guilds/{created['id']}/audit-logs")).expect(200)
-    assert log["audit_log_entries"] == []
+    with proves("001.create.32"):
+        stored = (await alice.rest.get("/v1/users/@me/settings")).expect(200)
+        assert stored["guild_folders"] == settings["guild_folders"]
+    with proves("001.create.34", "001.create.35"):
+        log = (await alice.rest.get(f"/v1/guilds/{created['id']}/audit-logs")).expect(200)
+        assert log["audit_log_entries"] == []
 
 
 @pytest.mark.rule("001.create.5", "001.create.6", "001.create.31")

@@ -12,6 +12,7 @@ from chat.store.messages import messages
 from chat.testing.rest_client import Response, RestClient
 from chat.testing.server import ChatServer, open_chat_server
 from chat.testing.world import Actor, Person, World
+from tests.spec.ledger import proves
 
 
 async def delete(world: World, person: Person, password: str | None = None) -> Response:
@@ -20,46 +21,53 @@ async def delete(world: World, person: Person, password: str | None = None) -> R
     return await person.rest.post(f"/v1/guilds/{world.guild_id}/delete", body)
 
 
-@pytest.mark.rule("001.delete.1", "001.delete.2", "001.delete.3", "001.delete.4", "001.delete.5", "001.delete.7")
 async def test_who_can_delete_a_guild(chat_world: World) -> None:
     path = f"/v1/guilds/{chat_world.guild_id}/delete"
-    for actor, body, expected in (
-        (chat_world.bob, {"password": chat_world.bob.password}, (403, "MISSING_PERMISSIONS")),
-        (chat_world.bob, {}, (403, "SUDO_MODE_REQUIRED")),
-        (chat_world.admin, {"password": chat_world.admin.password}, (403, "MISSING_PERMISSIONS")),
-        (chat_world.bot, {}, (403, "MISSING_PERMISSIONS")),
-        (chat_world.alice, {}, (403, "SUDO_MODE_REQUIRED")),
-        (chat_world.alice, {"password": "not hers at all"}, (400, "INVALID_FORM_BODY")),
-        (chat_world.alice, {"password": 7}, (400, "INVALID_FORM_BODY")),
+    member, unproven, bot, faulty = (f"001.delete.{number}" for number in (2, 3, 4, 7))
+    for rule, actor, body, expected in (
+        (member, chat_world.bob, {"password": chat_world.bob.password}, (403, "MISSING_PERMISSIONS")),
+        (unproven, chat_world.bob, {}, (403, "SUDO_MODE_REQUIRED")),
+        (member, chat_world.admin, {"password": chat_world.admin.password}, (403, "MISSING_PERMISSIONS")),
+        (bot, chat_world.bot, {}, (403, "MISSING_PERMISSIONS")),
+        (unproven, chat_world.alice, {}, (403, "SUDO_MODE_REQUIRED")),
+        (faulty, chat_world.alice, {"password": "not hers at all"}, (400, "INVALID_FORM_BODY")),
+        (faulty, chat_world.alice, {"password": 7}, (400, "INVALID_FORM_BODY")),
     ):
         refused = await actor.rest.post(path, body)
-        assert (refused.status, refused.code) == expected
-    assert (await chat_world.alice.rest.request("POST", path)).code == "SUDO_MODE_REQUIRED"
+        with proves(rule):
+            assert (refused.status, refused.code) == expected
+    with proves("001.delete.5"):
+        assert (await chat_world.alice.rest.request("POST", path)).code == "SUDO_MODE_REQUIRED"
     gone = await delete(chat_world, chat_world.alice)
-    assert (gone.status, gone.body) == (204, b"")
+    with proves("001.delete.1"):
+        assert (gone.status, gone.body) == (204, b"")
     again = await delete(chat_world, chat_world.alice)
     assert (again.status, again.code) == (404, "UNKNOWN_GUILD")
 
 
-@pytest.mark.rule("001.delete.8", "001.delete.9", "001.delete.10", "001.delete.11")
 async def test_everybody_loses_it(chat_world: World, chat_server: ChatServer) -> None:
     people: list[Actor] = [chat_world.alice, chat_world.bob, chat_world.bot]
     sessions = [await actor.connect() for actor in people]
     await sessions[2].expect("GUILD_CREATE")
     guild_id = chat_world.guild_id
     (await delete(chat_world, chat_world.alice)).expect(204)
-    for session in sessions:
-        assert (await session.expect("GUILD_DELETE")).data == {"id": guild_id, "guild_id": guild_id}
-    for session in sessions[:2]:
-        folders = (await session.expect("USER_SETTINGS_UPDATE")).data["guild_folders"]
-        assert not any(guild_id in folder["guild_ids"] for folder in folders)
-    assert "USER_SETTINGS_UPDATE" not in {payload.members["t"] for payload in sessions[2].dispatches}
+    with proves("001.delete.8"):
+        for session in sessions:
+            assert (await session.expect("GUILD_DELETE")).data == {"id": guild_id, "guild_id": guild_id}
+    with proves("001.delete.10"):
+        for session in sessions[:2]:
+            folders = (await session.expect("USER_SETTINGS_UPDATE")).data["guild_folders"]
+            assert not any(guild_id in folder["guild_ids"] for folder in folders)
+    with proves("001.delete.10"):
+        assert "USER_SETTINGS_UPDATE" not in {payload.members["t"] for payload in sessions[2].dispatches}
     assert (await chat_world.bob.rest.get("/v1/users/@me/guilds")).expect(200) == []
-    fresh = (await chat_world.bob.connect()).ready
-    assert (fresh["guilds"], fresh["user_guild_settings"]) == ([], [])
-    assert (await chat_world.alice.rest.get(f"/v1/guilds/{guild_id}/audit-logs")).code == "UNKNOWN_GUILD"
-    rows = chat_server.database.reader.execute("SELECT count(*) FROM guild_audit_log").fetchone()
-    assert rows == (0,)
+    with proves("001.delete.9"):
+        fresh = (await chat_world.bob.connect()).ready
+        assert (fresh["guilds"], fresh["user_guild_settings"]) == ([], [])
+    with proves("001.delete.11"):
+        assert (await chat_world.alice.rest.get(f"/v1/guilds/{guild_id}/audit-logs")).code == "UNKNOWN_GUILD"
+        rows = chat_server.database.reader.execute("SELECT count(*) FROM guild_audit_log").fetchone()
+        assert rows == (0,)
 
 
 async def test_nothing_of_it_is_left_behind(chat_world: World, chat_server: ChatServer) -> None:

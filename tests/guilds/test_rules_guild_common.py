@@ -20,6 +20,7 @@ from chat.testing.rest_client import Response, RestClient
 from chat.testing.server import ChatServer
 from chat.testing.world import Actor, World
 from tests.conformance.presented_credentials import Issuer
+from tests.spec.ledger import proves
 
 FIXTURES: Final = Path("spec_fixtures", "guilds")
 OPERATIONS: Final = json.loads((FIXTURES / "operations.json").read_text(encoding="utf-8"))
@@ -382,11 +383,6 @@ def is_of(kind: str, value: Any) -> bool:
     return type(value) is wanted
 
 
-@pytest.mark.rule(
-    "001.guild-object.1", "001.guild-object.2", "001.guild-object.3", "001.guild-object.15", "001.guild-object.35",
-    "001.guild-object.37", "001.guild-object.38", "001.guild-object.42", "001.guild-object.43", "001.guild-object.45",
-    "001.guild-object.46", "001.states.1", "001.get.1", "001.get.2",
-)  # fmt: skip
 async def test_which_members_each_operation_fills(chat_world: World) -> None:
     always, guild_id = set(OBJECT["always"]), chat_world.guild_id
     declared = {"X-Service-Features": "channel_threads"}
@@ -399,28 +395,39 @@ async def test_which_members_each_operation_fills(chat_world: World) -> None:
     created = (await chat_world.alice.rest.create_guild("Pier")).expect(200)
     changed = (await modify(chat_world, name="Quay")).expect(200)
     of_list, of_get = set(OBJECT["list"]), set(OBJECT["get"])
-    for guild, extra in (
-        (plain, of_list),
-        (counted, of_list | set(OBJECT["list with_counts"])),
-        (threaded, of_list | set(OBJECT["list with channel_threads"])),
-        (robotic, of_list | set(OBJECT["list with channel_threads"])),
-        (read, of_get),
-        (read_with_threads, of_get),
-        (created, set()),
-        (changed, set()),
+    permissions, of_counts, of_threads = (f"001.guild-object.{number}" for number in (35, 43, 46))
+    collections = ("001.guild-object.37", "001.guild-object.38", "001.guild-object.42")
+    for guild, extra, rules in (
+        (plain, of_list, (permissions, of_threads)),
+        (counted, of_list | set(OBJECT["list with_counts"]), (of_counts,)),
+        (threaded, of_list | set(OBJECT["list with channel_threads"]), (of_threads,)),
+        (robotic, of_list | set(OBJECT["list with channel_threads"]), (of_threads,)),
+        (read, of_get, ("001.get.1", "001.get.2")),
+        (read_with_threads, of_get, ("001.get.2", "001.guild-object.45")),
+        (created, set(), (permissions, of_counts)),
+        (changed, set(), (*collections,)),
     ):
-        assert set(guild) == always | extra
-        for member, kind in OBJECT["always"].items():
-            assert is_of(kind, guild[member]), member
-        assert 1 <= len(guild["name"]) <= 100
-    assert {plain["id"], counted["id"], read["id"], changed["id"]} == {guild_id} != {created["id"]}
-    assert (read["owner_id"], created["owner_id"]) == (chat_world.alice.id, chat_world.alice.id)
-    assert threaded["threads_active"] is robotic["threads_active"] is True
-    assert read["member_count"] == counted["approximate_member_count"] == 4
-    assert read["online_count"] == counted["approximate_presence_count"] == 0
+        with proves(*rules):
+            assert set(guild) == always | extra
+        with proves("001.guild-object.1", "001.states.1"):
+            for member, kind in OBJECT["always"].items():
+                assert is_of(kind, guild[member]), member
+        with proves("001.guild-object.3"):
+            assert 1 <= len(guild["name"]) <= 100
+    with proves("001.guild-object.2"):
+        assert {plain["id"], counted["id"], read["id"], changed["id"]} == {guild_id} != {created["id"]}
+    with proves("001.guild-object.15"):
+        assert (read["owner_id"], created["owner_id"]) == (chat_world.alice.id, chat_world.alice.id)
+    with proves("001.guild-object.45"):
+        assert threaded["threads_active"] is robotic["threads_active"] is True
+    with proves("001.guild-object.42", "001.guild-object.43"):
+        assert read["member_count"] == counted["approximate_member_count"] == 4
+        assert read["online_count"] == counted["approximate_presence_count"] == 0
     connected = await chat_world.carol.connect()
-    assert (await get(chat_world))["online_count"] == 1
-    assert (await listed(chat_world.bob, counts=True))[0]["approximate_presence_count"] == 1
+    with proves("001.guild-object.42"):
+        assert (await get(chat_world))["online_count"] == 1
+    with proves("001.guild-object.43"):
+        assert (await listed(chat_world.bob, counts=True))[0]["approximate_presence_count"] == 1
     assert connected.ready is not None
     properties = connected.ready["guilds"][0]["properties"]
     assert properties["owner_id"] == chat_world.alice.id
@@ -436,7 +443,6 @@ async def test_counts_that_the_gateway_does_not_hold_are_none(chat_world: World)
     assert guild["approximate_member_count"] == 4
 
 
-@pytest.mark.rule("001.guild-object.34", "001.guild-object.47", "001.guild-object.48", "001.guild-object.49")
 async def test_thread_permissions_are_for_those_who_know_threads(chat_world: World) -> None:
     everything = str(ALL_DEFINED & ~Permission.ADMINISTRATOR.value)
     body = {"permissions": everything}
@@ -454,11 +460,14 @@ async def test_thread_permissions_are_for_those_who_know_threads(chat_world: Wor
     ):
         shown = int(everything) if sees else int(everything) & ~THREAD_PERMISSIONS
         [guild] = await listed(actor, headers)
-        assert guild["permissions"] == str(shown)
+        with proves("001.guild-object.34", "001.guild-object.47"):
+            assert guild["permissions"] == str(shown)
         read = await get(chat_world, actor, **headers)
-        assert [role["permissions"] for role in read["roles"] if role["id"] == chat_world.guild_id] == [str(shown)]
+        with proves("001.guild-object.48"):
+            assert [role["permissions"] for role in read["roles"] if role["id"] == chat_world.guild_id] == [str(shown)]
         channel = next(channel for channel in read["channels"] if channel["id"] == chat_world.channel_id)
-        assert [entry["allow"] for entry in channel["permission_overwrites"]] == [str(THREAD_PERMISSIONS)]
+        with proves("001.guild-object.49"):
+            assert [entry["allow"] for entry in channel["permission_overwrites"]] == [str(THREAD_PERMISSIONS)]
 
 
 @pytest.mark.rule("001.guild-object.39", "001.guild-object.40", "001.guild-object.41")
@@ -547,13 +556,15 @@ async def test_the_cutoff_of_history(chat_world: World, autojump_clock: MockCloc
 # Lists
 
 
-@pytest.mark.rule("001.list.1", "001.list.10", "001.list.12", "001.list.13")
 async def test_deleted_guilds_are_not_listed_and_closed_ones_are(chat_world: World) -> None:
     alice = chat_world.alice
     ids = [(await alice.rest.create_guild(f"Pier {number}")).expect(200)["id"] for number in range(3)]
     everywhere = sorted([chat_world.guild_id, *ids], key=int)
-    assert [guild["id"] for guild in await listed(alice)] == everywhere
+    with proves("001.list.1", "001.list.10"):
+        assert [guild["id"] for guild in await listed(alice)] == everywhere
     await set_guild(chat_world, features=["UNAVAILABLE_FOR_EVERYONE"])
-    assert [guild["id"] for guild in await listed(alice)] == everywhere
+    with proves("001.list.13"):
+        assert [guild["id"] for guild in await listed(alice)] == everywhere
     (await alice.rest.post(f"/v1/guilds/{ids[1]}/delete", {"password": alice.password})).expect(204)
-    assert [guild["id"] for guild in await listed(alice)] == [entry for entry in everywhere if entry != ids[1]]
+    with proves("001.list.12"):
+        assert [guild["id"] for guild in await listed(alice)] == [entry for entry in everywhere if entry != ids[1]]

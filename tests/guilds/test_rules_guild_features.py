@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import attrs
 import pytest
@@ -19,6 +19,7 @@ from chat.store.policy import assets
 from chat.testing.rest_client import Response
 from chat.testing.server import OUTSIDE_POLL_SECONDS, ChatServer
 from chat.testing.world import Actor, Person, World
+from tests.spec.ledger import proves
 
 FEATURES = json.loads(Path("spec_fixtures", "guilds", "features.json").read_text(encoding="utf-8"))
 CLOSED = ("UNAVAILABLE_FOR_EVERYONE", "UNAVAILABLE_FOR_EVERYONE_BUT_STAFF")
@@ -64,34 +65,62 @@ def field_codes(answer: Response) -> dict[str, str]:
 # All of them
 
 
-@pytest.mark.rule("001.features.5", "001.features.19", "001.features.39", "001.guild-object.21")
 @pytest.mark.parametrize("row", FEATURES, ids=lambda row: row["feature"])
 async def test_modify_guild_adds_and_removes_what_is_toggleable_and_nothing_else(
     chat_world: World, row: dict[str, Any]
 ) -> None:
     feature = row["feature"]
+    of_its_own = {
+        "ANNOUNCEMENT_CHANNELS_DISABLED": "001.features.5",
+        "CLONE_EMOJI_DISABLED": "001.features.19",
+        "CLONE_STICKER_DISABLED": "001.features.19",
+    }
+    rules = ["001.features.39", *([of_its_own[feature]] if feature in of_its_own else [])]
     await give(chat_world)
     added = await modify(chat_world, features=[feature, feature])
     if row["toggleable"]:
-        assert added.expect(200)["features"] == [feature]
-        assert (await modify(chat_world, features=[])).expect(200)["features"] == []
+        with proves("001.features.39", "001.guild-object.21"):
+            assert added.expect(200)["features"] == [feature]
+        with proves("001.features.39"):
+            assert (await modify(chat_world, features=[])).expect(200)["features"] == []
         return
-    assert field_codes(added) == {"features": "GUILD_FEATURE_NOT_TOGGLEABLE"}
+    with proves(*rules):
+        assert field_codes(added) == {"features": "GUILD_FEATURE_NOT_TOGGLEABLE"}
     await give(chat_world, feature)
     kept = await modify(chat_world, features=[])
     if row["closes"]:
         assert (kept.status, kept.code) == (403, "MISSING_ACCESS")
         return
-    assert kept.expect(200)["features"] == [feature]
+    with proves(*rules):
+        assert kept.expect(200)["features"] == [feature]
     # What the guild has may be named again: that is no addition.
     assert (await modify(chat_world, features=[feature])).expect(200)["features"] == [feature]
 
 
-@pytest.mark.rule(
-    "001.features.16", "001.features.17", "001.features.20", "001.features.23", "001.features.18", "001.features.30",
-    "001.features.32",
-)  # fmt: skip
-@pytest.mark.parametrize("row", [row for row in FEATURES if not row["closes"]], ids=lambda row: row["feature"])
+ACTED_ON: Final = {
+    "CLONE_EMOJI_ENABLED": "001.features.16",
+    "CLONE_STICKER_ENABLED": "001.features.17",
+    "CLONE_EMOJI_DISABLED": "001.features.18",
+    "CLONE_STICKER_DISABLED": "001.features.18",
+    "DETACHED_BANNER": "001.features.20",
+    "HIDE_OWNER_CROWN": "001.features.23",
+    "PARTNERED": "001.features.30",
+    "VERIFIED": "001.features.30",
+    "VISIONARY": "001.features.30",
+    "VOICE_E2EE": "001.features.32",
+}
+"""The features that clients act on, and the rule of each."""
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        pytest.param(row, marks=[pytest.mark.rule(rule) for rule in [ACTED_ON.get(row["feature"])] if rule])
+        for row in FEATURES
+        if not row["closes"]
+    ],
+    ids=lambda row: row["feature"],
+)
 async def test_everybody_is_shown_a_feature_by_which_clients_act(chat_world: World, row: dict[str, Any]) -> None:
     bob = await chat_world.bob.connect()
     await give(chat_world, row["feature"])
@@ -145,15 +174,17 @@ async def test_what_the_operator_changes_beside_the_server_is_noticed(
 # Assets
 
 
-@pytest.mark.rule("001.features.1", "001.features.2", "001.features.3", "001.features.4")
 async def test_assets_are_shown_and_taken_as_far_as_the_features_go(chat_world: World) -> None:
     every = ("ANIMATED_ICON", "ANIMATED_BANNER", "BANNER", "INVITE_SPLASH")
     await give(chat_world, *every)
     body = {"icon": GIF, "banner": GIF, "splash": PIXEL, "embed_splash": PIXEL}
     made = (await modify(chat_world, **body)).expect(200)
-    assert made["icon"].startswith("a_")
-    assert made["banner"].startswith("a_")
-    assert None not in (made["splash"], made["embed_splash"])
+    with proves("001.features.1"):
+        assert made["icon"].startswith("a_")
+    with proves("001.features.2"):
+        assert made["banner"].startswith("a_")
+    with proves("001.features.4"):
+        assert None not in (made["splash"], made["embed_splash"])
     for missing, member, expected in (
         ("ANIMATED_ICON", "icon", made["icon"].removeprefix("a_")),
         ("ANIMATED_BANNER", "banner", made["banner"].removeprefix("a_")),
@@ -169,10 +200,13 @@ async def test_assets_are_shown_and_taken_as_far_as_the_features_go(chat_world: 
         ("splash", PIXEL, "INVITE_SPLASH_REQUIRES_FEATURE"),
         ("embed_splash", PIXEL, "EMBED_SPLASH_REQUIRES_FEATURE"),
     ):
-        assert field_codes(await modify(chat_world, **{member: image})) == {member: code}
+        with proves("001.features.3", "001.features.4"):
+            assert field_codes(await modify(chat_world, **{member: image})) == {member: code}
     await give(chat_world, "BANNER")
-    assert field_codes(await modify(chat_world, banner=GIF)) == {"banner": "ANIMATED_GUILD_BANNER_REQUIRES_FEATURE"}
-    (await modify(chat_world, banner=PIXEL)).expect(200)
+    with proves("001.features.2"):
+        assert field_codes(await modify(chat_world, banner=GIF)) == {"banner": "ANIMATED_GUILD_BANNER_REQUIRES_FEATURE"}
+    with proves("001.features.3"):
+        (await modify(chat_world, banner=PIXEL)).expect(200)
 
 
 # Invites and names

@@ -15,6 +15,7 @@ from chat.testing.rest_client import Response
 from chat.testing.server import ChatServer
 from chat.testing.world import World
 from tests.image_samples import FORMATS, MOVING, heif, svg, written
+from tests.spec.ledger import proves
 from tests.webhooks.surfaces import data_uri, fetch, png
 
 ALL_FEATURES = ("ANIMATED_ICON", "ANIMATED_BANNER", "BANNER", "INVITE_SPLASH")
@@ -111,40 +112,47 @@ async def test_a_payload_beyond_every_bound_is_refused_by_its_length(chat_world:
     assert field_codes(await modify(chat_world, icon="!" * 139_810_137)) == {"icon": "BASE64_LENGTH_INVALID"}
 
 
-@pytest.mark.rule("001.modify.16", "001.guild-object.4", "001.guild-object.5", "001.features.1")
 @pytest.mark.parametrize("name", MOVING)
 async def test_an_animated_icon_is_taken_without_the_feature_and_marked_with_it(chat_world: World, name: str) -> None:
     await set_features(chat_world)
     listening = await chat_world.bob.connect()
-    bare = (await modify(chat_world, icon=data_uri(MOVING[name]()))).expect(200)["icon"]
-    assert not bare.startswith("a_")
-    assert (await listening.expect("GUILD_UPDATE")).data["icon"] == bare
+    with proves("001.modify.16"):
+        bare = (await modify(chat_world, icon=data_uri(MOVING[name]()))).expect(200)["icon"]
+    with proves("001.guild-object.5"):
+        assert not bare.startswith("a_")
+    with proves("001.guild-object.5"):
+        assert (await listening.expect("GUILD_UPDATE")).data["icon"] == bare
     assert (await shown(chat_world, "icon", bare)).status == 200
     await set_features(chat_world, "ANIMATED_ICON")
-    assert (await stored(chat_world))["icon"] == f"a_{bare}"
-    assert (await shown(chat_world, "icon", f"a_{bare}")).body == MOVING[name]()
+    with proves("001.guild-object.4", "001.features.1"):
+        assert (await stored(chat_world))["icon"] == f"a_{bare}"
+    with proves("001.features.1"):
+        assert (await shown(chat_world, "icon", f"a_{bare}")).body == MOVING[name]()
 
 
-@pytest.mark.rule(
-    "001.modify.37", "001.modify.38", "001.modify.40", "001.modify.41", "001.features.2", "001.features.3"
-)
-@pytest.mark.rule("001.features.4")
 async def test_which_features_images_need(chat_world: World) -> None:
     still, moving = data_uri(png()), data_uri(GIF())
     await set_features(chat_world, "ANIMATED_BANNER", "ANIMATED_ICON")
     refused = await modify(chat_world, banner=still, splash=still, embed_splash=still, name="Other")
-    assert field_codes(refused) == {
-        "banner": "GUILD_BANNER_REQUIRES_FEATURE",
-        "splash": "INVITE_SPLASH_REQUIRES_FEATURE",
-        "embed_splash": "EMBED_SPLASH_REQUIRES_FEATURE",
-    }
-    assert field_codes(await modify(chat_world, banner=moving)) == {"banner": "GUILD_BANNER_REQUIRES_FEATURE"}
+    with proves("001.modify.37", "001.modify.40", "001.modify.41"):
+        assert field_codes(refused) == {
+            "banner": "GUILD_BANNER_REQUIRES_FEATURE",
+            "splash": "INVITE_SPLASH_REQUIRES_FEATURE",
+            "embed_splash": "EMBED_SPLASH_REQUIRES_FEATURE",
+        }
+    with proves("001.modify.37"):
+        assert field_codes(await modify(chat_world, banner=moving)) == {"banner": "GUILD_BANNER_REQUIRES_FEATURE"}
     await set_features(chat_world, "BANNER", "INVITE_SPLASH")
-    assert field_codes(await modify(chat_world, banner=moving)) == {"banner": "ANIMATED_GUILD_BANNER_REQUIRES_FEATURE"}
-    guild = (await modify(chat_world, banner=still, splash=still, embed_splash=still)).expect(200)
-    assert None not in [guild[field] for field in MEASURED]
+    with proves("001.modify.38"):
+        assert field_codes(await modify(chat_world, banner=moving)) == {
+            "banner": "ANIMATED_GUILD_BANNER_REQUIRES_FEATURE"
+        }
+    with proves("001.features.3", "001.features.4"):
+        guild = (await modify(chat_world, banner=still, splash=still, embed_splash=still)).expect(200)
+        assert None not in [guild[field] for field in MEASURED]
     await set_features(chat_world, "BANNER", "ANIMATED_BANNER")
-    assert (await modify(chat_world, banner=moving)).expect(200)["banner"].startswith("a_")
+    with proves("001.features.2"):
+        assert (await modify(chat_world, banner=moving)).expect(200)["banner"].startswith("a_")
     assert (await stored(chat_world))["name"] != "Other"
 
 
@@ -171,19 +179,6 @@ async def test_images_have_their_width_and_height(chat_world: World) -> None:
     assert (drawn["banner_width"], drawn["banner_height"]) == (24, 12)
 
 
-@pytest.mark.rule(
-    "001.guild-object.6",
-    "001.guild-object.7",
-    "001.guild-object.8",
-    "001.guild-object.9",
-    "001.guild-object.10",
-    "001.guild-object.12",
-    "001.guild-object.13",
-    "001.partial-guild.1",
-    "001.partial-guild.2",
-    "001.partial-guild.3",
-    "001.partial-guild.4",
-)
 async def test_images_are_shown_as_far_as_the_features_reach(chat_world: World) -> None:
     """Wherever a guild is shown: the object itself, the list, Guild Update, Guild Create and inside an invite."""
     alice = chat_world.alice.rest
@@ -197,7 +192,8 @@ async def test_images_are_shown_as_far_as_the_features_reach(chat_world: World) 
             guild for guild in (await alice.get("/v1/users/@me/guilds")).expect(200) if guild["id"] == whole["id"]
         ]
         partial = (await chat_world.anyone.get(f"/v1/invites/{invite['code']}")).expect(200)["guild"]
-        assert partial.keys() == {
+        with proves("001.partial-guild.1"):
+            assert partial.keys() == {
             "id", "name", "icon", "banner", "banner_width", "banner_height", "splash", "splash_width",
             "splash_height", "splash_card_alignment", "embed_splash", "embed_splash_width", "embed_splash_height",
             "features",
@@ -217,11 +213,20 @@ async def test_images_are_shown_as_far_as_the_features_reach(chat_world: World) 
             name: None for name in names if "splash" in name and name != "splash_card_alignment"
         },
     }  # fmt: skip
+    of_splash = ("001.guild-object.9", "001.guild-object.10", "001.guild-object.12", "001.guild-object.13")
+    rules: dict[str | None, tuple[tuple[str, ...], str]] = {
+        "ANIMATED_ICON": (("001.guild-object.5",), "001.partial-guild.2"),
+        "ANIMATED_BANNER": (("001.guild-object.7",), "001.partial-guild.3"),
+        "BANNER": (("001.guild-object.6", "001.guild-object.8"), "001.partial-guild.3"),
+        "INVITE_SPLASH": (of_splash, "001.partial-guild.4"),
+    }
     for missing in (None, *without):
         await set_features(chat_world, *(feature for feature in ALL_FEATURES if feature != missing))
         expected = {name: whole[name] for name in names} | without.get(missing or "", {})
+        of_the_whole, of_a_part = rules.get(missing, ((), "001.partial-guild.1"))
         for seen in await everywhere():
-            assert {name: seen[name] for name in names} == expected
+            with proves(*([of_a_part] if "owner_id" not in seen and "properties" not in seen else of_the_whole)):
+                assert {name: seen[name] for name in names} == expected
     await set_features(chat_world, *ALL_FEATURES)
     assert {name: (await stored(chat_world))[name] for name in names} == {name: whole[name] for name in names}
 

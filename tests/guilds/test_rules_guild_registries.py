@@ -15,6 +15,7 @@ from chat.registries.permissions import Permission
 from chat.testing.gateway_client import GatewayClient
 from chat.testing.rest_client import Response
 from chat.testing.world import Actor, Person, World
+from tests.spec.ledger import cases_of, proves
 
 WELCOME = 7
 """The type of the message that tells that somebody joined."""
@@ -135,22 +136,18 @@ async def test_who_is_not_asked(chat_world: World) -> None:
 # Levels that clients act on
 
 
-@pytest.mark.rule(
-    "001.guild-object.11", "001.guild-object.17", "001.guild-object.20", "001.guild-object.22", "001.guild-object.23",
-    "001.guild-object.25", "001.guild-object.26", "001.guild-object.28", "001.guild-object.29",
-)  # fmt: skip
 @pytest.mark.parametrize(
     ("field", "values"),
     [
-        ("verification_level", [0, 1, 2, 3]),
-        ("explicit_content_filter", [0, 1, 2]),
-        ("default_message_notifications", [0, 1]),
-        ("splash_card_alignment", [0, 1, 2]),
-        ("content_warning_level", [0, 1]),
-        ("system_channel_flags", [0, 1]),
-        ("afk_timeout", [60, 3600]),
-        ("nsfw", [True, False]),
-        ("mfa_level", [0]),
+        *cases_of("001.guild-object.22", ("verification_level", [0, 1, 2, 3])),
+        *cases_of("001.guild-object.28", ("explicit_content_filter", [0, 1, 2])),
+        *cases_of("001.guild-object.29", ("default_message_notifications", [0, 1])),
+        *cases_of("001.guild-object.11", ("splash_card_alignment", [0, 1, 2])),
+        *cases_of("001.guild-object.26", ("content_warning_level", [0, 1])),
+        *cases_of("001.guild-object.17", ("system_channel_flags", [0, 1])),
+        *cases_of("001.guild-object.20", ("afk_timeout", [60, 3600])),
+        *cases_of("001.guild-object.25", ("nsfw", [True, False])),
+        *cases_of("001.guild-object.23", ("mfa_level", [0])),
     ],
 )
 async def test_a_level_is_shown_wherever_the_guild_is(chat_world: World, field: str, values: list[Any]) -> None:
@@ -189,7 +186,6 @@ async def test_the_nsfw_level_follows_the_mark(chat_world: World) -> None:
     assert await shown() == (False, 0)
 
 
-@pytest.mark.rule("001.registries.6", "001.registries.7", "001.guild-object.26", "001.guild-object.27")
 async def test_a_channel_that_says_nothing_inherits_the_warning(chat_world: World) -> None:
     """Clients show the warning: of a channel at level 0 what its guild says, and at guild level 0 nothing."""
 
@@ -199,13 +195,17 @@ async def test_a_channel_that_says_nothing_inherits_the_warning(chat_world: Worl
         assert (channel["content_warning_level"], channel["content_warning_text"]) == (0, None)
         return guild["content_warning_level"], guild["content_warning_text"]
 
-    assert await inherited() == (0, None)
+    with proves("001.registries.6", "001.guild-object.27"):
+        assert await inherited() == (0, None)
     await modify(chat_world, content_warning_level=1)
-    assert await inherited() == (1, None)
+    with proves("001.registries.7", "001.guild-object.26", "001.guild-object.27"):
+        assert await inherited() == (1, None)
     await modify(chat_world, content_warning_text="Strong language")
-    assert await inherited() == (1, "Strong language")
+    with proves("001.registries.7", "001.guild-object.27"):
+        assert await inherited() == (1, "Strong language")
     await modify(chat_world, content_warning_level=0)
-    assert (await inherited())[0] == 0
+    with proves("001.registries.6", "001.guild-object.26"):
+        assert (await inherited())[0] == 0
 
 
 # System channel flags

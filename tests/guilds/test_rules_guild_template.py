@@ -17,6 +17,7 @@ from chat.registries.permissions import ALL_DEFINED, DEFAULT_EVERYONE, THREAD_PE
 from chat.testing import World, open_chat_server, strategies
 from chat.testing.rest_client import Response
 from chat.testing.stepped_run import SteppedRun
+from tests.spec.ledger import proves
 
 DECLARED = {"X-Service-Features": "channel_threads"}
 SOME = settings(max_examples=40, deadline=None)
@@ -79,83 +80,91 @@ async def whole(world: World, created: dict[str, Any]) -> dict[str, Any]:
     return guild
 
 
-@pytest.mark.rule(
-    "001.create.15",
-    "001.template.2",
-    "001.template.3",
-    "001.template-role.5",
-    "001.template-role.7",
-    "001.template-role.9",
-    "001.template-role.10",
-    "001.template-role.11",
-    "001.template-role.14",
-    "001.template-channel.2",
-    "001.template-channel.4",
-    "001.template-channel.5",
-    "001.template-channel.6",
-    "001.template-channel.7",
-    "001.template-channel.10",
-    "001.template-channel.11",
-    "001.template-channel.13",
-    "001.template-channel.17",
-    "001.template-channel.18",
-    "001.template-channel.19",
-)
 async def test_a_whole_template_becomes_a_guild(chat_world: World) -> None:
     async with await chat_world.alice.connect() as client:
-        created = (await chat_world.alice.rest.create_guild("Ship", template=STARTING_POINT)).expect(200)
+        with proves("001.create.15"):
+            created = (await chat_world.alice.rest.create_guild("Ship", template=STARTING_POINT)).expect(200)
         arrived = (await client.expect("GUILD_CREATE")).data
-    assert created["name"] == "Ship"
+    with proves("001.template.3"):
+        assert created["name"] == "Ship"
     assert (created["verification_level"], created["default_message_notifications"]) == (2, 1)
     assert (created["explicit_content_filter"], created["afk_timeout"], created["system_channel_flags"]) == (0, 60, 1)
     guild = await whole(chat_world, created)
     assert created.items() <= guild.items()
     everyone, captain, nameless = sorted(guild["roles"], key=lambda role: role["position"])
     assert (everyone["id"], everyone["name"]) == (guild["id"], "@everyone")
-    assert int(everyone["permissions"]) == 2048 | (DEFAULT_EVERYONE & THREAD_PERMISSIONS)
-    assert everyone.get("unicode_emoji") is None
-    assert (captain["name"], captain["color"], captain["position"]) == ("Captain", 255, 1)
-    assert (captain["hoist"], captain["mentionable"], captain["unicode_emoji"]) == (True, True, "\N{SAILBOAT}")
-    assert int(captain["permissions"]) == ALL_DEFINED
-    assert (nameless["name"], nameless["permissions"], nameless["position"]) == ("", "0", 2)
+    with proves("001.template-role.14"):
+        assert int(everyone["permissions"]) == 2048 | (DEFAULT_EVERYONE & THREAD_PERMISSIONS)
+    with proves("001.template-role.10"):
+        assert everyone.get("unicode_emoji") is None
+    with proves("001.template-role.5"):
+        assert (captain["name"], captain["color"], captain["position"]) == ("Captain", 255, 1)
+    with proves("001.template-role.9"):
+        assert (captain["hoist"], captain["mentionable"], captain["unicode_emoji"]) == (True, True, "\N{SAILBOAT}")
+    with proves("001.template-role.7", "001.template-role.11"):
+        assert int(captain["permissions"]) == ALL_DEFINED
+    with proves("001.template-role.5"):
+        assert (nameless["name"], nameless["permissions"], nameless["position"]) == ("", "0", 2)
     channels = {channel["name"]: channel for channel in guild["channels"]}
-    assert {name: channel["type"] for name, channel in channels.items()} == {
-        "On Deck": 4,
-        "first": 0,
-        "news": 5,
-        "Mess": 2,
-        "Stage": 2,
-    }
+    with proves("001.template-channel.2"):
+        assert channels["first"]["type"] == 0
+    with proves("001.template-channel.4"):
+        assert channels["On Deck"]["type"] == 4
+    with proves("001.template-channel.5"):
+        assert channels["news"]["type"] == 5
+    with proves("001.template-channel.6"):
+        assert channels["Stage"]["type"] == 2
+    with proves("001.template-channel.7"):
+        assert {name: channel["type"] for name, channel in channels.items()} == {
+            "On Deck": 4,
+            "first": 0,
+            "news": 5,
+            "Mess": 2,
+            "Stage": 2,
+        }
     news, deck = channels["news"], channels["On Deck"]
     assert guild["system_channel_id"] == news["id"]
-    assert (news["parent_id"], news["topic"], news["nsfw"]) == (deck["id"], "What is new", True)
-    assert (news["rate_limit_per_user"], news["position"]) == (15, 1)
+    with proves("001.template-channel.11"):
+        assert (news["parent_id"], news["topic"], news["nsfw"]) == (deck["id"], "What is new", True)
+    with proves("001.template-channel.10"):
+        assert (news["rate_limit_per_user"], news["position"]) == (15, 1)
     overwrites = {entry["id"]: entry for entry in news["permission_overwrites"]}
-    assert overwrites == {
-        captain["id"]: {"id": captain["id"], "type": 0, "allow": "2048", "deny": "0"},
-        guild["id"]: {"id": guild["id"], "type": 0, "allow": "0", "deny": str(1 << 38 | 2048)},
-    }
-    assert (channels["Mess"]["parent_id"], channels["Mess"]["bitrate"]) == (deck["id"], 96_000)
+    with proves("001.template-channel.18", "001.template-channel.19"):
+        assert overwrites == {
+            captain["id"]: {"id": captain["id"], "type": 0, "allow": "2048", "deny": "0"},
+            guild["id"]: {"id": guild["id"], "type": 0, "allow": "0", "deny": str(1 << 38 | 2048)},
+        }
+    with proves("001.template-channel.11", "001.template-channel.13"):
+        assert (channels["Mess"]["parent_id"], channels["Mess"]["bitrate"]) == (deck["id"], 96_000)
     assert (channels["Mess"]["user_limit"], channels["Mess"]["voice_connection_limit"]) == (12, 5)
-    assert (channels["Stage"].get("parent_id"), channels["Stage"]["bitrate"]) == (None, 64_000)
-    assert not {channels["first"].get(name) for name in ("bitrate", "user_limit", "voice_connection_limit")} - {None}
-    ids = [role["id"] for role in guild["roles"]] + [channel["id"] for channel in guild["channels"]]
-    assert len(set(ids)) == len(ids)
-    assert all(int(one) > 2**40 for one in ids), "newly allocated snowflakes"
+    with proves("001.template-channel.13"):
+        assert (channels["Stage"].get("parent_id"), channels["Stage"]["bitrate"]) == (None, 64_000)
+    with proves("001.template-channel.17"):
+        assert not {channels["first"].get(name) for name in ("bitrate", "user_limit", "voice_connection_limit")} - {
+            None
+        }
+    with proves("001.template.2"):
+        ids = [role["id"] for role in guild["roles"]] + [channel["id"] for channel in guild["channels"]]
+        assert len(set(ids)) == len(ids)
+        assert all(int(one) > 2**40 for one in ids), "newly allocated snowflakes"
     assert {channel["id"] for channel in arrived["channels"]} == {channel["id"] for channel in guild["channels"]}
 
 
-@pytest.mark.rule("001.template.14", "001.template.13", "001.template.15", "001.create.24")
 async def test_the_largest_template(chat_world: World) -> None:
     rest = chat_world.alice.rest
     roles = [{"id": number, "name": f"role {number}"} for number in range(1, 251)]
     channels = [{"id": number, "type": 0, "name": f"c{number}", "position": number} for number in range(500)]
     template = {"name": "x", "roles": roles, "channels": channels}
     guild = await whole(chat_world, (await rest.create_guild("Large", template=template)).expect(200))
-    assert (len(guild["roles"]), len(guild["channels"])) == (251, 500)
-    for member, more in (("roles", {"id": 0}), ("channels", {"id": "x", "type": 0, "position": 0})):
+    with proves("001.template.14"):
+        assert (len(guild["roles"]), len(guild["channels"])) == (251, 500)
+    for rule, member, more in (
+        ("001.template.13", "roles", {"id": 0}),
+        ("001.template.15", "channels", {"id": "x", "type": 0, "position": 0}),
+    ):
         refused = await rest.create_guild("Larger", template={**template, member: [*template[member], more]})
-        assert (refused.status, refused.code) == (400, "GUILD_TEMPLATE_INVALID")
+        with proves(rule, "001.create.24"):
+            assert (refused.status, refused.code) == (400, "GUILD_TEMPLATE_INVALID")
 
 
 @pytest.mark.rule("001.create.24", "001.template.5", "001.errors.2")

@@ -12,6 +12,7 @@ from chat.registries.user_flags import UserFlag
 from chat.testing.rest_client import Response, RestClient
 from chat.testing.world import Actor, World
 from tests.applications.oauth2_client import OAuth2Client
+from tests.spec.ledger import proves
 
 PATH = "/v1/users/@me/guilds"
 DECLARED = {"X-Service-Features": "channel_threads"}
@@ -76,7 +77,6 @@ async def test_the_list_has_every_guild_of_the_caller(chat_world: World) -> None
     assert await ids(chat_world.admin) == []
 
 
-@pytest.mark.rule("001.list.3", "001.list.4", "001.list.5", "001.list.6", "001.list.10", "001.list.11")
 async def test_cursors(chat_world: World) -> None:
     alice = chat_world.alice
     foreign = await new_guild(chat_world.bob)
@@ -84,17 +84,27 @@ async def test_cursors(chat_world: World) -> None:
         await new_guild(alice)
     everything = await ids(alice)
     assert len(everything) == 5
-    assert everything == sorted(everything, key=int)
+    with proves("001.list.10"):
+        assert everything == sorted(everything, key=int)
     for place, cursor in enumerate(everything):
-        assert await ids(alice, after=cursor) == everything[place + 1 :]
-        assert await ids(alice, before=cursor) == everything[:place]
-        assert await ids(alice, after=cursor, limit=2) == everything[place + 1 : place + 3]
-        assert await ids(alice, before=cursor, limit=2) == everything[max(place - 2, 0) : place], "the nearest below"
-        assert await ids(alice, after=cursor, before=everything[0]) == everything[place + 1 :], "after decides"
+        with proves("001.list.5"):
+            assert await ids(alice, after=cursor) == everything[place + 1 :]
+        with proves("001.list.3"):
+            assert await ids(alice, before=cursor) == everything[:place]
+        with proves("001.list.5"):
+            assert await ids(alice, after=cursor, limit=2) == everything[place + 1 : place + 3]
+        with proves("001.list.4"):
+            assert await ids(alice, before=cursor, limit=2) == everything[max(place - 2, 0) : place], (
+                "the nearest below"
+            )
+        with proves("001.list.6"):
+            assert await ids(alice, after=cursor, before=everything[0]) == everything[place + 1 :], "after decides"
     for nowhere in (foreign, "1", "9223372036854775807", chat_world.alice.id):
         for query in ({"after": nowhere}, {"before": nowhere}, {"after": nowhere, "before": everything[2]}):
-            assert await ids(alice, **query) == everything
-            assert await ids(alice, limit=2, **query) == everything[:2]
+            with proves("001.list.11"):
+                assert await ids(alice, **query) == everything
+            with proves("001.list.11"):
+                assert await ids(alice, limit=2, **query) == everything[:2]
 
 
 @pytest.mark.rule("001.list.7")
@@ -130,9 +140,6 @@ async def test_access_tokens_need_the_scope(chat_world: World) -> None:
         assert (await chat_world.anyone.get(address)).status == 401
 
 
-@pytest.mark.rule(
-    "001.list.8", "001.list.9", "001.guild-object.43", "001.guild-object.44", "001.guild-object.36", "001.list.13"
-)
 async def test_counts(chat_world: World) -> None:
     alice = chat_world.alice
     second = await new_guild(alice)
@@ -142,30 +149,36 @@ async def test_counts(chat_world: World) -> None:
 
     async with await chat_world.bob.connect():
         for query in ({}, {"with_counts": "false"}, {"with_counts": "0"}):
-            assert not COUNTS & (await counted(**query)).keys()
+            with proves("001.list.8"):
+                assert not COUNTS & (await counted(**query)).keys()
         for query in ({"with_counts": "true"}, {"with_counts": "1"}):
             guild = await counted(**query)
-            assert (guild["approximate_member_count"], guild["approximate_presence_count"]) == (4, 1)
+            with proves("001.guild-object.43"):
+                assert (guild["approximate_member_count"], guild["approximate_presence_count"]) == (4, 1)
         await features(chat_world, "UNAVAILABLE_FOR_EVERYONE")
-        assert (await counted(with_counts="true"))["approximate_member_count"] == 4, "unavailable ones are listed"
+        with proves("001.list.13"):
+            assert (await counted(with_counts="true"))["approximate_member_count"] == 4, "unavailable ones are listed"
         await features(chat_world)
         await chat_world.anyone.node(rpc_failing=True)
-        assert not COUNTS & (await counted(with_counts="true")).keys()
+        with proves("001.list.9"):
+            assert not COUNTS & (await counted(with_counts="true")).keys()
         await chat_world.anyone.node(rpc_failing=False, missing_guild_ids=[chat_world.guild_id])
         guild = await counted(with_counts="true")
-        assert (guild["approximate_member_count"], guild["approximate_presence_count"]) == (0, 0)
+        with proves("001.guild-object.44"):
+            assert (guild["approximate_member_count"], guild["approximate_presence_count"]) == (0, 0)
         with_mask = {one["id"]: "permissions" in one for one in await listed(alice)}
-        assert with_mask == {chat_world.guild_id: False, second: True}
+        with proves("001.guild-object.36"):
+            assert with_mask == {chat_world.guild_id: False, second: True}
         await chat_world.anyone.node(missing_guild_ids=[])
         assert (await counted(with_counts="true"))["approximate_presence_count"] == 1
     for value in ("yes", "2", "TRUE"):
         refused = await alice.rest.get(PATH, {"with_counts": value})
         assert [error["path"] for error in refused.json()["errors"]] == ["with_counts"]
     alone = (await alice.rest.get(f"/v1/guilds/{chat_world.guild_id}", {"with_counts": "true"})).expect(200)
-    assert not COUNTS & alone.keys(), "the list alone has them"
+    with proves("001.guild-object.43"):
+        assert not COUNTS & alone.keys(), "the list alone has them"
 
 
-@pytest.mark.rule("001.guild-object.34", "001.guild-object.35", "001.guild-object.47", "001.guild-object.48")
 async def test_masks(chat_world: World) -> None:
     bob, path = chat_world.bob, f"/v1/guilds/{chat_world.guild_id}"
     body = {"name": "manager", "permissions": str(Permission.MANAGE_GUILD.value)}
@@ -173,26 +186,32 @@ async def test_masks(chat_world: World) -> None:
     (await chat_world.alice.rest.put(f"{path}/members/{bob.id}/roles/{role['id']}")).expect(204)
     granted = DEFAULT_EVERYONE | Permission.MANAGE_GUILD.value
     [plain], [declared] = await listed(bob), await declaring(bob, PATH)
-    assert (int(plain["permissions"]), int(declared["permissions"])) == (granted & ~THREAD_PERMISSIONS, granted)
+    with proves("001.guild-object.34", "001.guild-object.47"):
+        assert (int(plain["permissions"]), int(declared["permissions"])) == (granted & ~THREAD_PERMISSIONS, granted)
     [by_owner], [by_bot] = await declaring(chat_world.alice, PATH), await listed(chat_world.bot)
-    assert int(by_owner["permissions"]) == FULL_MASK
+    with proves("001.guild-object.34"):
+        assert int(by_owner["permissions"]) == FULL_MASK
     assert int(by_bot["permissions"]) & DEFAULT_EVERYONE == DEFAULT_EVERYONE
     token = await bearer(chat_world, bob, "identify guilds")
     [by_token] = (await token.request("GET", PATH, headers=DECLARED)).expect(200)
-    assert int(by_token["permissions"]) & THREAD_PERMISSIONS == 0, "a bearer is neither a bot nor a user session"
+    with proves("001.guild-object.47"):
+        assert int(by_token["permissions"]) & THREAD_PERMISSIONS == 0, "a bearer is neither a bot nor a user session"
     for caller, shown in ((bob, False), (chat_world.bot, True)):
         [everyone] = [
             one for one in (await caller.rest.get(path)).expect(200)["roles"] if one["id"] == chat_world.guild_id
         ]
-        assert bool(int(everyone["permissions"]) & THREAD_PERMISSIONS) is shown
+        with proves("001.guild-object.48"):
+            assert bool(int(everyone["permissions"]) & THREAD_PERMISSIONS) is shown
     everyone = next(one for one in (await declaring(bob, path))["roles"] if one["id"] == chat_world.guild_id)
-    assert int(everyone["permissions"]) == DEFAULT_EVERYONE
+    with proves("001.guild-object.48"):
+        assert int(everyone["permissions"]) == DEFAULT_EVERYONE
     for guild in (
         (await bob.rest.get(path)).expect(200),
         (await chat_world.alice.rest.patch(path, {"name": "Pier"})).expect(200),
         (await chat_world.alice.rest.create_guild("Harbour")).expect(200),
     ):
-        assert "permissions" not in guild
+        with proves("001.guild-object.35"):
+            assert "permissions" not in guild
 
 
 @pytest.mark.rule("001.guild-object.45", "001.guild-object.46")
@@ -207,23 +226,24 @@ async def test_threads_active(chat_world: World) -> None:
     assert not [guild for guild in [*plain, *others] if "threads_active" in guild]
 
 
-@pytest.mark.rule("001.guild-object.37", "001.guild-object.38", "001.guild-object.42", "001.guild-object.1")
 async def test_what_only_get_guild_fills(chat_world: World) -> None:
     alice, path = chat_world.alice, f"/v1/guilds/{chat_world.guild_id}"
     whole = (await alice.rest.get(path)).expect(200)
-    assert whole.keys() >= COLLECTIONS
+    with proves("001.guild-object.37", "001.guild-object.38", "001.guild-object.42"):
+        assert whole.keys() >= COLLECTIONS
     [in_list] = await listed(alice, with_counts="true")
     modified = (await alice.rest.patch(path, {})).expect(200)
     created = (await alice.rest.create_guild("Pier")).expect(200)
     for guild in (in_list, modified, created):
-        assert not COLLECTIONS & guild.keys()
-        assert guild.keys() - SPECIAL == whole.keys() - SPECIAL, "every member that is not optional"
+        with proves("001.guild-object.37", "001.guild-object.38", "001.guild-object.42"):
+            assert not COLLECTIONS & guild.keys()
+        with proves("001.guild-object.1"):
+            assert guild.keys() - SPECIAL == whole.keys() - SPECIAL, "every member that is not optional"
 
 
 # Get guild
 
 
-@pytest.mark.rule("001.get.1", "001.get.2", "001.guild-object.39", "001.guild-object.42")
 async def test_a_guild_as_its_members_see_it(chat_world: World) -> None:
     alice, bob, path = chat_world.alice, chat_world.bob, f"/v1/guilds/{chat_world.guild_id}"
     overwrite = {"type": 0, "allow": "0", "deny": str(Permission.VIEW_CHANNEL.value)}
@@ -231,17 +251,23 @@ async def test_a_guild_as_its_members_see_it(chat_world: World) -> None:
     (await alice.rest.put(everyone, overwrite)).expect(204)
     by_owner, by_member = (await alice.rest.get(path)).expect(200), (await bob.rest.get(path)).expect(200)
     owners, members = ({channel["id"] for channel in guild["channels"]} for guild in (by_owner, by_member))
-    assert owners - members == {chat_world.channel_id}
+    with proves("001.get.1", "001.guild-object.39"):
+        assert owners - members == {chat_world.channel_id}
     assert members < owners
     (await alice.rest.delete(everyone)).expect(204)
     guild = (await bob.rest.get(path)).expect(200)
-    assert {channel["id"] for channel in guild["channels"]} == owners, "as it is now"
-    assert "permissions" not in guild
-    assert (guild["emojis"], guild["stickers"]) == ([], [])
-    assert guild["roles"][0]["id"] == guild["id"]
-    assert (guild["member_count"], guild["online_count"]) == (4, 0)
+    with proves("001.guild-object.39"):
+        assert {channel["id"] for channel in guild["channels"]} == owners, "as it is now"
+    with proves("001.get.2"):
+        assert "permissions" not in guild
+    with proves("001.get.1"):
+        assert (guild["emojis"], guild["stickers"]) == ([], [])
+        assert guild["roles"][0]["id"] == guild["id"]
+    with proves("001.get.1", "001.guild-object.42"):
+        assert (guild["member_count"], guild["online_count"]) == (4, 0)
     async with await alice.connect(), await bob.connect():
-        assert (await bob.rest.get(path)).expect(200)["online_count"] == 2
+        with proves("001.guild-object.42"):
+            assert (await bob.rest.get(path)).expect(200)["online_count"] == 2
 
 
 @pytest.mark.rule("001.guild-object.40", "001.guild-object.41", "001.guild-object.49")
@@ -272,18 +298,21 @@ async def test_forums_are_for_everyone_and_threads_are_for_nobody(chat_world: Wo
         assert int(entry["allow"]) == THREAD_PERMISSIONS, "overwrites keep their thread bits for every caller"
 
 
-@pytest.mark.rule("001.get.3", "001.common.1", "001.common.2", "001.common.3", "001.common.4")
 async def test_refusals_of_get_guild(chat_world: World) -> None:
     alice, admin, path = chat_world.alice, chat_world.admin, f"/v1/guilds/{chat_world.guild_id}"
-    assert missing_scope(await (await bearer(chat_world, alice, "identify email")).get(path))
+    with proves("001.get.3"):
+        assert missing_scope(await (await bearer(chat_world, alice, "identify email")).get(path))
     unknown = await alice.rest.get("/v1/guilds/999999999999999999")
-    assert (unknown.status, unknown.code) == (404, "UNKNOWN_GUILD")
+    with proves("001.common.2"):
+        assert (unknown.status, unknown.code) == (404, "UNKNOWN_GUILD")
     outside = await admin.rest.get(path)
-    assert (outside.status, outside.code) == (403, "MISSING_PERMISSIONS")
+    with proves("001.common.3"):
+        assert (outside.status, outside.code) == (403, "MISSING_PERMISSIONS")
     for malformed in ("harbour", "-1", "1.5", "9223372036854775808", "0x1"):
         refused = await alice.rest.get(f"/v1/guilds/{malformed}")
-        assert (refused.status, refused.code) == (400, "INVALID_FORM_BODY")
-        assert [error["path"] for error in refused.json()["errors"]] == ["guild_id"]
+        with proves("001.common.1"):
+            assert (refused.status, refused.code) == (400, "INVALID_FORM_BODY")
+            assert [error["path"] for error in refused.json()["errors"]] == ["guild_id"]
     await features(chat_world, "UNAVAILABLE_FOR_EVERYONE")
     for caller in (alice, admin):
         refused = await caller.rest.get(path)
@@ -292,7 +321,8 @@ async def test_refusals_of_get_guild(chat_world: World) -> None:
     await chat_world.anyone.node(missing_guild_ids=[chat_world.guild_id])
     for caller in (alice, admin):
         refused = await caller.rest.get(path)
-        assert (refused.status, refused.code) == (403, "ACCESS_DENIED")
+        with proves("001.common.4"):
+            assert (refused.status, refused.code) == (403, "ACCESS_DENIED")
     await chat_world.anyone.node(missing_guild_ids=[])
     (await alice.rest.get(path)).expect(200)
 

@@ -14,6 +14,7 @@ from chat.testing.rest_client import Response, RestClient
 from chat.testing.server import ChatServer, open_chat_server
 from chat.testing.world import Actor, World
 from tests.applications.oauth2_client import OAuth2Client
+from tests.spec.ledger import proves
 
 DAY_SECONDS = 86_400
 NOWHERE = "999999999999999999"
@@ -43,28 +44,31 @@ async def contents(world: World) -> list[str]:
     return [message["content"] for message in reversed((await world.alice.rest.get(path)).expect(200))]
 
 
-@pytest.mark.rule(
-    "001.leave.1", "001.leave.2", "001.leave.16", "001.leave.17", "001.leave.18", "001.leave.23", "001.leave.24"
-)
 async def test_a_member_leaves(chat_world: World) -> None:
     bob, guild_id = chat_world.bob, chat_world.guild_id
     (await bob.rest.send_message(chat_world.channel_id, "farewell")).expect(200)
     at_bob, at_carol = await bob.connect(), await chat_world.carol.connect()
     gone = await leave(bob, guild_id, headers={"X-Audit-Log-Reason": "bored"})
-    assert (gone.status, gone.body) == (204, b"")
-    assert (await at_bob.expect("GUILD_DELETE")).data["id"] == guild_id
-    folders = (await at_bob.expect("USER_SETTINGS_UPDATE")).data["guild_folders"]
-    assert not any(guild_id in folder["guild_ids"] for folder in folders)
-    removed = (await at_carol.expect("GUILD_MEMBER_REMOVE")).data
-    assert removed == {"guild_id": guild_id, "user": {"id": bob.id}}
-    assert (await bob.rest.get("/v1/users/@me/guilds")).expect(200) == []
-    assert (await bob.rest.get(f"/v1/guilds/{guild_id}")).code == "MISSING_PERMISSIONS"
-    assert "farewell" in await contents(chat_world)
-    assert await log_of(chat_world) == []
+    with proves("001.leave.1"):
+        assert (gone.status, gone.body) == (204, b"")
+    with proves("001.leave.18"):
+        assert (await at_bob.expect("GUILD_DELETE")).data["id"] == guild_id
+    with proves("001.leave.16"):
+        folders = (await at_bob.expect("USER_SETTINGS_UPDATE")).data["guild_folders"]
+        assert not any(guild_id in folder["guild_ids"] for folder in folders)
+    with proves("001.leave.17"):
+        removed = (await at_carol.expect("GUILD_MEMBER_REMOVE")).data
+        assert removed == {"guild_id": guild_id, "user": {"id": bob.id}}
+    with proves("001.leave.1"):
+        assert (await bob.rest.get("/v1/users/@me/guilds")).expect(200) == []
+        assert (await bob.rest.get(f"/v1/guilds/{guild_id}")).code == "MISSING_PERMISSIONS"
+    with proves("001.leave.2"):
+        assert "farewell" in await contents(chat_world)
+    with proves("001.leave.23", "001.leave.24"):
+        assert await log_of(chat_world) == []
     assert "GUILD_MEMBER_REMOVE" not in {payload.name for payload in at_bob.payloads}
 
 
-@pytest.mark.rule("001.leave.3", "001.leave.4", "001.leave.7", "001.leave.23")
 async def test_a_member_takes_all_messages_along(chat_world: World) -> None:
     bob, guild_id = chat_world.bob, chat_world.guild_id
     for number in range(3):
@@ -72,15 +76,20 @@ async def test_a_member_takes_all_messages_along(chat_world: World) -> None:
     (await chat_world.carol.rest.send_message(chat_world.channel_id, "carol")).expect(200)
     at_carol = await chat_world.carol.connect()
     refused = await leave(bob, guild_id, with_messages=True)
-    assert (refused.status, refused.code) == (403, "SUDO_MODE_REQUIRED")
+    with proves("001.leave.7"):
+        assert (refused.status, refused.code) == (403, "SUDO_MODE_REQUIRED")
     assert await contents(chat_world) == ["bob 0", "bob 1", "bob 2", "carol"]
     proof = {"password": bob.password}
-    (await leave(bob, guild_id, with_messages=True, json=proof)).expect(204)
-    assert await contents(chat_world) == ["carol"]
+    with proves("001.leave.4"):
+        (await leave(bob, guild_id, with_messages=True, json=proof)).expect(204)
+    with proves("001.leave.3", "001.leave.4"):
+        assert await contents(chat_world) == ["carol"]
     await at_carol.expect("GUILD_MEMBER_REMOVE")
     told = [payload.name for payload in at_carol.payloads]
-    assert told.index("MESSAGE_DELETE_BULK") < told.index("GUILD_MEMBER_REMOVE")
-    assert await log_of(chat_world) == []
+    with proves("001.leave.4"):
+        assert told.index("MESSAGE_DELETE_BULK") < told.index("GUILD_MEMBER_REMOVE")
+    with proves("001.leave.23"):
+        assert await log_of(chat_world) == []
 
 
 @pytest.mark.rule("001.leave.5", "001.leave.6")
@@ -107,24 +116,25 @@ async def test_a_bot_needs_no_proof(chat_world: World) -> None:
     assert await contents(chat_world) == []
 
 
-@pytest.mark.rule("001.leave.9", "001.leave.10", "001.leave.11", "001.leave.12", "001.leave.13")
 async def test_who_cannot_leave(chat_world: World) -> None:
     admin, alice, guild_id = chat_world.admin, chat_world.alice, chat_world.guild_id
-    for actor, where, with_messages, expected in (
-        (admin, guild_id, False, (404, "UNKNOWN_MEMBER")),
-        (admin, NOWHERE, False, (404, "UNKNOWN_MEMBER")),
-        (admin, guild_id, True, (403, "MISSING_PERMISSIONS")),
-        (admin, NOWHERE, True, (404, "UNKNOWN_GUILD")),
-        (alice, NOWHERE, False, (404, "UNKNOWN_MEMBER")),
-        (alice, NOWHERE, True, (404, "UNKNOWN_GUILD")),
+    for rule, actor, where, with_messages, expected in (
+        ("001.leave.9", admin, guild_id, False, (404, "UNKNOWN_MEMBER")),
+        ("001.leave.10", admin, NOWHERE, False, (404, "UNKNOWN_MEMBER")),
+        ("001.leave.11", admin, guild_id, True, (403, "MISSING_PERMISSIONS")),
+        ("001.leave.12", admin, NOWHERE, True, (404, "UNKNOWN_GUILD")),
+        ("001.leave.10", alice, NOWHERE, False, (404, "UNKNOWN_MEMBER")),
+        ("001.leave.12", alice, NOWHERE, True, (404, "UNKNOWN_GUILD")),
     ):
         refused = await leave(actor, where, with_messages=with_messages, json={"password": actor.password})
-        assert (refused.status, refused.code) == expected
+        with proves(rule):
+            assert (refused.status, refused.code) == expected
     for with_messages in (False, True):
         refused = await leave(alice, guild_id, with_messages=with_messages, json={"password": alice.password})
-        assert (refused.status, refused.code) == (400, "INVALID_FORM_BODY")
-        [field] = refused.json()["errors"]
-        assert (field["path"], field["code"]) == ("guild_id", "CANNOT_LEAVE_GUILD_AS_OWNER")
+        with proves("001.leave.13"):
+            assert (refused.status, refused.code) == (400, "INVALID_FORM_BODY")
+            [field] = refused.json()["errors"]
+            assert (field["path"], field["code"]) == ("guild_id", "CANNOT_LEAVE_GUILD_AS_OWNER")
     (await alice.rest.get(f"/v1/guilds/{guild_id}")).expect(200)
 
 

@@ -12,6 +12,7 @@ from trio.testing import MockClock
 from chat.registries.permissions import Permission
 from chat.testing.rest_client import Response
 from chat.testing.world import Actor, World
+from tests.spec.ledger import cases_of, proves
 
 SECRET = "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP"
 
@@ -90,33 +91,35 @@ async def test_blocked_names(chat_world: World) -> None:
     assert (await stored(chat_world))["afk_timeout"] == 300
 
 
-@pytest.mark.rule("001.modify.18", "001.modify.19", "001.modify.20", "001.modify.21", "001.modify.22", "001.modify.23")
 async def test_channels_that_a_guild_names(chat_world: World) -> None:
     text, voice = chat_world.channel_id, chat_world.voice_channel_id
     other = (await chat_world.alice.rest.create_guild("Other")).expect(200)["system_channel_id"]
-    assert field_codes(await modify(chat_world, system_channel_id=other, afk_channel_id=other)) == {
-        "system_channel_id": "SYSTEM_CHANNEL_MUST_BE_IN_GUILD",
-        "afk_channel_id": "AFK_CHANNEL_MUST_BE_IN_GUILD",
-    }
-    assert field_codes(await modify(chat_world, system_channel_id=voice, afk_channel_id=text)) == {
-        "system_channel_id": "SYSTEM_CHANNEL_MUST_BE_TEXT",
-        "afk_channel_id": "AFK_CHANNEL_MUST_BE_VOICE",
-    }
+    with proves("001.modify.18", "001.modify.21"):
+        assert field_codes(await modify(chat_world, system_channel_id=other, afk_channel_id=other)) == {
+            "system_channel_id": "SYSTEM_CHANNEL_MUST_BE_IN_GUILD",
+            "afk_channel_id": "AFK_CHANNEL_MUST_BE_IN_GUILD",
+        }
+    with proves("001.modify.19", "001.modify.22"):
+        assert field_codes(await modify(chat_world, system_channel_id=voice, afk_channel_id=text)) == {
+            "system_channel_id": "SYSTEM_CHANNEL_MUST_BE_TEXT",
+            "afk_channel_id": "AFK_CHANNEL_MUST_BE_VOICE",
+        }
     changed = (await modify(chat_world, system_channel_id=text, afk_channel_id=voice)).expect(200)
-    assert (changed["system_channel_id"], changed["afk_channel_id"]) == (text, voice)
-    cleared = (await modify(chat_world, system_channel_id=None, afk_channel_id=None)).expect(200)
-    assert (cleared["system_channel_id"], cleared["afk_channel_id"]) == (None, None)
+    with proves("001.modify.20"):
+        assert (changed["system_channel_id"], changed["afk_channel_id"]) == (text, voice)
+    with proves("001.modify.20", "001.modify.23"):
+        cleared = (await modify(chat_world, system_channel_id=None, afk_channel_id=None)).expect(200)
+        assert (cleared["system_channel_id"], cleared["afk_channel_id"]) == (None, None)
 
 
-@pytest.mark.rule("001.modify.24", "001.modify.25", "001.modify.36", "001.modify.43", "001.modify.27")
 @pytest.mark.parametrize(
     ("field", "good", "bad"),
     [
-        ("afk_timeout", [60, 3600], [59, 3601, "60", 60.5, None, True]),
-        ("default_message_notifications", [1, 0], [2, -1, "1", None, True]),
-        ("explicit_content_filter", [2, 1, 0], [3, -1, None]),
-        ("splash_card_alignment", [2, 1, 0], [3, -1, "0"]),
-        ("nsfw_level", [3, 0], [1, 2, 4, None]),
+        *cases_of("001.modify.24", ("afk_timeout", [60, 3600], [59, 3601, "60", 60.5, None, True])),
+        *cases_of("001.modify.25", ("default_message_notifications", [1, 0], [2, -1, "1", None, True])),
+        *cases_of("001.modify.36", ("explicit_content_filter", [2, 1, 0], [3, -1, None])),
+        *cases_of("001.modify.43", ("splash_card_alignment", [2, 1, 0], [3, -1, "0"])),
+        *cases_of("001.modify.27", ("nsfw_level", [3, 0], [1, 2, 4, None])),
         ("mfa_level", [0], [2, None, "0"]),
         ("system_channel_flags", [1, 0], [-1, "x", None]),
     ],
@@ -140,21 +143,29 @@ async def test_verification_levels(chat_world: World) -> None:
     assert (await modify(chat_world, verification_level=1)).expect(200)["verification_level"] == 1
 
 
-@pytest.mark.rule("001.modify.28", "001.modify.29", "001.modify.30", "001.modify.31", "001.modify.32", "001.modify.33")
 async def test_adult_content_and_warnings(chat_world: World) -> None:
     async def state(**fields: Any) -> tuple[bool, int, int]:
         changed = (await modify(chat_world, **fields)).expect(200)
         return changed["nsfw"], changed["nsfw_level"], changed["content_warning_level"]
 
-    assert await state(nsfw=True) == (True, 3, 0)
-    assert await state(nsfw=False) == (False, 0, 0)
-    assert await state(nsfw=False, nsfw_level=3) == (False, 0, 0)
-    assert await state(nsfw_level=3, content_warning_level=0) == (True, 3, 0)
+    with proves("001.modify.31"):
+        assert await state(nsfw=True) == (True, 3, 0)
+    with proves("001.modify.31", "001.modify.32"):
+        assert await state(nsfw=False) == (False, 0, 0)
+    with proves("001.modify.28"):
+        assert await state(nsfw=False, nsfw_level=3) == (False, 0, 0)
+    with proves("001.modify.30"):
+        assert await state(nsfw_level=3, content_warning_level=0) == (True, 3, 0)
     assert await state(nsfw_level=0) == (False, 0, 0)
-    assert await state(nsfw_level=3) == (True, 3, 1)
+    with proves("001.modify.29"):
+        assert await state(nsfw_level=3) == (True, 3, 1)
     assert await state(nsfw_level=0) == (False, 0, 1)
-    assert await state(content_warning_level=7) == (False, 0, 0)
-    assert await state(content_warning_level=1) == (False, 0, 1)
+    with proves("001.modify.33"):
+        assert await state(content_warning_level=7) == (False, 0, 0)
+        assert await state(content_warning_level=1) == (False, 0, 1)
+    with proves("001.modify.32"):
+        assert await state(nsfw=True) == (True, 3, 1)
+        assert await state(nsfw=False) == (False, 0, 1)
 
 
 @pytest.mark.rule("001.modify.34", "001.modify.35", "001.modify.11")
@@ -166,23 +177,27 @@ async def test_content_warning_text(chat_world: World) -> None:
     assert field_codes(refused) == {"content_warning_text": "STRING_LENGTH_INVALID"}
 
 
-@pytest.mark.rule("001.modify.44", "001.modify.45", "001.modify.46", "001.modify.47")
 async def test_features(chat_world: World) -> None:
     await set_features(chat_world, "BANNER", "CLONE_EMOJI_DISABLED", "HIDE_OWNER_CROWN")
     changed = (await modify(chat_world, features=["INVITES_DISABLED", "INVITES_DISABLED"])).expect(200)
-    assert sorted(changed["features"]) == ["BANNER", "CLONE_EMOJI_DISABLED", "INVITES_DISABLED"]
+    with proves("001.modify.44", "001.modify.47"):
+        assert sorted(changed["features"]) == ["BANNER", "CLONE_EMOJI_DISABLED", "INVITES_DISABLED"]
     for wrong in ("VERIFIED", "NOT_A_FEATURE", "CLONE_STICKER_DISABLED"):
         refused = await modify(chat_world, features=["BANNER", wrong])
-        assert field_codes(refused) == {"features": "GUILD_FEATURE_NOT_TOGGLEABLE"}
+        with proves("001.modify.46"):
+            assert field_codes(refused) == {"features": "GUILD_FEATURE_NOT_TOGGLEABLE"}
     for value, path in (
         (["BANNER"] * 101, "features"),
         ("BANNER", "features"),
         ([1], "features.0"),
         (None, "features"),
     ):
-        assert field_codes(await modify(chat_world, features=value)) == {path: "INVALID_FORMAT"}
-    changed = (await modify(chat_world, features=["BANNER"] * 100)).expect(200)
-    assert sorted(changed["features"]) == ["BANNER", "CLONE_EMOJI_DISABLED"]
+        with proves("001.modify.45"):
+            assert field_codes(await modify(chat_world, features=value)) == {path: "INVALID_FORMAT"}
+    with proves("001.modify.45"):
+        changed = (await modify(chat_world, features=["BANNER"] * 100)).expect(200)
+    with proves("001.modify.47"):
+        assert sorted(changed["features"]) == ["BANNER", "CLONE_EMOJI_DISABLED"]
 
 
 @pytest.mark.rule("001.modify.48", "001.modify.49", "001.modify.50")
@@ -200,40 +215,49 @@ async def test_message_history_cutoff(chat_world: World) -> None:
     assert (await modify(chat_world, message_history_cutoff=None)).expect(200)["message_history_cutoff"] is None
 
 
-@pytest.mark.rule("001.modify.53", "001.modify.54", "001.modify.55", "001.modify.56")
 async def test_who_hears_of_it(chat_world: World) -> None:
     at_bob, at_alice = await chat_world.bob.connect(), await chat_world.alice.connect()
     path = f"/v1/guilds/{chat_world.guild_id}"
     body = {"name": "Renamed", "afk_timeout": 600}
     changed = await chat_world.alice.rest.request("PATCH", path, json=body, headers={"X-Audit-Log-Reason": "spring"})
     guild = changed.expect(200)
-    told = (await at_bob.expect("GUILD_UPDATE")).data
-    assert told == {**guild, "guild_id": chat_world.guild_id}
-    entry = (await at_alice.expect("GUILD_AUDIT_LOG_ENTRY_CREATE")).data
-    assert (entry["action_type"], entry["target_id"], entry["reason"]) == (1, chat_world.guild_id, "spring")
-    assert {"key": "afk_timeout", "old_value": 300, "new_value": 600} in entry["changes"]
-    assert {change["key"] for change in entry["changes"]} == {"name", "afk_timeout"}
+    with proves("001.modify.53"):
+        told = (await at_bob.expect("GUILD_UPDATE")).data
+        assert told == {**guild, "guild_id": chat_world.guild_id}
+    with proves("001.modify.56"):
+        entry = (await at_alice.expect("GUILD_AUDIT_LOG_ENTRY_CREATE")).data
+    with proves("001.modify.54"):
+        assert (entry["action_type"], entry["target_id"], entry["reason"]) == (1, chat_world.guild_id, "spring")
+    with proves("001.modify.54"):
+        assert {"key": "afk_timeout", "old_value": 300, "new_value": 600} in entry["changes"]
+        assert {change["key"] for change in entry["changes"]} == {"name", "afk_timeout"}
     assert (await log(chat_world))[0]["id"] == entry["id"]
     # The same once more: everybody hears of it, the log does not.
     (await modify(chat_world, **body)).expect(200)
-    await at_bob.expect("GUILD_UPDATE")
-    assert len(await log(chat_world)) == 1
+    with proves("001.modify.53"):
+        await at_bob.expect("GUILD_UPDATE")
+    with proves("001.modify.55"):
+        assert len(await log(chat_world)) == 1
     (await chat_world.alice.rest.send_message(chat_world.channel_id, "done")).expect(200)
     await at_bob.expect("MESSAGE_CREATE")
-    assert "GUILD_AUDIT_LOG_ENTRY_CREATE" not in {payload.members["t"] for payload in at_bob.dispatches}
+    with proves("001.modify.56"):
+        assert "GUILD_AUDIT_LOG_ENTRY_CREATE" not in {payload.members["t"] for payload in at_bob.dispatches}
 
 
-@pytest.mark.rule("001.modify.3", "001.modify.4", "001.modify.5", "001.modify.6", "001.modify.7", "001.modify.9")
 async def test_mfa_level_without_a_factor(chat_world: World) -> None:
     alice, bob = chat_world.alice, await manager(chat_world)
     for actor in (alice, bob):
-        (await modify(chat_world, actor, mfa_level=0)).expect(200)
+        with proves("001.modify.3", "001.modify.9"):
+            (await modify(chat_world, actor, mfa_level=0)).expect(200)
         refused = await modify(chat_world, actor, mfa_level=1)
-        assert (refused.status, refused.code) == (403, "SUDO_MODE_REQUIRED")
-    no_owner = await modify(chat_world, bob, mfa_level=1, password=bob.password)
-    assert (no_owner.status, no_owner.code) == (403, "MISSING_PERMISSIONS")
+        with proves("001.modify.4", "001.modify.6"):
+            assert (refused.status, refused.code) == (403, "SUDO_MODE_REQUIRED")
+    with proves("001.modify.5"):
+        no_owner = await modify(chat_world, bob, mfa_level=1, password=bob.password)
+        assert (no_owner.status, no_owner.code) == (403, "MISSING_PERMISSIONS")
     no_factor = await modify(chat_world, alice, mfa_level=1, password=alice.password, name="Not written")
-    assert field_codes(no_factor) == {"mfa_level": "MUST_ENABLE_2FA_BEFORE_REQUIRING_FOR_MODS"}
+    with proves("001.modify.7"):
+        assert field_codes(no_factor) == {"mfa_level": "MUST_ENABLE_2FA_BEFORE_REQUIRING_FOR_MODS"}
     after = await stored(chat_world)
     assert (after["mfa_level"], after["name"] == "Not written") == (0, False)
 

@@ -9,6 +9,7 @@ import pytest
 from chat.registries.permissions import Permission
 from chat.testing.rest_client import Response
 from chat.testing.world import Actor, World
+from tests.spec.ledger import proves
 
 
 def path(world: World) -> str:
@@ -34,31 +35,31 @@ def code_of(answer: Response) -> str:
     return str(error["code"])
 
 
-@pytest.mark.rule(
-    "001.vanity-object.1",
-    "001.vanity-object.2",
-    "001.vanity-object.3",
-    "001.vanity-object.4",
-    "001.vanity-get.1",
-    "001.vanity-patch.1",
-    "001.vanity-patch.17",
-)
 async def test_a_code_is_taken_used_replaced_and_given_up(chat_world: World) -> None:
     alice, admin = chat_world.alice, chat_world.admin
-    assert (await alice.rest.get(path(chat_world))).expect(200) == {"code": None, "uses": 0}
+    with proves("001.vanity-object.3", "001.vanity-get.1"):
+        assert (await alice.rest.get(path(chat_world))).expect(200) == {"code": None, "uses": 0}
     await features(chat_world, "VANITY_URL")
-    assert (await change(chat_world, "harbour")).expect(200) == {"code": "harbour"}
+    with proves("001.vanity-object.4", "001.vanity-patch.1"):
+        assert (await change(chat_world, "harbour")).expect(200) == {"code": "harbour"}
     (await admin.rest.post("/v1/invites/harbour")).expect(200)
-    assert (await alice.rest.get(path(chat_world))).expect(200) == {"code": "harbour", "uses": 1}
-    assert (await change(chat_world, "pier")).expect(200) == {"code": "pier"}
-    assert (await alice.rest.get("/v1/invites/harbour")).code == "UNKNOWN_INVITE"
-    assert (await alice.rest.get(path(chat_world))).expect(200) == {"code": "pier", "uses": 0}
+    with proves("001.vanity-object.1", "001.vanity-object.2"):
+        assert (await alice.rest.get(path(chat_world))).expect(200) == {"code": "harbour", "uses": 1}
+    with proves("001.vanity-object.4"):
+        assert (await change(chat_world, "pier")).expect(200) == {"code": "pier"}
+    with proves("001.vanity-patch.17"):
+        assert (await alice.rest.get("/v1/invites/harbour")).code == "UNKNOWN_INVITE"
+    with proves("001.vanity-object.3"):
+        assert (await alice.rest.get(path(chat_world))).expect(200) == {"code": "pier", "uses": 0}
     assert (await alice.rest.delete("/v1/invites/pier")).code == "MISSING_PERMISSIONS"  # that is not how it is given up
     (await admin.rest.delete(f"/v1/users/@me/guilds/{chat_world.guild_id}")).expect(204)
     (await admin.rest.post("/v1/invites/pier")).expect(200)
-    assert (await alice.rest.get(path(chat_world))).expect(200) == {"code": "pier", "uses": 1}
-    assert (await change(chat_world, None)).expect(200) == {"code": None}
-    assert (await alice.rest.get("/v1/invites/pier")).code == "UNKNOWN_INVITE"
+    with proves("001.vanity-object.2"):
+        assert (await alice.rest.get(path(chat_world))).expect(200) == {"code": "pier", "uses": 1}
+    with proves("001.vanity-object.4", "001.vanity-patch.1"):
+        assert (await change(chat_world, None)).expect(200) == {"code": None}
+    with proves("001.vanity-patch.17"):
+        assert (await alice.rest.get("/v1/invites/pier")).code == "UNKNOWN_INVITE"
 
 
 async def leads_to(world: World, code: str) -> str:
@@ -128,18 +129,18 @@ async def test_who_may(chat_world: World) -> None:
         assert (answer.status, answer.code) == (403, "MISSING_PERMISSIONS")
 
 
-@pytest.mark.rule("001.vanity-patch.3", "001.vanity-patch.4", "001.vanity-patch.9", "001.vanity-patch.10")
 async def test_the_feature_is_needed_to_take_one(chat_world: World) -> None:
-    assert code_of(await change(chat_world, "harbour")) == "VANITY_URL_REQUIRES_FEATURE"
+    with proves("001.vanity-patch.9"):
+        assert code_of(await change(chat_world, "harbour")) == "VANITY_URL_REQUIRES_FEATURE"
     await features(chat_world, "VANITY_URL")
     for nothing in (None, ""):
         (await change(chat_world, "harbour")).expect(200)
         await features(chat_world)
-        assert (await change(chat_world, nothing)).expect(200) == {"code": None}
+        with proves("001.vanity-patch.3", "001.vanity-patch.4", "001.vanity-patch.10"):
+            assert (await change(chat_world, nothing)).expect(200) == {"code": None}
         await features(chat_world, "VANITY_URL")
 
 
-@pytest.mark.rule("001.vanity-patch.5", "001.vanity-patch.6", "001.vanity-patch.7", "001.vanity-patch.8")
 @pytest.mark.parametrize(
     ("sent", "outcome"),
     [
@@ -163,10 +164,16 @@ async def test_the_feature_is_needed_to_take_one(chat_world: World) -> None:
 async def test_codes_are_normalised_and_judged(chat_world: World, sent: str, outcome: str) -> None:
     await features(chat_world, "VANITY_URL")
     answer = await change(chat_world, sent)
-    if outcome.startswith("VANITY"):
-        assert code_of(answer) == outcome
+    if outcome == "VANITY_URL_CODE_LENGTH_INVALID":
+        rule = "001.vanity-patch.8"
     else:
-        assert answer.expect(200) == {"code": outcome}
+        rule = "001.vanity-patch.7" if sent.startswith(" ") else "001.vanity-patch.6"
+    if outcome.startswith("VANITY"):
+        with proves(rule):
+            assert code_of(answer) == outcome
+    else:
+        with proves("001.vanity-patch.5"):
+            assert answer.expect(200) == {"code": outcome}
 
 
 @pytest.mark.rule("001.vanity-patch.11", "001.vanity-patch.15")

@@ -23,6 +23,7 @@ from chat.store.guilds.channels import Overwrite
 from chat.store.messages import read_states
 from chat.store.messages.read_states import ReadState
 from tests.guilds.guild_world import GuildPlace, GuildWorld, refused
+from tests.spec.ledger import proves
 
 HISTORY = Permission.READ_MESSAGE_HISTORY.value
 
@@ -564,10 +565,6 @@ async def test_deleting(world: GuildWorld, harbour: GuildPlace, say: Say) -> Non
 # Verification levels
 
 
-@pytest.mark.rule(
-    "001.verification.1", "001.verification.2", "001.verification.3", "001.verification.4", "001.verification.6",
-    "001.verification.8", "001.verification.9", "001.verification.10",
-)  # fmt: skip
 async def test_verification_levels(world: GuildWorld) -> None:
     owner = await world.person("owner", created_at=world.clock.ms)
     strangers = {
@@ -586,13 +583,16 @@ async def test_verification_levels(world: GuildWorld) -> None:
                 await world.sending.create(who, place.general, MessageDraft("x"))
             except ApiError as error:
                 outcomes[name] = error.code
-        assert await world.sending.create(owner, place.general, MessageDraft("x"))
+        with proves("001.verification.8"):
+            assert await world.sending.create(owner, place.general, MessageDraft("x"))
         assert set(outcomes.values()) <= {"GUILD_VERIFICATION_REQUIRED"}
         return set(outcomes)
 
-    assert await silent() == set()
+    with proves("001.verification.1"):
+        assert await silent() == set()
     await place.set("features", '["DISCOVERABLE"]')
-    assert await silent() == {"unclaimed", "unverified"}
+    with proves("001.verification.6"):
+        assert await silent() == {"unclaimed", "unverified"}
     await place.set("features", "[]")
     for level, expected in [
         (1, {"unclaimed", "unverified"}),
@@ -600,7 +600,8 @@ async def test_verification_levels(world: GuildWorld) -> None:
         (3, {"unclaimed", "unverified", "young", "new"}),
     ]:
         await place.set("verification_level", level)
-        assert await silent() == expected
+        with proves(f"001.verification.{level + 1}", "001.verification.9"):
+            assert await silent() == expected
     world.clock.ms += 299_999
     await place.set("verification_level", 2)
     assert await silent() == {"unclaimed", "unverified", "young"}
@@ -611,7 +612,8 @@ async def test_verification_levels(world: GuildWorld) -> None:
     world.clock.ms += 300_000
     assert await silent() == {"unclaimed", "unverified"}
     await place.role(0, strangers["unclaimed"])
-    assert await silent() == {"unverified"}
+    with proves("001.verification.10"):
+        assert await silent() == {"unverified"}
 
 
 # Typing

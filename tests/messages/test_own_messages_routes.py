@@ -8,6 +8,7 @@ import pytest
 
 from chat.testing.server import ChatServer
 from chat.testing.world import Actor, World
+from tests.spec.ledger import proves
 
 
 async def written(actor: Actor, channel_id: str, count: int) -> list[str]:
@@ -26,29 +27,28 @@ def mine(guild_id: str) -> str:
     return f"/v1/users/@me/guilds/{guild_id}/messages/bulk-delete-mine"
 
 
-@pytest.mark.rule(
-    "001.bulk-delete.2",
-    "001.bulk-delete.3",
-    "001.bulk-delete.4",
-    "001.bulk-delete.10",
-    "001.bulk-delete.11",
-    "001.bulk-delete.12",
-)
 async def test_own_messages_go_in_batches_and_the_membership_stays(chat_world: World) -> None:
     alice, bob = chat_world.alice, chat_world.bob
     kept = await written(alice, chat_world.channel_id, 1)
     own = await written(bob, chat_world.channel_id, 130)
     at_alice = await alice.connect()
     gone = await bob.rest.post(mine(chat_world.guild_id), {"password": bob.password})
-    assert (gone.status, gone.body) == (202, b"")
-    first, second = [(await at_alice.expect("MESSAGE_DELETE_BULK")).data for _ in range(2)]
-    assert (len(first["ids"]), first["ids"] + second["ids"]) == (100, own)
-    assert (first["channel_id"], first["guild_id"]) == (chat_world.channel_id, chat_world.guild_id)
+    with proves("001.bulk-delete.3"):
+        assert (gone.status, gone.body) == (202, b"")
+    with proves("001.bulk-delete.10"):
+        first, second = [(await at_alice.expect("MESSAGE_DELETE_BULK")).data for _ in range(2)]
+    with proves("001.bulk-delete.11"):
+        assert (len(first["ids"]), first["ids"] + second["ids"]) == (100, own)
+    with proves("001.bulk-delete.10"):
+        assert (first["channel_id"], first["guild_id"]) == (chat_world.channel_id, chat_world.guild_id)
     assert kept[0] in await left(chat_world)
-    assert not set(own) & set(await left(chat_world))
-    (await bob.rest.get(f"/v1/guilds/{chat_world.guild_id}/members/@me")).expect(200)
-    log = (await alice.rest.get(f"/v1/guilds/{chat_world.guild_id}/audit-logs")).expect(200)
-    assert log["audit_log_entries"] == []
+    with proves("001.bulk-delete.4"):
+        assert not set(own) & set(await left(chat_world))
+    with proves("001.bulk-delete.2"):
+        (await bob.rest.get(f"/v1/guilds/{chat_world.guild_id}/members/@me")).expect(200)
+    with proves("001.bulk-delete.12"):
+        log = (await alice.rest.get(f"/v1/guilds/{chat_world.guild_id}/audit-logs")).expect(200)
+        assert log["audit_log_entries"] == []
 
 
 @pytest.mark.rule("001.bulk-delete.1", "001.bulk-delete.10")

@@ -30,6 +30,8 @@ from chat.registries.close_codes import (
 )
 from chat.registries.statuses import Status
 from tests.protocol.dialogue import PROPERTIES, identify_d
+from tests.spec.gateway_tables import IDENTIFY, RESUME, rules_of
+from tests.spec.ledger import proves
 
 FIXTURES: Final = Path(__file__).parents[2] / "spec_fixtures" / "gateway"
 IDENTIFY_CASES: Final = json.loads((FIXTURES / "identify_cases.json").read_text(encoding="utf-8"))
@@ -47,21 +49,17 @@ def identified(**members: Any) -> Identify:
     return identify
 
 
-@pytest.mark.rule(
-    *("000.opcodes.3", "000.opcodes.4", "000.opcodes.6", "000.opcodes.7", "000.opcodes.8", "000.opcodes.17"),
-    *("000.opcodes.18", "000.opcodes.19", "000.opcodes.20", "000.opcodes.21", "000.opcodes.22", "000.opcodes.23"),
-    *("000.opcodes.24", "000.identify.15", "000.identify.17", "000.identify.18"),
-)
 @pytest.mark.parametrize("case", IDENTIFY_CASES, ids=[case["name"] for case in IDENTIFY_CASES])
 def test_an_identify_of_the_table(case: dict[str, Any]) -> None:
-    assert verdict(parse_identify(case["d"])) == case["verdict"]
+    with proves(*rules_of(IDENTIFY, case["name"])):
+        assert verdict(parse_identify(case["d"])) == case["verdict"]
 
 
-@pytest.mark.rule("000.opcodes.9", "000.resume.5", "000.resume.6", "000.resume.7")
 @pytest.mark.parametrize("case", RESUME_CASES, ids=[case["name"] for case in RESUME_CASES])
 def test_a_resume_of_the_table(case: dict[str, Any]) -> None:
     outcome = parse_resume(case["d"])
-    assert verdict(outcome) == case["verdict"]
+    with proves(*rules_of(RESUME, case["name"])):
+        assert verdict(outcome) == case["verdict"]
     if isinstance(outcome, Resume):
         assert (outcome.token, outcome.session_id, outcome.seq) == (
             case["d"]["token"],

@@ -12,6 +12,7 @@ from chat.protocol.numbering import Numbering, ResumeVerdict
 from chat.protocol.payload import OutgoingEvent
 from chat.registries.events import EVENTS, NEVER_RETAINED, EventName
 from chat.registries.limits import REPLAY_BYTES, REPLAY_DISPATCHES, RETAINED_EVENT_BYTES
+from tests.spec.ledger import proves
 
 FIXTURES: Final = Path(__file__).parents[2] / "spec_fixtures" / "gateway"
 HEARTBEAT_CASES: Final = [
@@ -77,26 +78,42 @@ def test_two_sessions_number_the_same_event_independently() -> None:
     assert first.retained_above(0)[0][1] is second.retained_above(0)[0][1]
 
 
-@pytest.mark.rule("000.heartbeat.3", "000.heartbeat.11", "000.heartbeat.12", "000.heartbeat.14")
 @pytest.mark.parametrize("case", HEARTBEAT_CASES, ids=[case["name"] for case in HEARTBEAT_CASES])
 def test_an_acknowledgement_of_the_table(case: dict[str, Any]) -> None:
     numbering = a_numbering(case["current"], case["acknowledged"], retained=list(range(case["acknowledged"] + 1, 11)))
-    assert numbering.acknowledge(case["d"]) is (case["verdict"] == "ack")
-    assert numbering.acknowledged == case["acknowledged_after"]
-    assert sequences(numbering) == list(range(case["acknowledged_after"] + 1, case["current"] + 1))
+    with proves("000.heartbeat.3", "000.heartbeat.14"):
+        assert numbering.acknowledge(case["d"]) is (case["verdict"] == "ack")
+    with proves("000.heartbeat.12"):
+        assert numbering.acknowledged == case["acknowledged_after"]
+    with proves("000.heartbeat.11"):
+        assert sequences(numbering) == list(range(case["acknowledged_after"] + 1, case["current"] + 1))
 
 
-@pytest.mark.rule(
-    *("000.resume.1", "000.resume.2", "000.resume.3", "000.resume.4", "000.resume.10", "000.resume.11"),
-    *("000.resume.19", "000.heartbeat.13"),
-)
+RESUME_RULES: Final[dict[str, tuple[str, ...]]] = {
+    "nothing missed": ("000.resume.1",),
+    "as high as acknowledged": ("000.resume.2",),
+    "all acknowledged": ("000.resume.2",),
+    "one below acknowledged": ("000.heartbeat.13",),
+    "far below acknowledged": ("000.heartbeat.13",),
+    "one above current": ("000.resume.3",),
+    "far above current": ("000.resume.3",),
+    "minus one": ("000.resume.4",),
+    "at the replay floor": ("000.resume.11",),
+    "one below the replay floor": ("000.resume.10",),
+    "everything evicted, seq one lower": ("000.resume.10",),
+}
+"""The rules that rows of the table prove."""
+
+
 @pytest.mark.parametrize("case", RESUME_CASES, ids=[case["name"] for case in RESUME_CASES])
 def test_a_resume_of_the_table(case: dict[str, Any]) -> None:
     numbering = a_numbering(case["current"], case["acknowledged"], case["replay_floor"], case["retained"])
     verdict = case["verdict"] if isinstance(case["verdict"], str) else tuple(case["verdict"])
-    assert numbering.judge_resume(case["seq"]) is VERDICTS[verdict]
+    with proves(*RESUME_RULES.get(case["name"], ())):
+        assert numbering.judge_resume(case["seq"]) is VERDICTS[verdict]
     if case["replayed"] is not None:
-        assert sequences(numbering, above=case["seq"]) == case["replayed"]
+        with proves("000.resume.19"):
+            assert sequences(numbering, above=case["seq"]) == case["replayed"]
 
 
 @pytest.mark.rule("000.resume.12")

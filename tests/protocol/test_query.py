@@ -12,22 +12,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chat.protocol.commands import ConnectionQuery, parse_connection_query
+from tests.spec.gateway_tables import rules_of_query
+from tests.spec.ledger import proves
 
 CASES: Final = json.loads(
     (Path(__file__).parents[2] / "spec_fixtures" / "gateway" / "query_cases.json").read_text(encoding="utf-8")
 )
 
 
-@pytest.mark.rule(
-    *("000.query.1", "000.query.2", "000.query.3", "000.query.4", "000.query.5", "000.query.6", "000.query.7"),
-    *("000.query.8", "000.query.9", "000.query.10", "000.query.11", "000.query.12", "000.query.13", "000.query.14"),
-)
 @pytest.mark.parametrize("case", CASES, ids=[case["query"] or "empty" for case in CASES])
 def test_a_case_of_the_table(case: dict[str, Any]) -> None:
     query = parse_connection_query(case["query"])
-    assert query.version_accepted is case["version_ok"]
-    if case["compressed"] is not None:
-        assert query.compressed is case["compressed"]
+    with proves(*rules_of_query(case["query"])):
+        assert query.version_accepted is case["version_ok"]
+        if case["compressed"] is not None:
+            assert query.compressed is case["compressed"]
 
 
 @given(st.text())

@@ -27,6 +27,7 @@ from chat.testing.server import SECRET, ChatServer
 from chat.testing.world import World
 from tests.conformance.gated_operations import GATED, LOGOUT, Call, Gated, Scene
 from tests.enrolment import MFA, PASSKEYS, SUDO_HEADER, SUDO_OPTIONS, Phone, assertion, errors, passkey_of
+from tests.spec.ledger import proves
 
 HARMLESS: Final = Call("POST", "/v1/auth/sessions/logout", {"session_id_hashes": []})
 """Ends no session: nothing but sudo mode decides how it is answered."""
@@ -97,16 +98,17 @@ async def test_even_a_token_of_the_right_form_is_nothing_without_a_factor(scene:
     assert (answer.status, answer.header(SUDO_HEADER)) == (204, None)
 
 
-@pytest.mark.rule("001.sudo-fields.5", "001.sudo-fields.7", "001.sudo-fields.8", "001.sudo-fields.13")
-@pytest.mark.rule("000.sudo-mode.5", "000.sudo-mode.18", "000.sudo.1", "000.sudo.2")
 async def test_a_code_proves_and_gives_a_token(scene: Scene, autojump_clock: MockClock) -> None:
     codes = await scene.phone.enable(scene.bob.rest, password=scene.bob.password)
     for proof in (await scene.phone.proof(), {"mfa_method": "totp", "mfa_code": codes[0]}):
         answer = await scene.send(HARMLESS, proof)
-        assert answer.status == 204
+        with proves("001.sudo-fields.7", "001.sudo-fields.8"):
+            assert answer.status == 204
         token = answer.header("X-Service-Sudo-Mode-JWT")
-        assert token is not None
-        assert (await scene.send(HARMLESS, token=token)).status == 204
+        with proves("001.sudo-fields.13", "000.sudo-mode.5", "000.sudo-mode.18"):
+            assert token is not None
+        with proves("000.sudo.2"):
+            assert (await scene.send(HARMLESS, token=token)).status == 204
     for wrong in (
         {"mfa_code": scene.phone.wrong_code()},
         {"mfa_code": codes[0]},
@@ -115,21 +117,24 @@ async def test_a_code_proves_and_gives_a_token(scene: Scene, autojump_clock: Moc
         {"mfa_code": None},
     ):
         answer = await scene.send(HARMLESS, {"mfa_method": "totp", **wrong})
-        assert errors(answer) == [("mfa_code", "INVALID_MFA_CODE")]
-        assert answer.header(SUDO_HEADER) is None
+        with proves("001.sudo-fields.5", "001.sudo-fields.8"):
+            assert errors(answer) == [("mfa_code", "INVALID_MFA_CODE")]
+        with proves("000.sudo.1"):
+            assert answer.header(SUDO_HEADER) is None
 
 
-@pytest.mark.rule("001.sudo-fields.9", "001.sudo-fields.13")
-@pytest.mark.rule("000.sudo-mode.6", "000.sudo-mode.7", "000.sudo-mode.18")
 async def test_a_passkey_that_is_no_second_factor_proves_and_gives_a_token(scene: Scene) -> None:
     scene.key = await passkey_of(scene.bob)
     assert (await scene.bob.rest.get("/v1/users/@me")).expect(200)["mfa_enabled"] is False
-    answer = await scene.send(HARMLESS, await scene.proof())
+    with proves("001.sudo-fields.9"):
+        answer = await scene.send(HARMLESS, await scene.proof())
     token = answer.header(SUDO_HEADER)
-    assert (answer.status, token is None) == (204, False)
+    with proves("001.sudo-fields.13", "000.sudo-mode.6", "000.sudo-mode.7"):
+        assert (answer.status, token is None) == (204, False)
     assert (await scene.send(HARMLESS, token=token)).status == 204
     (await scene.bob.rest.put(f"{MFA}/webauthn", {"enabled": True, **await scene.proof()})).expect(204)
-    assert (await scene.send(HARMLESS, await scene.proof())).header(SUDO_HEADER) is not None
+    with proves("000.sudo-mode.18"):
+        assert (await scene.send(HARMLESS, await scene.proof())).header(SUDO_HEADER) is not None
 
 
 @pytest.mark.rule("000.sudo-mode.9", "000.sudo-mode.10")
@@ -321,7 +326,6 @@ async def test_a_token_is_its_accounts_own(scene: Scene) -> None:
     assert (await carol.request("POST", HARMLESS.path, json=HARMLESS.body, headers={SUDO_HEADER: token})).status == 204
 
 
-@pytest.mark.rule("000.sudo-mode.2", "000.sudo-mode.3", "000.sudo-mode.4", "000.sudo.1")
 async def test_whatever_is_no_token_is_as_good_as_none(scene: Scene, autojump_clock: MockClock) -> None:
     scene.key = await passkey_of(scene.bob)
     honest = await scene.token()
@@ -359,8 +363,10 @@ async def test_whatever_is_no_token_is_as_good_as_none(scene: Scene, autojump_cl
         if len(token) > 20_000:  # no header is that long
             assert answer.status in (400, 403, 431)
             continue
-        assert (answer.status, answer.json()) == (403, expected), token
-        assert answer.header(SUDO_HEADER) is None
+        with proves("000.sudo-mode.2", "000.sudo-mode.3", "000.sudo-mode.4"):
+            assert (answer.status, answer.json()) == (403, expected), token
+        with proves("000.sudo.1"):
+            assert answer.header(SUDO_HEADER) is None
     assert (await scene.send(HARMLESS, token=token_for(bob, now))).status == 204
 
 
@@ -418,30 +424,28 @@ def each(*, passwords: bool = False) -> list[Any]:
     ]
 
 
-@pytest.mark.rule("001.sudo-fields.12")
-@pytest.mark.rule(
-    "000.sudo-mode.1", "000.sudo-mode.2", "000.sudo-mode.4", "000.sudo-mode.15", "000.sudo-mode.17",
-    "000.sudo-mode.11", "000.sudo-mode.12",
-)  # fmt: skip
 @pytest.mark.parametrize("gated", each())
 async def test_every_gated_operation_asks_for_a_factor(scene: Scene, autojump_clock: MockClock, gated: Gated) -> None:
     await scene.enrol(phone=gated.with_phone)
     call = await gated.prepare(scene)
     token, now = await scene.token(), scene.server.clock.now_ms()
     held = {"totp": True, "webauthn": True, "backup_codes": True} if gated.with_phone else {"webauthn": True}
-    assert is_required(await scene.send(call), **held)
-    assert is_required(await scene.send(call, {"password": scene.bob.password}), **held)
+    with proves("001.sudo-fields.12", "000.sudo-mode.1"):
+        assert is_required(await scene.send(call), **held)
+    with proves("000.sudo-mode.15"):
+        assert is_required(await scene.send(call, {"password": scene.bob.password}), **held)
     for wrong in ("no token", token_for(scene.world.carol.id, now), token_for(scene.bob.id, now - 301_000)):
-        assert is_required(await scene.send(call, token=wrong), **held)
+        with proves("000.sudo-mode.2", "000.sudo-mode.4"):
+            assert is_required(await scene.send(call, token=wrong), **held)
     answer = await scene.send(call, {"mfa_method": "totp", "mfa_code": "wrong"})
     assert errors(answer) == [("mfa_code", "INVALID_MFA_CODE")]
     assert answer.header(SUDO_HEADER) is None
     answer = await scene.send(call, token=token)
     assert answer.status in (200, 202, 204), answer.body
-    assert answer.header(SUDO_HEADER) == (token if gated.issues_token else None)
+    with proves("000.sudo-mode.17", "000.sudo-mode.11", "000.sudo-mode.12"):
+        assert answer.header(SUDO_HEADER) == (token if gated.issues_token else None)
 
 
-@pytest.mark.rule("000.sudo-mode.5", "000.sudo-mode.6", "000.sudo-mode.11", "000.sudo-mode.12", "000.sudo-mode.18")
 @pytest.mark.parametrize("factor", FACTORS)
 @pytest.mark.parametrize("gated", each())
 async def test_every_gated_operation_takes_a_factor_in_its_body(
@@ -457,23 +461,28 @@ async def test_every_gated_operation_takes_a_factor_in_its_body(
     answer = await scene.send(call, proof)
     assert answer.status in (200, 202, 204), answer.body
     token = answer.header(SUDO_HEADER)
-    assert (token is not None) is gated.issues_token
+    with proves("000.sudo-mode.11", "000.sudo-mode.12", "000.sudo-mode.18"):
+        assert (token is not None) is gated.issues_token
     if token is not None:
         claims = jwt.decode(token, options={"verify_signature": False})
-        assert (claims["sub"], claims["exp"] - claims["iat"]) == (scene.bob.id, 300)
+        with proves("000.sudo-mode.5", "000.sudo-mode.6"):
+            assert (claims["sub"], claims["exp"] - claims["iat"]) == (scene.bob.id, 300)
 
 
-@pytest.mark.rule("001.sudo-fields.1", "001.sudo-fields.3", "001.sudo-fields.12", "001.sudo-fields.13")
-@pytest.mark.rule("000.sudo-mode.8", "000.sudo-mode.16")
 @pytest.mark.parametrize("gated", each(passwords=True))
 async def test_every_gated_operation_asks_for_the_password_of_whoever_has_no_factor(
     scene: Scene, autojump_clock: MockClock, gated: Gated
 ) -> None:
     call = await gated.prepare(scene)
-    assert is_required(await scene.send(call))
-    assert is_required(await scene.send(call, {"mfa_method": "totp", "mfa_code": "123456"}))
+    with proves("001.sudo-fields.12"):
+        assert is_required(await scene.send(call))
+    with proves("000.sudo-mode.16"):
+        assert is_required(await scene.send(call, {"mfa_method": "totp", "mfa_code": "123456"}))
     assert is_required(await scene.send(call, token=token_for(scene.bob.id, scene.server.clock.now_ms())))
-    assert errors(await scene.send(call, {"password": "wrong password"})) == [("password", "INVALID_PASSWORD")]
-    answer = await scene.send(call, {"password": scene.bob.password})
-    assert answer.status in (200, 202, 204), answer.body
-    assert answer.header(SUDO_HEADER) is None
+    with proves("001.sudo-fields.3"):
+        assert errors(await scene.send(call, {"password": "wrong password"})) == [("password", "INVALID_PASSWORD")]
+    with proves("001.sudo-fields.1"):
+        answer = await scene.send(call, {"password": scene.bob.password})
+        assert answer.status in (200, 202, 204), answer.body
+    with proves("001.sudo-fields.13", "000.sudo-mode.8"):
+        assert answer.header(SUDO_HEADER) is None

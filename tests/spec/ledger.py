@@ -1,31 +1,44 @@
 """The ledger of rules: which numbered rule of the documents has a test, and whether that test passes.
 
-A pytest plugin. `spec_fixtures/rules/*.json` numbers every rule; a test says what it proves with
-`@pytest.mark.rule("000.framing.4")`, and its outcome goes to those rules. It works the same with pytest-xdist: the ids
-travel with the test's report.
+A pytest plugin. `spec_fixtures/rules/*.json` numbers every rule, and an id stands beside its assertion:
+
+    with proves("000.framing.4"):
+        assert ...
+
+counts for the rule once the statements under it have run to their end, and against it if they raise. A test that is
+about one thing says what it proves with `@pytest.mark.rule("000.framing.4")`, with three ids at most, and its outcome
+goes to those rules. It works the same with pytest-xdist: the ids travel with the test's report.
 
     --rules-report FILE    writes {id: {"passed": n, "failed": n}} for every rule that a test of this run names
     --rules-before FILE    counts what an earlier part of the same run has written there as well
     --ledger               says that the run is complete now: a rule that is neither pending nor covered fails it
 
-A rule is covered when a test that names it passed and none failed.
+A rule is covered when a test or a context that names it passed and none failed.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Generator, Iterable, Mapping
+from collections.abc import Generator, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
 import attrs
 import pytest
+from _pytest.mark import ParameterSet
 
 RULES_FOLDER: Final = Path("spec_fixtures", "rules")
 """Where the ledger's files are, from the root of the project."""
 
 PROPERTY: Final = "rules"
-"""The user property under which a report carries the ids that its test names."""
+"""The user property under which a report carries the ids that its test's marks name."""
+
+PROOFS: Final = "rule-proofs"
+"""The user property under which a report carries what the contexts of its test found out: {id: whether it passed}."""
+
+IN_A_MARK: Final = 3
+"""The ids that the marks of one test can name. Beyond that a reader cannot tell which assertion proves which."""
 
 
 @attrs.define
@@ -100,6 +113,32 @@ class Ledger:
 
 LEDGER: Final = pytest.StashKey[Ledger]()
 
+_running: Final[list[tuple[Ledger, dict[str, bool]]]] = []
+"""The ledger of the test that runs, and what its contexts have found out. Runs inside runs (pytester) lie above."""
+
+
+@contextmanager
+def proves(*ids: str) -> Iterator[None]:
+    """The statements under it prove these rules.
+
+    A rule whose context is not reached is not proved. One that is entered more than once in a test passes if it
+    passed each time. Raises LookupError outside a test, and for an id that no rule has.
+    """
+    if not _running:
+        raise LookupError("proves() stands in a test")
+    ledger, found = _running[-1]
+    if invented := [rule for rule in ids if rule not in ledger.pending]:
+        raise LookupError(f"{', '.join(invented)}: no file of {RULES_FOLDER}/ holds it")
+    try:
+        yield
+    except pytest.skip.Exception:
+        raise
+    except BaseException:
+        found.update(dict.fromkeys(ids, False))
+        raise
+    for rule in ids:
+        found.setdefault(rule, True)
+
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """The options of this plugin."""
@@ -126,19 +165,22 @@ def rules_of(item: pytest.Item) -> list[str]:
 def pytest_make_collect_report(
     collector: pytest.Collector,
 ) -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
-    """Refuse tests that name rules nobody numbered."""
+    """Refuse marks with ids that no rule has, and with more ids than a reader can tell apart."""
     report = yield
     known = collector.config.stash[LEDGER].pending
-    invented = [
-        f"{node.nodeid} names {rule!r}, which no file of {RULES_FOLDER}/ holds"
-        for node in report.result or ()
-        if isinstance(node, pytest.Item)
-        for rule in rules_of(node)
-        if rule not in known
-    ]
-    if invented:
+    wrong = []
+    for node in report.result or ():
+        if isinstance(node, pytest.Item):
+            rules = rules_of(node)
+            invented = [rule for rule in rules if rule not in known]
+            wrong += [f"{node.nodeid} names {rule!r}, which no file of {RULES_FOLDER}/ holds" for rule in invented]
+            if len(rules) > IN_A_MARK:
+                wrong.append(
+                    f"{node.nodeid} names {len(rules)} rules in its marks: `with proves(...)` tells them apart"
+                )
+    if wrong:
         report.outcome = "failed"
-        report.longrepr = "\n".join(invented)
+        report.longrepr = "\n".join(wrong)
     return report
 
 
@@ -149,6 +191,25 @@ def pytest_itemcollected(item: pytest.Item) -> None:
         item.user_properties.append((PROPERTY, rules))
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
+    """Send along what the contexts of the test find out."""
+    found: dict[str, bool] = {}
+    _running.append((item.config.stash[LEDGER], found))
+    try:
+        return (yield)
+    finally:
+        _running.pop()
+        if found:
+            item.user_properties.append((PROOFS, found))
+
+
+def cases_of(rule: str, *cases: object) -> list[ParameterSet]:
+    """Cases of a parametrized test that prove one rule; a tuple is one case with several values."""
+    mark = pytest.mark.rule(rule)
+    return [pytest.param(*(case if isinstance(case, tuple) else (case,)), marks=mark) for case in cases]
+
+
 class Recorder:
     """Listens to the reports of the process that leads the run."""
 
@@ -157,12 +218,15 @@ class Recorder:
         self.ledger = ledger
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """A call counts as it ends; before and after it only failure counts."""
+        """A call counts as it ends, a context in it as that ended; before and after the call only failure counts."""
         if report.skipped or hasattr(report, "wasxfail") or (report.passed and report.when != "call"):
             return
         for name, rules in report.user_properties:
             if name == PROPERTY and isinstance(rules, list):
                 self.ledger.note(rules, passed=report.passed)
+            elif name == PROOFS and isinstance(rules, dict):
+                for rule, passed in rules.items():
+                    self.ledger.note([rule], passed=passed and report.when == "call")
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int | pytest.ExitCode) -> None:

@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+
+from tests.spec import ledger
+from tests.spec.ledger import IN_A_MARK, proves
 
 pytest_plugins = ["pytester"]
 
@@ -38,6 +43,16 @@ def project(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> pytes
     (folder / "001.json").write_text(json.dumps([{"id": "001.a.1", "pending": True}]))
     pytester.makeini("[pytest]\naddopts = -p xdist -p tests.spec.ledger -p no:cacheprovider\n")
     return pytester
+
+
+@contextmanager
+def outside_tests() -> Iterator[None]:
+    """As if no test ran."""
+    running, ledger._running[:] = list(ledger._running), []
+    try:
+        yield
+    finally:
+        ledger._running[:] = running
 
 
 def test_counts_what_passed_for_each_document(project: pytest.Pytester) -> None:
@@ -146,6 +161,137 @@ def test_one_failing_test_outweighs_the_passing_ones(project: pytest.Pytester) -
         "000.a.2": {"passed": 0, "failed": 1},
         "000.b.1": {"passed": 1, "failed": 1},
     }
+
+
+CONTEXTS = """
+    import pytest
+    from tests.spec.ledger import proves
+
+    @pytest.mark.rule("000.b.1")
+    def test_reaches_one_and_fails_in_the_next():
+        with proves("000.a.1"):
+            assert True
+        with proves("000.a.2"):
+            assert not True
+
+    def test_never_gets_there():
+        if not True:
+            with proves("000.a.3"):
+                assert True
+
+    def test_passes_once_and_fails_once():
+        for number in (1, 2):
+            with proves("000.a.4"):
+                assert number == 1
+
+    def test_skips_in_a_context():
+        with proves("000.a.5"):
+            pytest.skip("not here")
+"""
+
+
+@pytest.mark.parametrize("processes", ["0", "2"])
+def test_a_context_counts_for_itself_if_it_was_reached(project: pytest.Pytester, processes: str) -> None:
+    rows = [{"id": f"000.a.{number}"} for number in range(1, 6)] + [{"id": "000.b.1"}]
+    (project.path / "spec_fixtures" / "rules" / "000.json").write_text(json.dumps(rows))
+    project.makepyfile(CONTEXTS)
+    result = project.runpytest("-n", processes, "--rules-report", "report.json")
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+    assert json.loads((project.path / "report.json").read_text()) == {
+        "000.a.1": {"passed": 1, "failed": 0},
+        "000.a.2": {"passed": 0, "failed": 1},
+        "000.a.4": {"passed": 0, "failed": 1},
+        "000.b.1": {"passed": 0, "failed": 1},
+    }
+
+
+def test_a_context_counts_against_its_rule_if_the_test_cannot_be_torn_down(project: pytest.Pytester) -> None:
+    project.makepyfile(
+        """
+        import pytest
+        from tests.spec.ledger import proves
+
+        @pytest.fixture
+        def broken_after():
+            yield
+            raise RuntimeError
+
+        def test_one(broken_after):
+            with proves("000.a.1"):
+                pass
+        """
+    )
+    assert project.runpytest("--rules-report", "report.json").ret == pytest.ExitCode.TESTS_FAILED
+    assert json.loads((project.path / "report.json").read_text()) == {"000.a.1": {"passed": 1, "failed": 1}}
+
+
+def test_a_context_with_an_invented_id_fails_its_test(project: pytest.Pytester) -> None:
+    project.makepyfile(
+        """
+        from tests.spec.ledger import proves
+
+        def test_one():
+            with proves("000.a.1", "000.a.9"):
+                pass
+        """
+    )
+    result = project.runpytest("--rules-report", "report.json")
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["*LookupError: 000.a.9: no file of spec_fixtures/rules/ holds it"])
+    assert json.loads((project.path / "report.json").read_text()) == {}
+
+
+def test_a_context_stands_in_a_test() -> None:
+    with pytest.raises(LookupError, match="stands in a test"), outside_tests(), proves("000.framing.1"):
+        pass
+
+
+def test_cases_of_a_rule_carry_its_mark(project: pytest.Pytester) -> None:
+    project.makepyfile(
+        """
+        import pytest
+        from tests.spec.ledger import cases_of
+
+        @pytest.mark.parametrize("n", [*cases_of("000.a.1", 1, 2), *cases_of("000.a.2", 3), 4])
+        def test_one(n):
+            assert n != 2
+
+        @pytest.mark.parametrize(("n", "m"), cases_of("000.b.1", (1, 2)))
+        def test_pairs(n, m):
+            assert n < m
+        """
+    )
+    project.runpytest("--rules-report", "report.json").assert_outcomes(passed=4, failed=1)
+    assert json.loads((project.path / "report.json").read_text()) == {
+        "000.a.1": {"passed": 1, "failed": 1},
+        "000.a.2": {"passed": 1, "failed": 0},
+        "000.b.1": {"passed": 1, "failed": 0},
+    }
+
+
+def test_marks_with_more_ids_than_a_reader_can_tell_apart_stop_the_run(project: pytest.Pytester) -> None:
+    rows = [{"id": f"000.a.{number}"} for number in range(1, IN_A_MARK + 2)]
+    (project.path / "spec_fixtures" / "rules" / "000.json").write_text(json.dumps(rows))
+    project.makepyfile(
+        """
+        import pytest
+
+        pytestmark = pytest.mark.rule("000.a.1")
+
+        @pytest.mark.rule("000.a.1", "000.a.2", "000.a.3")
+        def test_three():
+            pass
+
+        @pytest.mark.parametrize("n", [pytest.param(1, marks=pytest.mark.rule("000.a.4"))])
+        @pytest.mark.rule("000.a.2", "000.a.3")
+        def test_four(n):
+            pass
+        """
+    )
+    result = project.runpytest()
+    assert result.ret == pytest.ExitCode.INTERRUPTED
+    result.stdout.fnmatch_lines(["*::test_four* names 4 rules in its marks: `with proves(...)` tells them apart"])
+    result.stdout.no_fnmatch_line("*::test_three*")
 
 
 @pytest.mark.parametrize("processes", ["0", "2"])

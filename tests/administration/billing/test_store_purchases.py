@@ -19,6 +19,7 @@ from tests.administration.asking import Asking
 from tests.administration.audit import audit_log
 from tests.administration.billing.store_service import UNKNOWN_PURCHASE, StoreService, link, says, standing
 from tests.loopback_http import Answer, Asked
+from tests.spec.ledger import proves
 
 REFRESH: Final = "/store-purchases/refresh"
 UNAVAILABLE: Final = (503, "STORE_BILLING_UNAVAILABLE")
@@ -76,20 +77,7 @@ B_SUBSCRIPTION: Final = {
 }
 
 
-@pytest.mark.rule("002.purchase-object.1", "002.purchase-object.2", "002.purchase-object.3", "002.purchase-object.4")
-@pytest.mark.rule("002.purchase-object.5", "002.purchase-object.6", "002.purchase-object.7", "002.purchase-object.8")
-@pytest.mark.rule("002.purchase-object.9", "002.purchase-object.10", "002.purchase-object.11", "002.purchase-object.12")
-@pytest.mark.rule(
-    "002.purchase-object.13", "002.purchase-object.14", "002.purchase-object.15", "002.purchase-object.16"
-)
-@pytest.mark.rule(
-    "002.purchase-object.17", "002.purchase-object.18", "002.purchase-object.19", "002.purchase-object.20"
-)
-@pytest.mark.rule(
-    "002.purchase-object.21", "002.purchase-object.22", "002.purchase-object.23", "002.purchase-object.24"
-)
-@pytest.mark.rule("002.store-refresh.4", "002.store-refresh.5", "002.store-refresh.10", "002.store-refresh.11")
-@pytest.mark.rule("002.store-purchases.4", "002.store-purchases.6")
+@pytest.mark.rule("002.store-refresh.11")
 async def test_purchases_as_their_stores_have_them(ask: Asking, service: StoreService) -> None:
     bob = ask.user_id
     expiry = in_a(ask, DAY_MS)
@@ -107,12 +95,68 @@ async def test_purchases_as_their_stores_have_them(ask: Asking, service: StoreSe
     service.stands("six", expires_at=expiry)
 
     assert await listed(ask) == []
-    purchases = await refreshed(ask)
-    assert await listed(ask) == purchases
-    assert [int(purchase["id"]) for purchase in purchases] == sorted(
-        (int(purchase["id"]) for purchase in purchases), reverse=True
-    )
+    with proves("002.store-refresh.5"):
+        purchases = await refreshed(ask)
+    with proves("002.store-purchases.4"):
+        assert await listed(ask) == purchases
+        assert [int(purchase["id"]) for purchase in purchases] == sorted(
+            (int(purchase["id"]) for purchase in purchases), reverse=True
+        )
     five, four, three, two, one = purchases
+
+    def each(name: str) -> list[Any]:
+        return [purchase[name] for purchase in (one, two, three, four, five)]
+
+    with proves("002.purchase-object.3"):
+        assert each("provider") == ["store_a", "store_b", "store_a", "store_a", "store_b"]
+    with proves("002.purchase-object.4"):
+        assert each("kind") == ["subscription", "subscription", "gift", "gift", "gift"]
+    with proves("002.purchase-object.5"):
+        assert (one["slot"], two["slot"]) == ("premium", "second")
+    with proves("002.purchase-object.6"):
+        assert (one["environment"], two["environment"]) == ("production", "sandbox")
+    with proves("002.purchase-object.7"):
+        assert (one["app_id"], one["product_id"]) == ("chat.example.app", "premium.monthly")
+    with proves("002.purchase-object.8"):
+        assert (one["base_plan_id"], two["base_plan_id"]) == (None, "yearly")
+    with proves("002.purchase-object.9"):
+        assert (one["latest_transaction_id"], two["latest_transaction_id"]) == ("2000000123", "GPA.1234-5678")
+    with proves("002.purchase-object.10"):
+        assert each("ownership_type")[:3] == ["FAMILY_SHARED", None, "PURCHASED"]
+    with proves("002.purchase-object.11"):
+        assert (one["state"], two["state"], four["state"]) == ("active", "on_hold", "revoked")
+    with proves("002.purchase-object.12"):
+        assert (one["store_state"], two["store_state"]) == ("1", "SUBSCRIPTION_STATE_ON_HOLD")
+    with proves("002.purchase-object.13"):
+        assert (three["store_state"], four["store_state"]) == (None, "2")
+    with proves("002.purchase-object.14"):
+        assert (one["entitled"], two["entitled"], three["entitled"]) == (True, False, False)
+    with proves("002.purchase-object.15"):
+        assert (one["expires_at"], one["grace_ends_at"], two["grace_ends_at"]) == (expiry, None, expiry)
+    with proves("002.purchase-object.16"):
+        assert (one["auto_renew"], two["auto_renew"], five["auto_renew"]) == (True, False, None)
+    with proves("002.purchase-object.17"):
+        assert (one["started_at"], one["purchased_at"], one["revoked_at"], four["revoked_at"], five["started_at"]) == (
+            "2025-01-31T23:00:00.000Z",
+            "2025-12-01T10:00:00.250Z",
+            None,
+            "2025-05-05T05:05:05.000Z",
+            None,
+        )
+    with proves("002.purchase-object.18"):
+        assert (one["revocation_reason"], four["revocation_reason"]) == (None, "refund")
+    with proves("002.purchase-object.19"):
+        assert (one["superseded"], two["superseded"]) == (False, True)
+    with proves("002.purchase-object.20"):
+        assert (one["acknowledged"], three["acknowledged"], four["acknowledged"]) == (True, True, True)
+    with proves("002.purchase-object.22"):
+        assert each("gift_code") == [None, None, "GIFT-3", "GIFT-4", "GIFT-5"]
+    with proves("002.purchase-object.23"):
+        assert (one["bound_at"], one["last_event_at"], two["last_event_at"]) == (
+            "2025-01-02T03:04:05.000Z",
+            "2025-12-02T00:00:00.000Z",
+            None,
+        )
     assert one == {
         "id": one["id"],
         "user_id": bob,
@@ -144,7 +188,8 @@ async def test_purchases_as_their_stores_have_them(ask: Asking, service: StoreSe
         "created_at": one["created_at"],
         "updated_at": one["created_at"],
     }
-    assert all(one[name].endswith("Z") for name in ("synced_at", "created_at"))
+    with proves("002.purchase-object.24"):
+        assert all(one[name].endswith("Z") for name in ("synced_at", "created_at"))
     assert {name: two[name] for name in ("provider", "environment", "app_id", "slot", "kind")} == {
         "provider": "store_b",
         "environment": "sandbox",
@@ -173,15 +218,19 @@ async def test_purchases_as_their_stores_have_them(ask: Asking, service: StoreSe
     )
     assert (five["acknowledged"], five["auto_renew"], five["started_at"]) == (False, None, None)
     service.stands("five", acknowledged=True)  # the gift is consumed
-    assert (await refreshed(ask))[0]["acknowledged"] is True
+    with proves("002.purchase-object.21", "002.store-refresh.4"):
+        assert (await refreshed(ask))[0]["acknowledged"] is True
 
     for answer in (await ask("GET", "/store-purchases"), await ask("POST", REFRESH)):
-        assert b"purchase-token" not in answer.body
-        assert b"account-token" not in answer.body
+        with proves("002.purchase-object.1"):
+            assert b"purchase-token" not in answer.body
+            assert b"account-token" not in answer.body
     counts = [entry.metadata for entry in ask.entries("list_user_store_purchases")]
-    assert counts == [{"result_count": "0"}, {"result_count": "5"}, {"result_count": "5"}]
+    with proves("002.store-purchases.6"):
+        assert counts == [{"result_count": "0"}, {"result_count": "5"}, {"result_count": "5"}]
     entries = ask.entries("refresh_store_purchases")
-    assert [entry.metadata for entry in entries] == [{"purchase_count": "5"}] * 3
+    with proves("002.store-refresh.10"):
+        assert [entry.metadata for entry in entries] == [{"purchase_count": "5"}] * 3
     assert {(entry.target_type, entry.target_id) for entry in entries} == {("user", bob)}
 
     carol = Asking(ask.server, ask.world, ask.world.carol.id)
@@ -190,7 +239,8 @@ async def test_purchases_as_their_stores_have_them(ask: Asking, service: StoreSe
     assert six["gift_code"] is None
     kept = store_purchases.of_user(ask.server.database.reader, int(carol.user_id), 10)
     unlinked = store_purchase(attrs.evolve(kept[0], user_id=None), ask.server.clock.now_ms())
-    assert unlinked == six | {"user_id": None}
+    with proves("002.purchase-object.2"):
+        assert unlinked == six | {"user_id": None}
 
 
 @pytest.mark.rule("002.purchase-object.14", "002.purchase-object.24")

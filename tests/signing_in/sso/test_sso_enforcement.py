@@ -24,6 +24,7 @@ from chat.testing.world import World
 from tests.api.test_secret_answers import told_by
 from tests.applications.oauth2_client import OAuth2Client
 from tests.enrolment import Phone
+from tests.spec.ledger import proves
 
 FIXTURE: Final[dict[str, list[dict[str, str]]]] = json.loads(Path("spec_fixtures/single_sign_on.json").read_text())
 ROWS: Final = FIXTURE["operations"]
@@ -246,7 +247,6 @@ async def credentials_before(world: World) -> tuple[RestClient, RestClient]:
     return client.bearer(tokens["access_token"]), world.anyone.signed_in(f"Admin {world.admin_key}")
 
 
-@pytest.mark.rule("000.sso.24", "000.sso.25", "000.sso.26", "000.sso.27")
 async def test_credentials_that_were_issued_are_good_still(chat_world: World, chat_server: ChatServer) -> None:
     bearer, key = await credentials_before(chat_world)
     asked = [
@@ -257,6 +257,9 @@ async def test_credentials_that_were_issued_are_good_still(chat_world: World, ch
     ]
     before = [(await client.get(path)).expect(200) for client, path in asked]
     await enforce(chat_server, chat_world, bearer, key)
+    for number, (client, path), known in zip((24, 25, 26, 27), asked, before, strict=True):
+        with proves(f"000.sso.{number}"):
+            assert (await client.get(path)).expect(200) == known
     assert [(await client.get(path)).expect(200) for client, path in asked] == before
     (await chat_world.alice.rest.send_message(chat_world.channel_id, "hello")).expect(200)
     (await chat_world.bot.rest.send_message(chat_world.channel_id, "hello")).expect(200)
