@@ -40,8 +40,8 @@ from chat.domain.presence.assemble import PresenceArea
 from chat.domain.signing_in import assemble as signing_in
 from chat.domain.standing import assemble as standing
 from chat.domain.standing.assemble import StandingArea
-from chat.domain.standing.factors import has_factor
 from chat.domain.standing.guild_states import GuildStates
+from chat.domain.standing.verification import has_factor
 from chat.domain.threads import assemble as threads
 from chat.domain.webhooks import assemble as webhooks
 from chat.gateway.gateway import Gateway

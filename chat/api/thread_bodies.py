@@ -8,7 +8,7 @@ from typing import Annotated, Any, Final, Literal
 import attrs
 
 from chat.api.fields import OMITTED, Items, Length, Maybe, Range, Snowflake, named_members
-from chat.domain.standing.forum_fields import TagWish
+from chat.domain.guilds.channel_fields import TagWish
 from chat.domain.threads.thread_changes import ThreadChange
 from chat.errors import InvalidFormBody
 from chat.registries.limits import APPLIED_TAGS, FORUM_TAG_CHARACTERS, FORUM_TAGS

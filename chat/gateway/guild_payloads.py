@@ -9,7 +9,7 @@ import attrs
 
 from chat.domain.presence.presences import Presences
 from chat.domain.presence.voice_states import VoiceStates
-from chat.domain.standing.guild_ready import guild_ready_object, unavailable_guild
+from chat.domain.standing.guild_events import guild_ready_object, unavailable_guild
 from chat.domain.standing.guild_states import GuildState, GuildStates
 from chat.domain.standing.thread_access import ThreadLookup
 from chat.gateway.rooms import GuildRoom

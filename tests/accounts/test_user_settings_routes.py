@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from chat.domain.standing.user_settings_objects import DEFAULT_USER_SETTINGS, user_settings_object
+from chat.domain.standing.user_objects import DEFAULT_USER_SETTINGS, user_settings_object
 from chat.testing.rest_client import Response
 from chat.testing.world import World
 

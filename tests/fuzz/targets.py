@@ -18,9 +18,13 @@ import zstandard
 from chat.domain.messages.links import LINKS_MAXIMUM, links_in
 from chat.domain.policy.embeds import require_embeds
 from chat.domain.webhooks.built_embeds import fitting, text_at
-from chat.domain.webhooks.github_deliveries import github_embed
-from chat.domain.webhooks.instatus_notices import instatus_embed
-from chat.domain.webhooks.slack_messages import in_our_markup, slack_content, slack_embeds
+from chat.domain.webhooks.webhook_dialects import (
+    github_embed,
+    in_our_markup,
+    instatus_embed,
+    slack_content,
+    slack_embeds,
+)
 from chat.media.content_types import IMAGE_TYPES, MOVING_TYPES, content_type
 from chat.media.data_uris import LengthRefused, SizeRefused, decoded
 from chat.media.image_header import image_header

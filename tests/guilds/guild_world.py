@@ -18,7 +18,6 @@ from chat.bus.bus import Bus, Event, Signal
 from chat.config import Settings
 from chat.config.overrides import Overrides
 from chat.domain.core import Core
-from chat.domain.guilds.channels import Channels
 from chat.domain.guilds.group_invites import GroupInvites
 from chat.domain.guilds.guilds import Guilds, GuildWish
 from chat.domain.guilds.invites import Invites
@@ -83,6 +82,17 @@ class Recorder:
         return events if name is None else [event for event in events if event.name == name]
 
 
+@attrs.frozen
+class SeenChannels:
+    """Channels as those see them who are in them."""
+
+    access: Access
+
+    async def get(self, principal: Principal, channel_id: int) -> dict[str, Any]:
+        """One channel."""
+        return self.access.channel(principal, channel_id).channel_object()
+
+
 class GuildWorld:
     """Services over one database, and short ways to people and places."""
 
@@ -132,7 +142,7 @@ class GuildWorld:
         )
         self.guilds = Guilds(core=core, media=media, online_count=lambda guild_id: self.online.get(guild_id, 0))
         self.memberships = Memberships(core=core)
-        self.channels = Channels(access)
+        self.channels = SeenChannels(access)
         self.messages = Messages(core=core)
         self.sending = MessageSending(core, self.private_channels, lambda guild_id: sorted(self.connected))
         witness = ChannelWitness(self.guild_states, self.private_channels, ThreadLookup(database))

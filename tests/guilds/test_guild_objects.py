@@ -7,11 +7,9 @@ from typing import Any
 import pytest
 
 from chat.domain.standing.channel_objects import channel_object
-from chat.domain.standing.guild_objects import guild_object, partial_guild_object
-from chat.domain.standing.guild_ready import guild_ready_object, unavailable_guild
-from chat.domain.standing.member_objects import member_object
-from chat.domain.standing.role_objects import role_object
-from chat.domain.standing.user_settings_objects import DEFAULT_USER_SETTINGS, user_settings_object
+from chat.domain.standing.guild_events import guild_ready_object, unavailable_guild
+from chat.domain.standing.guild_objects import guild_object, member_object, partial_guild_object, role_object
+from chat.domain.standing.user_objects import DEFAULT_USER_SETTINGS, user_settings_object
 from chat.registries.channel_types import ChannelType, OverwriteType
 from chat.registries.permissions import ALL_DEFINED, THREAD_PERMISSIONS, Permission
 from chat.store.guilds.channels import Channel, Overwrite

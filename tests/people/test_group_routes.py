@@ -8,7 +8,7 @@ import pytest
 import trio
 from trio.testing import MockClock
 
-from chat.domain.guilds.guild_deletion import SWEEP_SECONDS
+from chat.domain.guilds.guild_ownership import SWEEP_SECONDS
 from chat.testing.rest_client import Response
 from chat.testing.server import ChatServer
 from chat.testing.world import Actor, World

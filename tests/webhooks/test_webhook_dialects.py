@@ -12,9 +12,14 @@ from hypothesis import strategies as st
 from chat.api.embed_bodies import URL_CHARACTERS
 from chat.domain.policy.embeds import EMBED_CHARACTERS, require_embeds, texts_of
 from chat.domain.webhooks.built_embeds import Named, address, built_embed, fitting, moment
-from chat.domain.webhooks.github_deliveries import _EVENTS, github_embed
-from chat.domain.webhooks.instatus_notices import instatus_embed
-from chat.domain.webhooks.slack_messages import in_our_markup, slack_content, slack_embeds
+from chat.domain.webhooks.webhook_dialects import (
+    _EVENTS,
+    github_embed,
+    in_our_markup,
+    instatus_embed,
+    slack_content,
+    slack_embeds,
+)
 
 REPOSITORY = {"name": "tea", "full_name": "hatter/tea", "html_url": "https://git.example/hatter/tea"}
 SENDER = {"login": "hare", "html_url": "https://git.example/hare", "avatar_url": "https://git.example/hare.png"}

@@ -15,7 +15,7 @@ from chat.api.schemas.administration.administered_guilds import ADMIN_EMOJI, ADM
 from chat.api.schemas.guilds.guilds import AUDIT_LOG
 from chat.api.schemas.shapes import NOTHING, listed, record
 from chat.domain.administration.assemble import AdministrationArea
-from chat.domain.standing.expression_objects import EMOJIS, STICKERS
+from chat.domain.standing.guild_objects import EMOJIS, STICKERS
 from chat.registries.acls import Acl
 from chat.registries.admin_actions import AdminAction
 from chat.store.standing.guild_audit_log import AuditLogPage

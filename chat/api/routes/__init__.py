@@ -9,18 +9,7 @@ from chat.api.routes import discovery, gateway_bot, openapi
 from chat.api.routes.accounts import account_closing, accounts, push, user_guild_settings, user_notes, user_settings
 from chat.api.routes.administration import reports
 from chat.api.routes.applications import applications, oauth2
-from chat.api.routes.guilds import (
-    audit_log,
-    bans,
-    channels,
-    expressions,
-    guild_channels,
-    guild_discovery,
-    guilds,
-    invites,
-    members,
-    roles,
-)
+from chat.api.routes.guilds import bans, expressions, guild_channels, guild_discovery, guilds, invites, members, roles
 from chat.api.routes.messages import (
     kept_messages,
     message_deletion,
@@ -31,7 +20,7 @@ from chat.api.routes.messages import (
     read_states,
     uploads,
 )
-from chat.api.routes.people import calls, private_channels, relationships, user_profiles
+from chat.api.routes.people import private_channels, relationships
 from chat.api.routes.policy import media
 from chat.api.routes.signing_in import (
     authentication,
@@ -46,7 +35,7 @@ from chat.api.routes.signing_in import (
     single_sign_on,
 )
 from chat.api.routes.threads import threads
-from chat.api.routes.webhooks import announcements, webhook_dialects, webhooks
+from chat.api.routes.webhooks import webhook_dialects, webhooks
 
 ROUTES: Final[tuple[Routes, ...]] = tuple(
     module.routes
@@ -69,9 +58,7 @@ ROUTES: Final[tuple[Routes, ...]] = tuple(
         user_guild_settings,
         relationships,
         private_channels,
-        calls,
         threads,
-        announcements,
         applications,
         oauth2,
         guilds,
@@ -81,9 +68,7 @@ ROUTES: Final[tuple[Routes, ...]] = tuple(
         roles,
         expressions,
         bans,
-        audit_log,
         members,
-        channels,
         messages,
         message_deletion,
         pins,
@@ -93,7 +78,6 @@ ROUTES: Final[tuple[Routes, ...]] = tuple(
         kept_messages,
         uploads,
         user_notes,
-        user_profiles,
         push,
         reports,
         media,

@@ -10,11 +10,10 @@ from chat.domain.core import Core
 from chat.domain.messages.read_states import read_states_of
 from chat.domain.presence.voice_rules import region_objects
 from chat.domain.signing_in.passkeys import listed
-from chat.domain.standing.factors import holder_of_factors
 from chat.domain.standing.private_channels import PrivateChannels
 from chat.domain.standing.relationships import Relationships
-from chat.domain.standing.user_objects import partial_user, private_user
-from chat.domain.standing.user_settings_objects import user_settings_object
+from chat.domain.standing.user_objects import partial_user, private_user, user_settings_object
+from chat.domain.standing.verification import holder_of_factors
 from chat.store.accounts import accounts, user_guild_settings, user_notes, user_settings
 from chat.store.guilds import guilds
 

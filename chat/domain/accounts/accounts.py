@@ -21,8 +21,8 @@ from chat.domain.policy.usernames import Usernames
 from chat.domain.signing_in.address_wishes import AddressWish, AddressWishes, Move
 from chat.domain.signing_in.password_change import NewPasswords
 from chat.domain.signing_in.sudo import SudoMode, SudoProof
-from chat.domain.standing.factors import holder_of_factors
 from chat.domain.standing.user_objects import bearer_user, partial_user, private_user
+from chat.domain.standing.verification import holder_of_factors
 from chat.errors import ApiError, InvalidFormBody
 from chat.registries.scopes import Scope
 from chat.store.accounts import accounts

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from chat.bus.audience import ToAccounts
 from chat.bus.bus import Event
-from chat.domain.standing.user_settings_objects import DEFAULT_USER_SETTINGS, UNCATEGORISED_FOLDER, user_settings_object
+from chat.domain.standing.user_objects import DEFAULT_USER_SETTINGS, UNCATEGORISED_FOLDER, user_settings_object
 from chat.registries.events import EventName
 from chat.store.accounts import user_settings
 from chat.store.accounts.accounts import Account

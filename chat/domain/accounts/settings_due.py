@@ -17,7 +17,7 @@ from chat.bus.bus import SavedPresenceChanged
 from chat.domain.accounts.guild_folders import settings_changed
 from chat.domain.core import Core
 from chat.domain.policy.due_work import DueWork
-from chat.domain.standing.user_settings_objects import user_settings_object
+from chat.domain.standing.user_objects import user_settings_object
 from chat.protocol.presence import parse_timestamp
 from chat.store.accounts import settings_due, user_settings
 

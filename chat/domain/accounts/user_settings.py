@@ -13,8 +13,8 @@ from chat.domain.accounts import guild_folders
 from chat.domain.accounts.guild_folders import FOLDERS, GUILD_LISTS, POSITIONS, ordered, settings_changed
 from chat.domain.accounts.settings_due import CUSTOM_STATUS, STATUS, SettingsDue, note_moments
 from chat.domain.core import Core
-from chat.domain.standing.expression_objects import EMOJIS
-from chat.domain.standing.user_settings_objects import user_settings_object
+from chat.domain.standing.guild_objects import EMOJIS
+from chat.domain.standing.user_objects import user_settings_object
 from chat.store.accounts import user_settings
 from chat.store.guilds import expressions
 

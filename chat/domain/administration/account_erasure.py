@@ -24,7 +24,7 @@ import trio
 from chat.bus.audience import ToAccounts
 from chat.bus.bus import Event
 from chat.domain.core import Core
-from chat.domain.guilds.guild_succession import GuildSuccession, Succession
+from chat.domain.guilds.guild_ownership import GuildSuccession, Succession
 from chat.domain.guilds.memberships import Departure, Memberships
 from chat.domain.messages.own_message_deletion import OwnMessageDeletion
 from chat.domain.people.groups import GroupDeparture, Groups
@@ -40,7 +40,7 @@ from chat.store.accounts.account_deletions import AccountDeletion
 from chat.store.accounts.accounts import Account
 from chat.store.administration import account_erasure, jobs
 from chat.store.applications import applications
-from chat.store.guilds import loose_channels, members
+from chat.store.guilds import channels, members
 from chat.store.standing import private_channels, relationships
 
 T = TypeVar("T")
@@ -372,12 +372,12 @@ class AccountErasure(DueWork):
             if not _is_private(connection, channel_id):
                 return False
             account_erasure.part(connection, channel_id)
-            loose_channels.cut_group_loose(connection, channel_id)
+            channels.cut_group_loose(connection, channel_id)
             return True
 
         was_there = await stage.step(cut)
         while was_there and await stage.step(
-            lambda connection: loose_channels.sweep_channel(connection, channel_id, MESSAGES_AT_ONCE)
+            lambda connection: channels.sweep_channel(connection, channel_id, MESSAGES_AT_ONCE)
         ):
             await trio.lowlevel.checkpoint()
 

@@ -12,7 +12,7 @@ from chat.domain.administration.admin_audit_log import Acting
 from chat.domain.administration.admin_user_object import admin_user
 from chat.domain.core import Core
 from chat.domain.signing_in.client_info import NOTHING_KNOWN, AddressFacts, AddressLookups
-from chat.domain.standing.factors import holder_of_factors
+from chat.domain.standing.verification import holder_of_factors
 from chat.registries.acls import Acl
 from chat.store.accounts import account_deletions, user_settings
 from chat.store.accounts.accounts import Account

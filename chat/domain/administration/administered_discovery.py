@@ -10,8 +10,8 @@ import attrs
 from chat.domain.administration.admin_audit_log import NO_TARGET, Acting, AdminAuditLog
 from chat.domain.administration.administration_objects import admin_guild, user_summary
 from chat.domain.core import Core
-from chat.domain.guilds.discovery_applications import application_object, out_of_discovery, required_application
 from chat.domain.guilds.guild_changes import ChangedGuild, GuildChanges
+from chat.domain.guilds.guild_discovery import application_object, out_of_discovery, required_application
 from chat.domain.standing.audit_log import Actor
 from chat.domain.standing.guild_states import GuildState
 from chat.errors import ApiError
@@ -20,8 +20,8 @@ from chat.registries.discovery import DiscoveryStatus
 from chat.registries.guild_features import GuildFeature
 from chat.registries.guild_values import VerificationLevel
 from chat.store.accounts import accounts
-from chat.store.guilds import discovery_applications, guilds
-from chat.store.guilds.discovery_applications import DiscoveryApplication
+from chat.store.guilds import guild_discovery, guilds
+from chat.store.guilds.guild_discovery import DiscoveryApplication
 from chat.store.guilds.guilds import Guild
 
 
@@ -37,7 +37,7 @@ class AdministeredDiscovery:
         """A page of the applications that stand so, the oldest first, each with its guild, and how many there are."""
 
         def query(connection: sqlite3.Connection) -> tuple[list[dict[str, Any]], int]:
-            found, total = discovery_applications.with_status(connection, status, limit, offset)
+            found, total = guild_discovery.with_status(connection, status, limit, offset)
             return [reviewed_object(connection, application) for application in found], total
 
         page, total = await self._core.database.read(query)
@@ -68,7 +68,7 @@ class AdministeredDiscovery:
         judged = await self._changes.judged(self._known(guild_id), {})
 
         def unit(connection: sqlite3.Connection) -> ChangedGuild:
-            application = discovery_applications.find(connection, guild_id)
+            application = guild_discovery.find(connection, guild_id)
             if application is not None:
                 self._review(connection, acting, application, DiscoveryStatus.REMOVED, reason)
             self._log.record(connection, acting, AdminAction.REMOVE_FROM_DISCOVERY, guild_id, {"reason": reason})
@@ -113,7 +113,7 @@ class AdministeredDiscovery:
         after = attrs.evolve(
             application, status=status, reviewed_by=acting.user_id, reviewed_at=now, review_reason=reason
         )
-        discovery_applications.put(connection, after)
+        guild_discovery.put(connection, after)
         return after
 
     def _known(self, guild_id: int) -> GuildState:

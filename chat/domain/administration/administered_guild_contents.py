@@ -14,7 +14,7 @@ from chat.domain.administration.administration_objects import user_summary
 from chat.domain.core import Core
 from chat.domain.guilds.expressions import Expressions
 from chat.domain.standing.audit_log import Actor
-from chat.domain.standing.expression_objects import EMOJIS, STICKERS, expression_object
+from chat.domain.standing.guild_objects import EMOJIS, STICKERS, expression_object
 from chat.errors import ApiError
 from chat.registries.admin_actions import AdminAction
 from chat.store.accounts import accounts

@@ -26,7 +26,7 @@ from chat.registries.join_sources import JoinSource
 from chat.registries.limits import MEMBERS_FULL_LIST_MAXIMUM
 from chat.snowflake import MAXIMUM
 from chat.store.accounts import accounts
-from chat.store.guilds import member_search
+from chat.store.guilds.members import with_accounts
 
 
 @attrs.define(kw_only=True, eq=False)
@@ -52,9 +52,7 @@ class AdministeredGuildMembers:
         if text.isascii() and text.isdecimal() and int(text) <= MAXIMUM and state.member(int(text)) is not None:
             found = [int(text), *(user_id for user_id in found if user_id != int(text))]
         page = found[offset : offset + limit]
-        rows = await self._core.database.read(
-            lambda connection: member_search.with_accounts(connection, guild_id, page)
-        )
+        rows = await self._core.database.read(lambda connection: with_accounts(connection, guild_id, page))
         members = [
             admin_guild_member(state.member_object(member, None), member, account, state.guild.owner_id)
             for member, account in rows

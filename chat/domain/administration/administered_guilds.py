@@ -18,10 +18,10 @@ from chat.domain.administration.admin_audit_log import NO_TARGET, Acting, AdminA
 from chat.domain.administration.administration_objects import admin_guild, admin_guild_details
 from chat.domain.core import Core
 from chat.domain.guilds.guild_changes import ChangedGuild, GuildChanges
-from chat.domain.guilds.guild_deletion import GuildDeletion, require_successor
+from chat.domain.guilds.guild_ownership import GuildDeletion, require_successor
 from chat.domain.guilds.vanity_urls import VanityUrls
 from chat.domain.standing.audit_log import Actor
-from chat.domain.standing.expression_objects import EMOJIS, STICKERS
+from chat.domain.standing.guild_objects import EMOJIS, STICKERS
 from chat.domain.standing.guild_states import GuildState
 from chat.domain.standing.rosters import Rosters
 from chat.errors import ApiError, InvalidFormBody

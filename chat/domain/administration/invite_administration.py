@@ -15,7 +15,6 @@ import attrs
 from chat.clock import Clock
 from chat.config import Settings
 from chat.domain.administration.admin_audit_log import INSTANCE
-from chat.domain.guilds.invite_objects import InviteType
 from chat.domain.guilds.invites import CODE_ALPHABET, CODE_CHARACTERS, INVITABLE_CHANNEL_TYPES, InviteTerms, Randomness
 from chat.errors import OperatorError
 from chat.registries.audit_actions import AuditAction
@@ -23,7 +22,7 @@ from chat.snowflake import SnowflakeGenerator
 from chat.store import outside_changes
 from chat.store.database import Database
 from chat.store.guilds import channels, guilds, invites
-from chat.store.guilds.invites import Invite
+from chat.store.guilds.invites import Invite, InviteType
 from chat.store.standing import guild_audit_log
 from chat.store.standing.guild_audit_log import AuditLogEntry
 

@@ -88,7 +88,7 @@ class BotInstallation:
 
             def announce() -> None:
                 if written is not None:
-                    self._roles.announce_new(guild_id, written)
+                    self._roles.announce(written)
                 self._core.audit_log.publish(entry)
 
             return Preparation(frozenset() if written is None else frozenset({role.id}), announce)

@@ -7,26 +7,22 @@ import attrs
 from chat.domain.accounts.assemble import AccountsArea
 from chat.domain.core import Core
 from chat.domain.ground import Background
+from chat.domain.guilds.absent_members import InactiveMembers, TemporaryMembers
 from chat.domain.guilds.bans import Bans
-from chat.domain.guilds.channels import Channels
-from chat.domain.guilds.discovery_applications import DiscoveryApplications
 from chat.domain.guilds.expressions import Expressions
 from chat.domain.guilds.group_invites import GroupInvites
 from chat.domain.guilds.guild_changes import GuildChanges
 from chat.domain.guilds.guild_channels import GuildChannels
-from chat.domain.guilds.guild_deletion import GuildDeletion
-from chat.domain.guilds.guild_discovery import GuildDiscovery
-from chat.domain.guilds.guild_succession import GuildSuccession
+from chat.domain.guilds.guild_discovery import DiscoveryApplications, GuildDiscovery
+from chat.domain.guilds.guild_ownership import GuildDeletion, GuildSuccession
 from chat.domain.guilds.guilds import Guilds
-from chat.domain.guilds.inactive_members import InactiveMembers
 from chat.domain.guilds.invites import Invites
 from chat.domain.guilds.member_changes import MemberChanges
-from chat.domain.guilds.member_searches import MemberSearches
+from chat.domain.guilds.member_lists import MemberSearches
 from chat.domain.guilds.memberships import Memberships
 from chat.domain.guilds.own_messages import AuthorsMessages, OwnMessages
 from chat.domain.guilds.permission_overwrites import PermissionOverwrites
 from chat.domain.guilds.roles import Roles
-from chat.domain.guilds.temporary_members import TemporaryMembers
 from chat.domain.guilds.vanity_urls import VanityUrls
 from chat.domain.messages.assemble import MessagesArea
 from chat.domain.people.assemble import PeopleArea
@@ -47,7 +43,6 @@ class GuildsArea:
     guild_channels: GuildChannels
     guild_discovery: GuildDiscovery
     discovery_applications: DiscoveryApplications
-    channels: Channels
     permission_overwrites: PermissionOverwrites
     roles: Roles
     memberships: Memberships
@@ -85,12 +80,11 @@ def assemble(
     return GuildsArea(
         guilds=Guilds(core=core, media=media, online_count=presences.online_count),
         guild_changes=changes,
-        guild_deletion=GuildDeletion(core, sudo=sudo, messages_gone=messages.crossposting.look_again),
-        guild_succession=GuildSuccession(core=core),
+        guild_deletion=GuildDeletion(core, changes=changes, sudo=sudo, messages_gone=messages.crossposting.look_again),
+        guild_succession=GuildSuccession(core=core, changes=changes),
         guild_channels=GuildChannels(core=core, regions=presence.voice_regions),
         guild_discovery=GuildDiscovery(core=core, memberships=memberships, online_count=presences.online_count),
         discovery_applications=DiscoveryApplications(core, changes=changes),
-        channels=Channels(access=core.access),
         permission_overwrites=PermissionOverwrites(core=core),
         roles=roles,
         memberships=memberships,
@@ -110,6 +104,6 @@ def assemble(
             is_connected=presences.is_connected,
             group_invites=GroupInvites(core=core, groups=people.groups, is_online=presences.is_online),
         ),
-        vanity_urls=VanityUrls(core),
+        vanity_urls=VanityUrls(core, changes),
         expressions=Expressions(core=core, media=media),
     )

@@ -1,13 +1,13 @@
 """Keeping accounts out of a guild, and removing members (guilds.md, Bans).
 
-A ban keeps out the account, and whoever comes from the network that the account came from last. It may end by itself.
+A ban keeps out the account, and all accounts from the network that it came from last. It may end by itself.
 """
 
 from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Any
 
 import attrs
 
@@ -21,9 +21,8 @@ from chat.domain.guilds.memberships import Departure, Memberships
 from chat.domain.guilds.own_messages import AuthorsMessages
 from chat.domain.messages.message_objects import author_object
 from chat.domain.policy.errands import Errand
-from chat.domain.standing.access import GuildAccess
+from chat.domain.standing.access import GuildAccess, require_guild
 from chat.domain.standing.audit_log import Actor
-from chat.domain.standing.role_hierarchy import Rank, rank_of_member
 from chat.errors import ApiError, InvalidFormBody
 from chat.registries.audit_actions import AuditAction
 from chat.registries.events import EventName
@@ -31,12 +30,9 @@ from chat.registries.permissions import Permission
 from chat.snowflake import snowflake_at
 from chat.store.accounts import accounts
 from chat.store.accounts.accounts import Account
-from chat.store.guilds import bans, guilds, members
+from chat.store.guilds import bans, members
 from chat.store.guilds.bans import Ban
 from chat.store.standing.guild_audit_log import AuditLogEntry
-
-BAN_MEMBERS: Final = Permission.BAN_MEMBERS.value
-KICK_MEMBERS: Final = Permission.KICK_MEMBERS.value
 
 
 def _nothing(_: sqlite3.Connection) -> None:
@@ -45,7 +41,7 @@ def _nothing(_: sqlite3.Connection) -> None:
 
 @attrs.frozen
 class NewBan:
-    """A ban as somebody asks for it. `duration_seconds` None bans for good."""
+    """A ban as it is asked for. `duration_seconds` None bans for good."""
 
     reason: str | None = None
     delete_message_seconds: int = 0
@@ -82,7 +78,7 @@ class Bans:
 
         :raises ApiError: as `Access.guild` with BAN_MEMBERS.
         """
-        self._core.access.guild(principal, guild_id, BAN_MEMBERS)
+        self._core.access.guild(principal, guild_id, Permission.BAN_MEMBERS)
         now = self._core.clock.now_ms()
 
         def query(connection: sqlite3.Connection) -> list[dict[str, Any]]:
@@ -99,7 +95,7 @@ class Bans:
         :raises ApiError: as `Access.guild` with BAN_MEMBERS; UNKNOWN_USER; MISSING_PERMISSIONS for the owner, oneself
             and a member who does not stand below the caller.
         """
-        access = self._core.access.guild(principal, guild_id, BAN_MEMBERS)
+        access = self._core.access.guild(principal, guild_id, Permission.BAN_MEMBERS)
         self._require_below(access, user_id)
         given = new.reason if reason is None else reason
         await self.put(Actor(principal.user_id, given), guild_id, user_id, new)
@@ -112,8 +108,8 @@ class Bans:
         new: NewBan,
         first: Callable[[sqlite3.Connection], Any] = _nothing,
     ) -> Ban:
-        """Ban an account, whoever wants it, for the actor's reason; the ban. `first` runs in the same unit before
-        anything is written.
+        """Ban an account, without regard to the actor's rights, for the actor's reason; the ban. `first` runs in the
+        same unit before anything is written.
 
         :raises ApiError: UNKNOWN_GUILD, UNKNOWN_USER; MISSING_PERMISSIONS for the owner.
         """
@@ -121,10 +117,7 @@ class Bans:
         expires_at = None if new.duration_seconds is None else now + new.duration_seconds * 1_000
 
         def unit(connection: sqlite3.Connection) -> _Banned:
-            target = accounts.by_id(connection, user_id)
-            guild = guilds.by_id(connection, guild_id)
-            if guild is None:
-                raise ApiError("UNKNOWN_GUILD")
+            guild, target = require_guild(connection, guild_id), accounts.by_id(connection, user_id)
             if target is None or target.is_deleted:
                 raise ApiError("UNKNOWN_USER")
             if guild.owner_id == user_id:
@@ -134,24 +127,17 @@ class Bans:
             bans.delete_expired(connection, guild_id, now)
             ban = Ban(guild_id, user_id, actor.user_id, actor.reason, now, expires_at, network)
             bans.put(connection, ban)
-            departure = None
+            departure, going, options = None, None, None
             if members.exists(connection, guild_id, user_id):
                 departure = self._memberships.depart(connection, guild_id, target)
-            going = None
             if new.delete_message_seconds:
                 since_id = snowflake_at(now - new.delete_message_seconds * 1_000)
                 going = self._authors_messages.begin_in(connection, guild_id, user_id, since_id)
-            options = (
-                {"delete_message_seconds": str(new.delete_message_seconds)} if new.delete_message_seconds else None
+                options = {"delete_message_seconds": str(new.delete_message_seconds)}
+            entry = self._core.audit_log.record(
+                connection, guild_id, AuditAction.MEMBER_BAN_ADD, actor, target_id=user_id, options=options
             )
-            return _Banned(
-                departure,
-                self._core.audit_log.record(
-                    connection, guild_id, AuditAction.MEMBER_BAN_ADD, actor, target_id=user_id, options=options
-                ),
-                ban,
-                going,
-            )
+            return _Banned(departure, entry, ban, going)
 
         def then(removed: _Banned) -> None:
             data = {"guild_id": str(guild_id), "user": {"id": str(user_id)}}
@@ -171,13 +157,13 @@ class Bans:
         :raises ApiError: as `Access.guild` with BAN_MEMBERS.
         :raises InvalidFormBody: USER_IS_NOT_BANNED at `user_id`.
         """
-        self._core.access.guild(principal, guild_id, BAN_MEMBERS)
+        self._core.access.guild(principal, guild_id, Permission.BAN_MEMBERS)
         await self.take_back(Actor(principal.user_id, reason), guild_id, user_id)
 
     async def take_back(
         self, actor: Actor, guild_id: int, user_id: int, first: Callable[[sqlite3.Connection], Any] = _nothing
     ) -> None:
-        """Lift a ban, whoever wants it. `first` runs in the same unit.
+        """Lift a ban, without regard to the actor's rights. `first` runs in the same unit.
 
         :raises ApiError: UNKNOWN_GUILD.
         :raises InvalidFormBody: USER_IS_NOT_BANNED at `user_id`.
@@ -185,8 +171,7 @@ class Bans:
         now = self._core.clock.now_ms()
 
         def unit(connection: sqlite3.Connection) -> AuditLogEntry:
-            if guilds.by_id(connection, guild_id) is None:
-                raise ApiError("UNKNOWN_GUILD")
+            require_guild(connection, guild_id)
             stands = bans.by_id(connection, guild_id, user_id, now) is not None
             bans.delete(connection, guild_id, user_id)
             if not stands:
@@ -208,7 +193,7 @@ class Bans:
 
         :raises ApiError: as `Access.guild` with KICK_MEMBERS; UNKNOWN_MEMBER; MISSING_PERMISSIONS as in `ban`.
         """
-        access = self._core.access.guild(principal, guild_id, KICK_MEMBERS)
+        access = self._core.access.guild(principal, guild_id, Permission.KICK_MEMBERS)
         if access.state.member(user_id) is None:
             raise ApiError("UNKNOWN_MEMBER")
         self._require_below(access, user_id)
@@ -217,26 +202,22 @@ class Bans:
     async def remove(
         self, actor: Actor, guild_id: int, user_id: int, first: Callable[[sqlite3.Connection], Any] = _nothing
     ) -> None:
-        """Remove a member, whoever wants it. `first` runs in the same unit before anything is written.
+        """Remove a member, without regard to the actor's rights. `first` runs in the same unit before anything is
+        written.
 
         :raises ApiError: UNKNOWN_GUILD, UNKNOWN_MEMBER; MISSING_PERMISSIONS for the owner.
         """
 
         def unit(connection: sqlite3.Connection) -> _Removed:
-            target = accounts.by_id(connection, user_id)
-            guild = guilds.by_id(connection, guild_id)
-            if guild is None:
-                raise ApiError("UNKNOWN_GUILD")
+            guild, target = require_guild(connection, guild_id), accounts.by_id(connection, user_id)
             if target is None or not members.exists(connection, guild_id, user_id):
                 raise ApiError("UNKNOWN_MEMBER")
             if guild.owner_id == user_id:
                 raise ApiError("MISSING_PERMISSIONS")
             first(connection)
             departure = self._memberships.depart(connection, guild_id, target)
-            return _Removed(
-                departure,
-                self._core.audit_log.record(connection, guild_id, AuditAction.MEMBER_KICK, actor, target_id=user_id),
-            )
+            entry = self._core.audit_log.record(connection, guild_id, AuditAction.MEMBER_KICK, actor, target_id=user_id)
+            return _Removed(departure, entry)
 
         def then(removed: _Removed) -> None:
             if removed.departure is not None:
@@ -247,17 +228,9 @@ class Bans:
 
     def _require_below(self, access: GuildAccess, user_id: int) -> None:
         """Raise MISSING_PERMISSIONS unless the account stands below the caller; one that is no member does."""
-        target = access.state.member(user_id)
-        if user_id == access.member.user_id:
+        state, target = access.state, access.state.member(user_id)
+        if user_id == access.member.user_id or (target is not None and state.rank(target) >= state.rank(access.member)):
             raise ApiError("MISSING_PERMISSIONS")
-        if target is not None and self._rank(access, user_id, target.role_ids) >= self._rank(
-            access, access.member.user_id, access.member.role_ids
-        ):
-            raise ApiError("MISSING_PERMISSIONS")
-
-    def _rank(self, access: GuildAccess, user_id: int, role_ids: frozenset[int]) -> Rank:
-        is_owner = access.state.guild.owner_id == user_id
-        return rank_of_member(access.state.roles, role_ids, is_owner=is_owner)
 
 
 def ban_object(ban: Ban, account: Account | None) -> dict[str, Any]:

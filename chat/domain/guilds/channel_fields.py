@@ -1,60 +1,59 @@
-"""What a guild's channel is made of, by type: which fields it owns, and what is stored of what was asked for
-(guilds.md, Channels; guilds.md, Guild features).
+"""What a guild's channel is made of, by type: its name, which fields it owns, and what is stored of what was asked for
+(guilds.md, Channels; guilds.md, Channel names; guilds.md, Guild features; guilds.md, Forum and media channels;
+conventions of the field).
 
-A field that a type does not own is ignored, as clients send whole forms.
+A field that a type does not own is ignored, as clients send whole forms. Without flexible names the channels that hold
+text are named in lower case with hyphens for white space; letters, marks, digits, emoji, `-` and `_` stay, other
+punctuation goes. The names of voice channels, categories and links are free.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Set
+import re
+import unicodedata
+from collections.abc import Callable, Collection, Mapping, Sequence, Set
 from typing import Any, Final
 
-from chat.config.limits import Limits
-from chat.domain.standing.channel_names import channel_name
-from chat.domain.standing.forum_fields import FLAGS
-from chat.errors import FieldError
-from chat.registries.channel_types import ChannelType
-from chat.registries.guild_features import GuildFeature
+import attrs
 
-CREATABLE_TYPES: Final = frozenset(
-    {
-        ChannelType.GUILD_TEXT,
-        ChannelType.GUILD_VOICE,
-        ChannelType.GUILD_CATEGORY,
-        ChannelType.GUILD_ANNOUNCEMENT,
-        ChannelType.GUILD_FORUM,
-        ChannelType.GUILD_MEDIA,
-        ChannelType.GUILD_LINK,
-    }
+from chat.config.limits import Limits
+from chat.domain.standing.guild_objects import EMOJIS
+from chat.domain.standing.guild_states import GuildState
+from chat.errors import ApiError, FieldError, InvalidFormBody
+from chat.protocol.visible_text import tidy, visible
+from chat.registries.channel_types import (
+    FLEXIBLE_NAME_CHANNEL_TYPES,
+    GUILD_CHANNEL_TYPES,
+    THREAD_CHANNEL_TYPES,
+    THREAD_ONLY_CHANNEL_TYPES,
+    ChannelFlag,
+    ChannelType,
 )
+from chat.registries.guild_features import GuildFeature
+from chat.store.guilds.channels import NO_FORUM, Channel, Forum, ForumReaction, ForumTag
+
+CREATABLE_TYPES: Final = GUILD_CHANNEL_TYPES - THREAD_CHANNEL_TYPES
 """Types that a guild's channel can be made as."""
 
-CONVERTIBLE_TYPES: Final = frozenset({ChannelType.GUILD_TEXT, ChannelType.GUILD_ANNOUNCEMENT})
-"""Types that turn into each other."""
-
-_TEXT_LIKE: Final = frozenset(
-    {
-        ChannelType.GUILD_TEXT,
-        ChannelType.GUILD_VOICE,
-        ChannelType.GUILD_ANNOUNCEMENT,
-        ChannelType.GUILD_FORUM,
-        ChannelType.GUILD_MEDIA,
-    }
-)
-_EVERY: Final = CREATABLE_TYPES
-_ABOVE_THREADS: Final = _TEXT_LIKE - {ChannelType.GUILD_VOICE}
+_TEXT_LIKE: Final = FLEXIBLE_NAME_CHANNEL_TYPES | {ChannelType.GUILD_VOICE}
 _VOICE: Final = frozenset({ChannelType.GUILD_VOICE})
+
+FLAGS: Final[Mapping[ChannelType, int]] = {
+    ChannelType.GUILD_FORUM: ChannelFlag.REQUIRE_TAG.value,
+    ChannelType.GUILD_MEDIA: (ChannelFlag.REQUIRE_TAG | ChannelFlag.HIDE_MEDIA_DOWNLOAD_OPTIONS).value,
+}
+"""Bits of a channel's `flags` that may be set by hand."""
 
 OWNERS: Final[Mapping[str, frozenset[ChannelType]]] = {
     "topic": _TEXT_LIKE,
     "rate_limit_per_user": _TEXT_LIKE,
-    "nsfw": _EVERY,
-    "nsfw_override": _EVERY,
-    "content_warning_level": _EVERY,
-    "content_warning_text": _EVERY,
-    "parent_id": _EVERY - {ChannelType.GUILD_CATEGORY},
-    "default_auto_archive_duration": _ABOVE_THREADS,
-    "default_thread_rate_limit_per_user": _ABOVE_THREADS,
+    "nsfw": CREATABLE_TYPES,
+    "nsfw_override": CREATABLE_TYPES,
+    "content_warning_level": CREATABLE_TYPES,
+    "content_warning_text": CREATABLE_TYPES,
+    "parent_id": CREATABLE_TYPES - {ChannelType.GUILD_CATEGORY},
+    "default_auto_archive_duration": FLEXIBLE_NAME_CHANNEL_TYPES,
+    "default_thread_rate_limit_per_user": FLEXIBLE_NAME_CHANNEL_TYPES,
     "flags": frozenset(FLAGS),
     "bitrate": _VOICE,
     "user_limit": _VOICE,
@@ -86,14 +85,14 @@ def voice_defaults(limits: Limits) -> dict[str, Any]:
     }
 
 
-def stored_fields(
-    kind: ChannelType, fields: Mapping[str, Any], features: Set[str], limits: Limits
-) -> tuple[dict[str, Any], list[FieldError]]:
-    """The columns that a channel of this type keeps of the fields, and what is wrong with them.
+def stored_fields(kind: ChannelType, fields: Mapping[str, Any], state: GuildState, limits: Limits) -> dict[str, Any]:
+    """The columns that a channel of this type keeps of the fields, in the guild of `state`.
 
-    Values are well-formed each for itself; what lies beyond a limit of the instance is wrong, a bit rate above the cap
-    is stored at the cap.
+    Values are well-formed each for itself. A bit rate above the cap is stored at the cap.
+
+    :raises InvalidFormBody: with every value beyond a limit of the instance, and every wrong field of a forum.
     """
+    features = state.guild.features
     columns = {name: value for name, value in fields.items() if kind in OWNERS.get(name, ())}
     errors: list[FieldError] = []
     if "name" in fields:
@@ -118,7 +117,11 @@ def stored_fields(
     for name in ("rate_limit_per_user", "default_thread_rate_limit_per_user", "nsfw", "content_warning_level"):
         if name in columns and columns[name] is None:
             columns[name] = 0
-    return columns, errors
+    if kind in THREAD_ONLY_CHANNEL_TYPES and fields.keys() & FORUM_FIELDS:
+        errors += _forum_errors(fields, {emoji.id for emoji in state.expressions(EMOJIS)})
+    if errors:
+        raise InvalidFormBody(errors)
+    return columns
 
 
 def _settle_voice(columns: dict[str, Any], features: Set[str], limits: Limits) -> list[FieldError]:
@@ -132,3 +135,103 @@ def _settle_voice(columns: dict[str, Any], features: Set[str], limits: Limits) -
         return [FieldError("bitrate", "VALUE_MUST_BE_INTEGER_IN_RANGE")]
     columns["bitrate"] = min(columns["bitrate"], bitrate_cap(features, limits))
     return []
+
+
+_WHITE_SPACE: Final = re.compile(r"\s+")
+_KEPT_CATEGORIES: Final = ("L", "M", "N", "So", "Sk", "Cf")
+"""Letters, marks, digits; what emoji are made of, joiners and skin tones included."""
+
+
+def plain_name(name: str) -> str:
+    """The name as it is without flexible names; may be empty."""
+    hyphenated = _WHITE_SPACE.sub("-", tidy(name).lower())
+    return visible("".join(character for character in hyphenated if _is_kept(character)))
+
+
+def channel_name(name: str, channel_type: int, *, flexible: bool) -> str:
+    """The name of a channel of this type as it is stored; may be empty."""
+    return tidy(name) if flexible or channel_type not in FLEXIBLE_NAME_CHANNEL_TYPES else plain_name(name)
+
+
+def _is_kept(character: str) -> bool:
+    return character in "-_" or unicodedata.category(character).startswith(_KEPT_CATEGORIES)
+
+
+FORUM_FIELDS: Final = frozenset(
+    {"available_tags", "default_reaction_emoji", "default_sort_order", "default_forum_layout", "default_tag_setting"}
+)
+"""Members of a channel's body that belong to forums and media channels alone."""
+
+
+@attrs.frozen
+class TagWish:
+    """A tag as a body asks for it; `id` names one that exists."""
+
+    id: int | None
+    name: str
+    moderated: bool = False
+    emoji_id: int | None = None
+    emoji_name: str | None = None
+
+
+def _forum_errors(fields: Mapping[str, Any], emoji_ids: Collection[int]) -> list[FieldError]:
+    errors = []
+    seen: set[str] = set()
+    for index, tag in enumerate(fields.get("available_tags") or ()):
+        name = tag.name.strip()
+        if not name or name.casefold() in seen:
+            errors.append(FieldError(f"available_tags.{index}.name", "INVALID_FORMAT"))
+        seen.add(name.casefold())
+        errors += _emoji_errors(f"available_tags.{index}", tag, emoji_ids)
+    reaction = fields.get("default_reaction_emoji")
+    return errors if reaction is None else errors + _emoji_errors("default_reaction_emoji", reaction, emoji_ids)
+
+
+def with_forum(channel: Channel, fields: Mapping[str, Any], new_id: Callable[[], int]) -> Channel:
+    """The forum with those of the fields that only forums have; null restores a default.
+
+    :raises ApiError: UNKNOWN_FORUM_TAG for a tag that it does not have.
+    """
+    if not fields.keys() & FORUM_FIELDS:
+        return channel if channel.forum is not None else attrs.evolve(channel, forum=NO_FORUM)
+    before = channel.forum or NO_FORUM
+    changes: dict[str, Any] = {}
+    if "available_tags" in fields:
+        changes["tags"] = _tags(before, fields["available_tags"] or (), new_id)
+    if "default_reaction_emoji" in fields:
+        changes["default_reaction"] = _reaction(fields["default_reaction_emoji"])
+    if "default_sort_order" in fields:
+        changes["default_sort_order"] = fields["default_sort_order"]
+    if "default_forum_layout" in fields:
+        changes["default_layout"] = fields["default_forum_layout"] or NO_FORUM.default_layout
+    if "default_tag_setting" in fields:
+        changes["default_tag_setting"] = fields["default_tag_setting"] or NO_FORUM.default_tag_setting
+    return attrs.evolve(channel, forum=attrs.evolve(before, **changes))
+
+
+def _emoji_errors(path: str, named: TagWish | ForumReaction, emoji_ids: Collection[int]) -> list[FieldError]:
+    if named.emoji_id is None or named.emoji_id in emoji_ids:
+        return []
+    return [FieldError(f"{path}.emoji_id", "INVALID_FORMAT")]
+
+
+def _reaction(wished: ForumReaction | None) -> ForumReaction | None:
+    if wished is None or (wished.emoji_id is None and wished.emoji_name is None):
+        return None
+    return ForumReaction(wished.emoji_id, None if wished.emoji_id is not None else wished.emoji_name)
+
+
+def _tags(before: Forum, wished: Sequence[TagWish], new_id: Callable[[], int]) -> tuple[ForumTag, ...]:
+    known = {tag.id for tag in before.tags}
+    if any(tag.id is not None and tag.id not in known for tag in wished):
+        raise ApiError("UNKNOWN_FORUM_TAG")
+    return tuple(
+        ForumTag(
+            id=new_id() if tag.id is None else tag.id,
+            name=tag.name.strip(),
+            moderated=tag.moderated,
+            emoji_id=tag.emoji_id,
+            emoji_name=None if tag.emoji_id is not None else tag.emoji_name,
+        )
+        for tag in wished
+    )

@@ -1,6 +1,6 @@
 """Emojis and stickers of guilds: making, copying, changing and deleting them (guilds.md, Emojis and stickers).
 
-Whoever may create expressions may also change and delete their own; those of others need MANAGE_EXPRESSIONS. Every
+Members who may create expressions may also change and delete their own; those of others need MANAGE_EXPRESSIONS. Every
 change is told with the whole set.
 """
 
@@ -20,29 +20,19 @@ from chat.domain.messages.message_objects import author_object
 from chat.domain.policy import images
 from chat.domain.policy.images import PreparedImage
 from chat.domain.policy.media_library import MediaLibrary
-from chat.domain.standing.access import GuildAccess
-from chat.domain.standing.audit_log import Actor, changes_between
-from chat.domain.standing.expression_objects import (
-    CLONING,
-    EMOJIS,
-    STICKERS,
-    expression_metadata_object,
-    expression_object,
-)
-from chat.domain.standing.guild_states import GuildState
+from chat.domain.standing.access import GuildAccess, require_guild
+from chat.domain.standing.audit_log import Actor
+from chat.domain.standing.guild_objects import CLONING, EMOJIS, STICKERS, expression_metadata_object, expression_object
 from chat.errors import ApiError, InvalidFormBody
 from chat.registries.audit_actions import AuditAction
 from chat.registries.events import EventName
 from chat.registries.guild_features import GuildFeature
 from chat.registries.permissions import Permission
 from chat.store.accounts import accounts
-from chat.store.guilds import expressions, guilds
+from chat.store.guilds import expressions
 from chat.store.guilds.expressions import Expression
 from chat.store.policy import assets
 from chat.store.standing.guild_audit_log import AuditLogEntry
-
-CREATE_EXPRESSIONS: Final = Permission.CREATE_EXPRESSIONS.value
-MANAGE_EXPRESSIONS: Final = Permission.MANAGE_EXPRESSIONS.value
 
 UNLIMITED_SLOTS: Final = 999_999
 """Slots with UNLIMITED_EMOJI or UNLIMITED_STICKERS (guilds.md, Guild features)."""
@@ -86,7 +76,7 @@ KINDS: Final[Mapping[str, _Kind]] = {
 
 @attrs.frozen
 class NewExpression:
-    """An expression as somebody asks for it; `image` is base64 text. Description and tags are for stickers."""
+    """An expression as it is asked for; `image` is base64 text. Description and tags are for stickers."""
 
     name: str
     image: str = attrs.field(repr=False)
@@ -142,7 +132,7 @@ class Expressions:
         return await self._core.database.read(query)
 
     def metadata(self, kind: str, expression_id: int) -> dict[str, Any]:
-        """Where an expression comes from, and whether everybody may copy it; for whoever has seen it.
+        """Where an expression comes from, and whether all may copy it; asks for no permission.
 
         :raises ApiError: UNKNOWN_EMOJI, UNKNOWN_STICKER.
         """
@@ -162,24 +152,19 @@ class Expressions:
         :raises ApiError: as `Access.guild` with CREATE_EXPRESSIONS; CONTENT_BLOCKED; MAX_EMOJIS, MAX_STICKERS.
         :raises InvalidFormBody: at `image`, as `MediaLibrary.prepare`.
         """
-        self._core.access.guild(principal, guild_id, CREATE_EXPRESSIONS)
+        self._core.access.guild(principal, guild_id, Permission.CREATE_EXPRESSIONS)
         made = await self._made(principal, kind, guild_id, new)
         await self._add(kind, guild_id, [made], Actor(principal.user_id, reason), some=False)
         return expression_object(made.expression)
 
     async def create_many(
-        self,
-        principal: Principal,
-        kind: str,
-        guild_id: int,
-        wanted: Sequence[NewExpression],
-        reason: str | None = None,
+        self, principal: Principal, kind: str, guild_id: int, wanted: Sequence[NewExpression], reason: str | None = None
     ) -> dict[str, Any]:
         """Make several expressions; those that cannot be made are told with why (`success`, `failed`).
 
         :raises ApiError: as `Access.guild` with CREATE_EXPRESSIONS.
         """
-        self._core.access.guild(principal, guild_id, CREATE_EXPRESSIONS)
+        self._core.access.guild(principal, guild_id, Permission.CREATE_EXPRESSIONS)
         made: list[_Made] = []
         failed: list[dict[str, str]] = []
         for new in wanted:
@@ -204,7 +189,7 @@ class Expressions:
 
         :raises ApiError: as `create`; UNKNOWN_EMOJI, UNKNOWN_STICKER; MISSING_ACCESS where copying is not allowed.
         """
-        self._core.access.guild(principal, guild_id, CREATE_EXPRESSIONS)
+        self._core.access.guild(principal, guild_id, Permission.CREATE_EXPRESSIONS)
         source = expressions.by_id(self._core.database.reader, kind, source_id)
         state = None if source is None else self._core.guild_states.get(source.guild_id)
         image = assets.only_of(self._core.database.reader, kind, source_id)
@@ -275,14 +260,9 @@ class Expressions:
         await self.remove(Actor(principal.user_id, reason), kind, guild_id, expression_id, first)
 
     async def remove(
-        self,
-        actor: Actor,
-        kind: str,
-        guild_id: int,
-        expression_id: int,
-        first: Callable[[sqlite3.Connection], None],
+        self, actor: Actor, kind: str, guild_id: int, expression_id: int, first: Callable[[sqlite3.Connection], None]
     ) -> None:
-        """Delete an expression, whoever wants it; `first` runs in the same unit before.
+        """Delete an expression, without regard to the actor's rights; `first` runs in the same unit before.
 
         :raises ApiError: UNKNOWN_EMOJI, UNKNOWN_STICKER.
         """
@@ -307,24 +287,17 @@ class Expressions:
         known = next((entry for entry in access.state.expressions(kind) if entry.id == expression_id), None)
         if known is None:
             raise ApiError(KINDS[kind].unknown)
-        is_own = known.user_id == principal.user_id and access.permissions & CREATE_EXPRESSIONS
-        return access if is_own else self._core.access.guild(principal, guild_id, MANAGE_EXPRESSIONS)
+        is_own = known.user_id == principal.user_id and access.permissions & Permission.CREATE_EXPRESSIONS
+        return access if is_own else self._core.access.guild(principal, guild_id, Permission.MANAGE_EXPRESSIONS)
 
     async def _made(self, principal: Principal, kind: str, guild_id: int, new: NewExpression) -> _Made:
         self._require_unblocked(new.name, new.description, *new.tags)
         expression_id = self._core.snowflakes()
         image = await self._media.prepare(kind, expression_id, new.image, path="image")
-        expression = Expression(
-            expression_id,
-            kind,
-            guild_id,
-            principal.user_id,
-            new.name,
-            image.is_animated,
-            new.description,
-            new.tags,
+        user_id, animated = principal.user_id, image.is_animated
+        return _Made(
+            Expression(expression_id, kind, guild_id, user_id, new.name, animated, new.description, new.tags), image
         )
-        return _Made(expression, image)
 
     async def _add(self, kind: str, guild_id: int, made: Sequence[_Made], actor: Actor, *, some: bool) -> int:
         """Write them all, or with `some` the first so many as there is room for; returns how many are left over."""
@@ -348,9 +321,7 @@ class Expressions:
 
     def _room(self, connection: sqlite3.Connection, kind: str, guild_id: int) -> int:
         """How many more the guild may have."""
-        guild = guilds.by_id(connection, guild_id)
-        if guild is None:
-            raise ApiError("UNKNOWN_GUILD")
+        guild = require_guild(connection, guild_id)
         limits = self._core.settings.limits
         slots = limits.max_guild_emojis if kind == EMOJIS else limits.max_guild_stickers
         if KINDS[kind].unlimited in guild.features:
@@ -371,15 +342,13 @@ class Expressions:
         after: Expression | None,
     ) -> AuditLogEntry | None:
         expression = after or before
-        changes = changes_between(_logged(before), _logged(after))
-        if expression is None or not changes:
-            return None
-        return self._core.audit_log.record(
-            connection, expression.guild_id, action, actor, target_id=expression.id, changes=changes
+        assert expression is not None, "a change has a before or an after"  # noqa: S101
+        return self._core.audit_log.record_change(
+            connection, expression.guild_id, action, actor, expression.id, _logged(before), _logged(after)
         )
 
     def _announce(self, kind: str, written: _Written) -> None:
-        state: GuildState | None = self._core.guild_states.get(written.guild_id)
+        state = self._core.guild_states.get(written.guild_id)
         if state is None:
             return
         state.put_expressions(written.present)

@@ -1,5 +1,5 @@
-"""Invites into groups (people.md, Group invites): whoever is in a group makes and sees them, its owner and whoever
-made one delete it.
+"""Invites into groups (people.md, Group invites): all in a group make and see them, its owner and an invite's maker
+delete it.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from chat.auth.principal import Principal
 from chat.bus.audience import ToAccounts
 from chat.bus.bus import Event
 from chat.domain.core import Core
-from chat.domain.guilds.invite_objects import InviteType, group_invite_object, group_invite_with_metadata, stranger_view
+from chat.domain.guilds.invite_objects import group_invite_object, stranger_view, with_metadata
 from chat.domain.people.groups import Groups
 from chat.domain.standing.private_channels import PrivateChannelAccess
 from chat.domain.standing.user_objects import partial_user
@@ -24,14 +24,14 @@ from chat.registries.events import EventName
 from chat.store.accounts import accounts
 from chat.store.accounts.accounts import Account
 from chat.store.guilds import invites
-from chat.store.guilds.invites import Invite
+from chat.store.guilds.invites import Invite, InviteType
 from chat.store.standing import private_channels
 from chat.store.standing.private_channels import PrivateChannel
 
 
 @attrs.frozen
 class _Made:
-    """An invite that was asked for; not `is_new` where it had been there before."""
+    """An invite that was asked for; not `is_new` if it existed before."""
 
     invite: Invite
     is_new: bool
@@ -77,7 +77,7 @@ class GroupInvites:
         return self._with_metadata(made.invite, access.private)
 
     def get(self, invite: Invite) -> dict[str, Any]:
-        """The invite as everybody who knows its code sees it, account or none: who is in the group by name alone.
+        """The invite as all see it who know its code, account or none: the accounts of the group by name alone.
 
         :raises ApiError: UNKNOWN_INVITE.
         """
@@ -101,7 +101,7 @@ class GroupInvites:
     async def delete(self, principal: Principal, invite: Invite) -> None:
         """Delete the invite.
 
-        :raises ApiError: UNKNOWN_INVITE; MISSING_PERMISSIONS for whoever neither made it nor owns the group.
+        :raises ApiError: UNKNOWN_INVITE; MISSING_PERMISSIONS for callers who neither made it nor own the group.
         """
         user_id = principal.user_id
 
@@ -126,27 +126,20 @@ class GroupInvites:
         found = invites.of_channel(self._core.database.reader, access.channel.id, self._core.clock.now_ms())
         return [self._with_metadata(invite, access.private) for invite in found]
 
-    def _group(self, invite: Invite) -> PrivateChannel:
+    def _object(self, invite: Invite, view: Callable[[Account], dict[str, Any]]) -> dict[str, Any]:
         private = private_channels.by_id(self._core.database.reader, invite.channel_id)
         if private is None or private.channel.type != ChannelType.GROUP_DM:
             raise ApiError("UNKNOWN_INVITE")
-        return private
-
-    def _object(self, invite: Invite, view: Callable[[Account], dict[str, Any]]) -> dict[str, Any]:
-        private = self._group(invite)
-        users, inviter = self._users(private), self._inviter(invite)
-        return group_invite_object(invite, private, users, inviter, presence_count=self._online(private), view=view)
+        return self._shown(invite, private, view)
 
     def _with_metadata(self, invite: Invite, private: PrivateChannel) -> dict[str, Any]:
-        return group_invite_with_metadata(
-            invite, private, self._users(private), self._inviter(invite), presence_count=self._online(private)
-        )
+        return with_metadata(invite, self._shown(invite, private, partial_user))
 
-    def _users(self, private: PrivateChannel) -> list[Account]:
-        return accounts.by_ids(self._core.database.reader, private.recipient_ids)
-
-    def _inviter(self, invite: Invite) -> Account | None:
-        return None if invite.inviter_id is None else accounts.by_id(self._core.database.reader, invite.inviter_id)
-
-    def _online(self, private: PrivateChannel) -> int:
-        return sum(self._is_online(user_id) for user_id in private.recipient_ids)
+    def _shown(
+        self, invite: Invite, private: PrivateChannel, view: Callable[[Account], dict[str, Any]]
+    ) -> dict[str, Any]:
+        reader = self._core.database.reader
+        recipients = accounts.by_ids(reader, private.recipient_ids)
+        inviter = None if invite.inviter_id is None else accounts.by_id(reader, invite.inviter_id)
+        online = sum(self._is_online(user_id) for user_id in private.recipient_ids)
+        return group_invite_object(invite, private, recipients, inviter, presence_count=online, view=view)

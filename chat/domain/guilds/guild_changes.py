@@ -1,5 +1,6 @@
 """Modify guild (guilds.md, Modify guild): every field is judged before anything is written, and all are written
-together."""
+together. Other changes of a guild's row are written and announced here as well.
+"""
 
 from __future__ import annotations
 
@@ -10,45 +11,34 @@ from typing import Any, Final
 import attrs
 
 from chat.auth.principal import Principal
-from chat.bus.audience import ToGuild
-from chat.bus.bus import Event, GuildAvailabilityChanged, GuildChannelsChanged, GuildStateChanged
+from chat.bus.bus import GuildAvailabilityChanged, GuildChannelsChanged, GuildStateChanged
 from chat.clock import iso_timestamp
 from chat.domain.core import Core
 from chat.domain.guilds import guild_images
+from chat.domain.guilds.channel_fields import plain_name
 from chat.domain.guilds.guild_images import GUILD_IMAGES, GuildImageChanges
 from chat.domain.guilds.guilds import normalised_name
 from chat.domain.policy.media_library import MediaLibrary
 from chat.domain.policy.repeated_values import without_repeated
 from chat.domain.signing_in.sudo import SecondFactors, SudoMode, SudoProof
-from chat.domain.standing.access import GuildAccess, require_seen
+from chat.domain.standing.access import GuildAccess, require_guild, require_seen
 from chat.domain.standing.audit_log import Actor, changes_between
-from chat.domain.standing.channel_names import RENAMED_TYPES, plain_name
+from chat.domain.standing.guild_events import guild_updated
 from chat.domain.standing.guild_objects import guild_object
 from chat.domain.standing.guild_states import Channel, GuildState
 from chat.errors import ApiError, FieldError, InvalidFormBody
 from chat.registries.audit_actions import AuditAction
-from chat.registries.channel_types import ChannelType
-from chat.registries.events import EventName
-from chat.registries.guild_features import (
-    TOGGLEABLE_GUILD_FEATURES,
-    UNAVAILABLE_GUILD_FEATURES,
-    GuildFeature,
-)
-from chat.registries.guild_values import SystemChannelFlag, VerificationLevel
+from chat.registries.channel_types import SYSTEM_CHANNEL_TYPES, ChannelType
+from chat.registries.guild_features import TOGGLEABLE_GUILD_FEATURES, UNAVAILABLE_GUILD_FEATURES, GuildFeature
+from chat.registries.guild_values import NsfwLevel, SystemChannelFlag, VerificationLevel
 from chat.registries.permissions import Permission
 from chat.store.guilds import channels, guilds
 from chat.store.guilds.guilds import Guild
 from chat.store.standing.guild_audit_log import AuditLogEntry
 
-MANAGE_GUILD: Final = Permission.MANAGE_GUILD.value
-
 SYSTEM_CHANNEL_FLAGS: Final = sum(flag.value for flag in SystemChannelFlag)
-SYSTEM_CHANNEL_TYPES: Final = frozenset({ChannelType.GUILD_TEXT, ChannelType.GUILD_ANNOUNCEMENT})
 CONTENT_WARNING: Final = 1
 """The only content warning level besides none."""
-
-AGE_RESTRICTED: Final = 3
-"""`nsfw_level` of a guild with the adult-content mark."""
 
 CHANNEL_MEMBERS: Final = frozenset({"system_channel_id", "afk_channel_id"})
 """Members of the body that name channels."""
@@ -56,10 +46,14 @@ CHANNEL_MEMBERS: Final = frozenset({"system_channel_id", "afk_channel_id"})
 JUDGED_APART: Final = frozenset({"nsfw", "nsfw_level", *GUILD_IMAGES})
 """Members of the body that are no columns as they are."""
 
-UNLOGGED: Final = frozenset({"banner_width", "banner_height", "splash_width", "splash_height"}) | frozenset(
-    {"embed_splash_width", "embed_splash_height"}
-)
+NEVER_LOGGED: Final = frozenset({"id", "created_at", "member_count"})
+"""Columns that are no business of the audit log."""
+
+UNLOGGED: Final = frozenset(f"{name}_{side}" for name in GUILD_IMAGES for side in ("width", "height"))
 """Differences that alone are not worth an entry (guilds.md, Audit log)."""
+
+SNOWFLAKES: Final = ("owner_id", "system_channel_id", "rules_channel_id", "afk_channel_id")
+"""Columns that hold snowflakes."""
 
 
 @attrs.frozen
@@ -100,7 +94,7 @@ class GuildChanges:
         proof: SudoProof,
         reason: str | None = None,
     ) -> dict[str, Any]:
-        """Change the named fields; returns the guild object, also where nothing is different.
+        """Change the named fields; returns the guild object, also without any difference.
 
         `fields` holds members of the request's body by name, well-formed each for itself.
 
@@ -109,7 +103,7 @@ class GuildChanges:
         :raises InvalidFormBody: with every field that cannot be taken.
         :raises StorageUnavailable: when an image cannot be written.
         """
-        access = self._core.access.guild(principal, guild_id, MANAGE_GUILD)
+        access = self._core.access.guild(principal, guild_id, Permission.MANAGE_GUILD)
         for name in CHANNEL_MEMBERS:
             if fields.get(name) != getattr(access.state.guild, name):
                 require_seen(access.state, principal.user_id, fields.get(name))
@@ -154,10 +148,8 @@ class GuildChanges:
         :raises ApiError: UNKNOWN_GUILD, and what `further` raises.
         :raises InvalidFormBody: where a channel, or a feature that an image needs, has gone meanwhile.
         """
-        before = guilds.by_id(connection, guild_id)
-        if before is None:
-            raise ApiError("UNKNOWN_GUILD")
-        self._require_channels(connection, guild_id, judged.columns)
+        before = require_guild(connection, guild_id)
+        _require_channels(connection, guild_id, judged.columns)
         if "verification_level" in judged.columns:
             _require_level(before, judged.columns["verification_level"])
         judged.pictures.store(connection, before)
@@ -165,14 +157,22 @@ class GuildChanges:
         if "features" in judged.columns:
             wanted = judged.columns["features"]
             after = attrs.evolve(after, features=_features_after(before.features, judged.known.features, wanted))
-        after = further(before, after)
+        return self.replace(connection, before, further(before, after), actor)
+
+    def replace(self, connection: sqlite3.Connection, before: Guild, after: Guild, actor: Actor) -> ChangedGuild:
+        """In a unit of writing: store a guild in place of what it was; hand the result to `announce` after the
+        commit."""
         renamed = _renamed(connection, before, after)
         for channel in renamed:
             channels.replace(connection, channel)
         entry = None
         if after != before:
             guilds.replace(connection, after)
-            entry = self._record(connection, actor, before, after)
+            changes = changes_between(logged(before), logged(after))
+            if any(change["key"] not in UNLOGGED for change in changes):
+                entry = self._core.audit_log.record(
+                    connection, after.id, AuditAction.GUILD_UPDATE, actor, target_id=after.id, changes=changes
+                )
         return ChangedGuild(before, after, renamed, entry)
 
     async def _require_mfa_level_change(self, principal: Principal, access: GuildAccess, proof: SudoProof) -> None:
@@ -239,25 +239,6 @@ class GuildChanges:
                 raise InvalidFormBody.at("message_history_cutoff", "MESSAGE_HISTORY_CUTOFF_IN_FUTURE")
         return value
 
-    def _require_channels(self, connection: sqlite3.Connection, guild_id: int, changes: Mapping[str, Any]) -> None:
-        """The channels that are named must be there still, at the moment of writing."""
-        if not CHANNEL_MEMBERS & changes.keys():
-            return
-        present = {channel.id: channel for channel in channels.of_guild(connection, guild_id)}
-        errors = list(_wrong_channels(present, changes))
-        if errors:
-            raise InvalidFormBody(errors)
-
-    def _record(
-        self, connection: sqlite3.Connection, actor: Actor, before: Guild, after: Guild
-    ) -> AuditLogEntry | None:
-        changes = changes_between(logged(before), logged(after))
-        if not any(change["key"] not in UNLOGGED for change in changes):
-            return None
-        return self._core.audit_log.record(
-            connection, after.id, AuditAction.GUILD_UPDATE, actor, target_id=after.id, changes=changes
-        )
-
     def announce(self, changed: ChangedGuild) -> None:
         """After the commit: Guild Update, and what follows from the change."""
         before, after = changed.before, changed.after
@@ -268,8 +249,7 @@ class GuildChanges:
         state.put_guild(changed.after)
         for channel in changed.renamed:
             state.put_channel(channel)
-        data = {**state.guild_object(), "guild_id": str(guild_id)}
-        self._core.bus.publish(Event(EventName.GUILD_UPDATE, data, ToGuild(guild_id)))
+        self._core.bus.publish(guild_updated(state))
         if (before.message_history_cutoff, before.owner_id) != (after.message_history_cutoff, after.owner_id):
             self._core.bus.publish(GuildStateChanged(guild_id))
         if changed.renamed:
@@ -277,6 +257,15 @@ class GuildChanges:
         if changes_availability(before, after):
             self._core.bus.publish(GuildAvailabilityChanged(guild_id))
         self._core.audit_log.publish(changed.entry)
+
+
+def _require_channels(connection: sqlite3.Connection, guild_id: int, changes: Mapping[str, Any]) -> None:
+    """Raise InvalidFormBody, unless the channels that are named are there at the moment of writing."""
+    if CHANNEL_MEMBERS & changes.keys():
+        present = {channel.id: channel for channel in channels.of_guild(connection, guild_id)}
+        errors = _wrong_channels(present, changes)
+        if errors:
+            raise InvalidFormBody(errors)
 
 
 def changes_availability(before: Guild, after: Guild) -> bool:
@@ -305,7 +294,7 @@ def _nsfw(guild: Guild, fields: Mapping[str, Any]) -> dict[str, Any]:
         return {"nsfw": fields["nsfw"]}
     if "nsfw_level" not in fields:
         return {}
-    changes: dict[str, Any] = {"nsfw": fields["nsfw_level"] == AGE_RESTRICTED}
+    changes: dict[str, Any] = {"nsfw": fields["nsfw_level"] == NsfwLevel.AGE_RESTRICTED}
     if changes["nsfw"] and "content_warning_level" not in fields and guild.content_warning_level == 0:
         changes["content_warning_level"] = CONTENT_WARNING
     return changes
@@ -329,51 +318,24 @@ def _wrong_channels(present: Mapping[int, Channel], changes: Mapping[str, Any]) 
 
 
 def _renamed(connection: sqlite3.Connection, before: Guild, after: Guild) -> tuple[Channel, ...]:
-    """The channels that get a plain name because the guild loses flexible names."""
+    """The channels that get a plain name because the guild loses flexible names; forums and media channels keep theirs
+    until their next change (guilds.md, Modify guild)."""
     flexible = GuildFeature.TEXT_CHANNEL_FLEXIBLE_NAMES
     if flexible not in before.features or flexible in after.features:
         return ()
-    held = (channel for channel in channels.of_guild(connection, after.id) if channel.type in RENAMED_TYPES)
+    held = (channel for channel in channels.of_guild(connection, after.id) if channel.type in SYSTEM_CHANNEL_TYPES)
     plain = ((channel, plain_name(channel.name or "")) for channel in held)
     return tuple(attrs.evolve(channel, name=name) for channel, name in plain if name and name != channel.name)
 
 
 def logged(guild: Guild) -> dict[str, Any]:
-    """A guild as the audit log compares it (guilds.md, Audit log)."""
+    """A guild as the audit log compares it: every column but a few, snowflakes as text (guilds.md, Audit log)."""
     cutoff = guild.message_history_cutoff
+    columns = attrs.asdict(guild, recurse=False, filter=lambda column, _: column.name not in NEVER_LOGGED)
     return {
-        "name": guild.name,
-        "owner_id": str(guild.owner_id),
-        "vanity_url_code": guild.vanity_url_code,
-        "icon_hash": guild.icon,
-        "banner_hash": guild.banner,
-        "banner_width": guild.banner_width,
-        "banner_height": guild.banner_height,
-        "splash_hash": guild.splash,
-        "splash_width": guild.splash_width,
-        "splash_height": guild.splash_height,
-        "splash_card_alignment": guild.splash_card_alignment,
-        "embed_splash_hash": guild.embed_splash,
-        "embed_splash_width": guild.embed_splash_width,
-        "embed_splash_height": guild.embed_splash_height,
+        **{f"{name}_hash" if name in GUILD_IMAGES else name: value for name, value in columns.items()},
+        **{name: None if columns[name] is None else str(columns[name]) for name in SNOWFLAKES},
         "features": sorted(guild.features),
-        "verification_level": guild.verification_level,
-        "mfa_level": guild.mfa_level,
-        "nsfw_level": AGE_RESTRICTED if guild.nsfw else 0,
-        "nsfw": guild.nsfw,
-        "content_warning_level": guild.content_warning_level,
-        "content_warning_text": guild.content_warning_text,
-        "explicit_content_filter": guild.explicit_content_filter,
-        "default_message_notifications": guild.default_message_notifications,
-        "system_channel_id": _text(guild.system_channel_id),
-        "system_channel_flags": guild.system_channel_flags,
-        "rules_channel_id": _text(guild.rules_channel_id),
-        "afk_channel_id": _text(guild.afk_channel_id),
-        "afk_timeout": guild.afk_timeout,
-        "disabled_operations": guild.disabled_operations,
+        "nsfw_level": int(NsfwLevel.AGE_RESTRICTED if guild.nsfw else NsfwLevel.SAFE),
         "message_history_cutoff": None if cutoff is None else iso_timestamp(cutoff),
     }
-
-
-def _text(snowflake: int | None) -> str | None:
-    return None if snowflake is None else str(snowflake)

@@ -13,38 +13,34 @@ from typing import Any, Final
 import attrs
 
 from chat.auth.principal import Principal
-from chat.bus.audience import ToGuild
-from chat.bus.bus import Event, GuildChannelsChanged, GuildStateChanged
+from chat.bus.bus import GuildChannelsChanged, GuildStateChanged
 from chat.domain.core import Core
-from chat.domain.guilds.channel_fields import CONVERTIBLE_TYPES, stored_fields, voice_defaults
+from chat.domain.guilds.channel_fields import stored_fields, voice_defaults, with_forum
 from chat.domain.guilds.permission_overwrites import overwrites_of_body
 from chat.domain.guilds.vanity_urls import lead_elsewhere
 from chat.domain.presence.voice_rules import VoiceRegions
-from chat.domain.standing.access import require_seen
-from chat.domain.standing.audit_log import Actor, changes_between
-from chat.domain.standing.channel_events import channel_updated
-from chat.domain.standing.expression_objects import EMOJIS
-from chat.domain.standing.forum_fields import FORUM_FIELDS, forum_errors, forum_object, with_forum
+from chat.domain.standing.access import require_guild, require_seen
+from chat.domain.standing.audit_log import Actor
+from chat.domain.standing.channel_objects import forum_object
+from chat.domain.standing.guild_events import channel_updated, guild_updated
 from chat.domain.standing.guild_states import Channel, GuildState, Overwrite
-from chat.domain.standing.thread_events import KnownThread, known_thread, thread_deleted
+from chat.domain.standing.thread_objects import KnownThread, known_thread, thread_deleted
 from chat.errors import ApiError, FieldError, InvalidFormBody
 from chat.registries.audit_actions import AuditAction
-from chat.registries.channel_types import THREAD_ONLY_CHANNEL_TYPES, ChannelType
-from chat.registries.events import EventName
+from chat.registries.channel_types import SYSTEM_CHANNEL_TYPES, THREAD_ONLY_CHANNEL_TYPES, ChannelType
 from chat.registries.permissions import Permission
-from chat.store.guilds import channels, guilds, loose_channels
+from chat.store.guilds import channels, guilds
 from chat.store.guilds.guilds import Guild
 from chat.store.standing.guild_audit_log import AuditLogEntry
 from chat.store.threads import threads
 
-MANAGE_CHANNELS: Final = Permission.MANAGE_CHANNELS.value
-MANAGE_ROLES: Final = Permission.MANAGE_ROLES.value
-UPDATE_RTC_REGION: Final = Permission.UPDATE_RTC_REGION.value
+MANAGE_CHANNELS: Final = Permission.MANAGE_CHANNELS
+MANAGE_ROLES: Final = Permission.MANAGE_ROLES
 
 
 @attrs.frozen
 class Move:
-    """Where a channel is to stand; None keeps what it has. `parent` tells whether `parent_id` was given at all."""
+    """Where a channel is to stand; None keeps its place. `parent` tells whether `parent_id` was given at all."""
 
     position: int | None = None
     parent: bool = False
@@ -63,7 +59,7 @@ class _Written:
     entries: tuple[AuditLogEntry | None, ...]
     guild: Guild | None = None
     gone: tuple[KnownThread, ...] = ()
-    """Threads that went with a channel; of archived ones nobody knows."""
+    """Active threads that went with a channel."""
 
 
 @attrs.define(kw_only=True, eq=False)
@@ -90,23 +86,17 @@ class GuildChannels:
         :raises InvalidFormBody: with every field that cannot be taken.
         """
         access = self._core.access.guild(principal, guild_id, MANAGE_CHANNELS)
-        state = access.state
-        columns, errors = stored_fields(kind, fields, state.guild.features, self._core.settings.limits)
-        if kind in THREAD_ONLY_CHANNEL_TYPES and fields.keys() & FORUM_FIELDS:
-            errors += forum_errors(fields, {emoji.id for emoji in state.expressions(EMOJIS)})
-        if errors:
-            raise InvalidFormBody(errors)
-        self._require_unblocked(columns)
-        self._regions.require(state.guild.features, columns.get("rtc_region"))
+        state, limits = access.state, self._core.settings.limits
+        columns = self._judged(state, kind, fields)
         own = overwrites_of_body(principal, access.permissions, state, (), overwrites)
         require_seen(state, principal.user_id, columns.get("parent_id"))
         if kind is ChannelType.GUILD_VOICE:
-            columns = {**voice_defaults(self._core.settings.limits), **columns}
+            columns = {**voice_defaults(limits), **columns}
         channel_id = self._core.snowflakes()
 
         def unit(connection: sqlite3.Connection) -> _Written:
             present = _channels(connection, guild_id)
-            if len(present) >= self._core.settings.limits.max_guild_channels:
+            if len(present) >= limits.max_guild_channels:
                 raise ApiError("MAX_GUILD_CHANNELS")
             parent = self._parent(present, kind, columns.get("parent_id"))
             siblings = [channel for channel in present.values() if channel.parent_id == columns.get("parent_id")]
@@ -121,8 +111,8 @@ class GuildChannels:
             if kind in THREAD_ONLY_CHANNEL_TYPES:
                 made = with_forum(made, fields, self._core.snowflakes)
             channels.insert(connection, [made])
-            actor = Actor(principal.user_id, reason)
-            return _Written((made,), (self._record(connection, AuditAction.CHANNEL_CREATE, actor, None, made),))
+            entry = self._record(connection, AuditAction.CHANNEL_CREATE, Actor(principal.user_id, reason), None, made)
+            return _Written((made,), (entry,))
 
         def then(written: _Written) -> None:
             state = self._core.guild_states.get(guild_id)
@@ -155,20 +145,13 @@ class GuildChannels:
         """
         region_alone = overwrites is None and fields.keys() == {"rtc_region"}
         access = self._core.access.guild_channel(principal, channel_id, 0 if region_alone else MANAGE_CHANNELS)
-        if region_alone and not access.may(UPDATE_RTC_REGION):
+        if region_alone and not access.may(Permission.UPDATE_RTC_REGION):
             access.require(MANAGE_CHANNELS)
         if overwrites is not None:
             access.require(MANAGE_ROLES)
-        state, known = access.state, access.channel
-        guild_id = state.id
-        kind = _converted(known, fields)
-        columns, errors = stored_fields(kind, fields, state.guild.features, self._core.settings.limits)
-        if kind in THREAD_ONLY_CHANNEL_TYPES and fields.keys() & FORUM_FIELDS:
-            errors += forum_errors(fields, {emoji.id for emoji in state.expressions(EMOJIS)})
-        if errors:
-            raise InvalidFormBody(errors)
-        self._require_unblocked(columns)
-        self._regions.require(state.guild.features, columns.get("rtc_region"))
+        state, guild_id = access.state, access.state.id
+        kind = _converted(access.channel, fields)
+        columns = self._judged(state, kind, fields)
         require_seen(state, principal.user_id, columns.get("parent_id"))
 
         def unit(connection: sqlite3.Connection) -> _Written:
@@ -188,8 +171,10 @@ class GuildChannels:
                 after = attrs.evolve(after, overwrites=kept)
                 channels.replace_overwrites(connection, channel_id, kept)
             channels.replace(connection, after)
-            actor = Actor(principal.user_id, reason)
-            return _Written((after,), (self._record(connection, AuditAction.CHANNEL_UPDATE, actor, before, after),))
+            entry = self._record(
+                connection, AuditAction.CHANNEL_UPDATE, Actor(principal.user_id, reason), before, after
+            )
+            return _Written((after,), (entry,))
 
         def then(written: _Written) -> None:
             state = self._core.guild_states.get(guild_id)
@@ -269,11 +254,10 @@ class GuildChannels:
             below = tuple(
                 known_thread(connection, thread) for thread in threads.active_below(connection, guild_id, channel_id)
             )
-            guild = guilds.by_id(connection, guild_id)
-            if guild is not None:
-                lead_elsewhere(connection, guild, channel_id)
-            loose_channels.cut_channel_loose(connection, channel_id)
-            changed = None if guild is None else _without_channel(guild, channel_id)
+            guild = require_guild(connection, guild_id)
+            lead_elsewhere(connection, guild, channel_id)
+            channels.cut_channel_loose(connection, channel_id)
+            changed = _without_channel(guild, channel_id)
             if changed is not None:
                 guilds.replace(connection, changed)
             actor = Actor(principal.user_id, reason)
@@ -291,8 +275,7 @@ class GuildChannels:
             self._core.bus.publish(*(channel_updated(state, channel.id) for channel in written.channels))
             if written.guild is not None:
                 state.put_guild(written.guild)
-                data = {**state.guild_object(), "guild_id": str(guild_id)}
-                self._core.bus.publish(Event(EventName.GUILD_UPDATE, data, ToGuild(guild_id)))
+                self._core.bus.publish(guild_updated(state))
             self._core.audit_log.publish(*written.entries)
 
         await self._core.database.write(unit, then)
@@ -300,10 +283,18 @@ class GuildChannels:
 
     # Inside
 
-    def _require_unblocked(self, columns: Mapping[str, Any]) -> None:
+    def _judged(self, state: GuildState, kind: ChannelType, fields: Mapping[str, Any]) -> dict[str, Any]:
+        """The columns that a channel of this type keeps of the fields.
+
+        :raises ApiError: CONTENT_BLOCKED, UNKNOWN_VOICE_REGION.
+        :raises InvalidFormBody: as `stored_fields`.
+        """
+        columns = stored_fields(kind, fields, state, self._core.settings.limits)
         for name in ("name", "topic", "content_warning_text"):
             if columns.get(name) is not None:
                 self._core.policy.require_unblocked(columns[name])
+        self._regions.require(state.guild.features, columns.get("rtc_region"))
+        return columns
 
     def _parent(self, present: Mapping[int, Channel], kind: ChannelType, parent_id: int | None) -> Channel | None:
         """The category to go into.
@@ -354,11 +345,8 @@ class GuildChannels:
     ) -> AuditLogEntry | None:
         known = after or before
         assert known is not None, "a change has a before or an after"  # noqa: S101
-        changes = changes_between(_logged(before), _logged(after))
-        if action is AuditAction.CHANNEL_UPDATE and not changes:
-            return None
-        return self._core.audit_log.record(
-            connection, known.guild_id or 0, action, actor, target_id=known.id, changes=changes
+        return self._core.audit_log.record_change(
+            connection, known.guild_id or 0, action, actor, known.id, _logged(before), _logged(after)
         )
 
     def _put(self, state: GuildState, written: _Written) -> None:
@@ -367,9 +355,8 @@ class GuildChannels:
 
 
 def _channels(connection: sqlite3.Connection, guild_id: int) -> dict[int, Channel]:
-    """The guild's channels by id. Raises UNKNOWN_GUILD where the guild is gone meanwhile."""
-    if guilds.by_id(connection, guild_id) is None:
-        raise ApiError("UNKNOWN_GUILD")
+    """The guild's channels by id. Raises UNKNOWN_GUILD if the guild is gone meanwhile."""
+    require_guild(connection, guild_id)
     return {channel.id: channel for channel in channels.of_guild(connection, guild_id)}
 
 
@@ -385,13 +372,13 @@ def _require_present(present: Mapping[int, Channel], moves: Mapping[int, Move]) 
 
 
 def _converted(known: Channel, fields: Mapping[str, Any]) -> ChannelType:
-    """The type that a channel has after a change.
+    """The type that a channel has after a change: text and announcement channels turn into each other.
 
     :raises ApiError: INVALID_CHANNEL_TYPE for a turn that is not possible.
     """
     kind = ChannelType(known.type)
     wanted = ChannelType(fields.get("type", kind))
-    if wanted is not kind and not {wanted, kind} <= CONVERTIBLE_TYPES:
+    if wanted is not kind and not {wanted, kind} <= SYSTEM_CHANNEL_TYPES:
         raise ApiError("INVALID_CHANNEL_TYPE")
     return wanted
 
@@ -416,15 +403,10 @@ def _renumbered(present: Mapping[int, Channel], moves: Mapping[int, Move]) -> di
 
 
 def _without_channel(guild: Guild, channel_id: int) -> Guild | None:
-    """The guild that no longer names a channel that is gone; None where it did not name it."""
-    after = guild
-    if guild.system_channel_id == channel_id:
-        after = attrs.evolve(after, system_channel_id=None)
-    if guild.rules_channel_id == channel_id:
-        after = attrs.evolve(after, rules_channel_id=None)
-    if guild.afk_channel_id == channel_id:
-        after = attrs.evolve(after, afk_channel_id=None)
-    return None if after is guild else after
+    """The guild without a channel that is gone; None if it did not name the channel."""
+    names = ("system_channel_id", "rules_channel_id", "afk_channel_id")
+    lost: dict[str, Any] = {name: None for name in names if getattr(guild, name) == channel_id}
+    return attrs.evolve(guild, **lost) if lost else None
 
 
 def _logged_of_threads(channel: Channel) -> dict[str, Any]:

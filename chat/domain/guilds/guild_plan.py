@@ -25,6 +25,9 @@ GENERAL_NAME: Final = "general"
 FOR_A_ROLE: Final = 0
 """The type of an overwrite that is for a role."""
 
+NO_COLUMNS: Final = frozenset({"type", "parent", "overwrites"})
+"""Fields of a planned channel that are no columns as they are."""
+
 
 @attrs.frozen
 class PlannedRole:
@@ -155,23 +158,15 @@ def founded(
             explicit_content_filter=plan.explicit_content_filter,
             default_message_notifications=plan.default_message_notifications,
         ),
-        roles=(everyone, *(_role(role_ids[place], guild_id, place, role) for place, role in enumerate(plan.roles))),
+        roles=(
+            everyone,
+            *(
+                Role(id=role_id, guild_id=guild_id, position=position, **attrs.asdict(planned))
+                for position, (role_id, planned) in enumerate(zip(role_ids, plan.roles, strict=True), start=1)
+            ),
+        ),
         channels=tuple(sorted(rows, key=lambda row: row.type != ChannelType.GUILD_CATEGORY)),
         owner=Member(guild_id, owner_id, created_at, join_source=JoinSource.CREATOR.value),
-    )
-
-
-def _role(role_id: int, guild_id: int, place: int, planned: PlannedRole) -> Role:
-    return Role(
-        id=role_id,
-        guild_id=guild_id,
-        name=planned.name,
-        position=place + 1,
-        permissions=planned.permissions,
-        color=planned.color,
-        hoist=planned.hoist,
-        mentionable=planned.mentionable,
-        unicode_emoji=planned.unicode_emoji,
     )
 
 
@@ -182,18 +177,12 @@ def _channel(
         Overwrite(guild_id if entry.role is None else role_ids[entry.role], FOR_A_ROLE, entry.allow, entry.deny)
         for entry in planned.overwrites
     )
+    columns = attrs.asdict(planned, recurse=False, filter=lambda field, _: field.name not in NO_COLUMNS)
     return Channel(
+        **columns,
         id=channel_id,
         guild_id=guild_id,
         type=planned.type.value,
-        name=planned.name,
-        topic=planned.topic,
-        position=planned.position,
         parent_id=None if planned.parent is None else channel_ids[planned.parent],
-        nsfw=planned.nsfw,
-        rate_limit_per_user=planned.rate_limit_per_user,
-        bitrate=planned.bitrate,
-        user_limit=planned.user_limit,
-        voice_connection_limit=planned.voice_connection_limit,
         overwrites=tuple(sorted(overwrites, key=lambda entry: entry.target_id)),
     )

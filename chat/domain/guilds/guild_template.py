@@ -1,20 +1,26 @@
 """Guild creation templates: from untrusted JSON to a plan, or to the documented refusal (guilds.md, Creation template).
 
     template = read_template(body["template"], limits)     # INVALID_FORM_BODY: what every body is judged by
-    plan = plan_of(template)                           # GUILD_TEMPLATE_INVALID: what only templates are judged by
+    plan = plan_of(template)                               # GUILD_TEMPLATE_INVALID: what only templates are judged by
 
 The two steps are apart because other checks of Create guild come between them. Both are pure.
+
+Types are strict, as everywhere in request bodies: `true` is no integer, `1.0` is no integer. Null stands for the
+default of a member that has one.
 """
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Mapping, Sequence
+import math
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 import attrs
 
 from chat.config import Limits
+from chat.domain.guilds.channel_fields import channel_name
 from chat.domain.guilds.guild_plan import (
     EVERYONE_NAME,
     FOR_A_ROLE,
@@ -24,9 +30,8 @@ from chat.domain.guilds.guild_plan import (
     PlannedOverwrite,
     PlannedRole,
 )
-from chat.domain.guilds.template_fields import INT32_MAXIMUM, Members, decimal_text
-from chat.domain.standing.channel_names import channel_name
-from chat.errors import ApiError
+from chat.errors import ApiError, InvalidFormBody
+from chat.protocol.visible_text import without_nul
 from chat.registries.channel_types import (
     SYSTEM_CHANNEL_TYPES,
     TEMPLATE_CHANNEL_TYPES,
@@ -65,12 +70,8 @@ class TemplateRole:
     """A role of a template. `permissions` is as it came, and judged by `plan_of`."""
 
     id: str
-    name: str
     permissions: object
-    color: int
-    hoist: bool
-    mentionable: bool
-    unicode_emoji: str | None
+    planned: PlannedRole
 
 
 @attrs.frozen
@@ -86,36 +87,25 @@ class TemplateOverwrite:
 
 @attrs.frozen
 class TemplateChannel:
-    """A channel of a template; numbers are within their bounds already."""
+    """A channel of a template; `planned` is it as a voice channel, which has all fields."""
 
     id: str
     type: int
-    name: str
-    topic: str | None
-    position: int
     parent_id: str | None
-    bitrate: int
-    user_limit: int
-    voice_connection_limit: int
-    nsfw: bool
-    rate_limit_per_user: int
     overwrites: tuple[TemplateOverwrite, ...]
+    planned: PlannedChannel
 
 
 @attrs.frozen(kw_only=True)
 class Template:
-    """A template whose members are of their types."""
+    """A template whose members are of their types; `plan` is without its roles and channels."""
 
-    verification_level: int
-    default_message_notifications: int
-    explicit_content_filter: int
     system_channel_id: str | None
-    afk_timeout: int
-    system_channel_flags: int
     roles: tuple[TemplateRole, ...]
     channels: tuple[TemplateChannel, ...]
     is_oversized: bool
     """Whether there are more roles or channels than a template may have; those were not read."""
+    plan: GuildPlan
 
 
 def read_template(value: object, limits: Limits, path: str = "template") -> Template:
@@ -128,28 +118,43 @@ def read_template(value: object, limits: Limits, path: str = "template") -> Temp
         raise members.refusal("name")
     members.text("description")
     roles, channels = members.array("roles"), members.array("channels")
-    return Template(
-        verification_level=members.clamped_number("verification_level", 0, 3, 0),
-        default_message_notifications=members.clamped_number("default_message_notifications", 0, 1, 0),
-        explicit_content_filter=members.clamped_number("explicit_content_filter", 0, 2, 0),
-        system_channel_id=members.optional_identifier("system_channel_id"),
+    levels: dict[str, Any] = {
+        name: members.clamped_number(name, 0, highest, 0)
+        for name, highest in (
+            ("verification_level", 3),
+            ("default_message_notifications", 1),
+            ("explicit_content_filter", 2),
+        )
+    }
+    system_channel_id = members.optional_identifier("system_channel_id")
+    plan = GuildPlan(
+        channels=(),
+        system_channel=0,
         afk_timeout=members.clamped_number("afk_timeout", 60, 3_600, 300),
         system_channel_flags=members.integer("system_channel_flags", 0) & _SYSTEM_CHANNEL_FLAGS,
+        **levels,
+    )
+    return Template(
+        system_channel_id=system_channel_id,
         roles=tuple(_role(role) for role in members.objects("roles", roles[:ROLES_MAXIMUM])),
         channels=tuple(_channel(one, limits) for one in members.objects("channels", channels[:CHANNELS_MAXIMUM])),
         is_oversized=len(roles) > ROLES_MAXIMUM or len(channels) > CHANNELS_MAXIMUM,
+        plan=plan,
     )
 
 
 def _role(members: Members) -> TemplateRole:
     return TemplateRole(
         id=members.identifier("id"),
-        name=members.text("name", NAME_CHARACTERS) or "",
+        planned=PlannedRole(
+            name=members.text("name", NAME_CHARACTERS) or "",
+            permissions=0,
+            color=members.integer_within("color", COLOR_MAXIMUM, 0),
+            hoist=members.truth("hoist"),
+            mentionable=members.truth("mentionable"),
+            unicode_emoji=members.text("unicode_emoji", NAME_CHARACTERS) or None,
+        ),
         permissions=members.any("permissions_new", members.any("permissions", 0)),
-        color=members.integer_within("color", COLOR_MAXIMUM, 0),
-        hoist=members.truth("hoist"),
-        mentionable=members.truth("mentionable"),
-        unicode_emoji=members.text("unicode_emoji", NAME_CHARACTERS) or None,
     )
 
 
@@ -157,20 +162,27 @@ def _channel(members: Members, limits: Limits) -> TemplateChannel:
     overwrites = members.array("permission_overwrites", [])
     if len(overwrites) > OVERWRITES_MAXIMUM:
         raise members.refusal("permission_overwrites")
+    channel_id, kind = members.identifier("id"), members.integer("type")
+    name = members.text("name", NAME_CHARACTERS) or ""
+    topic = members.text("topic", limits.max_topic_length, "CONTENT_EXCEEDS_MAX_LENGTH")
+    position, parent_id = members.integer_within("position", INT32_MAXIMUM), members.optional_identifier("parent_id")
     return TemplateChannel(
-        id=members.identifier("id"),
-        type=members.integer("type"),
-        name=members.text("name", NAME_CHARACTERS) or "",
-        topic=members.text("topic", limits.max_topic_length, "CONTENT_EXCEEDS_MAX_LENGTH"),
-        position=members.integer_within("position", INT32_MAXIMUM),
-        parent_id=members.optional_identifier("parent_id"),
-        bitrate=members.clamped_integer("bitrate", limits.min_bitrate, limits.max_bitrate, limits.default_bitrate),
-        user_limit=members.clamped_integer("user_limit", 0, limits.max_user_limit, 0),
-        voice_connection_limit=members.clamped_integer(
-            "voice_connection_limit", 1, limits.max_voice_connection_limit, limits.default_voice_connection_limit
+        id=channel_id,
+        type=kind,
+        parent_id=parent_id,
+        planned=PlannedChannel(
+            type=ChannelType.GUILD_VOICE,
+            name=name,
+            topic=topic,
+            position=position,
+            bitrate=members.clamped_integer("bitrate", limits.min_bitrate, limits.max_bitrate, limits.default_bitrate),
+            user_limit=members.clamped_integer("user_limit", 0, limits.max_user_limit, 0),
+            voice_connection_limit=members.clamped_integer(
+                "voice_connection_limit", 1, limits.max_voice_connection_limit, limits.default_voice_connection_limit
+            ),
+            nsfw=members.truth("nsfw"),
+            rate_limit_per_user=members.clamped_integer("rate_limit_per_user", 0, limits.max_rate_limit_per_user, 0),
         ),
-        nsfw=members.truth("nsfw"),
-        rate_limit_per_user=members.clamped_integer("rate_limit_per_user", 0, limits.max_rate_limit_per_user, 0),
         overwrites=tuple(_overwrite(entry) for entry in members.objects("permission_overwrites", overwrites)),
     )
 
@@ -210,16 +222,12 @@ def plan_of(template: Template) -> GuildPlan:
     if everyone is not None:
         places[everyone.id] = None
     channels, system_channel = _channels(template, places)
-    return GuildPlan(
+    return attrs.evolve(
+        template.plan,
         everyone=_everyone_mask(0 if everyone is None else _mask(everyone.permissions)),
-        roles=tuple(_planned_role(role) for role in ordinary),
+        roles=tuple(attrs.evolve(role.planned, permissions=_mask(role.permissions)) for role in ordinary),
         channels=channels,
         system_channel=system_channel,
-        verification_level=template.verification_level,
-        default_message_notifications=template.default_message_notifications,
-        explicit_content_filter=template.explicit_content_filter,
-        afk_timeout=template.afk_timeout,
-        system_channel_flags=template.system_channel_flags,
     )
 
 
@@ -230,7 +238,7 @@ def _require_distinct(ids: Sequence[str]) -> None:
 
 def _everyone(roles: Sequence[TemplateRole]) -> TemplateRole | None:
     """The role that stands for everyone's: by its name, and where none has it by its id."""
-    named = next((role for role in roles if role.name == EVERYONE_NAME), None)
+    named = next((role for role in roles if role.planned.name == EVERYONE_NAME), None)
     return named or next((role for role in roles if role.id == EVERYONE_ID), None)
 
 
@@ -249,17 +257,6 @@ def _everyone_mask(mask: int) -> int:
     return mask
 
 
-def _planned_role(role: TemplateRole) -> PlannedRole:
-    return PlannedRole(
-        name=role.name,
-        permissions=_mask(role.permissions),
-        color=role.color,
-        hoist=role.hoist,
-        mentionable=role.mentionable,
-        unicode_emoji=role.unicode_emoji,
-    )
-
-
 def _channels(template: Template, roles: Mapping[str, int | None]) -> tuple[tuple[PlannedChannel, ...], int]:
     """The channels that come into being, and which of them receives system messages."""
     made = [(channel, _CHANNEL_TYPES[channel.type]) for channel in template.channels if channel.type in _CHANNEL_TYPES]
@@ -275,25 +272,19 @@ def _channels(template: Template, roles: Mapping[str, int | None]) -> tuple[tupl
 def _planned_channel(
     channel: TemplateChannel, kind: ChannelType, categories: Mapping[str, int], roles: Mapping[str, int | None]
 ) -> PlannedChannel:
-    is_category = kind is ChannelType.GUILD_CATEGORY  # which is in no other one, and holds no text
-    voice: dict[str, Any] = {}
-    if kind is ChannelType.GUILD_VOICE:
-        voice = {
-            "bitrate": channel.bitrate,
-            "user_limit": channel.user_limit,
-            "voice_connection_limit": channel.voice_connection_limit,
-        }
-    return PlannedChannel(
+    planned = attrs.evolve(
+        channel.planned,
         type=kind,
-        name=channel_name(channel.name, kind, flexible=False),
-        position=channel.position,
-        parent=None if is_category or channel.parent_id is None else categories.get(channel.parent_id),
-        topic=None if is_category else channel.topic,
-        nsfw=channel.nsfw,
-        rate_limit_per_user=0 if is_category else channel.rate_limit_per_user,
+        name=channel_name(channel.planned.name, kind, flexible=False),
         overwrites=_planned_overwrites(channel.overwrites, roles),
-        **voice,
     )
+    if kind is ChannelType.GUILD_CATEGORY:  # which is in no other one, and holds no text
+        planned = attrs.evolve(planned, topic=None, rate_limit_per_user=0)
+    elif channel.parent_id is not None:
+        planned = attrs.evolve(planned, parent=categories.get(channel.parent_id))
+    if kind is not ChannelType.GUILD_VOICE:
+        planned = attrs.evolve(planned, bitrate=None, user_limit=None, voice_connection_limit=None)
+    return planned
 
 
 def _planned_overwrites(
@@ -306,3 +297,108 @@ def _planned_overwrites(
         if entry.for_a_role and entry.id in roles
     }
     return tuple(applied.values())
+
+
+IDENTIFIER_DIGITS: Final = 100
+"""Longer numbers name nothing; the bound keeps reading them cheap."""
+
+INT32_MAXIMUM: Final = (1 << 31) - 1
+
+_DIGITS: Final = re.compile(rf"[0-9]{{1,{IDENTIFIER_DIGITS}}}", re.ASCII)
+_REQUIRED: Final = object()
+
+
+def decimal_text(value: object) -> str | None:
+    """The digits of a decimal string or of a whole number; None for everything else."""
+    if type(value) is int:
+        return str(value) if 0 <= value < 10**IDENTIFIER_DIGITS else None
+    return value if type(value) is str and _DIGITS.fullmatch(value) else None
+
+
+class Members:
+    """The members of one JSON object.
+
+    Every method raises InvalidFormBody at the member's path when it holds something else than asked for, or is missing
+    and has no default.
+    """
+
+    def __init__(self, value: object, path: str) -> None:
+        self._path = path
+        if type(value) is not dict:
+            raise InvalidFormBody.at(path, "INVALID_FORMAT")
+        self._members: dict[str, Any] = value
+
+    def any(self, name: str, default: object = _REQUIRED) -> Any:
+        """The member as it came."""
+        value = self._members.get(name)
+        if value is None and default is _REQUIRED:
+            raise self.refusal(name)
+        return default if value is None else value
+
+    def text(self, name: str, maximum: int | None = None, code: str = "STRING_LENGTH_INVALID") -> str | None:
+        """Text of at most `maximum` characters; None if it is null or missing."""
+        value = self.any(name, None)
+        if value is not None and type(value) is not str:
+            raise self.refusal(name)
+        if value is not None and maximum is not None and len(value) > maximum:
+            raise self.refusal(name, code)
+        return None if value is None else without_nul(value)
+
+    def truth(self, name: str) -> bool:
+        """A boolean, by default false."""
+        value = self.any(name, False)
+        if type(value) is not bool:
+            raise self.refusal(name)
+        return value
+
+    def integer(self, name: str, default: object = _REQUIRED) -> int:
+        """A whole number of any size."""
+        value = self.any(name, default)
+        if type(value) is not int:
+            raise self.refusal(name)
+        return value
+
+    def integer_within(self, name: str, maximum: int, default: object = _REQUIRED) -> int:
+        """A whole number from 0 to `maximum`."""
+        value = self.integer(name, default)
+        if not 0 <= value <= maximum:
+            raise self.refusal(name)
+        return value
+
+    def clamped_integer(self, name: str, minimum: int, maximum: int, default: int) -> int:
+        """A whole number, brought between the bounds."""
+        return min(max(self.integer(name, default), minimum), maximum)
+
+    def clamped_number(self, name: str, minimum: int, maximum: int, default: int) -> int:
+        """Any number, without its fraction, brought between the bounds."""
+        value = self.any(name, default)
+        if type(value) is int or (type(value) is float and math.isfinite(value)):
+            return min(max(int(value), minimum), maximum)
+        raise self.refusal(name)
+
+    def identifier(self, name: str) -> str:
+        """A decimal string or a whole number, as digits."""
+        digits = decimal_text(self.any(name))
+        if digits is None:
+            raise self.refusal(name)
+        return digits
+
+    def optional_identifier(self, name: str) -> str | None:
+        """As `identifier`; None if it is null or missing."""
+        return None if self.any(name, None) is None else self.identifier(name)
+
+    def array(self, name: str, default: object = _REQUIRED) -> list[Any]:
+        """An array of anything."""
+        value = self.any(name, default)
+        if type(value) is not list:
+            raise self.refusal(name)
+        return value
+
+    def objects(self, name: str, values: list[Any]) -> Iterator[Members]:
+        """The items of an array, which are objects, each under its index."""
+        for index, value in enumerate(values):
+            yield Members(value, f"{self._path}.{name}.{index}")
+
+    def refusal(self, name: str, code: str = "INVALID_FORMAT") -> InvalidFormBody:
+        """What to raise about a member."""
+        return InvalidFormBody.at(f"{self._path}.{name}", code)

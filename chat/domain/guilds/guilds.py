@@ -19,10 +19,8 @@ from chat.domain.policy import images
 from chat.domain.policy.images import ICONS
 from chat.domain.policy.limits import limits_of
 from chat.domain.policy.media_library import MediaLibrary
-from chat.domain.standing.access import sees_threads
-from chat.domain.standing.expression_objects import EMOJIS, STICKERS
-from chat.domain.standing.guild_objects import guild_object
-from chat.domain.standing.permissions import ADMINISTRATOR, without_thread_bits
+from chat.domain.standing.guild_objects import EMOJIS, STICKERS, guild_object
+from chat.domain.standing.permissions import ADMINISTRATOR, sees_threads, without_thread_bits
 from chat.domain.standing.verification import has_verified_address, is_unclaimed
 from chat.errors import ApiError, InvalidFormBody
 from chat.protocol.visible_text import tidy
@@ -47,7 +45,7 @@ class GuildPage:
 
 @attrs.frozen(kw_only=True)
 class GuildWish:
-    """A guild as somebody asks for it: the body of Create guild, its members of the right types and no more."""
+    """A guild as it is asked for: the body of Create guild, of which only the types were judged."""
 
     name: str
     icon: str | None = None
@@ -173,6 +171,14 @@ class Guilds:
         """
         return self._core.access.guild(principal, guild_id).state.role_objects(threads=sees_threads(principal))
 
+    async def channels(self, principal: Principal, guild_id: int) -> list[dict[str, Any]]:
+        """The channels of a guild that the caller sees, by position.
+
+        :raises ApiError: as `Access.guild`.
+        """
+        state = self._core.access.guild(principal, guild_id).state
+        return state.channel_objects(state.visible_channels(principal.user_id), threads=True)
+
     def _listed_object(
         self, guild: Guild, listed: _Listed, page: GuildPage, user_id: int, threads: bool
     ) -> dict[str, Any]:
@@ -216,7 +222,7 @@ def _texts(value: object) -> Iterator[str]:
 
 
 def _list(user_id: int, page: GuildPage, connection: sqlite3.Connection) -> _Listed:
-    """A page, in a reader's thread. A cursor that names no guild of the account's is as if it were not there."""
+    """A page, in a reader's thread. A cursor that names no guild of the account's counts as absent."""
     found = _page(connection, user_id, page)
     return _Listed(found, roles.granted(connection, user_id, [guild.id for guild in found]))
 

@@ -5,7 +5,6 @@ Those into groups go to `chat.domain.guilds.group_invites`.
 
 from __future__ import annotations
 
-import functools
 import sqlite3
 from collections.abc import Callable, Sequence
 from typing import Any, Final, Protocol
@@ -17,14 +16,14 @@ from chat.bus.audience import ToChannel
 from chat.bus.bus import Event
 from chat.domain.core import Core
 from chat.domain.guilds.group_invites import GroupInvites
-from chat.domain.guilds.invite_objects import InviteType, invite_object, invite_with_metadata
+from chat.domain.guilds.invite_objects import invite_object, with_metadata
 from chat.domain.guilds.memberships import Memberships
 from chat.domain.standing.audit_log import Actor
 from chat.domain.standing.guild_states import GuildState
 from chat.domain.standing.private_channels import PrivateChannelAccess
 from chat.errors import ApiError, StorageUnavailable
 from chat.registries.audit_actions import AuditAction
-from chat.registries.channel_types import ChannelType
+from chat.registries.channel_types import FLEXIBLE_NAME_CHANNEL_TYPES, ChannelType
 from chat.registries.events import EventName
 from chat.registries.guild_features import GuildFeature
 from chat.registries.guild_values import DisabledOperation
@@ -34,7 +33,7 @@ from chat.store.accounts import accounts
 from chat.store.accounts.accounts import Account
 from chat.store.guilds import channels, guilds, invites
 from chat.store.guilds.guilds import Guild
-from chat.store.guilds.invites import Invite
+from chat.store.guilds.invites import Invite, InviteType
 from chat.store.standing import guild_audit_log
 from chat.store.standing.guild_audit_log import AuditLogEntry
 
@@ -42,23 +41,11 @@ CODE_CHARACTERS: Final = 8
 CODE_ALPHABET: Final = "ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz23456789"
 """Letters and digits without those that are easily taken for others."""
 
-INVITABLE_CHANNEL_TYPES: Final = frozenset(
-    {
-        ChannelType.GUILD_TEXT,
-        ChannelType.GUILD_VOICE,
-        ChannelType.GUILD_ANNOUNCEMENT,
-        ChannelType.GUILD_FORUM,
-        ChannelType.GUILD_MEDIA,
-    }
-)
+INVITABLE_CHANNEL_TYPES: Final = FLEXIBLE_NAME_CHANNEL_TYPES | {ChannelType.GUILD_VOICE}
 """Channels that an invite can lead to."""
 
-CREATE_INSTANT_INVITE: Final = Permission.CREATE_INSTANT_INVITE.value
-MANAGE_CHANNELS: Final = Permission.MANAGE_CHANNELS.value
-MANAGE_GUILD: Final = Permission.MANAGE_GUILD.value
-INSTANT_INVITES: Final = DisabledOperation.INSTANT_INVITES.value
 CLOSING_FEATURES: Final = frozenset({GuildFeature.INVITES_DISABLED, GuildFeature.RAID_DETECTED})
-"""While a guild has one of these, nobody comes in by an invite (guilds.md, Guild features)."""
+"""While a guild has one of these, its invites are closed (guilds.md, Guild features)."""
 
 
 class Randomness(Protocol):
@@ -71,7 +58,7 @@ class Randomness(Protocol):
 
 @attrs.frozen
 class _Made:
-    """An invite that was asked for; `entry` is None where it had been there before."""
+    """An invite that was asked for; `entry` is None if it existed before."""
 
     invite: Invite
     entry: AuditLogEntry | None = None
@@ -114,10 +101,10 @@ class Invites:
         if group is not None:
             wanted = self._new_invite(0, channel_id, principal.user_id, terms)
             return await self._group_invites.create(group, wanted, unique=terms.unique, new_code=self._code)
-        access = self._core.access.guild_channel(principal, channel_id, CREATE_INSTANT_INVITE)
+        access = self._core.access.guild_channel(principal, channel_id, Permission.CREATE_INSTANT_INVITE)
         if access.channel.type not in INVITABLE_CHANNEL_TYPES:
             raise ApiError("INVALID_CHANNEL_TYPE")
-        if access.state.guild.disabled_operations & INSTANT_INVITES:
+        if access.state.guild.disabled_operations & DisabledOperation.INSTANT_INVITES:
             raise ApiError("FEATURE_TEMPORARILY_DISABLED")
         wanted = self._new_invite(access.state.id, channel_id, principal.user_id, terms)
 
@@ -152,7 +139,7 @@ class Invites:
         return self._metadata(access.state, made.invite, principal.account)
 
     async def get(self, code: str) -> dict[str, Any]:
-        """One invite, for whoever knows its code.
+        """One invite, for all who know its code.
 
         :raises ApiError: UNKNOWN_INVITE, also for one whose time is over or whose uses are spent.
         :raises StorageUnavailable: also where nothing else was read before, as without a credential.
@@ -203,8 +190,8 @@ class Invites:
         return self._object(invite, state)
 
     async def delete(self, principal: Principal, code: str, reason: str | None = None) -> None:
-        """Delete an invite: whoever made it, or manages the guild or the channel. A custom invite code is given up by
-        another operation (`chat.domain.guilds.vanity_urls`).
+        """Delete an invite, which its maker and those who manage the guild or the channel may do. A custom invite code
+        is given up by another operation (`chat.domain.guilds.vanity_urls`).
 
         :raises ApiError: UNKNOWN_INVITE; as `Access.guild`; MISSING_PERMISSIONS.
         """
@@ -215,10 +202,10 @@ class Invites:
         invite, _ = self._live(invite)
         access = self._core.access.guild(principal, invite.guild_id or 0)
         if invite.inviter_id != principal.user_id:
-            if access.permissions & MANAGE_GUILD:
-                self._core.access.guild(principal, access.state.id, MANAGE_GUILD)
+            if access.permissions & Permission.MANAGE_GUILD:
+                self._core.access.guild(principal, access.state.id, Permission.MANAGE_GUILD)
             else:
-                self._core.access.guild_channel(principal, invite.channel_id, MANAGE_CHANNELS)
+                self._core.access.guild_channel(principal, invite.channel_id, Permission.MANAGE_CHANNELS)
 
         def unit(connection: sqlite3.Connection) -> AuditLogEntry:
             guild = guilds.by_id(connection, access.state.id)
@@ -243,21 +230,21 @@ class Invites:
         group = self._group(principal, channel_id)
         if group is not None:
             return self._group_invites.of_channel(group)
-        access = self._core.access.guild_channel(principal, channel_id, MANAGE_CHANNELS)
-        return await self._listed(access.state, functools.partial(_of_channel, channel_id, self._core.clock.now_ms()))
+        access = self._core.access.guild_channel(principal, channel_id, Permission.MANAGE_CHANNELS)
+        return await self._listed(access.state, invites.of_channel, channel_id)
 
     async def of_guild(self, principal: Principal, guild_id: int) -> list[dict[str, Any]]:
         """The invites of a guild, newest first, without its custom invite code.
 
         :raises ApiError: as `Access.guild`, with MANAGE_GUILD.
         """
-        access = self._core.access.guild(principal, guild_id, MANAGE_GUILD)
-        return await self._listed(access.state, functools.partial(_of_guild, guild_id, self._core.clock.now_ms()))
+        access = self._core.access.guild(principal, guild_id, Permission.MANAGE_GUILD)
+        return await self._listed(access.state, invites.of_guild, guild_id)
 
     def take_up(self, code: str, entry_id: int) -> None:
         """Tell of an invite that was made beside this server, and of its entry in the guild's audit log.
 
-        A guild that is not in memory has no session connected to it, so there is nobody to tell.
+        A guild that is not in memory has no session connected to it.
         """
         reader = self._core.database.reader
         invite = invites.by_code(reader, code, self._core.clock.now_ms())
@@ -271,7 +258,7 @@ class Invites:
         """As `take_up`, for an invite that was deleted."""
         if self._core.guild_states.loaded(guild_id) is not None:
             data = {"code": code, "channel_id": str(channel_id), "guild_id": str(guild_id)}
-            audience = ToChannel(guild_id, channel_id, permission=MANAGE_CHANNELS)
+            audience = ToChannel(guild_id, channel_id, permission=Permission.MANAGE_CHANNELS.value)
             self._core.bus.publish(Event(EventName.INVITE_DELETE, data, audience))
             self._publish_entry(entry_id)
 
@@ -281,12 +268,17 @@ class Invites:
             self._core.audit_log.publish(entry)
 
     async def _listed(
-        self, state: GuildState, query: Callable[[sqlite3.Connection], list[tuple[Invite, Account | None]]]
+        self, state: GuildState, find: Callable[[sqlite3.Connection, int, int], list[Invite]], owner_id: int
     ) -> list[dict[str, Any]]:
-        found = await self._core.database.read(query)
+        """The invites that `find` finds now for a guild or a channel, without the custom invite code."""
+        now = self._core.clock.now_ms()
+
+        def query(connection: sqlite3.Connection) -> list[tuple[Invite, Account | None]]:
+            return [(invite, _inviter(connection, invite)) for invite in find(connection, owner_id, now)]
+
         return [
             self._metadata(state, invite, inviter)
-            for invite, inviter in found
+            for invite, inviter in await self._core.database.read(query)
             if invite.channel_id in state.channels and invite.code != state.guild.vanity_url_code
         ]
 
@@ -358,35 +350,23 @@ class Invites:
         return invite, state
 
     def _object(self, invite: Invite, state: GuildState) -> dict[str, Any]:
-        inviter = None
-        if invite.inviter_id is not None:
-            inviter = accounts.by_id(self._core.database.reader, invite.inviter_id)
+        inviter = _inviter(self._core.database.reader, invite)
         return invite_object(invite, state, inviter, presence_count=self._online_count(state.id))
 
     def _metadata(self, state: GuildState, invite: Invite, inviter: Account | None) -> dict[str, Any]:
-        return invite_with_metadata(invite, state, inviter, presence_count=self._online_count(state.id))
+        shown = invite_object(invite, state, inviter, presence_count=self._online_count(state.id))
+        return with_metadata(invite, shown)
 
 
 def _require_open_to_invites(guild: Guild) -> None:
-    """Raise INVITES_DISABLED while nobody may come in by an invite."""
-    if CLOSING_FEATURES & guild.features or guild.disabled_operations & INSTANT_INVITES:
+    """Raise INVITES_DISABLED while the guild's invites are closed."""
+    if CLOSING_FEATURES & guild.features or guild.disabled_operations & DisabledOperation.INSTANT_INVITES:
         raise ApiError("INVITES_DISABLED")
 
 
 def _managers(invite: Invite) -> ToChannel:
-    return ToChannel(invite.guild_id or 0, invite.channel_id, permission=MANAGE_CHANNELS)
+    return ToChannel(invite.guild_id or 0, invite.channel_id, permission=Permission.MANAGE_CHANNELS.value)
 
 
-def _of_channel(channel_id: int, now: int, connection: sqlite3.Connection) -> list[tuple[Invite, Account | None]]:
-    return _with_inviters(connection, invites.of_channel(connection, channel_id, now))
-
-
-def _of_guild(guild_id: int, now: int, connection: sqlite3.Connection) -> list[tuple[Invite, Account | None]]:
-    return _with_inviters(connection, invites.of_guild(connection, guild_id, now))
-
-
-def _with_inviters(connection: sqlite3.Connection, found: list[Invite]) -> list[tuple[Invite, Account | None]]:
-    return [
-        (invite, None if invite.inviter_id is None else accounts.by_id(connection, invite.inviter_id))
-        for invite in found
-    ]
+def _inviter(connection: sqlite3.Connection, invite: Invite) -> Account | None:
+    return None if invite.inviter_id is None else accounts.by_id(connection, invite.inviter_id)

@@ -1,7 +1,7 @@
 """Changing members: nickname, roles, voice, time-outs, and what members change about themselves (guilds.md, Members).
 
-Whatever concerns somebody else needs a permission, and that the other one stands below; roles go by their own places.
-A request is carried out whole or not at all.
+What concerns another member needs a permission, and that this member stands below the caller; roles go by their own
+places. A request is carried out whole or not at all.
 """
 
 from __future__ import annotations
@@ -21,35 +21,29 @@ from chat.domain.messages.message_objects import author_object
 from chat.domain.policy.repeated_values import without_repeated
 from chat.domain.presence.voice_connections import VoiceState
 from chat.domain.presence.voice_states import VoiceStates
-from chat.domain.standing.access import GuildAccess
-from chat.domain.standing.audit_log import Actor, changes_between
+from chat.domain.standing.access import GuildAccess, require_guild
+from chat.domain.standing.audit_log import Actor
 from chat.domain.standing.guild_states import Member
-from chat.domain.standing.role_hierarchy import rank_of_member
 from chat.errors import ApiError, InvalidFormBody
 from chat.registries.audit_actions import AuditAction
 from chat.registries.channel_types import ChannelType
 from chat.registries.permissions import Permission
-from chat.store.guilds import guilds, members, roles
+from chat.store.guilds import members, roles
 from chat.store.standing.guild_audit_log import AuditLogEntry
 
 TIMEOUT_MAXIMUM_MS: Final = 365 * 86_400_000
 """How long a time-out may last."""
 
-CONNECT: Final = Permission.CONNECT.value
-CHANGE_NICKNAME: Final = Permission.CHANGE_NICKNAME.value
-MANAGE_NICKNAMES: Final = Permission.MANAGE_NICKNAMES.value
-MODERATE_MEMBERS: Final = Permission.MODERATE_MEMBERS.value
-MOVE_MEMBERS: Final = Permission.MOVE_MEMBERS.value
 
-PERMISSIONS: Final[Mapping[str, int]] = {
-    "nick": MANAGE_NICKNAMES,
-    "roles": Permission.MANAGE_ROLES.value,
-    "mute": Permission.MUTE_MEMBERS.value,
-    "deaf": Permission.DEAFEN_MEMBERS.value,
-    "communication_disabled_until": MODERATE_MEMBERS,
-    "channel_id": MOVE_MEMBERS,
+PERMISSIONS: Final[Mapping[str, Permission]] = {
+    "nick": Permission.MANAGE_NICKNAMES,
+    "roles": Permission.MANAGE_ROLES,
+    "mute": Permission.MUTE_MEMBERS,
+    "deaf": Permission.DEAFEN_MEMBERS,
+    "communication_disabled_until": Permission.MODERATE_MEMBERS,
+    "channel_id": Permission.MOVE_MEMBERS,
 }
-"""What changing a field of somebody asks for."""
+"""The permission that changing a field of another member needs."""
 
 NO_COLUMNS: Final = frozenset({"roles", "channel_id", "connection_id"})
 """Fields that are stored elsewhere, or not at all."""
@@ -95,12 +89,7 @@ class MemberChanges:
     _images: AccountImages
 
     async def change(
-        self,
-        principal: Principal,
-        guild_id: int,
-        user_id: int,
-        fields: Mapping[str, Any],
-        reason: str | None = None,
+        self, principal: Principal, guild_id: int, user_id: int, fields: Mapping[str, Any], reason: str | None = None
     ) -> dict[str, Any]:
         """Change the named fields of a member: nick, roles (ids), mute, deaf, communication_disabled_until (Unix
         milliseconds), channel_id with connection_id; returns the member object.
@@ -110,8 +99,8 @@ class MemberChanges:
 
         :raises ApiError: as `Access.guild` with what PERMISSIONS asks for; UNKNOWN_MEMBER; MISSING_PERMISSIONS for a
             member, and for a role, that does not stand below the caller, and for a time-out of a member who may give
-            time-outs; CONTENT_BLOCKED; USER_NOT_IN_VOICE; for the
-            voice channel as `Access.channel` with MOVE_MEMBERS and CONNECT, and INVALID_CHANNEL_TYPE.
+            time-outs; CONTENT_BLOCKED; USER_NOT_IN_VOICE; for the voice channel as `Access.channel` with MOVE_MEMBERS
+            and CONNECT, and INVALID_CHANNEL_TYPE.
         :raises InvalidFormBody: INVALID_ROLE_ID at `roles`, TIMEOUT_CANNOT_EXCEED_365_DAYS.
         """
         access = self._permitted(principal, guild_id, user_id, fields)
@@ -154,38 +143,31 @@ class MemberChanges:
     # Judging
 
     def _permitted(self, principal: Principal, guild_id: int, user_id: int, fields: Mapping[str, Any]) -> GuildAccess:
-        asked = {name: bits for name, bits in PERMISSIONS.items() if name in fields}
-        own_nick = user_id == principal.user_id and asked.pop("nick", 0)
-        needed = 0
-        for bits in asked.values():
-            needed |= bits
+        asked = {name: bit for name, bit in PERMISSIONS.items() if name in fields}
+        own_nick = user_id == principal.user_id and asked.pop("nick", None) is not None
+        needed = sum(asked.values())
         access = self._core.access.guild(principal, guild_id, needed)
-        if own_nick and not access.permissions & (CHANGE_NICKNAME | MANAGE_NICKNAMES):
+        if own_nick and not access.permissions & (Permission.CHANGE_NICKNAME | Permission.MANAGE_NICKNAMES):
             raise ApiError("MISSING_PERMISSIONS")
         return access
 
     def _require_below(self, access: GuildAccess, target: Member, fields: Mapping[str, Any]) -> None:
-        """Everybody may do to themselves what they may do to others, but not give or take their own voice."""
+        """Raise MISSING_PERMISSIONS for a member who is not below the caller. Callers may do to themselves what they
+        may do to others, but not give or take their own voice."""
         if target.user_id == access.member.user_id:
             if "communication_disabled_until" in fields:
                 raise ApiError("MISSING_PERMISSIONS")
             return
-        owner_id = access.state.guild.owner_id
-        own, other = (
-            rank_of_member(access.state.roles, member.role_ids, is_owner=member.user_id == owner_id)
-            for member in (access.member, target)
-        )
-        if fields.keys() & (PERMISSIONS.keys() - {"roles"}) and other >= own:
+        above = access.state.rank(access.member) > access.state.rank(target)
+        if fields.keys() & (PERMISSIONS.keys() - {"roles"}) and not above:
             raise ApiError("MISSING_PERMISSIONS")
         silenced = fields.get("communication_disabled_until") is not None
-        if silenced and access.state.member_permissions(target) & MODERATE_MEMBERS:
+        if silenced and access.state.member_permissions(target) & Permission.MODERATE_MEMBERS:
             raise ApiError("MISSING_PERMISSIONS")
 
     def _columns(self, fields: Mapping[str, Any]) -> dict[str, Any]:
         """What the fields store."""
-        columns = {
-            name: value for name, value in fields.items() if name not in ("roles", "channel_id", "connection_id")
-        }
+        columns = {name: value for name, value in fields.items() if name not in NO_COLUMNS}
         if "roles" in fields:
             columns["role_ids"] = frozenset(fields["roles"])
         nick = columns.get("nick")
@@ -209,7 +191,9 @@ class MemberChanges:
         channel_id, connection_id = fields["channel_id"], fields.get("connection_id")
         if channel_id is not None:
             # The member need not see the channel: being in it is seeing it (gateway.md, Voice State Update).
-            access = self._core.access.guild_channel(principal, channel_id, MOVE_MEMBERS | CONNECT)
+            access = self._core.access.guild_channel(
+                principal, channel_id, Permission.MOVE_MEMBERS | Permission.CONNECT
+            )
             if access.state.id != guild_id:
                 raise ApiError("UNKNOWN_CHANNEL")
             if access.channel.type != ChannelType.GUILD_VOICE:
@@ -238,8 +222,7 @@ class MemberChanges:
         guild_id = access.state.id
 
         def unit(connection: sqlite3.Connection) -> _Written:
-            if guilds.by_id(connection, guild_id) is None:
-                raise ApiError("UNKNOWN_GUILD")
+            require_guild(connection, guild_id)
             before = members.by_id(connection, guild_id, user_id)
             if before is None:
                 raise ApiError("UNKNOWN_MEMBER")
@@ -258,7 +241,8 @@ class MemberChanges:
             if written.is_heard:
                 self._voice_states.member_changed(guild_id, user_id)
             if move is not None:
-                self._carry_out(move)
+                for connection in move.connections:
+                    self._voice_states.move(connection.connection_id, move.channel_id)
             self._core.audit_log.publish(*written.entries)
 
         return await self._core.database.write(unit, then)
@@ -268,16 +252,9 @@ class MemberChanges:
     ) -> AuditLogEntry | None:
         if attrs.evolve(after, role_ids=before.role_ids) != before:
             members.replace(connection, after)
-        changes = changes_between(_logged(before), _logged(after))
-        if not changes:
-            return None
-        return self._core.audit_log.record(
-            connection,
-            after.guild_id,
-            AuditAction.MEMBER_UPDATE,
-            actor,
-            target_id=after.user_id,
-            changes=changes,
+        action = AuditAction.MEMBER_UPDATE
+        return self._core.audit_log.record_change(
+            connection, after.guild_id, action, actor, after.user_id, _logged(before), _logged(after)
         )
 
     def _write_roles(
@@ -302,10 +279,6 @@ class MemberChanges:
         return self._core.audit_log.record(
             connection, member.guild_id, action, actor, target_id=member.user_id, options=options
         )
-
-    def _carry_out(self, move: _Move) -> None:
-        for state in move.connections:
-            self._voice_states.move(state.connection_id, move.channel_id)
 
     def _object(self, member: Member) -> dict[str, Any]:
         state = self._core.guild_states.get(member.guild_id)

@@ -1,8 +1,9 @@
-"""Member lists: who sees a channel, in the order in which clients show them (gateway.md, Member lists).
+"""Finding members: by name (guilds.md, Members), and as the list of those who see a channel, in the order in which
+clients show them (gateway.md, Member lists).
 
-Members who are online stand under the highest of their hoisted roles, or under `online`; everybody else under
-`offline`. Within a group the shown name orders them. Each group begins with a row of its own, so positions count groups
-and members alike.
+Members who are online stand under the highest of their hoisted roles, or under `online`; all others under `offline`.
+Within a group the shown name orders them. Each group begins with a row of its own, so positions count groups and
+members alike.
 """
 
 from __future__ import annotations
@@ -13,10 +14,18 @@ from typing import Any, Final
 
 import attrs
 
+from chat.auth.principal import Principal
+from chat.domain.core import Core
 from chat.domain.standing.guild_states import GuildState
 from chat.domain.standing.permissions import channel_permissions, guild_permissions
+from chat.domain.standing.rosters import Rosters
+from chat.domain.standing.user_objects import partial_user
 from chat.registries.channel_types import OverwriteType
+from chat.registries.limits import MEMBERS_FULL_LIST_MAXIMUM
 from chat.registries.permissions import FULL_MASK, Permission
+from chat.store.accounts.accounts import Account
+from chat.store.guilds import members
+from chat.store.guilds.members import Member
 from chat.store.guilds.roles import Role
 
 ONLINE: Final = "online"
@@ -128,13 +137,13 @@ class MemberListBuilder:
         return self._hoisted[min(ranks)] if ranks else ONLINE
 
     def finish(self) -> MemberList:
-        """The list of everybody who was added; groups without members are left out."""
+        """The list of all who were added; groups without members are left out."""
         groups, starts, position = [], [], 0
-        for group, members in self._members.items():
-            if members:
-                groups.append(Group(group, len(members)))
+        for group, user_ids in self._members.items():
+            if user_ids:
+                groups.append(Group(group, len(user_ids)))
                 starts.append(position)
-                position += len(members) + 1
+                position += len(user_ids) + 1
         return MemberList(tuple(groups), tuple(starts), self._members)
 
 
@@ -146,3 +155,43 @@ def hoisted_roles(roles: Iterable[Role]) -> list[Role]:
 def _hoist_order(role: Role) -> tuple[int, int, int]:
     hoisted_at = role.position if role.hoist_position is None else role.hoist_position
     return -hoisted_at, -role.position, role.id
+
+
+@attrs.define(kw_only=True, eq=False)
+class MemberSearches:
+    """Searches members of one guild."""
+
+    _core: Core
+    _rosters: Rosters
+
+    async def search(
+        self, principal: Principal, guild_id: int, query: str, *, limit: int, offset: int = 0
+    ) -> dict[str, Any]:
+        """A page of the members one of whose names begins with `query`, in any letter case; all where it is empty.
+
+        Callers who manage the guild are also told how each member came (`supplemental`).
+
+        :raises ApiError: as `Access.guild`.
+        """
+        access = self._core.access.guild(principal, guild_id)
+        roster = await self._rosters.get(guild_id)
+        found = await roster.search(query, MEMBERS_FULL_LIST_MAXIMUM)
+        page = found[offset : offset + limit]
+        rows = await self._core.database.read(lambda connection: members.with_accounts(connection, guild_id, page))
+        tells_origin = bool(access.permissions & Permission.MANAGE_GUILD)
+
+        def shown(member: Member, account: Account) -> dict[str, Any]:
+            wire = access.state.member_object(member, partial_user(account))
+            return {**wire, "supplemental": _origin(member)} if tells_origin else wire
+
+        return {
+            "guild_id": str(guild_id),
+            "members": [shown(member, account) for member, account in rows],
+            "page_result_count": len(rows),
+            "total_result_count": len(found),
+        }
+
+
+def _origin(member: Member) -> dict[str, Any]:
+    inviter_id = member.inviter_id
+    return {"join_source_type": member.join_source, "inviter_id": None if inviter_id is None else str(inviter_id)}

@@ -1,4 +1,8 @@
-"""Who is in a guild: listing, joining, leaving (guilds.md, Leave guild; guilds.md, Members)."""
+"""Membership of a guild: listing, joining, leaving (guilds.md, Leave guild; guilds.md, Members).
+
+A time-out outlives the membership: an account that comes back within a year is still timed out (guilds.md, Leave
+guild).
+"""
 
 from __future__ import annotations
 
@@ -6,7 +10,7 @@ import functools
 import sqlite3
 import sys
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Final
 
 import attrs
 
@@ -16,12 +20,11 @@ from chat.bus.audience import ToGuild, ToThread
 from chat.bus.bus import Event, GuildJoined, GuildLeft
 from chat.domain.accounts import guild_folders
 from chat.domain.core import Core
-from chat.domain.guilds import kept_timeouts
 from chat.domain.messages.message_events import message_created
 from chat.domain.messages.message_objects import author_object, message_object
 from chat.domain.messages.system_messages import WrittenMessage, write_join_message
 from chat.domain.policy.limits import limits_of, max_guild_members
-from chat.domain.standing.access import GuildChannelAccess
+from chat.domain.standing.access import GuildChannelAccess, require_guild
 from chat.domain.standing.guild_states import GuildState, Member
 from chat.domain.standing.user_objects import partial_user
 from chat.errors import ApiError, InvalidFormBody
@@ -31,10 +34,13 @@ from chat.registries.join_sources import JoinSource
 from chat.registries.limits import THREAD_MEMBER_COUNT_MAXIMUM
 from chat.store.accounts import accounts
 from chat.store.accounts.accounts import Account
-from chat.store.guilds import bans, guilds, members, temporary_members
+from chat.store.guilds import bans, guilds, members
 from chat.store.guilds.guilds import Guild
 from chat.store.messages.messages import Message
 from chat.store.threads import threads
+
+KEPT_MS: Final = 365 * 86_400_000
+"""How long after leaving a time-out is resumed."""
 
 
 @attrs.frozen
@@ -59,7 +65,7 @@ class _Joined:
 
 @attrs.frozen
 class Departure:
-    """What it wrote that a member is one no longer."""
+    """What the end of a membership wrote."""
 
     guild_id: int
     user_id: int
@@ -76,7 +82,10 @@ class Memberships:
     _core: Core
 
     async def of_guild(self, principal: Principal, guild_id: int, *, after: int, limit: int) -> list[dict[str, Any]]:
-        """Members with a user id above `after`, in order of user id."""
+        """At most `limit` members with a user id above `after`, in order of user id.
+
+        :raises ApiError: as `Access.guild`.
+        """
         state = self._core.access.guild(principal, guild_id).state
         found = await self._core.database.read(functools.partial(_members_with_accounts, guild_id, after, limit))
         return [state.member_object(member, author_object(member.user_id, account)) for member, account in found]
@@ -106,23 +115,14 @@ class Memberships:
         """Make the account a member. `first` runs in the same transaction before anything is written; it may refuse,
         and it may prepare something for the newcomer.
 
-        Returns False, and nothing happens, for an account that is a member already.
-
-        `address` is where the request comes from; there it matters who else is banned. A `temporary` membership ends
-        with the account's last gateway session (`chat.domain.guilds.temporary_members`). A time-out that the account
-        left the guild with goes on.
+        `address` is the IP address that the request comes from, which must not be banned. A `temporary` membership
+        ends with the account's last gateway session (`chat.domain.guilds.absent_members`). A time-out that the account
+        left the guild with goes on. Returns False, and nothing happens, for an account that is a member already.
 
         :raises ApiError: UNKNOWN_GUILD, USER_BANNED_FROM_GUILD, USER_IP_BANNED_FROM_GUILD, MAX_GUILDS,
             MAX_GUILD_MEMBERS, and what `first` raises.
         """
         now = self._core.clock.now_ms()
-        member = Member(
-            guild_id=guild_id,
-            user_id=account.id,
-            joined_at=now,
-            join_source=source.value,
-            inviter_id=inviter_id,
-        )
         # How many guilds a bot is in is bounded by its shards (gateway.md, Shards).
         max_guilds = sys.maxsize if account.bot else limits_of(self._core.settings, account, now).max_guilds
         message_id = self._core.snowflakes()
@@ -130,28 +130,26 @@ class Memberships:
         def unit(connection: sqlite3.Connection) -> _Joined | None:
             if members.exists(connection, guild_id, account.id):
                 return None
-            guild = guilds.by_id(connection, guild_id)
-            if guild is None:
-                raise ApiError("UNKNOWN_GUILD")
-            if bans.by_id(connection, guild_id, account.id, now) is not None:
-                raise ApiError("USER_BANNED_FROM_GUILD")
-            if address is not None and bans.is_network_banned(connection, guild_id, network_of(address), now):
-                raise ApiError("USER_IP_BANNED_FROM_GUILD")
+            guild = _guild_open_to(connection, guild_id, account, address, now)
             prepared = None if first is None else first(connection)
             if guilds.count_of_user(connection, account.id) >= max_guilds:
                 raise ApiError("MAX_GUILDS")
             if guild.member_count >= max_guild_members(self._core.settings, guild):
                 raise ApiError("MAX_GUILD_MEMBERS")
-            joined = attrs.evolve(
-                member,
+            member = Member(
+                guild_id=guild_id,
+                user_id=account.id,
+                joined_at=now,
+                join_source=source.value,
+                inviter_id=inviter_id,
                 role_ids=frozenset() if prepared is None else prepared.role_ids,
-                communication_disabled_until=kept_timeouts.resumed(connection, guild_id, account.id, now),
+                communication_disabled_until=_resumed_timeout(connection, guild_id, account.id, now),
             )
-            members.insert(connection, joined)
+            members.insert(connection, member)
             if temporary:
-                temporary_members.insert(connection, guild_id, account.id)
+                members.insert_temporary(connection, guild_id, account.id)
             return _Joined(
-                joined,
+                member,
                 guilds.add_to_member_count(connection, guild_id, 1),
                 write_join_message(connection, guild, account.id, message_id),
                 guild_folders.enter_guild(connection, account, guild_id),
@@ -215,7 +213,7 @@ class Memberships:
         `announce_departure` after the commit."""
         member = members.by_id(connection, guild_id, account.id)
         if member is not None:
-            kept_timeouts.keep(connection, member, self._core.clock.now_ms())
+            _keep_timeout(connection, member, self._core.clock.now_ms())
         left_threads = threads.joined(connection, guild_id, account.id, archived_too=True)
         for left in left_threads:
             threads.remove_member(connection, left.thread.id, account.id)
@@ -290,8 +288,40 @@ class Memberships:
             self._core.bus.publish(Event(EventName.THREAD_MEMBERS_UPDATE, data, audience))
 
 
+def _guild_open_to(
+    connection: sqlite3.Connection, guild_id: int, account: Account, address: str | None, now: int
+) -> Guild:
+    """In a unit of writing: the guild that the account is about to join.
+
+    :raises ApiError: UNKNOWN_GUILD, USER_BANNED_FROM_GUILD, USER_IP_BANNED_FROM_GUILD.
+    """
+    guild = require_guild(connection, guild_id)
+    if bans.by_id(connection, guild_id, account.id, now) is not None:
+        raise ApiError("USER_BANNED_FROM_GUILD")
+    if address is not None and bans.is_network_banned(connection, guild_id, network_of(address), now):
+        raise ApiError("USER_IP_BANNED_FROM_GUILD")
+    return guild
+
+
 def _members_with_accounts(
     guild_id: int, after: int, limit: int, connection: sqlite3.Connection
 ) -> Sequence[tuple[Member, Account | None]]:
     found = members.of_guild(connection, guild_id, after, limit)
     return [(member, accounts.by_id(connection, member.user_id)) for member in found]
+
+
+def _keep_timeout(connection: sqlite3.Connection, member: Member, now_ms: int) -> None:
+    """In a unit of writing: keep the time-out of a member who goes, if one still runs."""
+    members.delete_timeouts_over(connection, member.guild_id, now_ms)
+    until = member.communication_disabled_until
+    if until is not None and until > now_ms:
+        members.keep_timeout(connection, member.guild_id, member.user_id, until=until, left_at=now_ms)
+
+
+def _resumed_timeout(connection: sqlite3.Connection, guild_id: int, user_id: int, now_ms: int) -> int | None:
+    """In a unit of writing: until when an account that joins is timed out (Unix milliseconds), if it is."""
+    kept = members.take_timeout(connection, guild_id, user_id)
+    if kept is None:
+        return None
+    until, left_at = kept
+    return until if until > now_ms and now_ms - left_at <= KEPT_MS else None

@@ -1,9 +1,9 @@
 """Deleting what one author wrote in a guild or a channel: one's own messages (guilds.md, Deletion of own messages), or
-those of somebody banned.
+those of a banned account.
 
-Each batch of up to a hundred messages of one channel is a transaction and an event, so that a writer of a hundred
-thousand messages holds nobody up; whoever asked waits until all of them are gone. It is an errand: what was begun is
-done to the end.
+Each batch of up to a hundred messages of one channel is a transaction and an event, so that the messages of a busy
+writer do not hold up other requests; the request that asked waits until all of them are gone. It is an errand: what was
+begun is done to the end.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ class AuthorsMessages:
             if isinstance(done, Departure):
                 self._memberships.announce_departure(done)
                 return
-            # Whoever the author is and may see does not matter: the events go to those who see the channel.
+            # What the author may see does not matter: the events go to those who see the channel.
             access = None if done is None else self._witness.of(done.channel_id)
             if done is not None and access is not None:
                 announce_removed(self._core.bus, access, done)

@@ -1,6 +1,6 @@
 """What channels allow and deny beyond the roles (guilds.md, Permission overwrites).
 
-Nobody writes a bit, allowed or denied, that they lack in the channel themselves.
+Callers write no bit, allowed or denied, that they lack in the channel themselves.
 """
 
 from __future__ import annotations
@@ -15,17 +15,15 @@ from chat.auth.principal import Principal
 from chat.bus.bus import GuildStateChanged
 from chat.domain.core import Core
 from chat.domain.standing.audit_log import Actor, changes_between
-from chat.domain.standing.channel_events import channel_updated
+from chat.domain.standing.guild_events import channel_updated
 from chat.domain.standing.guild_states import Channel, GuildState, Overwrite
-from chat.domain.standing.role_permissions import writable_bits, written_mask
+from chat.domain.standing.permissions import writable_bits, written_mask
 from chat.errors import ApiError, FieldError, InvalidFormBody
 from chat.registries.audit_actions import AuditAction
 from chat.registries.channel_types import OverwriteType
 from chat.registries.permissions import FULL_MASK, Permission
 from chat.store.guilds import channels, members, roles
 from chat.store.standing.guild_audit_log import AuditLogEntry
-
-MANAGE_ROLES: Final = Permission.MANAGE_ROLES.value
 
 OVERWRITES_MAXIMUM: Final = 500
 """Overwrites that one channel may have."""
@@ -49,7 +47,7 @@ class PermissionOverwrites:
         :raises ApiError: as `Access.guild_channel` with MANAGE_ROLES; UNKNOWN_ROLE, UNKNOWN_MEMBER;
             MISSING_PERMISSIONS for a bit that changes and that the caller lacks.
         """
-        access = self._core.access.guild_channel(principal, channel_id, MANAGE_ROLES)
+        access = self._core.access.guild_channel(principal, channel_id, Permission.MANAGE_ROLES)
         guild_id = access.state.id
 
         def unit(connection: sqlite3.Connection) -> _Written:
@@ -74,7 +72,7 @@ class PermissionOverwrites:
 
         :raises ApiError: as `put`.
         """
-        access = self._core.access.guild_channel(principal, channel_id, MANAGE_ROLES)
+        access = self._core.access.guild_channel(principal, channel_id, Permission.MANAGE_ROLES)
         guild_id = access.state.id
 
         def unit(connection: sqlite3.Connection) -> _Written:
@@ -122,13 +120,13 @@ class PermissionOverwrites:
         if written.entry is None or state is None:
             return
         state.put_channel(channel)
-        # Who sees the channel only now gets it whole first; who no longer sees it does not hear of the change.
+        # Accounts that see the channel only now get it whole first; those that no longer see it hear of no change.
         self._core.bus.publish(GuildStateChanged(state.id), channel_updated(state, channel.id))
         self._core.audit_log.publish(written.entry)
 
 
 def _channel(connection: sqlite3.Connection, guild_id: int, channel_id: int) -> Channel:
-    """The channel of the guild. Raises UNKNOWN_CHANNEL where it is gone meanwhile: then it may still be stored, in no
+    """The channel of the guild. Raises UNKNOWN_CHANNEL if it is gone meanwhile: then it may still be stored, in no
     guild."""
     channel = channels.by_id(connection, channel_id)
     if channel is None or channel.guild_id != guild_id:

@@ -1,15 +1,15 @@
 """Roles of a guild: making, changing, ordering and deleting them, and giving them to members (permissions.md, Role
 hierarchy; guilds.md, Roles).
 
-Everybody works below the own highest role, and grants nothing that they lack. Positions are dense after each change: a
+Callers work below their own highest role, and grant nothing that they lack. Positions are dense after each change: a
 new role goes to the bottom, at 1, and what stood there moves up.
 """
 
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
 
 import attrs
 
@@ -17,27 +17,24 @@ from chat.auth.principal import Principal
 from chat.bus.audience import ToGuild
 from chat.bus.bus import Event, GuildStateChanged
 from chat.domain.core import Core
-from chat.domain.standing.access import GuildAccess, sees_threads
-from chat.domain.standing.audit_log import Actor, changes_between
-from chat.domain.standing.guild_states import GuildState, Member, Role
-from chat.domain.standing.role_hierarchy import Rank, rank_of, rank_of_member, renumbered
-from chat.domain.standing.role_objects import role_object
-from chat.domain.standing.role_permissions import require_may_grant, written_mask
+from chat.domain.standing.access import GuildAccess, require_guild
+from chat.domain.standing.audit_log import Actor
+from chat.domain.standing.guild_objects import role_object
+from chat.domain.standing.guild_states import Member, Role
+from chat.domain.standing.permissions import NO_ROLE, rank_of, renumbered, require_may_grant, sees_threads, written_mask
 from chat.domain.standing.user_objects import partial_user
 from chat.errors import ApiError, InvalidFormBody
 from chat.registries.audit_actions import AuditAction
 from chat.registries.events import EventName
 from chat.registries.permissions import Permission
 from chat.store.accounts import accounts
-from chat.store.guilds import guilds, members, roles
+from chat.store.guilds import members, roles
 from chat.store.standing.guild_audit_log import AuditLogEntry
-
-MANAGE_ROLES: Final = Permission.MANAGE_ROLES.value
 
 
 @attrs.frozen
 class NewRole:
-    """A role as somebody asks for it."""
+    """A role as it is asked for; `permissions` is a mask."""
 
     name: str
     color: int = 0
@@ -48,8 +45,11 @@ class NewRole:
 
 @attrs.frozen
 class WrittenRoles:
-    """What was written: the role that it is about, others that moved, and the log's entries."""
+    """What was written: the role that it is about with the event that tells of it, others that moved, and the log's
+    entries."""
 
+    guild_id: int
+    event: EventName | None
     role: Role | None
     moved: Sequence[Role]
     entries: Sequence[AuditLogEntry | None]
@@ -69,7 +69,7 @@ class Roles:
         :raises ApiError: as `Access.guild` with MANAGE_ROLES; MISSING_PERMISSIONS for a bit that the caller lacks,
             CONTENT_BLOCKED, MAX_GUILD_ROLES.
         """
-        access = self._core.access.guild(principal, guild_id, MANAGE_ROLES)
+        access = self._core.access.guild(principal, guild_id, Permission.MANAGE_ROLES)
         mask = written_mask(principal, new.permissions, 0)
         require_may_grant(access.permissions, 0, mask)
         self._core.policy.require_unblocked(new.name)
@@ -84,15 +84,14 @@ class Roles:
             mentionable=new.mentionable,
         )
 
-        def unit(connection: sqlite3.Connection) -> WrittenRoles:
-            return self.write_new(connection, role, Actor(principal.user_id, reason))
-
-        written = await self._core.database.write(unit, lambda written: self.announce_new(guild_id, written))
+        written = await self._core.database.write(
+            lambda connection: self.write_new(connection, role, Actor(principal.user_id, reason)), self.announce
+        )
         assert written.role is not None, "it was made"  # noqa: S101
         return role_object(written.role, threads=sees_threads(principal))
 
     def write_new(self, connection: sqlite3.Connection, role: Role, actor: Actor) -> WrittenRoles:
-        """In a unit of writing: add a role where it wants to stand; hand the result to `announce_new` after the
+        """In a unit of writing: add a role where it wants to stand; hand the result to `announce` after the
         commit.
 
         :raises ApiError: MAX_GUILD_ROLES.
@@ -106,15 +105,10 @@ class Roles:
         roles.insert(connection, [made])
         roles.replace(connection, moved)
         entry = self._record(connection, AuditAction.ROLE_CREATE, actor, None, made)
-        return WrittenRoles(made, moved, [entry])
+        return WrittenRoles(role.guild_id, EventName.GUILD_ROLE_CREATE, made, moved, [entry])
 
     async def change(
-        self,
-        principal: Principal,
-        guild_id: int,
-        role_id: int,
-        changes: Mapping[str, Any],
-        reason: str | None = None,
+        self, principal: Principal, guild_id: int, role_id: int, changes: Mapping[str, Any], reason: str | None = None
     ) -> dict[str, Any]:
         """Change columns of a role: name, color, permissions, hoist, hoist_position, mentionable. Of everyone's role
         only the permissions can be changed.
@@ -122,11 +116,11 @@ class Roles:
         :raises ApiError: as `create`; UNKNOWN_ROLE.
         :raises InvalidFormBody: INVALID_FORMAT at the first member that everyone's role does not take.
         """
-        access = self._core.access.guild(principal, guild_id, MANAGE_ROLES)
+        access = self._core.access.guild(principal, guild_id, Permission.MANAGE_ROLES)
         known = access.state.roles.get(role_id)
         if known is None:
             raise ApiError("UNKNOWN_ROLE")
-        self._require_below(access, known)
+        _require_below(access, known)
         if role_id == guild_id:
             refused = [name for name in changes if name != "permissions"]
             if refused:
@@ -145,18 +139,9 @@ class Roles:
             after = attrs.evolve(before, **columns)
             roles.replace(connection, [after])
             entry = self._record(connection, AuditAction.ROLE_UPDATE, Actor(principal.user_id, reason), before, after)
-            return WrittenRoles(after, (), [entry])
+            return WrittenRoles(guild_id, EventName.GUILD_ROLE_UPDATE, after, (), [entry])
 
-        def then(written: WrittenRoles) -> None:
-            state = self._core.guild_states.get(guild_id)
-            if state is None or written.role is None:
-                return
-            state.put_role(written.role)
-            self._publish_role(EventName.GUILD_ROLE_UPDATE, written.role)
-            self._core.bus.publish(GuildStateChanged(guild_id))
-            self._core.audit_log.publish(*written.entries)
-
-        written = await self._core.database.write(unit, then)
+        written = await self._core.database.write(unit, self.announce)
         assert written.role is not None, "it was changed"  # noqa: S101
         return role_object(written.role, threads=sees_threads(principal))
 
@@ -169,16 +154,13 @@ class Roles:
             stand, not below the caller.
         :raises InvalidFormBody: INVALID_ROLE_ID for a role that the guild does not have, and for everyone's.
         """
-        access = self._core.access.guild(principal, guild_id, MANAGE_ROLES)
+        access = self._core.access.guild(principal, guild_id, Permission.MANAGE_ROLES)
 
         def unit(connection: sqlite3.Connection) -> WrittenRoles:
             present = {role.id: role for role in _roles(connection, guild_id)}
-            for role_id in positions:
-                if role_id not in present or role_id == guild_id:
-                    raise InvalidFormBody.at(str(role_id), "INVALID_ROLE_ID")
-                self._require_below(access, present[role_id])
+            _require_movable(access, present, positions)
             ordered = _moved(present, positions, guild_id)
-            self._require_same_above(access, present.values(), ordered)
+            _require_same_above(access, present.values(), ordered)
             moved = _different(present.values(), ordered)
             roles.replace(connection, moved)
             actor = Actor(principal.user_id, reason)
@@ -187,9 +169,9 @@ class Roles:
                 for role in moved
                 if role.id in positions
             ]
-            return WrittenRoles(None, moved, entries)
+            return WrittenRoles(guild_id, None, None, moved, entries)
 
-        await self._core.database.write(unit, lambda written: self._announce_moved(guild_id, written))
+        await self._core.database.write(unit, self.announce)
 
     async def place_hoisted(
         self, principal: Principal, guild_id: int, places: Mapping[int, int | None], reason: str | None = None
@@ -200,15 +182,12 @@ class Roles:
         :raises ApiError: as `reorder`.
         :raises InvalidFormBody: INVALID_ROLE_ID as in `reorder`.
         """
-        access = self._core.access.guild(principal, guild_id, MANAGE_ROLES)
+        access = self._core.access.guild(principal, guild_id, Permission.MANAGE_ROLES)
 
         def unit(connection: sqlite3.Connection) -> WrittenRoles:
             present = {role.id: role for role in _roles(connection, guild_id)}
             wanted = places or {role.id: None for role in present.values() if role.hoist_position is not None}
-            for role_id in wanted:
-                if role_id not in present or role_id == guild_id:
-                    raise InvalidFormBody.at(str(role_id), "INVALID_ROLE_ID")
-                self._require_below(access, present[role_id])
+            _require_movable(access, present, wanted)
             after = [attrs.evolve(present[role_id], hoist_position=place) for role_id, place in wanted.items()]
             moved = _different(present.values(), after)
             roles.replace(connection, moved)
@@ -216,22 +195,17 @@ class Roles:
             entries = [
                 self._record(connection, AuditAction.ROLE_UPDATE, actor, present[role.id], role) for role in moved
             ]
-            return WrittenRoles(None, moved, entries)
+            return WrittenRoles(guild_id, None, None, moved, entries)
 
-        await self._core.database.write(unit, lambda written: self._announce_moved(guild_id, written))
+        await self._core.database.write(unit, self.announce)
 
     async def delete(self, principal: Principal, guild_id: int, role_id: int, reason: str | None = None) -> None:
         """Delete a role; its members and the overwrites for it lose it.
 
         :raises ApiError: as `change`; MISSING_PERMISSIONS for everyone's role, which cannot be deleted.
         """
-        access = self._core.access.guild(principal, guild_id, MANAGE_ROLES)
-        known = access.state.roles.get(role_id)
-        if known is None:
-            raise ApiError("UNKNOWN_ROLE")
-        if role_id == guild_id:
-            raise ApiError("MISSING_PERMISSIONS")
-        self._require_below(access, known)
+        access = self._core.access.guild(principal, guild_id, Permission.MANAGE_ROLES)
+        _require_ordinary(access, role_id)
 
         def unit(connection: sqlite3.Connection) -> WrittenRoles:
             present = _roles(connection, guild_id)
@@ -242,22 +216,9 @@ class Roles:
             moved = _different(present, renumbered([role for role in present if role.id != role_id], guild_id))
             roles.replace(connection, moved)
             entry = self._record(connection, AuditAction.ROLE_DELETE, Actor(principal.user_id, reason), gone, None)
-            return WrittenRoles(gone, moved, [entry])
+            return WrittenRoles(guild_id, EventName.GUILD_ROLE_DELETE, gone, moved, [entry])
 
-        def then(written: WrittenRoles) -> None:
-            state = self._core.guild_states.get(guild_id)
-            if state is None:
-                return
-            state.drop_role(role_id)
-            for role in written.moved:
-                state.put_role(role)
-            data = {"guild_id": str(guild_id), "role_id": str(role_id)}
-            self._core.bus.publish(Event(EventName.GUILD_ROLE_DELETE, data, ToGuild(guild_id)))
-            self._publish_moved(guild_id, written.moved)
-            self._core.bus.publish(GuildStateChanged(guild_id))
-            self._core.audit_log.publish(*written.entries)
-
-        await self._core.database.write(unit, then)
+        await self._core.database.write(unit, self.announce)
 
     async def give(
         self,
@@ -273,16 +234,10 @@ class Roles:
 
         :raises ApiError: as `change`; UNKNOWN_MEMBER, MISSING_PERMISSIONS also for everyone's role.
         """
-        access = self._core.access.guild(principal, guild_id, MANAGE_ROLES)
-        state = access.state
-        if state.member(user_id) is None:
+        access = self._core.access.guild(principal, guild_id, Permission.MANAGE_ROLES)
+        if access.state.member(user_id) is None:
             raise ApiError("UNKNOWN_MEMBER")
-        role = state.roles.get(role_id)
-        if role is None:
-            raise ApiError("UNKNOWN_ROLE")
-        if role_id == guild_id:
-            raise ApiError("MISSING_PERMISSIONS")
-        self._require_below(access, role)
+        _require_ordinary(access, role_id)
 
         def unit(connection: sqlite3.Connection) -> tuple[Member, AuditLogEntry | None]:
             before = members.by_id(connection, guild_id, user_id)
@@ -324,12 +279,7 @@ class Roles:
             if role_ids
         ]
         return self._core.audit_log.record(
-            connection,
-            after.guild_id,
-            AuditAction.MEMBER_ROLE_UPDATE,
-            actor,
-            target_id=after.user_id,
-            changes=changes,
+            connection, after.guild_id, AuditAction.MEMBER_ROLE_UPDATE, actor, target_id=after.user_id, changes=changes
         )
 
     def announce_member(self, member: Member) -> None:
@@ -356,107 +306,104 @@ class Roles:
             role = access.state.roles.get(role_id)
             if role is None or role_id == access.state.id:
                 raise InvalidFormBody.at("roles", "INVALID_ROLE_ID")
-            self._require_below(access, role)
+            _require_below(access, role)
 
-    # Inside
-
-    def _require_below(self, access: GuildAccess, role: Role) -> None:
-        if rank_of(role) >= _rank(access) and role.id != access.state.id:
-            raise ApiError("MISSING_PERMISSIONS")
-
-    def _require_same_above(self, access: GuildAccess, before: Iterable[Role], after: Iterable[Role]) -> None:
-        """Nothing comes to stand above the caller's own highest role that stood below it."""
-        if access.state.guild.owner_id == access.member.user_id:
-            return
-        own = access.member.role_ids
-        highest_before = max((rank_of(role) for role in before if role.id in own), default=(-1, 0))
-        highest_after = max((rank_of(role) for role in after if role.id in own), default=(-1, 0))
-        above_before = {role.id for role in before if rank_of(role) > highest_before}
-        above_after = {role.id for role in after if rank_of(role) > highest_after}
-        if above_before != above_after:
-            raise ApiError("MISSING_PERMISSIONS")
-
-    def _record(
-        self,
-        connection: sqlite3.Connection,
-        action: AuditAction,
-        actor: Actor,
-        before: Role | None,
-        after: Role | None,
-    ) -> AuditLogEntry | None:
-        role = after or before
-        assert role is not None, "a change has a before or an after"  # noqa: S101
-        changes = changes_between(_logged(before), _logged(after))
-        if action is AuditAction.ROLE_UPDATE and not changes:
-            return None
-        return self._core.audit_log.record(
-            connection,
-            role.guild_id,
-            action,
-            actor,
-            target_id=role.id,
-            options={"role_name": role.name} if action is AuditAction.ROLE_DELETE else None,
-            changes=changes,
-        )
-
-    def announce_new(self, guild_id: int, written: WrittenRoles) -> None:
-        """After the commit: tell of a role that is new, and of those that moved for it."""
-        state = self._core.guild_states.get(guild_id)
-        if state is None or written.role is None:
-            return
-        self._put_all(state, [written.role, *written.moved])
-        self._publish_role(EventName.GUILD_ROLE_CREATE, written.role)
-        self._publish_moved(guild_id, written.moved)
-        self._core.audit_log.publish(*written.entries)
-
-    def _announce_moved(self, guild_id: int, written: WrittenRoles) -> None:
+    def announce(self, written: WrittenRoles) -> None:
+        """After the commit: tell of a role that was made, changed or deleted, and of those that moved."""
+        guild_id, role = written.guild_id, written.role
         state = self._core.guild_states.get(guild_id)
         if state is None:
             return
-        self._put_all(state, written.moved)
-        self._publish_moved(guild_id, written.moved)
-        self._core.bus.publish(GuildStateChanged(guild_id))  # member lists are grouped by what is hoisted, in its order
-        self._core.audit_log.publish(*written.entries)
-
-    def _put_all(self, state: GuildState, changed: Iterable[Role]) -> None:
-        for role in changed:
+        if role is not None and written.event is EventName.GUILD_ROLE_DELETE:
+            state.drop_role(role.id)
+        elif role is not None:
             state.put_role(role)
-
-    def _publish_role(self, name: EventName, role: Role) -> None:
-        guild_id = str(role.guild_id)
-        self._core.bus.publish(
-            Event(
-                name,
-                {"guild_id": guild_id, "role": role_object(role, threads=False)},
-                ToGuild(role.guild_id),
-                thread_data={"guild_id": guild_id, "role": role_object(role, threads=True)},
-            )
-        )
-
-    def _publish_moved(self, guild_id: int, moved: Sequence[Role]) -> None:
-        if moved:
+        for moved in written.moved:
+            state.put_role(moved)
+        if role is not None and written.event is not None:
+            self._core.bus.publish(_role_event(written.event, role))
+        if written.moved:
+            name = EventName.GUILD_ROLE_UPDATE_BULK
             self._core.bus.publish(
-                Event(
-                    EventName.GUILD_ROLE_UPDATE_BULK,
-                    {"guild_id": str(guild_id), "roles": [role_object(role, threads=False) for role in moved]},
-                    ToGuild(guild_id),
-                    thread_data={
-                        "guild_id": str(guild_id),
-                        "roles": [role_object(role, threads=True) for role in moved],
-                    },
+                _event(
+                    name,
+                    guild_id,
+                    "roles",
+                    lambda threads: [role_object(one, threads=threads) for one in written.moved],
                 )
             )
+        if written.event is not EventName.GUILD_ROLE_CREATE:  # by which no member sees or may do anything else
+            self._core.bus.publish(GuildStateChanged(guild_id))
+        self._core.audit_log.publish(*written.entries)
+
+    def _record(
+        self, connection: sqlite3.Connection, action: AuditAction, actor: Actor, before: Role | None, after: Role | None
+    ) -> AuditLogEntry | None:
+        role = after or before
+        assert role is not None, "a change has a before or an after"  # noqa: S101
+        options = {"role_name": role.name} if after is None else None
+        return self._core.audit_log.record_change(
+            connection, role.guild_id, action, actor, role.id, _logged(before), _logged(after), options=options
+        )
 
 
-def _rank(access: GuildAccess) -> Rank:
-    is_owner = access.state.guild.owner_id == access.member.user_id
-    return rank_of_member(access.state.roles, access.member.role_ids, is_owner=is_owner)
+def _event(name: EventName, guild_id: int, member: str, shown: Callable[[bool], Any]) -> Event:
+    """An event whose `member` is `shown` with the thread bits only to sessions that know threads."""
+    return Event(
+        name,
+        {"guild_id": str(guild_id), member: shown(False)},
+        ToGuild(guild_id),
+        thread_data={"guild_id": str(guild_id), member: shown(True)},
+    )
+
+
+def _role_event(name: EventName, role: Role) -> Event:
+    if name is EventName.GUILD_ROLE_DELETE:
+        return Event(name, {"guild_id": str(role.guild_id), "role_id": str(role.id)}, ToGuild(role.guild_id))
+    return _event(name, role.guild_id, "role", lambda threads: role_object(role, threads=threads))
+
+
+def _require_below(access: GuildAccess, role: Role) -> None:
+    """Raise MISSING_PERMISSIONS for a role, other than everyone's, that does not stand below the caller."""
+    if rank_of(role) >= access.state.rank(access.member) and role.id != access.state.id:
+        raise ApiError("MISSING_PERMISSIONS")
+
+
+def _require_ordinary(access: GuildAccess, role_id: int) -> None:
+    """Raise UNKNOWN_ROLE, or MISSING_PERMISSIONS for everyone's role and one that does not stand below the caller."""
+    role = access.state.roles.get(role_id)
+    if role is None:
+        raise ApiError("UNKNOWN_ROLE")
+    if role_id == access.state.id:
+        raise ApiError("MISSING_PERMISSIONS")
+    _require_below(access, role)
+
+
+def _require_movable(access: GuildAccess, present: Mapping[int, Role], role_ids: Iterable[int]) -> None:
+    """Raise INVALID_ROLE_ID for the first role that the guild does not have, or that is everyone's, and
+    MISSING_PERMISSIONS for one that does not stand below the caller."""
+    for role_id in role_ids:
+        if role_id not in present or role_id == access.state.id:
+            raise InvalidFormBody.at(str(role_id), "INVALID_ROLE_ID")
+        _require_below(access, present[role_id])
+
+
+def _require_same_above(access: GuildAccess, before: Iterable[Role], after: Iterable[Role]) -> None:
+    """Raise MISSING_PERMISSIONS where a role that stood below the caller's own highest role would stand above it."""
+    if access.state.guild.owner_id == access.member.user_id:
+        return
+
+    def above_own(roles: Iterable[Role]) -> set[int]:
+        highest = max((rank_of(role) for role in roles if role.id in access.member.role_ids), default=NO_ROLE)
+        return {role.id for role in roles if rank_of(role) > highest}
+
+    if above_own(before) != above_own(after):
+        raise ApiError("MISSING_PERMISSIONS")
 
 
 def _roles(connection: sqlite3.Connection, guild_id: int) -> list[Role]:
-    """The guild's roles. Raises UNKNOWN_GUILD where the guild is gone meanwhile."""
-    if guilds.by_id(connection, guild_id) is None:
-        raise ApiError("UNKNOWN_GUILD")
+    """The guild's roles. Raises UNKNOWN_GUILD if the guild is gone meanwhile."""
+    require_guild(connection, guild_id)
     return roles.of_guild(connection, guild_id)
 
 
@@ -485,12 +432,5 @@ def _logged(role: Role | None) -> dict[str, Any]:
     """A role as the audit log compares it: masks as text."""
     if role is None:
         return {}
-    return {
-        "name": role.name,
-        "color": role.color,
-        "position": role.position,
-        "hoist_position": role.hoist_position,
-        "permissions": str(role.permissions),
-        "hoist": role.hoist,
-        "mentionable": role.mentionable,
-    }
+    names = ("name", "color", "position", "hoist_position", "hoist", "mentionable")
+    return {**{name: getattr(role, name) for name in names}, "permissions": str(role.permissions)}

@@ -1,8 +1,8 @@
 """A guild's custom invite code: reading and changing it (guilds.md, Custom invite code).
 
 The code is an invite like any other, without an end; the guild names it. When the channel that it leads to goes, it
-leads to another one; only with the last channel the invite goes too, and the guild keeps the code until somebody takes
-it again (guilds.md, Custom invite code).
+leads to another one; only with the last channel the invite goes too, and the guild keeps the code until it is taken
+again.
 """
 
 from __future__ import annotations
@@ -15,46 +15,34 @@ from typing import Any, Final
 import attrs
 
 from chat.auth.principal import Principal
-from chat.bus.audience import ToGuild
-from chat.bus.bus import Event
 from chat.domain.core import Core
-from chat.domain.guilds.guild_changes import logged
-from chat.domain.guilds.invite_objects import InviteType
-from chat.domain.standing.audit_log import Actor, changes_between
+from chat.domain.guilds.guild_changes import ChangedGuild, GuildChanges
+from chat.domain.standing.access import require_guild
+from chat.domain.standing.audit_log import Actor
 from chat.domain.standing.guild_states import Channel
 from chat.domain.standing.permissions import VIEW_CHANNEL, channel_permissions, guild_permissions
 from chat.errors import ApiError, InvalidFormBody
-from chat.registries.audit_actions import AuditAction
-from chat.registries.channel_types import ChannelType
-from chat.registries.events import EventName
+from chat.registries.channel_types import SYSTEM_CHANNEL_TYPES
 from chat.registries.guild_features import GuildFeature
 from chat.registries.permissions import Permission
 from chat.store.guilds import channels, guilds, invites, roles
 from chat.store.guilds.guilds import Guild
-from chat.store.guilds.invites import Invite
-from chat.store.standing.guild_audit_log import AuditLogEntry
+from chat.store.guilds.invites import Invite, InviteType
 
-MANAGE_GUILD: Final = Permission.MANAGE_GUILD.value
 CODE_LENGTHS: Final = range(2, 33)
 """How many characters a code may have (guilds.md, Custom invite code)."""
 
 _CODE: Final = re.compile(r"[a-z0-9](?:[a-z0-9-]*[a-z0-9])?", re.ASCII)
 _WHITE_SPACE: Final = re.compile(r"\s+")
 _HYPHENS: Final = re.compile(r"-{2,}")
-_LEADS_TO: Final = (ChannelType.GUILD_TEXT, ChannelType.GUILD_ANNOUNCEMENT)
-
-
-@attrs.frozen
-class _Changed:
-    guild: Guild
-    entry: AuditLogEntry
 
 
 class VanityUrls:
     """The operations on custom invite codes."""
 
-    def __init__(self, core: Core) -> None:
+    def __init__(self, core: Core, changes: GuildChanges) -> None:
         self._core = core
+        self._changes = changes
         self._reserved = tuple(normalised_code(word) for word in core.settings.reserved_invite_words if word.strip())
 
     async def get(self, principal: Principal, guild_id: int) -> dict[str, Any]:
@@ -62,7 +50,7 @@ class VanityUrls:
 
         :raises ApiError: as `Access.guild` with MANAGE_GUILD.
         """
-        code = self._core.access.guild(principal, guild_id, MANAGE_GUILD).state.guild.vanity_url_code
+        code = self._core.access.guild(principal, guild_id, Permission.MANAGE_GUILD).state.guild.vanity_url_code
         invite = None
         if code is not None:
             invite = invites.by_code(self._core.database.reader, code, self._core.clock.now_ms())
@@ -79,35 +67,17 @@ class VanityUrls:
             VANITY_URL_CODE_LENGTH_INVALID, VANITY_URL_CODE_CANNOT_CONTAIN_SERVICE, VANITY_URL_CODE_ALREADY_TAKEN, all
             at `code`.
         """
-        state = self._core.access.guild(principal, guild_id, MANAGE_GUILD).state
+        state = self._core.access.guild(principal, guild_id, Permission.MANAGE_GUILD).state
         wanted = None if code is None else self.judged(state.guild, code)
 
-        def unit(connection: sqlite3.Connection) -> _Changed | None:
-            before = guilds.by_id(connection, guild_id)
-            if before is None:
-                raise ApiError("UNKNOWN_GUILD")
+        def unit(connection: sqlite3.Connection) -> ChangedGuild:
+            before = require_guild(connection, guild_id)
             after = self.put(connection, before, wanted)
-            if after == before:
-                return None
-            guilds.replace(connection, after)
-            entry = self._core.audit_log.record(
-                connection,
-                guild_id,
-                AuditAction.GUILD_UPDATE,
-                Actor(principal.user_id, reason),
-                target_id=guild_id,
-                changes=changes_between(logged(before), logged(after)),
-            )
-            return _Changed(after, entry)
+            return self._changes.replace(connection, before, after, Actor(principal.user_id, reason))
 
-        def then(changed: _Changed | None) -> None:
-            state = self._core.guild_states.get(guild_id)
-            if changed is None or state is None:
-                return
-            state.put_guild(changed.guild)
-            data = {**state.guild_object(), "guild_id": str(guild_id)}
-            self._core.bus.publish(Event(EventName.GUILD_UPDATE, data, ToGuild(guild_id)))
-            self._core.audit_log.publish(changed.entry)
+        def then(changed: ChangedGuild) -> None:
+            if changed.before != changed.after:
+                self._changes.announce(changed)
 
         await self._core.database.write(unit, then)
         return {"code": wanted}
@@ -140,7 +110,7 @@ class VanityUrls:
         return wanted
 
     def _claim(self, connection: sqlite3.Connection, guild: Guild, code: str) -> bool:
-        """See to the invite behind a code; False where the code is somebody else's. One that is dead does not count."""
+        """Make sure of the invite behind a code; False if the code is taken elsewhere. A dead invite does not count."""
         now = self._core.clock.now_ms()
         owner_id, known = guilds.by_vanity_url_code(connection, code), invites.by_code(connection, code, now)
         if known is not None and owner_id == known.guild_id == guild.id:
@@ -184,13 +154,13 @@ def lead_elsewhere(connection: sqlite3.Connection, guild: Guild, channel_id: int
 
 
 def _entrance(connection: sqlite3.Connection, guild: Guild, found: Iterable[Channel]) -> Channel | None:
-    """Where newcomers arrive: the system channel, else the first of these with text that everybody sees, else the first
-    with text, else any."""
+    """Where newcomers arrive: the system channel, else the first of these with text that all see, else the first with
+    text, else any."""
     everyone = roles.by_id(connection, guild.id, guild.id)
     mask = 0 if everyone is None else guild_permissions({guild.id: everyone}, guild.id, ())
 
     def preference(channel: Channel) -> tuple[bool, ...]:
-        is_text = channel.type in _LEADS_TO
+        is_text = channel.type in SYSTEM_CHANNEL_TYPES
         seen = channel_permissions(mask, channel, guild.id, 0, frozenset()) & VIEW_CHANNEL
         return channel.id == guild.system_channel_id, is_text and bool(seen), is_text
 

@@ -31,7 +31,7 @@ from chat.domain.messages.message_drafts import AttachmentDraft, Forward, Messag
 from chat.domain.messages.message_objects import account_ids
 from chat.domain.messages.message_reading import StoredMessages, accounts_by_id, require_message, with_context
 from chat.domain.standing.access import Access, ChannelAccess
-from chat.domain.standing.expression_objects import EMOJIS, STICKERS
+from chat.domain.standing.guild_objects import EMOJIS, STICKERS
 from chat.errors import ApiError, InvalidFormBody
 from chat.registries.guild_features import UNAVAILABLE_GUILD_FEATURES
 from chat.registries.message_types import (

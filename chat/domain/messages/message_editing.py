@@ -46,7 +46,7 @@ from chat.domain.messages.message_reading import (
 from chat.domain.policy.embeds import require_embeds, require_own_files
 from chat.domain.policy.limits import limits_of
 from chat.domain.standing.access import ChannelAccess, GuildChannelAccess
-from chat.domain.standing.expression_objects import EMOJIS
+from chat.domain.standing.guild_objects import EMOJIS
 from chat.domain.standing.private_channels import require_unblocked
 from chat.errors import ApiError, InvalidFormBody
 from chat.registries.message_types import WRITTEN_MESSAGE_TYPES, MessageFlag

@@ -23,7 +23,7 @@ from chat.domain.messages.message_objects import (
     stored_message_object,
 )
 from chat.domain.policy.public_addresses import Addresses
-from chat.domain.standing.access import sees_threads
+from chat.domain.standing.permissions import sees_threads
 from chat.domain.standing.thread_objects import thread_object
 from chat.errors import ApiError
 from chat.registries.message_types import THREAD_MESSAGE_FLAGS, THREAD_MESSAGE_TYPES, MessageFlag

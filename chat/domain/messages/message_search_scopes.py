@@ -20,8 +20,9 @@ import trio
 
 from chat.auth.principal import Principal
 from chat.domain.core import Core
-from chat.domain.standing.access import GuildChannelAccess, sees_threads
+from chat.domain.standing.access import GuildChannelAccess
 from chat.domain.standing.guild_states import Channel, GuildState, Member
+from chat.domain.standing.permissions import sees_threads
 from chat.domain.standing.private_channels import PrivateChannelAccess
 from chat.domain.standing.thread_access import ThreadAccess
 from chat.domain.standing.user_objects import is_adult

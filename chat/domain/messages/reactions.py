@@ -20,7 +20,7 @@ from chat.bus.bus import Event
 from chat.domain.core import Core
 from chat.domain.messages.message_objects import author_object, emoji_object
 from chat.domain.standing.access import ChannelAccess, GuildChannelAccess
-from chat.domain.standing.expression_objects import EMOJIS
+from chat.domain.standing.guild_objects import EMOJIS
 from chat.domain.standing.private_channels import require_unblocked
 from chat.domain.standing.thread_access import ThreadAccess
 from chat.domain.standing.user_objects import partial_user

@@ -14,7 +14,7 @@ from chat.domain.core import Core
 from chat.domain.messages.mentions import CountedMentions
 from chat.domain.messages.message_drafts import Sender
 from chat.domain.standing.thread_access import ThreadAccess
-from chat.domain.standing.thread_events import KnownThread, known_thread, members_changed, thread_returned
+from chat.domain.standing.thread_objects import KnownThread, known_thread, members_changed, thread_returned
 from chat.errors import ApiError
 from chat.registries.limits import ACTIVE_THREADS_PER_GUILD, THREAD_MEMBERS_MAXIMUM
 from chat.registries.message_types import MessageFlag

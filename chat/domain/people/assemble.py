@@ -45,7 +45,7 @@ def assemble(
         ),
         friendships=Friendships(core=core, relationships=standing.relationships),
         calls=Calls(
-            core,
+            core=core,
             conversations=private_channels,
             system_messages=system_messages,
             voice_states=presence.voice_states,

@@ -1,9 +1,9 @@
 """Calls in conversations of two and in groups (people.md, Calls).
 
-There is no media server: a call is who is connected and who is being rung. It begins when somebody connects or rings,
-with a message of type 3, and ends when the last one has left, when nobody came within a minute, when somebody ends it,
-or with the server; then the message gets its `ended_timestamp`. A process that was killed leaves its calls in the
-store; the next one ends them before it serves.
+There is no media server: a call is who is connected and who is being rung. It begins with the first connection or ring,
+with a message of type 3, and ends when the last account has left, when none came within a minute, when it is ended, or
+with the server; then the message gets its `ended_timestamp`. A process that was killed leaves its calls in the store;
+the next one ends them before it serves.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import sqlite3
 from collections.abc import Sequence
 from typing import Any, Final
 
+import attrs
 import structlog
 import trio
 
@@ -45,7 +46,7 @@ from chat.store.people import calls
 from chat.store.standing import private_channels
 
 RINGING_SECONDS: Final = 60.0
-"""How long somebody is rung, and how long a call waits for the first one to connect."""
+"""How long an account is rung, and how long a call waits for the first one to connect."""
 
 RETRY_SECONDS: Final = 2.0
 """After a failure of the store, how long until the end of a call is written again."""
@@ -58,36 +59,30 @@ RECIPIENTS_CHANGED: Final = frozenset({EventName.CHANNEL_RECIPIENT_ADD, EventNam
 log: Final = structlog.get_logger("chat.calls")
 
 
+@attrs.define(kw_only=True, eq=False)
 class Calls:
     """The operations on calls. Hears the bus; `run` must be running for calls to be written down and to end."""
 
-    def __init__(
-        self,
-        core: Core,
-        conversations: PrivateChannels,
-        system_messages: SystemMessages,
-        voice_states: VoiceStates,
-        active: ActiveCalls,
-        regions: VoiceRegions,
-    ) -> None:
-        self._core = core
-        self._conversations = conversations
-        self._system_messages = system_messages
-        self._voice_states = voice_states
-        self._active = active
-        self._regions = regions
-        self._ending: dict[int, Call] = {}
-        """Calls that are over, while the store does not know it, by channel."""
-        self._grown: collections.deque[Call] = collections.deque()
-        """Calls in which somebody took part for the first time."""
-        self._wake = trio.Event()
-        voice_states.on_call.append(self._participants_changed)
-        core.bus.subscribe_events(RECIPIENTS_CHANGED, self._recipient_changed)
+    _core: Core
+    _conversations: PrivateChannels
+    _system_messages: SystemMessages
+    _voice_states: VoiceStates
+    _active: ActiveCalls
+    _regions: VoiceRegions
+    _ending: dict[int, Call] = attrs.field(init=False, factory=dict)
+    """Calls that are over, while the store does not know it, by channel."""
+    _grown: collections.deque[Call] = attrs.field(init=False, factory=collections.deque)
+    """Calls with new participants."""
+    _wake: trio.Event = attrs.field(init=False, factory=trio.Event)
+
+    def __attrs_post_init__(self) -> None:
+        self._voice_states.on_call.append(self._participants_changed)
+        self._core.bus.subscribe_events(RECIPIENTS_CHANGED, self._recipient_changed)
 
     # Operations
 
     def eligibility(self, principal: Principal, channel_id: int) -> dict[str, bool]:
-        """Whether a call by the caller makes anybody in the conversation ring, and whether it does so silently.
+        """Whether a call by the caller makes an account of the conversation ring, and whether it does so silently.
 
         :raises ApiError: as `Access.channel`; INVALID_CHANNEL_TYPE_FOR_CALL.
         """
@@ -107,13 +102,13 @@ class Calls:
         }
 
     async def ring(self, principal: Principal, channel_id: int, recipient_ids: Sequence[int] | None) -> None:
-        """Ring these accounts of the conversation, or all, and begin the call where there is none. Who lets nobody, or
-        not the caller, ring is passed over, and so is who is in the call already.
+        """Ring these accounts of the conversation, or all, and begin the call if there is none. Accounts that do not
+        let the caller ring, and those in the call already, are passed over.
 
         :raises ApiError: as `Access.channel`; INVALID_CHANNEL_TYPE_FOR_CALL, the refusals of
             `PrivateChannels.require_may_write` between two; UNCLAIMED_ACCOUNT_CANNOT_JOIN_ONE_ON_ONE_VOICE_CALLS,
             UNCLAIMED_ACCOUNT_CANNOT_JOIN_VOICE_CHANNELS.
-        :raises InvalidFormBody: INVALID_SNOWFLAKE at `recipients.N` for somebody who is not in the conversation.
+        :raises InvalidFormBody: INVALID_SNOWFLAKE at `recipients.N` for an account that is not in the conversation.
         """
         access = self._conversation(principal, channel_id)
         self._require_may_call(access, principal.account)
@@ -167,7 +162,7 @@ class Calls:
             self._tell(call)
 
     async def end(self, principal: Principal, channel_id: int) -> None:
-        """End the call for everybody: either of two may, in a group its owner and whoever is in the call.
+        """End the call for all: either of two may, in a group its owner and those in the call.
 
         :raises ApiError: as `Access.channel`; INVALID_CHANNEL_TYPE_FOR_CALL, NO_ACTIVE_CALL, MISSING_PERMISSIONS.
         """
@@ -183,7 +178,7 @@ class Calls:
             raise StorageUnavailable
 
     async def prepare(self, caller: VoiceCaller, channel_id: int) -> VoiceRefusal | None:
-        """Make sure that there is a call which a gateway session may enter; returns why it may not."""
+        """Make sure that there is a call which a gateway session may enter; returns why not, if it may not."""
         access = self._conversations.find(caller.user_id, channel_id)
         account = accounts.by_id(self._core.database.reader, caller.user_id)
         if access is None or account is None or access.channel.type not in CALL_CHANNEL_TYPES:
@@ -289,13 +284,13 @@ class Calls:
             self._wake.set()
 
         await self._core.database.write(unit, then)
-        # Where it was somebody else's call, and is over by now, its end must get a turn.
+        # If it was another caller's call, and is over by now, its end must get a turn.
         await trio.lowlevel.checkpoint()
 
     # Going on
 
     def _participants_changed(self, channel_id: int) -> None:
-        """Somebody came to a call, or left it; the others hear of it, unless the call is over with it."""
+        """An account came to a call, or left it; the others hear of it, unless the call is over with it."""
         call = self._active.by_channel.get(channel_id)
         if call is None:
             return
@@ -321,7 +316,7 @@ class Calls:
         self._core.bus.publish(Event(EventName.CALL_UPDATE, self._active.object_of(call), ToAccounts(call.recipients)))
 
     def _recipient_changed(self, signal: Event) -> None:
-        """Who comes to a group hears of its call; who leaves it leaves the call."""
+        """An account that comes to a group hears of its call; one that leaves it leaves the call."""
         if isinstance(signal.data, dict):
             call = self._active.by_channel.get(int(signal.data["channel_id"]))
             if call is not None:
@@ -343,7 +338,7 @@ class Calls:
     # Ending
 
     def _over(self, call: Call) -> None:
-        """Nobody can enter the call any more; `run` writes it down and tells."""
+        """Close the call to all; `run` writes it down and tells."""
         if self._active.by_channel.get(call.channel_id) is not call:
             return
         del self._active.by_channel[call.channel_id]
@@ -356,28 +351,25 @@ class Calls:
         while True:
             self._wake = trio.Event()
             self._end_what_waits()
-            pause = 0.0
             try:
                 await self._write_down()
             except StorageUnavailable:
                 log.warning("the end of a call cannot be written down", calls=len(self._ending))
-                pause = RETRY_SECONDS
-            if pause:
-                await trio.sleep(pause)
+                await trio.sleep(RETRY_SECONDS)
                 continue
             deadlines = [call.next_deadline for call in self._active.by_channel.values()]
             with trio.move_on_at(min(deadlines, default=math.inf)):
                 await self._wake.wait()
 
     async def close(self) -> None:
-        """End every call, for the server ends; everybody is told."""
+        """End every call, for the server ends, and tell their accounts."""
         for call in list(self._active.by_channel.values()):
             self._over(call)
         with contextlib.suppress(StorageUnavailable):  # then the next process ends them
             await self._write_down()
 
     async def end_those_left_behind(self) -> None:
-        """End the calls of a process that did not come to it, before anybody is served."""
+        """End the calls of a process that was killed, before requests are served."""
         ended_at = self._core.clock.now_ms()
 
         def unit(connection: sqlite3.Connection) -> int:
@@ -436,13 +428,7 @@ class Calls:
 
     def _publish_message(self, call: Call, stored: StoredMessages) -> None:
         message = stored.messages[0]
-        access = next(
-            (
-                found
-                for user_id in call.recipients
-                if (found := self._conversations.find(user_id, call.channel_id)) is not None
-            ),
-            None,
-        )
+        views = (self._conversations.find(user_id, call.channel_id) for user_id in call.recipients)
+        access = next((view for view in views if view is not None), None)
         if access is not None:
             self._core.bus.publish(message_updated(access, message, stored.wire(message, self._core.media_addresses)))

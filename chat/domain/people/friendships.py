@@ -1,14 +1,20 @@
-"""Asking to be friends, agreeing, blocking, parting (people.md, Relationships).
+"""Asking to be friends, agreeing, blocking, parting (people.md, Relationships), and which accounts may add another one
+to groups (people.md, Groups).
 
 An account has so many friends, blocks and requests of its own at most, and so many requests by others beside them:
 those who ask take no room away from it.
 
-Who blocked somebody is never told to the one who is blocked: a request to them is refused as one that their settings do
-not let in, and one that was sent before stays with the sender until the block ends; then it is turned down.
+A block is never told to the blocked account: its request is refused as one that the settings do not let in, and one
+that was sent before stays with the sender until the block ends; then it is turned down. It cannot add the other to
+groups either, for the two count as strangers.
+
+Of several flags about groups FRIENDS_ONLY goes before NOBODY and that before EVERYONE; without any flag it is as with
+FRIENDS_ONLY.
 """
 
 from __future__ import annotations
 
+import enum
 import sqlite3
 from collections.abc import Mapping
 from typing import Any, Final
@@ -19,7 +25,7 @@ from chat.auth.principal import Principal
 from chat.domain.accounts.guild_folders import settings_changed
 from chat.domain.core import Core
 from chat.domain.standing.relationships import Change, Relationships, RelationshipType, both_sides, neither_side
-from chat.domain.standing.user_settings_objects import user_settings_object
+from chat.domain.standing.user_objects import user_settings_object
 from chat.domain.standing.verification import has_verified_address, is_unclaimed
 from chat.errors import ApiError, InvalidFormBody
 from chat.registries.user_flags import UserFlag
@@ -40,7 +46,7 @@ FROM_ANYONE: Final = 4
 
 
 CHOSEN: Final = (RelationshipType.FRIEND, RelationshipType.BLOCKED, RelationshipType.OUTGOING_REQUEST)
-"""What an account has of its own will."""
+"""Types that an account chose itself."""
 
 SHARING_COOLDOWN_MS: Final = 86_400_000
 """How long a choice for all friends at once stands at least."""
@@ -48,7 +54,7 @@ SHARING_COOLDOWN_MS: Final = 86_400_000
 
 @attrs.frozen
 class _Sharing:
-    """A choice for all friends at once, written; `settings` are None where they were the same before."""
+    """A choice for all friends at once, written; `settings` are None if they were the same before."""
 
     before: Account
     after: Account
@@ -175,7 +181,7 @@ class Friendships:
     async def remove(self, principal: Principal, target_id: int) -> None:
         """End a friendship, take back or turn down a request, or unblock.
 
-        :raises ApiError: NOT_FOUND, where there is nothing to end.
+        :raises ApiError: NOT_FOUND, if there is nothing to end.
         """
 
         def unit(connection: sqlite3.Connection) -> list[Change]:
@@ -246,20 +252,21 @@ class Friendships:
 
     def _require_room(self, connection: sqlite3.Connection, user_id: int) -> None:
         """Raise MAX_FRIENDS unless the account may have another friend, block or request of its own."""
-        if relationships.count_of_types(connection, user_id, *CHOSEN) >= self._core.settings.limits.max_relationships:
-            raise ApiError("MAX_FRIENDS", members={"max_relationships": self._core.settings.limits.max_relationships})
+        self._require_fewer(connection, user_id, *CHOSEN)
 
     def _require_ear(self, connection: sqlite3.Connection, user_id: int) -> None:
         """Raise MAX_FRIENDS unless the account may be asked by another one, and agree."""
         self._require_room(connection, user_id)
-        if (
-            relationships.count_of_types(connection, user_id, RelationshipType.INCOMING_REQUEST)
-            >= self._core.settings.limits.max_relationships
-        ):
-            raise ApiError("MAX_FRIENDS", members={"max_relationships": self._core.settings.limits.max_relationships})
+        self._require_fewer(connection, user_id, RelationshipType.INCOMING_REQUEST)
+
+    def _require_fewer(self, connection: sqlite3.Connection, user_id: int, *types: RelationshipType) -> None:
+        most = self._core.settings.limits.max_relationships
+        if relationships.count_of_types(connection, user_id, *types) >= most:
+            raise ApiError("MAX_FRIENDS", members={"max_relationships": most})
 
 
 def _present(connection: sqlite3.Connection, user_id: int) -> Account:
+    """The account. Raises UNKNOWN_USER for a deleted one too."""
     account = accounts.by_id(connection, user_id)
     if account is None or account.is_deleted:
         raise ApiError("UNKNOWN_USER")
@@ -267,7 +274,7 @@ def _present(connection: sqlite3.Connection, user_id: int) -> Account:
 
 
 def _refuse_repetition(own: Relationship) -> None:
-    """Raise for a request to a friend or to somebody blocked; a second request like the first changes nothing."""
+    """Raise for a request to a friend or to a blocked account; a second request like the first changes nothing."""
     if own.type == RelationshipType.FRIEND:
         raise ApiError("ALREADY_FRIENDS")
     if own.type == RelationshipType.BLOCKED:
@@ -275,8 +282,8 @@ def _refuse_repetition(own: Relationship) -> None:
 
 
 def _require_welcome(connection: sqlite3.Connection, account: Account, target: Account) -> None:
-    """Raise FRIEND_REQUEST_BLOCKED for a bot that is not friendly, for one who has blocked the sender, and for one
-    whose settings take no requests from where the sender comes."""
+    """Raise FRIEND_REQUEST_BLOCKED for a bot that is not friendly, and for an account that has blocked the sender, or
+    whose settings take no requests from it."""
     theirs = relationships.by_id(connection, target.id, account.id)
     blocked = theirs is not None and theirs.type == RelationshipType.BLOCKED
     welcome = target.flags & FRIENDLY if target.bot else _takes_request(connection, account.id, target.id)
@@ -290,6 +297,56 @@ def _takes_request(connection: sqlite3.Connection, user_id: int, target_id: int)
         return True
     if sources & FROM_GUILD_MEMBERS and guilds.share_one(connection, user_id, target_id):
         return True
-    friends = set(relationships.targets(connection, user_id, RelationshipType.FRIEND))
-    theirs = relationships.targets(connection, target_id, RelationshipType.FRIEND)
-    return bool(sources & FROM_FRIENDS_OF_FRIENDS and friends.intersection(theirs))
+    if not sources & FROM_FRIENDS_OF_FRIENDS:
+        return False
+    return bool(relationships.common_targets(connection, user_id, target_id, RelationshipType.FRIEND))
+
+
+class GroupAddFlag(enum.IntFlag):
+    """Bits of `group_dm_add_permission_flags`."""
+
+    FRIENDS_OF_FRIENDS = 1 << 0
+    GUILD_MEMBERS = 1 << 1
+    EVERYONE = 1 << 2
+    FRIENDS_ONLY = 1 << 3
+    NOBODY = 1 << 4
+
+
+class Unaddable(enum.StrEnum):
+    """Why an account cannot be added to a group."""
+
+    UNKNOWN_USER = "unknown_user"
+    NOT_FRIENDS = "not_friends"
+    GROUP_DM_ADD_DISABLED = "group_dm_add_disabled"
+
+
+_WIDER: Final = GroupAddFlag.FRIENDS_OF_FRIENDS | GroupAddFlag.GUILD_MEMBERS | GroupAddFlag.EVERYONE
+
+
+def group_refusal(connection: sqlite3.Connection, adder: Account, target: Account | None) -> Unaddable | None:
+    """Why one account cannot add another to a group now; None if it can."""
+    if target is None or target.is_deleted:
+        return Unaddable.UNKNOWN_USER
+    own = relationships.by_id(connection, adder.id, target.id)
+    theirs = relationships.by_id(connection, target.id, adder.id)
+    kinds = {relationship.type for relationship in (own, theirs) if relationship is not None}
+    if RelationshipType.BLOCKED in kinds:
+        return Unaddable.NOT_FRIENDS
+    flags: int = user_settings_object(user_settings.of_user(connection, target.id))["group_dm_add_permission_flags"]
+    if flags & GroupAddFlag.NOBODY and not flags & GroupAddFlag.FRIENDS_ONLY:
+        return Unaddable.GROUP_DM_ADD_DISABLED
+    if RelationshipType.FRIEND in kinds or _admits_strangers(connection, flags, adder.id, target.id):
+        return None
+    return Unaddable.NOT_FRIENDS
+
+
+def _admits_strangers(connection: sqlite3.Connection, flags: int, adder_id: int, target_id: int) -> bool:
+    if flags & GroupAddFlag.FRIENDS_ONLY or not flags & _WIDER:
+        return False
+    if flags & GroupAddFlag.EVERYONE:
+        return True
+    if flags & GroupAddFlag.GUILD_MEMBERS and guilds.share_one(connection, adder_id, target_id):
+        return True
+    if not flags & GroupAddFlag.FRIENDS_OF_FRIENDS:
+        return False
+    return bool(relationships.common_targets(connection, adder_id, target_id, RelationshipType.FRIEND))

@@ -1,8 +1,8 @@
 """Conversations of several accounts (people.md, Groups): who is in them, and what they are called.
 
-Whoever makes a group owns it; when the owner leaves, it passes to whoever has been there for longest. Everybody in it
+The maker of a group owns it; when the owner leaves, it passes to the account that has been there for longest. All in it
 may add others, name it and give it an icon; the owner alone takes others out, names them and hands the group over.
-With the last one the group goes, and its messages after it (`chat.store.guilds.loose_channels`).
+With the last one the group goes, and its messages after it (`chat.store.guilds.channels`).
 """
 
 from __future__ import annotations
@@ -18,8 +18,7 @@ from chat.bus.audience import ToAccounts
 from chat.bus.bus import AcquaintanceChanged, Event
 from chat.domain.core import Core
 from chat.domain.messages.system_messages import SystemMessages, WrittenMessage
-from chat.domain.people import group_admission
-from chat.domain.people.group_admission import Unaddable
+from chat.domain.people.friendships import Unaddable, group_refusal
 from chat.domain.policy.images import ICONS, PreparedImage, store
 from chat.domain.policy.media_library import MediaLibrary
 from chat.domain.policy.repeated_values import without_repeated
@@ -33,7 +32,7 @@ from chat.registries.events import EventName
 from chat.registries.message_types import MessageType
 from chat.store.accounts import accounts
 from chat.store.accounts.accounts import Account
-from chat.store.guilds import channels, loose_channels
+from chat.store.guilds import channels
 from chat.store.messages.messages import Message
 from chat.store.standing import private_channels
 from chat.store.standing.private_channels import PrivateChannel
@@ -44,7 +43,7 @@ NICK_LENGTH: Final = 32
 
 @attrs.frozen
 class _Arrival:
-    """Somebody came to a group. `joined` is None where it was there already."""
+    """An account came to a group. `joined` is None if it was there already."""
 
     joined: Account | None
     written: WrittenMessage | None = None
@@ -52,14 +51,14 @@ class _Arrival:
 
 @attrs.frozen
 class GroupDeparture:
-    """Somebody is in a group no longer; `after` is what is left of it, None where nobody is left."""
+    """An account is in a group no longer; `after` is what is left of it, None if the group is gone."""
 
     user_id: int
     before: PrivateChannel
     after: PrivateChannel | None
     removed: Account | None
     pinned: list[int] | None
-    """What the account still has pinned, where it had pinned the group."""
+    """What the account still has pinned, if it had pinned the group."""
     written: WrittenMessage | None = None
 
 
@@ -82,12 +81,12 @@ class Groups:
     # Making
 
     async def create(self, principal: Principal, recipient_ids: Sequence[int]) -> dict[str, Any]:
-        """Make a group of the caller and these accounts; nobody but the caller is a group too.
+        """Make a group of the caller and these accounts; the caller alone is a group too.
 
         :raises ApiError: DIRECT_MESSAGES_DISABLED, UNCLAIMED_ACCOUNT_CANNOT_JOIN_GROUP_DMS,
-            DIRECT_MESSAGE_EMAIL_VERIFICATION_REQUIRED, MAX_GROUP_DM_RECIPIENTS, MAX_GROUP_DMS (of anybody in it),
+            DIRECT_MESSAGE_EMAIL_VERIFICATION_REQUIRED, MAX_GROUP_DM_RECIPIENTS, MAX_GROUP_DMS (of any account in it),
             GROUP_DM_RECIPIENTS_NOT_ADDABLE with `unaddable_recipients` [{user_id, reason}] and `addable_recipients`;
-            ACCOUNT_LIMITED for a limited account, with somebody to whom nothing was ever written.
+            ACCOUNT_LIMITED for a limited account, with an account to which nothing was ever written.
         :raises InvalidFormBody: DUPLICATE_RECIPIENTS_NOT_ALLOWED, CANNOT_ADD_YOURSELF_TO_GROUP_DM at `recipients`.
         """
         account = principal.account
@@ -129,15 +128,15 @@ class Groups:
     async def add(self, principal: Principal, access: PrivateChannelAccess, user_id: int) -> None:
         """Put an account into a group of the caller's; one that is there already changes nothing.
 
-        :raises ApiError: INVALID_CHANNEL_TYPE; UNKNOWN_USER, NOT_FRIENDS_WITH_USER, MISSING_ACCESS (it lets nobody add
-            it), MAX_GROUP_DM_RECIPIENTS, MAX_GROUP_DMS; otherwise as `create`.
+        :raises ApiError: INVALID_CHANNEL_TYPE; UNKNOWN_USER, NOT_FRIENDS_WITH_USER, MISSING_ACCESS (it does not let
+            itself be added), MAX_GROUP_DM_RECIPIENTS, MAX_GROUP_DMS; otherwise as `create`.
         """
         _require_group(access)
         self._require_may_join(principal.account)
 
         def admitted(connection: sqlite3.Connection) -> Account:
             target = accounts.by_id(connection, user_id)
-            reason = group_admission.refusal(connection, principal.account, target)
+            reason = group_refusal(connection, principal.account, target)
             if target is None or reason is Unaddable.UNKNOWN_USER:
                 raise ApiError("UNKNOWN_USER")
             if reason is not None:
@@ -172,7 +171,7 @@ class Groups:
         *,
         by_id: int | None,
     ) -> bool:
-        """Somebody comes to a group, added by `by_id` or by itself."""
+        """Put an account into a group, added by `by_id` or by itself."""
         now, message_id = self._core.clock.now_ms(), self._core.snowflakes()
 
         def unit(connection: sqlite3.Connection) -> _Arrival:
@@ -230,8 +229,8 @@ class Groups:
         await self._core.database.write(unit, self.announce_departure)
 
     def depart(self, connection: sqlite3.Connection, channel_id: int, user_id: int) -> GroupDeparture | None:
-        """In a unit of writing: an account that is nobody's any more is in the group no longer; hand the result to
-        `announce_departure` after the commit. None where it is not in it."""
+        """In a unit of writing: take an erased account out of a group; hand the result to `announce_departure` after
+        the commit. None if it is not in the group."""
         before = _group(connection, channel_id)
         if before is None or user_id not in before.recipient_ids:
             return None
@@ -370,7 +369,7 @@ class Groups:
     def _require_addable(self, connection: sqlite3.Connection, account: Account, user_ids: Sequence[int]) -> None:
         refused: list[dict[str, str]] = []
         for user_id in user_ids:
-            reason = group_admission.refusal(connection, account, accounts.by_id(connection, user_id))
+            reason = group_refusal(connection, account, accounts.by_id(connection, user_id))
             if reason is not None:
                 refused.append({"user_id": str(user_id), "reason": reason.value})
         if refused:
@@ -419,13 +418,13 @@ class Groups:
         return self._system_messages.write(connection, message)
 
     def _publish_recipient(self, name: EventName, private: PrivateChannel, account: Account) -> None:
-        """Tell everybody else in the group who came or went."""
+        """Tell all others in the group who came or went."""
         others = tuple(user_id for user_id in private.recipient_ids if user_id != account.id)
         data = {"channel_id": str(private.channel.id), "user": partial_user(account)}
         self._core.bus.publish(Event(name, data, ToAccounts(others)))
 
     def _acquaint(self, private: PrivateChannel, *user_ids: int) -> None:
-        """These, and everybody else in the group, hear of each other's presence; each two of them once."""
+        """These, and all others in the group, hear of each other's presence; each two of them once."""
         pairs = {
             (min(user_id, other_id), max(user_id, other_id))
             for user_id in user_ids
@@ -448,7 +447,7 @@ def _require_group(access: PrivateChannelAccess) -> None:
 def _judged_nicks(
     before: PrivateChannel, user_id: int, nicks: Mapping[int, str | None] | None
 ) -> dict[int, str | None]:
-    """The nicknames to write. Everybody names oneself, the owner anybody; None takes all away that the caller may give,
+    """The nicknames to write. An account names itself, the owner all; None takes all away that the caller may give,
     since an object of nothing but nulls comes as null (http.md, Empty values)."""
     if nicks is None:
         return dict.fromkeys(before.nicks if before.channel.owner_id == user_id else (user_id,))
@@ -470,7 +469,7 @@ def _taken_out(connection: sqlite3.Connection, before: PrivateChannel, user_id: 
     removed = accounts.by_id(connection, user_id)
     successor = private_channels.longest_in_group(connection, channel_id)
     if successor is None:
-        loose_channels.cut_group_loose(connection, channel_id)
+        channels.cut_group_loose(connection, channel_id)
         return GroupDeparture(user_id, before, None, removed, pinned)
     if before.channel.owner_id == user_id:
         channels.replace(connection, attrs.evolve(before.channel, owner_id=successor))

@@ -1,9 +1,9 @@
 """What an account shows of itself to another one: bio, pronouns, banner, badge, and what the two have in common
 (accounts.md, Profiles).
 
-`profile_privacy` of the settings says to whom: 0 everybody, 1 friends and members of a guild in common, 2 friends. Who
-is not among them, or is blocked, gets the same limited profile, as does everybody of an account whose PROFILE_HIDDEN
-flag is set: a name and a face, which are in every message.
+`profile_privacy` of the settings says to whom: 0 all, 1 friends and members of a guild in common, 2 friends. Other
+accounts, and blocked ones, get the same limited profile, as do all of an account whose PROFILE_HIDDEN flag is set: a
+name and a face, which are in every message.
 """
 
 from __future__ import annotations
@@ -17,8 +17,7 @@ from chat.auth.principal import Principal
 from chat.clock import iso_timestamp
 from chat.domain.core import Core
 from chat.domain.standing.relationships import RelationshipType
-from chat.domain.standing.user_objects import has_premium, partial_user
-from chat.domain.standing.user_settings_objects import user_settings_object
+from chat.domain.standing.user_objects import has_premium, partial_user, user_settings_object
 from chat.errors import ApiError
 from chat.registries.user_flags import PremiumFlag, PremiumType, UserFlag
 from chat.store.accounts import accounts, user_settings
@@ -30,6 +29,10 @@ from chat.store.standing import relationships
 TO_EVERYBODY: Final = 0
 TO_GUILD_MEMBERS: Final = 1
 """Values of `profile_privacy`; with any other one only friends see a profile."""
+
+
+WORDS: Final = ("bio", "pronouns", "banner", "accent_color")
+"""What an account shows of itself, everywhere or in one guild."""
 
 
 @attrs.define(kw_only=True, eq=False)
@@ -99,29 +102,16 @@ class UserProfiles:
         return privacy == TO_GUILD_MEMBERS and guilds.share_one(reader, account.id, viewer_id)
 
     def _mutual_friends(self, reader: sqlite3.Connection, viewer_id: int, user_id: int) -> list[dict[str, Any]]:
-        own = set(relationships.targets(reader, viewer_id, RelationshipType.FRIEND))
-        theirs = relationships.targets(reader, user_id, RelationshipType.FRIEND)
-        common = [friend_id for friend_id in theirs if friend_id in own]
+        common = relationships.common_targets(reader, viewer_id, user_id, RelationshipType.FRIEND)
         return [partial_user(friend) for friend in accounts.by_ids(reader, common)]
 
 
 def _own_words(account: Account | None) -> dict[str, Any]:
-    return {
-        "bio": None if account is None else account.bio,
-        "pronouns": None if account is None else account.pronouns,
-        "banner": None if account is None else account.banner,
-        "banner_color": None if account is None else account.banner_color,
-        "accent_color": None if account is None else account.accent_color,
-    }
+    return {name: getattr(account, name, None) for name in (*WORDS, "banner_color")}
 
 
 def _words_in_guild(member: Member) -> dict[str, Any]:
-    return {
-        "bio": member.bio,
-        "pronouns": member.pronouns,
-        "banner": member.banner,
-        "accent_color": member.accent_color,
-    }
+    return {name: getattr(member, name) for name in WORDS}
 
 
 def _badge(account: Account, now_ms: int) -> dict[str, Any]:

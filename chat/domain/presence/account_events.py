@@ -9,9 +9,9 @@ from chat.bus.audience import ToAccounts, ToGuild
 from chat.bus.bus import AccountShownDifferently, Bus, CredentialsRevoked, Event
 from chat.clock import Clock
 from chat.config import Settings
-from chat.domain.standing.factors import holder_of_factors
 from chat.domain.standing.guild_states import GuildStates
 from chat.domain.standing.user_objects import authenticator_types, partial_user, private_user
+from chat.domain.standing.verification import holder_of_factors
 from chat.registries.events import EventName
 from chat.store.accounts import accounts
 from chat.store.accounts.accounts import Account

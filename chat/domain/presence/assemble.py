@@ -14,7 +14,7 @@ from chat.domain.presence.presences import Presences, are_acquainted, presence_a
 from chat.domain.presence.voice_rules import VoiceRegions
 from chat.domain.presence.voice_states import VoiceStates
 from chat.domain.standing.assemble import StandingArea
-from chat.domain.standing.expression_objects import is_animated
+from chat.domain.standing.guild_objects import is_animated
 from chat.domain.standing.guild_states import GuildStates
 from chat.domain.standing.user_objects import find_partial_user
 from chat.store.standing import private_channels

@@ -12,7 +12,7 @@ import trio
 from chat.clock import iso_timestamp
 from chat.domain.presence.voice_states import VoiceStates
 from chat.domain.standing.relationships import RelationshipType
-from chat.domain.standing.user_settings_objects import user_settings_object
+from chat.domain.standing.user_objects import user_settings_object
 from chat.store.accounts import accounts, user_settings
 from chat.store.guilds import guilds
 from chat.store.standing import relationships

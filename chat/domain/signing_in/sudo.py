@@ -20,7 +20,7 @@ from chat.auth.turns import OURSELVES, Asker
 from chat.domain.signing_in.mfa_codes import MfaCodes
 from chat.domain.signing_in.passkey_assertions import ChallengeContext, PasskeyAssertions
 from chat.domain.signing_in.sign_ins import SignIns
-from chat.domain.standing.factors import FactorsHeld, held_in
+from chat.domain.standing.verification import FactorsHeld, held_in
 from chat.errors import ApiError, InvalidFormBody, RateLimited
 from chat.store.accounts import accounts
 from chat.store.accounts.accounts import Account

@@ -13,7 +13,7 @@ from chat.domain.core import Core
 from chat.domain.signing_in.email_addresses import EmailVerification
 from chat.domain.signing_in.mfa_codes import MfaCodes, public_codes, sealed_secret, significant
 from chat.domain.signing_in.sudo import SecondFactors, SudoMode, SudoProof
-from chat.domain.standing.factors import held_in
+from chat.domain.standing.verification import held_in
 from chat.errors import ApiError, InvalidFormBody
 from chat.store.accounts import accounts
 from chat.store.accounts.accounts import Account

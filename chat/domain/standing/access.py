@@ -1,11 +1,11 @@
-"""The only way to hold a guild or a channel in an operation: whoever has one has passed the checks.
+"""Access: the only way to hold a guild or a channel in an operation. Holding one means that the checks passed.
 
 They come in one order (guilds.md, Order of guild checks): existence, whether this node knows the guild,
 availability, membership, permission. Each method raises the refusal of the first that fails.
 
 What is granted here is judged once more where it is written after a slow step (`chat.store.guard`; architecture.md,
-Access), on what the store holds then (`chat.domain.standing.stored_access`): the guild, the channel, and every
-permission that the operation made use of.
+Access), on what the store holds then (`chat.domain.standing.channel_witness.stored_access`): the guild, the channel,
+and every permission that the operation used.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import attrs
 
 from chat.auth.principal import Principal
 from chat.bus.audience import Audience, ToChannel
-from chat.domain.standing.guild_states import Channel, GuildState, GuildStates, Member
+from chat.domain.standing.guild_states import Channel, Guild, GuildState, GuildStates, Member
 from chat.errors import ApiError
 from chat.registries.channel_types import THREAD_CHANNEL_TYPES, ChannelType
 from chat.registries.guild_values import MfaLevel
@@ -27,9 +27,7 @@ from chat.registries.permissions import ELEVATED, Permission
 from chat.registries.user_flags import UserFlag
 from chat.snowflake import snowflake_at
 from chat.store.accounts.accounts import Account
-
-CHANNEL_THREADS: Final = "channel_threads"
-"""The client capability that lets a user session see threads (access.md, Client capabilities)."""
+from chat.store.guilds import guilds
 
 STAFF: Final = UserFlag.STAFF.value
 NO_NAMES: Final[Mapping[str, Any]] = {}
@@ -89,7 +87,7 @@ class ChannelAccess:
         return self.channel.guild_id
 
     def require_voice(self, now_ms: int) -> None:
-        """Raise COMMUNICATION_DISABLED for a member whose voice a moderator has taken."""
+        """Raise COMMUNICATION_DISABLED for a member who is timed out."""
 
     def require_open(self, now_ms: int) -> None:
         """Raise THREAD_ARCHIVED or THREAD_LOCKED for a thread that takes no changes to its messages now."""
@@ -117,7 +115,7 @@ class ChannelAccess:
         return floor is not None and message_id >= floor
 
     def role_that_may_be_mentioned(self, role_id: int, *, any_role: bool) -> bool:
-        """Whether a role exists here that a message can name; `any_role` for one who may name all."""
+        """Whether a role exists here that a message can name; `any_role` where the author may name all roles."""
         return False
 
     def place_of(self, author_id: int | None) -> dict[str, Any]:
@@ -152,7 +150,7 @@ class GuildChannelAccess(ChannelAccess):
     has_factor: Callable[[], bool] = attrs.field(default=lambda: True, repr=False, eq=False, kw_only=True)
     """Whether the caller has a second factor; asked only where that matters."""
     grants: Callable[[int, bool], None] | None = attrs.field(default=None, repr=False, eq=False, kw_only=True)
-    """Told of the bits that the operation makes use of, and whether it needs a voice."""
+    """Told of the bits that the operation uses, and whether it needs a voice."""
 
     def note_use(self, permission: int) -> None:
         """The operation rests on these bits, which the caller holds."""
@@ -161,12 +159,11 @@ class GuildChannelAccess(ChannelAccess):
 
     @property
     def may_moderate(self) -> bool:
-        """Always, unless the guild's MFA level is ELEVATED: then the owner, and whoever has a second factor."""
-        guild = self.state.guild
-        return guild.mfa_level != MfaLevel.ELEVATED or self.user_id == guild.owner_id or self.has_factor()
+        """Always, unless the guild's MFA level is ELEVATED: then only the owner and accounts with a second factor."""
+        return _may_moderate(self.state.guild, self.user_id, self.has_factor)
 
     def require_voice(self, now_ms: int) -> None:
-        """Raise COMMUNICATION_DISABLED for a member whose voice a moderator has taken."""
+        """Raise COMMUNICATION_DISABLED for a member who is timed out."""
         if self.member.is_timed_out(now_ms):
             raise ApiError("COMMUNICATION_DISABLED")
         if self.grants is not None:
@@ -219,6 +216,7 @@ class GuildChannelAccess(ChannelAccess):
             self.state.put_channel(attrs.evolve(channel, last_pin_timestamp=last_pin))
 
 
+@attrs.define(eq=False)
 class Access:
     """Gives access to guilds and channels, or refuses it.
 
@@ -226,24 +224,15 @@ class Access:
     (`chat.domain.standing.private_channels`), `thread` a thread that a member sees
     (`chat.domain.standing.thread_access`). `has_factor` tells whether an account, or the owner of a bot, has enrolled a
     second factor (guilds.md, MFA levels). `is_connected` tells whether an account is in a voice channel, and therefore
-    sees it (gateway.md, Voice State Update). `stored` gives the same on what a connection reads.
+    sees it (gateway.md, Voice State Update). `stored` gives access to what a connection reads.
     """
 
-    def __init__(
-        self,
-        guild_states: GuildStates,
-        private_channel: Callable[[int, int], ChannelAccess | None] = lambda user_id, channel_id: None,
-        thread: Callable[[GuildState, Member, int], GuildChannelAccess | None] = lambda state, member, channel_id: None,
-        has_factor: Callable[[Account], bool] = lambda account: True,
-        is_connected: Callable[[int, int], bool] = lambda user_id, channel_id: False,
-        stored: Callable[[sqlite3.Connection], Access] | None = None,
-    ) -> None:
-        self._guild_states = guild_states
-        self._private_channel = private_channel
-        self._thread = thread
-        self._has_factor = has_factor
-        self._is_connected = is_connected
-        self._stored = stored
+    _guild_states: GuildStates
+    _private_channel: Callable[[int, int], ChannelAccess | None] = lambda user_id, channel_id: None
+    _thread: Callable[[GuildState, Member, int], GuildChannelAccess | None] = lambda state, member, channel_id: None
+    _has_factor: Callable[[Account], bool] = lambda account: True
+    _is_connected: Callable[[int, int], bool] = lambda user_id, channel_id: False
+    _stored: Callable[[sqlite3.Connection], Access] | None = None
 
     def guild(self, principal: Principal, guild_id: int, permission: int = 0) -> GuildAccess:
         """A guild that the caller is in, with every bit of `permission`.
@@ -259,7 +248,8 @@ class Access:
         permissions = state.member_permissions(member)
         if permissions & permission != permission:
             raise ApiError("MISSING_PERMISSIONS")
-        if permission & ELEVATED and not self._may_moderate(principal, state):
+        has_factor = functools.partial(self._has_factor, principal.account)
+        if permission & ELEVATED and not _may_moderate(state.guild, principal.user_id, has_factor):
             raise ApiError("TWO_FACTOR_REQUIRED")
         self._grant(principal, guild_id, None, permission)
         return GuildAccess(state, member, permissions)
@@ -314,33 +304,23 @@ class Access:
         state = self._guild_states.get(guild_id)
         if state is None:
             raise ApiError("UNKNOWN_CHANNEL")
-        channel = state.channels.get(channel_id)
+        channel, member = state.channels.get(channel_id), self._membership(principal, state)
+        noted: dict[str, Any] = {
+            "has_factor": functools.partial(self._has_factor, principal.account),
+            "grants": functools.partial(self._grant, principal, None, channel_id),
+        }
         if channel is None:
-            thread = self._thread(state, self._membership(principal, state), channel_id)
+            thread = self._thread(state, member, channel_id)
             if thread is None:
                 raise ApiError("UNKNOWN_CHANNEL")
-            thread = attrs.evolve(
-                thread,
-                has_factor=functools.partial(self._has_factor, principal.account),
-                grants=functools.partial(self._grant, principal, None, channel_id),
-            )
-            thread.require(permission)
-            return thread
-        member = self._membership(principal, state)
-        permissions = state.member_permissions(member, channel_id)
-        if not (permissions & VIEW_CHANNEL or state.can_view(principal.user_id, channel_id)):
-            if not self._is_connected(principal.user_id, channel_id):
-                raise ApiError("MISSING_PERMISSIONS")
-            permissions |= VIEW_CHANNEL
-        access = GuildChannelAccess(
-            principal.user_id,
-            channel,
-            permissions,
-            state,
-            member,
-            has_factor=functools.partial(self._has_factor, principal.account),
-            grants=functools.partial(self._grant, principal, None, channel_id),
-        )
+            access = attrs.evolve(thread, **noted)
+        else:
+            permissions = state.member_permissions(member, channel_id)
+            if not (permissions & VIEW_CHANNEL or state.can_view(principal.user_id, channel_id)):
+                if not self._is_connected(principal.user_id, channel_id):
+                    raise ApiError("MISSING_PERMISSIONS")
+                permissions |= VIEW_CHANNEL
+            access = GuildChannelAccess(principal.user_id, channel, permissions, state, member, **noted)
         access.require(permission)
         return access
 
@@ -375,19 +355,8 @@ class Access:
                     channel.require_voice(self._guild_states.now_ms())
 
     def require_open(self, principal: Principal, state: GuildState) -> None:
-        """Raise ACCESS_DENIED or MISSING_ACCESS for a guild that nobody, or not this account, may enter now."""
-        if state.id in self._guild_states.missing_guild_ids:
-            raise ApiError("ACCESS_DENIED")
-        if state.unavailable_for(bool(principal.account.flags & STAFF)):
-            raise ApiError("MISSING_ACCESS")
-
-    def _may_moderate(self, principal: Principal, state: GuildState) -> bool:
-        guild = state.guild
-        return (
-            guild.mfa_level != MfaLevel.ELEVATED
-            or principal.user_id == guild.owner_id
-            or self._has_factor(principal.account)
-        )
+        """Raise ACCESS_DENIED or MISSING_ACCESS for a guild that is closed to all accounts, or to this one, now."""
+        self._guild_states.require_open(state, is_staff=bool(principal.account.flags & STAFF))
 
     def _membership(self, principal: Principal, state: GuildState) -> Member:
         self.require_open(principal, state)
@@ -397,14 +366,24 @@ class Access:
         return member
 
 
+def _may_moderate(guild: Guild, user_id: int, has_factor: Callable[[], bool]) -> bool:
+    return guild.mfa_level != MfaLevel.ELEVATED or user_id == guild.owner_id or has_factor()
+
+
+def require_guild(connection: sqlite3.Connection, guild_id: int) -> Guild:
+    """In a unit: the guild as it is stored.
+
+    :raises ApiError: UNKNOWN_GUILD, if it is gone meanwhile.
+    """
+    guild = guilds.by_id(connection, guild_id)
+    if guild is None:
+        raise ApiError("UNKNOWN_GUILD")
+    return guild
+
+
 def require_seen(state: GuildState, user_id: int, *channel_ids: int | None) -> None:
     """Raise MISSING_PERMISSIONS for a channel of the guild that the account does not see: what is about the whole guild
     names it no more than its own operations do (guilds.md, Order of guild checks)."""
     for channel_id in channel_ids:
         if channel_id in state.channels and not state.can_view(user_id, channel_id):
             raise ApiError("MISSING_PERMISSIONS")
-
-
-def sees_threads(principal: Principal) -> bool:
-    """Whether the caller is shown threads and their bits: a bot, or a session that declared the capability."""
-    return principal.is_bot or CHANNEL_THREADS in principal.capabilities

@@ -1,6 +1,6 @@
 """The audit log of a guild: who changed what, why, and from what to what (guilds.md, Audit log).
 
-An entry is written in the same unit as the change that it tells of, and told after the commit.
+An entry is written in the same unit as the change that it tells of, and published after the commit.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from chat.auth.principal import Principal
 from chat.bus.audience import ToGuild
 from chat.bus.bus import Bus, Event
 from chat.clock import Clock
-from chat.domain.standing.access import Access, sees_threads
-from chat.domain.standing.audit_log_objects import audit_log_entry_object
+from chat.domain.standing.access import Access
+from chat.domain.standing.permissions import sees_threads
 from chat.domain.standing.thread_access import seen_of
 from chat.domain.standing.thread_objects import thread_object
 from chat.domain.standing.user_objects import partial_user
@@ -34,7 +34,7 @@ from chat.store.threads.threads import ShownThread
 VIEW_AUDIT_LOG: Final = Permission.VIEW_AUDIT_LOG.value
 
 COUNTED_MS: Final = 300_000
-"""For so long like doings are counted in one entry."""
+"""How long repeated actions are counted in one entry."""
 
 
 @attrs.frozen
@@ -51,17 +51,15 @@ def entry_created(entry: AuditLogEntry) -> Event:
     return Event(EventName.GUILD_AUDIT_LOG_ENTRY_CREATE, data, ToGuild(entry.guild_id, VIEW_AUDIT_LOG))
 
 
+@attrs.define(eq=False)
 class AuditLog:
     """Writes, tells and reads the audit logs of guilds."""
 
-    def __init__(
-        self, database: Database, access: Access, bus: Bus, clock: Clock, snowflakes: SnowflakeGenerator
-    ) -> None:
-        self._database = database
-        self._access = access
-        self._bus = bus
-        self._clock = clock
-        self._snowflakes = snowflakes
+    _database: Database
+    _access: Access
+    _bus: Bus
+    _clock: Clock
+    _snowflakes: SnowflakeGenerator
 
     def record(
         self,
@@ -88,6 +86,25 @@ class AuditLog:
         guild_audit_log.insert(connection, entry)
         return entry
 
+    def record_change(
+        self,
+        connection: sqlite3.Connection,
+        guild_id: int,
+        action: AuditAction,
+        actor: Actor,
+        target_id: int,
+        before: Mapping[str, Any],
+        after: Mapping[str, Any],
+        *,
+        options: Mapping[str, Any] | None = None,
+    ) -> AuditLogEntry | None:
+        """As `record`, with what differs between two states; what was made or deleted has an empty one. None, and no
+        entry, if nothing differs."""
+        changes = changes_between(before, after)
+        if not changes:
+            return None
+        return self.record(connection, guild_id, action, actor, target_id=target_id, options=options, changes=changes)
+
     def count(
         self,
         connection: sqlite3.Connection,
@@ -109,23 +126,17 @@ class AuditLog:
             reason=actor.reason,
         )
         last = guild_audit_log.latest_like(connection, wanted, since_id)
-        if (
-            last is None
-            or last.reason != actor.reason
-            or {**(last.options or {}), "count": None}
-            != {
-                **options,
-                "count": None,
-            }
-        ):
+        known = {} if last is None else dict(last.options or {})
+        counted_before = known.pop("count", "0")
+        if last is None or last.reason != actor.reason or known != {**options}:
             first = {**options, "count": "1"}
             return self.record(connection, guild_id, action, actor, target_id=target_id, options=first)
-        counted = {**options, "count": str(int((last.options or {}).get("count", "0")) + 1)}
+        counted = {**options, "count": str(int(counted_before) + 1)}
         guild_audit_log.replace_options(connection, attrs.evolve(last, options=counted))
         return None
 
     def publish(self, *entries: AuditLogEntry | None) -> None:
-        """Tell those who may read the log; None stands for a change that is not worth an entry."""
+        """After the commit: tell those who may read the log; None stands for a change without an entry."""
         for entry in entries:
             if entry is not None:
                 self._bus.publish(entry_created(entry))
@@ -209,3 +220,20 @@ def changes_between(before: Mapping[str, Any], after: Mapping[str, Any]) -> list
             change["new_value"] = new
         changes.append(change)
     return changes
+
+
+def audit_log_entry_object(entry: AuditLogEntry) -> dict[str, Any]:
+    """One entry; `reason`, `options` and `changes` are there only where there is something to tell."""
+    data: dict[str, Any] = {
+        "id": str(entry.id),
+        "action_type": entry.action_type,
+        "user_id": str(entry.user_id),
+        "target_id": entry.target_id,
+    }
+    if entry.reason is not None:
+        data["reason"] = entry.reason
+    if entry.options:
+        data["options"] = dict(entry.options)
+    if entry.changes:
+        data["changes"] = [dict(change) for change in entry.changes]
+    return data

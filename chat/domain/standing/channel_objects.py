@@ -6,10 +6,9 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from chat.clock import iso_timestamp
-from chat.domain.standing.forum_fields import forum_object
 from chat.domain.standing.permissions import without_thread_bits
 from chat.registries.channel_types import THREAD_ONLY_CHANNEL_TYPES, ChannelType
-from chat.store.guilds.channels import Channel, Overwrite
+from chat.store.guilds.channels import NO_FORUM, Channel, Forum, ForumTag, Overwrite
 
 VOICE_CONNECTION_LIMIT: Final = 5
 """Shown where none is stored (guilds.md, Channels)."""
@@ -84,6 +83,30 @@ def channel_without_threads(data: Mapping[str, Any]) -> dict[str, Any]:
 def partial_channel_object(channel: Channel) -> dict[str, Any]:
     """The channel inside an invite."""
     return {"id": str(channel.id), "name": channel.name, "type": channel.type}
+
+
+def forum_object(channel: Channel) -> dict[str, Any]:
+    """What only forums and media channels show; the layout belongs to forums alone."""
+    forum: Forum = channel.forum or NO_FORUM
+    reaction = forum.default_reaction
+    data: dict[str, Any] = {
+        "available_tags": [tag_object(tag) for tag in forum.tags],
+        "default_reaction_emoji": None if reaction is None else _emoji(reaction.emoji_id, reaction.emoji_name),
+        "default_sort_order": forum.default_sort_order,
+        "default_tag_setting": forum.default_tag_setting,
+    }
+    if channel.type == ChannelType.GUILD_FORUM:
+        data["default_forum_layout"] = forum.default_layout
+    return data
+
+
+def tag_object(tag: ForumTag) -> dict[str, Any]:
+    """A tag of a forum."""
+    return {"id": str(tag.id), "name": tag.name, "moderated": tag.moderated, **_emoji(tag.emoji_id, tag.emoji_name)}
+
+
+def _emoji(emoji_id: int | None, name: str | None) -> dict[str, Any]:
+    return {"emoji_id": None if emoji_id is None else str(emoji_id), "emoji_name": name}
 
 
 def _overwrite_object(overwrite: Overwrite, threads: bool) -> dict[str, Any]:

@@ -1,32 +1,39 @@
-"""Channels as nobody in particular holds them: for what the instance itself does in them."""
+"""Access beside that of an operation's caller: what the instance itself does in a channel (`ChannelWitness`), and what
+one transaction of the store sees, for what is judged once more where it is written (`stored_access`).
+"""
 
 from __future__ import annotations
 
-from chat.domain.standing.access import ChannelAccess, GuildChannelAccess
+import sqlite3
+from collections.abc import Callable
+
+import attrs
+
+from chat.clock import Clock
+from chat.domain.standing.access import Access, ChannelAccess, GuildChannelAccess
 from chat.domain.standing.guild_states import GuildStates, Member
 from chat.domain.standing.private_channels import PrivateChannels
 from chat.domain.standing.thread_access import ThreadLookup
+from chat.store.standing import private_channels
 
 
+@attrs.define(eq=False)
 class ChannelWitness:
-    """Finds any channel of the instance, for its audience; it asks nobody's permission.
+    """Finds any channel of the instance, for its audience, without any check.
 
     What the witness may do in the channel says nothing: in a guild it stands where the owner stands, in a conversation
     where one of its accounts does.
     """
 
-    def __init__(
-        self, guild_states: GuildStates, private_channels: PrivateChannels, thread_lookup: ThreadLookup
-    ) -> None:
-        self._guild_states = guild_states
-        self._private_channels = private_channels
-        self._thread_lookup = thread_lookup
+    _guild_states: GuildStates
+    _private_channels: PrivateChannels
+    _thread_lookup: ThreadLookup
 
     def of(self, channel_id: int) -> ChannelAccess | None:
-        """The channel; None where it is gone, or where its guild is not known to this node."""
+        """The channel; None if it is gone, or its guild is not known to this node."""
         guild_id = self._guild_states.guild_of_channel(channel_id)
         if guild_id is None:
-            return self._private_channels.of_anybody(channel_id)
+            return self._private_channels.of_any_account(channel_id)
         state = self._guild_states.get(guild_id)
         if state is None:
             return None
@@ -35,3 +42,29 @@ class ChannelWitness:
         if channel is None:
             return self._thread_lookup.find(state, witness, channel_id)
         return GuildChannelAccess(witness.user_id, channel, 0, state, witness)
+
+
+@attrs.frozen
+class _Transaction:
+    reader: sqlite3.Connection
+
+
+def stored_access(
+    known: GuildStates,
+    conversations: PrivateChannels,
+    is_connected: Callable[[int, int], bool],
+    clock: Clock,
+    connection: sqlite3.Connection,
+) -> Access:
+    """Access on what the connection reads. Second factors are not asked for anew."""
+    transaction = _Transaction(connection)
+    states = GuildStates(transaction, clock)
+    states.missing_guild_ids = known.missing_guild_ids
+
+    def conversation(user_id: int, channel_id: int) -> ChannelAccess | None:
+        private = private_channels.by_id(connection, channel_id)
+        if private is None or user_id not in private.recipient_ids:
+            return None
+        return conversations.access(private, user_id)
+
+    return Access(states, conversation, ThreadLookup(transaction).find, is_connected=is_connected)

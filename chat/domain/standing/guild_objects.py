@@ -1,14 +1,22 @@
-"""Guild objects as the wire has them (guilds.md, Guild object)."""
+"""Guild, role, member, emoji and sticker objects as the wire has them (guilds.md, Guild object; guilds.md, Roles;
+guilds.md, Members; guilds.md, Emojis and stickers).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Set
-from typing import Any
+from collections.abc import Mapping, Set
+from typing import Any, Final
 
 from chat.clock import iso_timestamp
+from chat.domain.standing.permissions import without_thread_bits
 from chat.registries.guild_features import GuildFeature
 from chat.registries.guild_values import NsfwLevel
+from chat.store.database import Database
+from chat.store.guilds import expressions
+from chat.store.guilds.expressions import Expression
 from chat.store.guilds.guilds import Guild
+from chat.store.guilds.members import Member
+from chat.store.guilds.roles import Role
 
 
 def guild_object(guild: Guild) -> dict[str, Any]:
@@ -74,3 +82,89 @@ def _still_unless(feature: GuildFeature, features: Set[str], image_hash: str | N
 
 def _optional_id(snowflake: int | None) -> str | None:
     return None if snowflake is None else str(snowflake)
+
+
+def role_object(role: Role, *, threads: bool) -> dict[str, Any]:
+    """The role object; without `threads` its mask loses the thread bits (guilds.md, Guild object)."""
+    data: dict[str, Any] = {
+        "id": str(role.id),
+        "name": role.name,
+        "color": role.color,
+        "position": role.position,
+        "hoist_position": role.hoist_position,
+        "permissions": str(role.permissions if threads else without_thread_bits(role.permissions)),
+        "hoist": role.hoist,
+        "mentionable": role.mentionable,
+    }
+    if role.unicode_emoji is not None:
+        data["unicode_emoji"] = role.unicode_emoji
+    return data
+
+
+def member_object(member: Member, user: Mapping[str, Any] | None, *, now_ms: int) -> dict[str, Any]:
+    """The member object; `user` None leaves the user out, as the author's member of a message has it.
+
+    `now_ms` (Unix) decides whether a time-out still runs: while it does, the member counts as muted.
+    """
+    timed_out = member.is_timed_out(now_ms)
+    until = member.communication_disabled_until
+    data: dict[str, Any] = {} if user is None else {"user": user}
+    data["nick"] = member.nick
+    data["avatar"] = member.avatar
+    data["banner"] = member.banner
+    data["accent_color"] = member.accent_color
+    data["roles"] = [str(role_id) for role_id in sorted(member.role_ids)]
+    data["joined_at"] = iso_timestamp(member.joined_at)
+    data["mute"] = member.mute or timed_out
+    data["deaf"] = member.deaf
+    data["communication_disabled_until"] = None if until is None or not timed_out else iso_timestamp(until)
+    data["profile_flags"] = member.profile_flags
+    if member.mention_flags:
+        data["mention_flags"] = member.mention_flags
+    return data
+
+
+EMOJIS: Final = "emojis"
+STICKERS: Final = "stickers"
+"""The kinds of expressions: also the names of their lists in guild objects and events."""
+
+CLONING: Final[Mapping[str, GuildFeature]] = {
+    EMOJIS: GuildFeature.CLONE_EMOJI_ENABLED,
+    STICKERS: GuildFeature.CLONE_STICKER_ENABLED,
+}
+"""The feature by which a guild lets others copy its expressions (guilds.md, Guild features)."""
+
+SHOWN_FEATURES: Final = frozenset({GuildFeature.VERIFIED, GuildFeature.PARTNERED, GuildFeature.DISCOVERABLE})
+"""Features of its guild that an expression shows to all."""
+
+
+def expression_object(expression: Expression) -> dict[str, Any]:
+    """An emoji, or a sticker, which has a description and tags besides."""
+    data: dict[str, Any] = {"id": str(expression.id), "name": expression.name}
+    if expression.kind == STICKERS:
+        data |= {"description": expression.description, "tags": list(expression.tags)}
+    return {**data, "animated": expression.animated, "nsfw": False}
+
+
+def expression_metadata_object(expression: Expression, guild: Guild) -> dict[str, Any]:
+    """What an expression in a message tells accounts that are not in its guild."""
+    shown = partial_guild_object(guild)
+    return {
+        "id": str(expression.id),
+        "guild_id": str(guild.id),
+        "name": expression.name,
+        "animated": expression.animated,
+        "allow_cloning": CLONING[expression.kind] in guild.features,
+        "guild": {
+            "id": shown["id"],
+            "name": shown["name"],
+            "icon": shown["icon"],
+            "features": sorted(guild.features & SHOWN_FEATURES),
+        },
+    }
+
+
+def is_animated(database: Database, emoji_id: int) -> bool:
+    """Whether a guild's emoji is animated; an unknown one is not."""
+    emoji = expressions.by_id(database.reader, EMOJIS, emoji_id)
+    return emoji is not None and emoji.animated

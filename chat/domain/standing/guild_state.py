@@ -8,7 +8,7 @@ members share few sets: results are kept per set of roles, and a member's own ov
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
 import attrs
@@ -16,10 +16,8 @@ import attrs
 from chat.clock import Clock
 from chat.domain.standing import permissions
 from chat.domain.standing.channel_objects import channel_object
-from chat.domain.standing.expression_objects import expression_object
-from chat.domain.standing.guild_objects import guild_object
-from chat.domain.standing.member_objects import member_object
-from chat.domain.standing.role_objects import role_object
+from chat.domain.standing.guild_objects import expression_object, guild_object, member_object, role_object
+from chat.domain.standing.permissions import Rank
 from chat.registries.channel_types import ChannelType, OverwriteType
 from chat.registries.guild_features import GuildFeature
 from chat.registries.permissions import FULL_MASK, Permission
@@ -67,16 +65,9 @@ class GuildState:
     ) -> None:
         self._reader = reader
         self._clock = clock
-        self.guild = guild
-        self.member_count = guild.member_count
-        """How many members the guild has; kept here, for it changes more often than the rest of the row."""
-        self.roles: dict[int, Role] = {role.id: role for role in roles}
-        self.channels: dict[int, Channel] = {channel.id: channel for channel in channels}
-        self._last_message_ids = {channel.id: channel.last_message_id for channel in self.channels.values()}
         self._members: dict[int, Member] = {}
         self._role_sets: dict[frozenset[int], frozenset[int]] = {}
         self._granted: dict[frozenset[int], _Granted] = {}
-        self._all_channels: frozenset[int] = frozenset()
         self._member_overwrites: dict[int, dict[int, Overwrite]] = {}
         self._moderation_given: frozenset[int] | None = None
         self._expressions: tuple[Expression, ...] | None = None
@@ -85,7 +76,7 @@ class GuildState:
         self._role_objects: dict[bool, list[dict[str, Any]]] = {}
         self._channel_objects: dict[tuple[int, bool], dict[str, Any]] = {}
         self._channel_lists: dict[tuple[frozenset[int], bool], list[dict[str, Any]]] = {}
-        self._forget_permissions()
+        self.replace(guild, roles, channels)
 
     @property
     def id(self) -> int:
@@ -147,17 +138,7 @@ class GuildState:
 
     def visible_channels(self, user_id: int) -> frozenset[int]:
         """The channels that the account sees, categories included."""
-        member = self.member(user_id)
-        if member is None:
-            return frozenset()
-        granted = self._granted_to(member.role_ids)
-        if user_id == self.guild.owner_id or granted.guild_mask == FULL_MASK:
-            return self._all_channels
-        if user_id in self._member_overwrites:
-            return self._visible_to(member)
-        if granted.visible is None:
-            granted.visible = self._visible_to(member)
-        return granted.visible
+        return self._channels_of(user_id, "visible", self._visible_to)
 
     def hidden_from(self, user_id: int) -> frozenset[int]:
         """The channels that the account does not see."""
@@ -176,17 +157,12 @@ class GuildState:
 
     def thread_moderated_channels(self, user_id: int) -> frozenset[int]:
         """The channels that the account sees with every thread below them: it manages threads there."""
-        member = self.member(user_id)
-        if member is None:
-            return frozenset()
-        granted = self._granted_to(member.role_ids)
-        if user_id == self.guild.owner_id or granted.guild_mask == FULL_MASK:
-            return self._all_channels
-        if user_id in self._member_overwrites:
-            return self._moderated_by(member)
-        if granted.moderated is None:
-            granted.moderated = self._moderated_by(member)
-        return granted.moderated
+        return self._channels_of(user_id, "moderated", self._moderated_by)
+
+    def rank(self, member: Member) -> Rank:
+        """Where the member stands among the others."""
+        is_owner = member.user_id == self.guild.owner_id
+        return permissions.rank_of_member(self.roles, member.role_ids, is_owner=is_owner)
 
     def unavailable_for(self, is_staff: bool) -> bool:
         """Whether the guild is closed to an account with, or without, the staff flag (guilds.md, Unavailable
@@ -195,6 +171,22 @@ class GuildState:
         return GuildFeature.UNAVAILABLE_FOR_EVERYONE in features or (
             not is_staff and GuildFeature.UNAVAILABLE_FOR_EVERYONE_BUT_STAFF in features
         )
+
+    def _channels_of(self, user_id: int, kept: str, compute: Callable[[Member], frozenset[int]]) -> frozenset[int]:
+        """Channels that depend on a member's permissions, `kept` under this name for all with the same roles."""
+        member = self.member(user_id)
+        if member is None:
+            return frozenset()
+        granted = self._granted_to(member.role_ids)
+        if user_id == self.guild.owner_id or granted.guild_mask == FULL_MASK:
+            return self._all_channels
+        if user_id in self._member_overwrites:
+            return compute(member)
+        known: frozenset[int] | None = getattr(granted, kept)
+        if known is None:
+            known = compute(member)
+            setattr(granted, kept, known)
+        return known
 
     def _granted_to(self, role_ids: frozenset[int]) -> _Granted:
         granted = self._granted.get(role_ids)
@@ -218,7 +210,7 @@ class GuildState:
 
     def _moderated_by(self, member: Member) -> frozenset[int]:
         wanted = VIEW_CHANNEL | MANAGE_THREADS
-        # Most members get the right from no role, and few channels give it to anybody.
+        # Most members get the right from no role, and few channels grant it.
         managing = self._granted_to(member.role_ids).guild_mask & MANAGE_THREADS
         return frozenset(
             channel_id
@@ -227,7 +219,7 @@ class GuildState:
         )
 
     def _giving_moderation(self) -> frozenset[int]:
-        """The channels in which an overwrite lets somebody manage threads."""
+        """The channels in which an overwrite grants MANAGE_THREADS."""
         if self._moderation_given is None:
             self._moderation_given = frozenset(
                 channel.id
@@ -309,6 +301,7 @@ class GuildState:
         """Everything may have changed: take over what the store holds now, members on their next use."""
         self.guild = guild
         self.member_count = guild.member_count
+        """How many members the guild has; kept here, for it changes more often than the rest of the row."""
         self.roles = {role.id: role for role in roles}
         self.channels = {channel.id: channel for channel in channels}
         self._last_message_ids = {channel.id: channel.last_message_id for channel in self.channels.values()}

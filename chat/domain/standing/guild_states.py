@@ -12,6 +12,7 @@ from typing import Final, Protocol
 
 from chat.clock import Clock
 from chat.domain.standing.guild_state import GuildState
+from chat.errors import ApiError
 from chat.store.guilds import channels, guilds, roles
 from chat.store.guilds.channels import Channel, Overwrite
 from chat.store.guilds.guilds import Guild
@@ -21,7 +22,7 @@ from chat.store.guilds.roles import Role
 __all__ = ["Channel", "Guild", "GuildState", "GuildStates", "Member", "Overwrite", "Role"]
 
 GUILD_STATES: Final = 4_096
-"""States kept for guilds that nobody holds; the one unused for longest goes first."""
+"""States kept for guilds that are not held; the one unused for longest goes first."""
 
 
 class Readable(Protocol):
@@ -47,8 +48,7 @@ class GuildStates:
         """Stored guilds that this node does not know: access answers ACCESS_DENIED (guilds.md, Order of guild
         checks)."""
         self.counts_failing = False
-        """Whether nobody can say at present how many members guilds have; lists come without (guilds.md, List
-        guilds)."""
+        """Whether numbers of members are unknown at present; lists come without them (guilds.md, List guilds)."""
 
     def get(self, guild_id: int) -> GuildState | None:
         """The state of a guild, read from the store on first use; None for a guild that does not exist."""
@@ -78,8 +78,15 @@ class GuildStates:
             self._channel_guilds[channel_id] = guild_id
         return guild_id
 
+    def require_open(self, state: GuildState, *, is_staff: bool) -> None:
+        """Raise ACCESS_DENIED for a guild that this node does not know, MISSING_ACCESS for one that is unavailable."""
+        if state.id in self.missing_guild_ids:
+            raise ApiError("ACCESS_DENIED")
+        if state.unavailable_for(is_staff):
+            raise ApiError("MISSING_ACCESS")
+
     def now_ms(self) -> int:
-        """The time (Unix milliseconds)."""
+        """The time, in Unix milliseconds."""
         return self._clock.now_ms()
 
     def hold(self, guild_id: int) -> None:
@@ -100,7 +107,7 @@ class GuildStates:
             self._keep_recent(state)
 
     def is_held(self, guild_id: int) -> bool:
-        """Whether somebody keeps the state in memory."""
+        """Whether the state is kept in memory until a `release`."""
         return guild_id in self._holds
 
     def forget(self, guild_id: int) -> None:
@@ -110,14 +117,14 @@ class GuildStates:
             self._forget_channels(state)
 
     def forget_all(self) -> None:
-        """Drop every state; nobody may hold one."""
+        """Drop every state, held ones too."""
         self._held.clear()
         self._recent.clear()
         self._holds.clear()
         self._channel_guilds.clear()
 
     def refresh(self, guild_id: int) -> None:
-        """Read a guild afresh that somebody else changed in the store; whoever holds its state sees the new one."""
+        """Read a guild afresh that another process changed in the store; holders of its state see the new one."""
         state = self.loaded(guild_id)
         if state is None:
             return

@@ -1,9 +1,9 @@
 """Conversations outside of guilds (people.md, Private channels).
 
-Two accounts have one conversation with each other. Whoever opens it has it in the list at once, the other from the
+Two accounts have one conversation with each other. The one that opens it has it in its list at once, the other from the
 first message on. Writing in it asks whether the other takes messages: neither has blocked the other, and they are
-friends, or share a guild that the other has not restricted. Groups are in `chat.domain.people.groups`; whoever is in
-one may write there. And everybody has a conversation with nobody else, the personal notes, which stands in no list.
+friends, or share a guild that the other has not restricted. Groups are in `chat.domain.people.groups`; all in a group
+may write there. And each account has a conversation with itself, the personal notes, which stands in no list.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ import attrs
 from chat.auth.principal import Principal
 from chat.bus.audience import Audience, ToAccounts
 from chat.bus.bus import Bus, Event
+from chat.clock import iso_timestamp
 from chat.config import Settings
 from chat.domain.standing.access import ChannelAccess
-from chat.domain.standing.private_channel_objects import nicks_object, private_channel_object
 from chat.domain.standing.relationships import RelationshipType
-from chat.domain.standing.user_settings_objects import user_settings_object
+from chat.domain.standing.user_objects import user_settings_object
 from chat.domain.standing.verification import has_verified_address, is_unclaimed
 from chat.errors import ApiError, InvalidFormBody
 from chat.registries.channel_types import ChannelType
@@ -47,7 +47,7 @@ PRIVATE_PERMISSIONS: Final = int(
     | Permission.USE_EXTERNAL_STICKERS
     | Permission.PIN_MESSAGES
 )
-"""What everybody may do in a conversation of their own."""
+"""What an account may do in its conversations."""
 
 
 @attrs.frozen
@@ -74,7 +74,7 @@ class PrivateChannelAccess(ChannelAccess):
         return user_id in self.recipients
 
     def audience(self, message_id: int | None = None) -> Audience:
-        """Everybody in the conversation."""
+        """All accounts of the conversation."""
         return ToAccounts(self.recipients)
 
     def names(self) -> Mapping[str, Any]:
@@ -90,33 +90,25 @@ class PrivateChannelAccess(ChannelAccess):
         return self.conversations.object_of(self.private, self.user_id)
 
 
+@attrs.define(eq=False)
 class PrivateChannels:
     """Opens, lists and finds conversations. `partial_user_of` gives the user object of an account."""
 
-    def __init__(
-        self,
-        database: Database,
-        bus: Bus,
-        snowflakes: SnowflakeGenerator,
-        settings: Settings,
-        *,
-        partial_user_of: Callable[[int], Mapping[str, Any]],
-    ) -> None:
-        self._database = database
-        self._bus = bus
-        self._snowflakes = snowflakes
-        self._settings = settings
-        self._partial_user_of = partial_user_of
+    _database: Database
+    _bus: Bus
+    _snowflakes: SnowflakeGenerator
+    _settings: Settings
+    _partial_user_of: Callable[[int], Mapping[str, Any]] = attrs.field(kw_only=True)
 
     def find(self, user_id: int, channel_id: int) -> PrivateChannelAccess | None:
-        """The account's access to a conversation; None where there is none, or it is not in it."""
+        """The account's access to a conversation; None if there is none, or it is not in it."""
         private = private_channels.by_id(self._database.reader, channel_id)
         if private is None or user_id not in private.recipient_ids:
             return None
         return self.access(private, user_id)
 
-    def of_anybody(self, channel_id: int) -> PrivateChannelAccess | None:
-        """The access of any of its accounts to a conversation; None where there is none, or nobody is in it."""
+    def of_any_account(self, channel_id: int) -> PrivateChannelAccess | None:
+        """The access of one of its accounts to a conversation; None if there is none, or no account is in it."""
         private = private_channels.by_id(self._database.reader, channel_id)
         return self.access(private, private.recipient_ids[0]) if private and private.recipient_ids else None
 
@@ -192,7 +184,7 @@ class PrivateChannels:
 
     async def pin(self, access: ChannelAccess, *, pinned: bool) -> None:
         """Put a conversation at the end of those that the caller has pinned, or take it away; the caller's sessions
-        hear which are pinned even where nothing changed.
+        hear which are pinned even without a change.
 
         :raises InvalidFormBody: CHANNEL_MUST_BE_DM_OR_GROUP_DM at `channel_id`.
         """
@@ -212,7 +204,7 @@ class PrivateChannels:
         self._bus.publish(Event(EventName.USER_PINNED_DMS_UPDATE, names, ToAccounts((user_id,))))
 
     def require_may_write(self, access: PrivateChannelAccess, account: Account) -> None:
-        """Raise as `open` does, unless the other takes messages from the account now; in a group nobody is asked."""
+        """Raise as `open` does, unless the other takes messages from the account now; in a group this is not asked."""
         if access.is_group:
             self.require_may_converse(account)
         for recipient_id in access.recipients:
@@ -224,8 +216,8 @@ class PrivateChannels:
         require_unblocked(self._database.reader, access)
 
     def show_in(self, connection: sqlite3.Connection, access: PrivateChannelAccess) -> list[int]:
-        """In the unit that writes a message: put the conversation into everybody's list; returns whose it is new
-        to.
+        """In the unit that writes a message: put the conversation into the lists of all; returns the accounts to which
+        it is new.
 
         :raises ApiError: UNKNOWN_CHANNEL for a group that the author has left meanwhile.
         """
@@ -241,7 +233,7 @@ class PrivateChannels:
             self.publish(EventName.CHANNEL_CREATE, access.private, user_ids)
 
     def require_may_converse(self, account: Account) -> None:
-        """Raise as `open` does, for an account that writes to nobody, or on an instance where nobody does."""
+        """Raise as `open` does, for an account, or on an instance, without direct messages."""
         if self._settings.direct_messages_disabled:
             raise ApiError("DIRECT_MESSAGES_DISABLED")
         if is_unclaimed(account):
@@ -304,3 +296,36 @@ def _takes_messages(connection: sqlite3.Connection, account: Account, recipient:
         restricted = {int(guild_id) for guild_id in names}
     common = set(guilds.ids_of_user(connection, account.id)) & set(guilds.ids_of_user(connection, recipient.id))
     return bool(common - restricted)
+
+
+def private_channel_object(
+    private: PrivateChannel, user_id: int, users: Mapping[int, Mapping[str, Any]]
+) -> dict[str, Any]:
+    """The conversation as one of its accounts sees it; `users` holds the partial users of the others.
+
+    Without others there is no member `recipients`, and a group without a name has no `name`.
+    """
+    channel = private.channel
+    pinned_at = channel.last_pin_timestamp
+    data: dict[str, Any] = {
+        "id": str(channel.id),
+        "type": channel.type,
+        "last_message_id": None if channel.last_message_id is None else str(channel.last_message_id),
+        "last_pin_timestamp": None if pinned_at is None else iso_timestamp(pinned_at),
+    }
+    others = [users[other] for other in private.recipient_ids if other != user_id]
+    if others:
+        data["recipients"] = others
+    if channel.type == ChannelType.GROUP_DM:
+        if channel.name is not None:
+            data["name"] = channel.name
+        data["icon"] = channel.icon
+        data["owner_id"] = None if channel.owner_id is None else str(channel.owner_id)
+        if private.nicks:
+            data["nicks"] = nicks_object(private.nicks)
+    return data
+
+
+def nicks_object(nicks: Mapping[int, str]) -> dict[str, str]:
+    """The names that accounts have in a group."""
+    return {str(user_id): nick for user_id, nick in nicks.items()}

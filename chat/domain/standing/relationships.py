@@ -1,4 +1,4 @@
-"""Relationships: who is whose friend, who has blocked whom (people.md, Relationships)."""
+"""Relationships: which accounts are friends, and which ones an account has blocked (people.md, Relationships)."""
 
 from __future__ import annotations
 
@@ -7,10 +7,12 @@ import sqlite3
 from collections.abc import Callable, Collection
 from typing import Any, Final
 
+import attrs
+
 from chat.bus.audience import ToAccounts
 from chat.bus.bus import AcquaintanceChanged, Bus, Event
 from chat.clock import Clock, iso_timestamp
-from chat.domain.standing.user_settings_objects import user_settings_object
+from chat.domain.standing.user_objects import user_settings_object
 from chat.registries.events import EventName
 from chat.store.accounts import user_settings
 from chat.store.database import Database
@@ -50,16 +52,14 @@ Change = tuple[Relationship | None, Relationship | None]
 """What an account had with another, and what it has now."""
 
 
+@attrs.define(eq=False)
 class Relationships:
     """The relationships of all accounts. `partial_user_of` gives the user object of an account."""
 
-    def __init__(
-        self, database: Database, bus: Bus, clock: Clock, *, partial_user_of: Callable[[int], dict[str, Any]]
-    ) -> None:
-        self._database = database
-        self._bus = bus
-        self._clock = clock
-        self._partial_user_of = partial_user_of
+    _database: Database
+    _bus: Bus
+    _clock: Clock
+    _partial_user_of: Callable[[int], dict[str, Any]] = attrs.field(kw_only=True)
 
     def friends_of(self, user_id: int) -> tuple[int, ...]:
         """The accounts that are friends of this one, ascending."""
@@ -99,11 +99,9 @@ class Relationships:
         if user_id == target_id:
             raise ValueError("an account has no relationship with itself")
         now = self._clock.now_ms()
-
-        def write(connection: sqlite3.Connection) -> list[Change]:
-            return both_sides(connection, user_id, target_id, type, now)
-
-        await self._database.write(write, self.publish)
+        await self._database.write(
+            lambda connection: both_sides(connection, user_id, target_id, type, now), self.publish
+        )
 
     def publish(self, changes: list[Change]) -> None:
         """Tell each account what changed for it; to be called after the commit."""
@@ -133,10 +131,7 @@ def both_sides(
 def neither_side(connection: sqlite3.Connection, user_id: int, target_id: int) -> list[Change]:
     """In a unit of writing: the first account has nothing with the second any more, nor the other way round; but what
     the second has blocked stays blocked."""
-    return [
-        _take_away(connection, user_id, target_id),
-        _take_away(connection, target_id, user_id, _KEPT_WHEN_PARTED),
-    ]
+    return [_take_away(connection, user_id, target_id), _take_away(connection, target_id, user_id, _KEPT_WHEN_PARTED)]
 
 
 def _parted_or_met(changes: list[Change]) -> set[tuple[int, int]]:

@@ -7,6 +7,7 @@ who join, change and leave. Names are compared case-folded.
 from __future__ import annotations
 
 import bisect
+import functools
 import sqlite3
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
@@ -19,8 +20,8 @@ from chat.bus.bus import Bus, Event, GuildDeleted, GuildJoined, GuildLeft, Turn
 from chat.registries.events import EventName
 from chat.registries.limits import MEMBERS_FULL_LIST_MAXIMUM
 from chat.store.database import Database
-from chat.store.guilds import member_search
-from chat.store.guilds.member_search import NamedMember
+from chat.store.guilds import members
+from chat.store.guilds.members import NamedMember
 
 MEMBERS_KEPT: Final = 250_000
 """Members in all rosters together at which the one unused for longest is forgotten (about 100 MB)."""
@@ -82,7 +83,7 @@ class Roster:
     async def search(self, query: str, limit: int) -> list[int]:
         """Members one of whose names begins with `query` in any letter case, at most `limit`.
 
-        Who is found by the name that is shown comes first; among equals that name decides.
+        Members found by the name that is shown come first; among equals that name decides.
         """
         prefix = query.casefold()
         found: list[tuple[bool, int, int]] = []
@@ -127,7 +128,7 @@ class Rosters:
         self._rosters.clear()
 
     def forget_one(self, guild_id: int) -> None:
-        """Drop the roster of one guild; it is read afresh when somebody asks for it."""
+        """Drop the roster of one guild; it is read afresh on its next use."""
         self._rosters.pop(guild_id, None)
 
     def may_hold(self, guild_id: int, user_id: int) -> bool:
@@ -138,7 +139,7 @@ class Rosters:
     async def _load(self, guild_id: int) -> Roster:
         loading = self._loading[guild_id] = _Loading()
         try:
-            roster = await self._database.read(lambda connection: Roster(_read(connection, guild_id)))
+            roster = await self._database.read(functools.partial(_read, guild_id))
         finally:
             del self._loading[guild_id]
             loading.done.set()
@@ -165,7 +166,7 @@ class Rosters:
             loading.changed.add(user_id)
 
     def _refresh(self, guild_id: int, roster: Roster, user_id: int) -> None:
-        member = member_search.named(self._database.reader, guild_id, user_id)
+        member = members.named(self._database.reader, guild_id, user_id)
         if member is None:
             roster.drop(user_id)
         else:
@@ -180,9 +181,9 @@ class _Loading:
     changed: set[int] = attrs.Factory(set)
 
 
-def _read(connection: sqlite3.Connection, guild_id: int) -> list[RosterMember]:
-    named = member_search.all_named(connection, guild_id, MEMBERS_FULL_LIST_MAXIMUM)
-    return [_roster_member(member) for member in named]
+def _read(guild_id: int, connection: sqlite3.Connection) -> Roster:
+    named = members.all_named(connection, guild_id, MEMBERS_FULL_LIST_MAXIMUM)
+    return Roster([_roster_member(member) for member in named])
 
 
 def _roster_member(member: NamedMember) -> RosterMember:

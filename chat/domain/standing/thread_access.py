@@ -10,8 +10,7 @@ import attrs
 from chat.bus.audience import Audience, ToThread
 from chat.domain.standing.access import GuildChannelAccess
 from chat.domain.standing.guild_states import GuildState, Member, Readable
-from chat.domain.standing.thread_events import member_of_thread
-from chat.domain.standing.thread_objects import thread_gone_object, thread_object
+from chat.domain.standing.thread_objects import member_of_thread, thread_gone_object, thread_object
 from chat.errors import ApiError
 from chat.registries.permissions import FULL_MASK, Permission
 from chat.store.messages import messages
@@ -31,7 +30,7 @@ class ThreadAccess(GuildChannelAccess):
     own: ThreadMember | None
     """The caller's membership of the thread."""
     member_ids: frozenset[int]
-    """Who is in it; of a public thread nobody is named, for everybody who sees the channel may read it."""
+    """Who is in a private thread; empty for a public one, which all who see the channel may read."""
 
     @property
     def is_private(self) -> bool:
@@ -44,8 +43,8 @@ class ThreadAccess(GuildChannelAccess):
         return self.thread.channel.owner_id == self.user_id
 
     def moderates(self, now_ms: int) -> bool:
-        """Whether the caller may do with the thread what moderators do: MANAGE_THREADS that can be used, by somebody
-        who is not timed out (permissions.md, Permissions in threads)."""
+        """Whether the caller may do with the thread what moderators do: MANAGE_THREADS that can be used, and no
+        time-out (permissions.md, Permissions in threads)."""
         return self.may(MANAGE_THREADS) and self.may_moderate and not self.member.is_timed_out(now_ms)
 
     def require_moderates(self, now_ms: int) -> None:
@@ -104,14 +103,14 @@ class PrivateThread:
     gone: Mapping[str, Any]
 
 
+@attrs.define(eq=False)
 class ThreadLookup:
     """Finds threads for those who see them."""
 
-    def __init__(self, database: Readable) -> None:
-        self._database = database
+    _database: Readable
 
     def find(self, state: GuildState, member: Member, thread_id: int) -> ThreadAccess | None:
-        """The member's access to a thread of the guild; None when there is none, or the member does not see it."""
+        """The member's access to a thread of the guild; None if there is none, or the member does not see it."""
         reader = self._database.reader
         thread = threads.by_id(reader, thread_id)
         if thread is None or thread.channel.guild_id != state.id or thread.channel.parent_id is None:
@@ -168,7 +167,7 @@ class ThreadLookup:
     def members_shown(
         self, state: GuildState, user_id: int, thread_id: int, after: int, most: int
     ) -> list[dict[str, Any]] | None:
-        """The members of a thread with a greater id, at most so many; None where the account does not see it."""
+        """The members of a thread with a greater id, at most so many; None if the account does not see it."""
         reader = self._database.reader
         found = threads.shown_by_ids(reader, user_id, [thread_id])
         if not seen_of(state, user_id, (shown for shown in found if shown.thread.channel.guild_id == state.id)):

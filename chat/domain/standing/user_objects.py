@@ -1,9 +1,12 @@
-"""User objects as the wire has them (accounts.md, User objects)."""
+"""User objects and the user settings object as the wire has them (accounts.md, User objects; accounts.md, User
+settings).
+"""
 
 from __future__ import annotations
 
 import datetime
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any, Final
 
 from chat.clock import iso_timestamp
@@ -141,7 +144,7 @@ BEARER_WITHOUT: Final = frozenset({"authenticator_types", "email_bounced", "age_
 
 def bearer_user(account: Account, private: Mapping[str, Any], *, with_email: bool) -> dict[str, Any]:
     """The private user as an OAuth2 application sees it (accounts.md, User objects): lists are empty, truths false,
-    moments and all else that is private null. The address and whether it is verified are there `with_email`."""
+    moments and all else that is private null. `with_email` shows the email address and whether it is verified."""
     shown = BEARER_KEEPS | partial_user(account).keys()
     if with_email:
         shown |= {"email", "verified"}
@@ -153,7 +156,7 @@ def bearer_user(account: Account, private: Mapping[str, Any], *, with_email: boo
 
 
 def _withheld(value: object) -> object:
-    """What stands in the place of something of this kind."""
+    """The empty value of the same kind."""
     match value:
         case bool():
             return False
@@ -171,7 +174,7 @@ BADGE_FLAGS: Final[Mapping[str, int]] = {
     "premium_badge_timestamp_hidden": PremiumFlag.BADGE_TIMESTAMP_HIDDEN.value,
     "premium_badge_sequence_hidden": PremiumFlag.BADGE_SEQUENCE_HIDDEN.value,
 }
-"""What the holder of an account says of its badge."""
+"""The bits by which the holder of an account hides its badge."""
 
 PREMIUM_FLAGS: Final[Mapping[str, int]] = {
     "premium_discriminator": PremiumFlag.DISCRIMINATOR.value,
@@ -233,3 +236,75 @@ def find_partial_user(database: Database, user_id: int) -> dict[str, Any]:
     """One account as others see it; for an unknown id nothing but that id."""
     account = accounts.by_id(database.reader, user_id)
     return {"id": str(user_id)} if account is None else partial_user(account)
+
+
+UNCATEGORISED_FOLDER: Final = -1
+"""The id of the folder that holds the guilds that are in no other folder."""
+
+DEFAULT_USER_SETTINGS: Final[Mapping[str, Any]] = MappingProxyType(
+    {
+        "status": "online",
+        "status_resets_at": None,
+        "status_resets_to": None,
+        "theme": "system",
+        "locale": "en-US",
+        "restricted_guilds": (),
+        "bot_restricted_guilds": (),
+        "default_guilds_restricted": False,
+        "bot_default_guilds_restricted": False,
+        "inline_attachment_media": True,
+        "inline_embed_media": True,
+        "gif_auto_play": True,
+        "render_embeds": True,
+        "render_reactions": True,
+        "animate_emoji": True,
+        "animate_stickers": 0,
+        "render_spoilers": 1,
+        "message_display_compact": False,
+        "friend_source_flags": 3,
+        "incoming_call_flags": 8,
+        "group_dm_add_permission_flags": 8,
+        "guild_folders": (
+            MappingProxyType(
+                {"id": UNCATEGORISED_FOLDER, "name": None, "color": None, "flags": 0, "icon": "folder", "guild_ids": ()}
+            ),
+        ),
+        "guild_positions": (),
+        "custom_status": None,
+        "afk_timeout": 600,
+        "time_format": 0,
+        "developer_mode": False,
+        "trusted_domains": (),
+        "default_hide_muted_channels": False,
+        "sensitive_content_friend_dm_filter": 1,
+        "sensitive_content_non_friend_dm_filter": 2,
+        "sensitive_content_guild_filter": 1,
+        "suppress_unprivileged_self_mentions": False,
+        "suppress_unprivileged_self_mentions_bypass_user_ids": (),
+        "staff_dm_access_user_ids": (),
+        "synced_preferences": "",
+        "profile_privacy": 0,
+        "default_share_voice_activity": True,
+    }
+)
+"""The settings of an account that never changed any."""
+
+
+def user_settings_object(stored: Mapping[str, Any]) -> dict[str, Any]:
+    """The whole object: what is stored, and the defaults for the rest. The result is the caller's own.
+
+    `guild_positions` is read off the folders, so that the two always agree.
+    """
+    settings = {name: _own(stored.get(name, default)) for name, default in DEFAULT_USER_SETTINGS.items()}
+    placed = (guild_id for folder in settings["guild_folders"] for guild_id in folder["guild_ids"])
+    settings["guild_positions"] = list(dict.fromkeys(placed))
+    return settings
+
+
+def _own(value: Any) -> Any:
+    """A copy made of plain lists and dicts, which may be changed and encoded."""
+    if isinstance(value, Mapping):
+        return {name: _own(member) for name, member in value.items()}
+    if isinstance(value, list | tuple):
+        return [_own(item) for item in value]
+    return value

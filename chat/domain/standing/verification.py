@@ -1,23 +1,33 @@
-"""What a guild's verification level asks of a member who sends a message (guilds.md, Verification levels)."""
+"""How far an account has proven itself: whether it is claimed and its email address verified, which second factors it
+holds (guilds.md, MFA levels; access.md, Sudo mode), and what a guild's verification level asks of a member who sends a
+message (guilds.md, Verification levels).
+
+Factors are a person's own; those of a bot are those of the owner of its application.
+"""
 
 from __future__ import annotations
+
+import sqlite3
+
+import attrs
 
 from chat.domain.standing.guild_states import GuildState, Member
 from chat.errors import ApiError
 from chat.registries.guild_features import GuildFeature
-from chat.registries.guild_values import (
-    VERIFICATION_ACCOUNT_AGE_MS,
-    VERIFICATION_MEMBERSHIP_AGE_MS,
-    VerificationLevel,
-)
+from chat.registries.guild_values import VERIFICATION_ACCOUNT_AGE_MS, VERIFICATION_MEMBERSHIP_AGE_MS, VerificationLevel
+from chat.store.accounts import accounts
 from chat.store.accounts.accounts import Account
+from chat.store.applications import applications
+from chat.store.database import Database
+from chat.store.signing_in import backup_codes, webauthn_credentials
 
 
 def is_unclaimed(account: Account) -> bool:
-    """Whether a person left the mail address out where people sign in with one (signing_in.md, Registration).
+    """Whether a person left the email address out where people sign in with one (signing_in.md, Registration): only
+    its present session leads to the account.
 
-    Nobody but the holder of its session can come back to the account. On a username instance, where nobody has an
-    address, an account counts as verified from the beginning and is claimed by its password.
+    On a username instance an account has no address, counts as verified from the beginning and is claimed by its
+    password.
     """
     if account.bot or account.email is not None:
         return False
@@ -25,7 +35,7 @@ def is_unclaimed(account: Account) -> bool:
 
 
 def has_verified_address(account: Account) -> bool:
-    """Whether the account's address is verified; an account of a username instance has none to verify."""
+    """Whether the account's email address is verified; an account of a username instance has none to verify."""
     return account.email is None or account.email_verified
 
 
@@ -38,7 +48,7 @@ def verification_level(state: GuildState) -> VerificationLevel:
 def require_verification(state: GuildState, member: Member, account: Account, now_ms: int) -> None:
     """Raise GUILD_VERIFICATION_REQUIRED for a member below the level; the owner, bots and members with a role pass.
 
-    A join time that nobody knows is stored as 0 and asks for nothing (guilds.md, Verification levels).
+    An unknown join time is stored as 0 and asks for nothing (guilds.md, Verification levels).
     """
     level = verification_level(state)
     if level is VerificationLevel.NONE or account.bot or member.role_ids or account.id == state.guild.owner_id:
@@ -48,3 +58,42 @@ def require_verification(state: GuildState, member: Member, account: Account, no
     known_enough = level < VerificationLevel.HIGH or now_ms - member.joined_at >= VERIFICATION_MEMBERSHIP_AGE_MS
     if not (verified and old_enough and known_enough):
         raise ApiError("GUILD_VERIFICATION_REQUIRED")
+
+
+@attrs.frozen
+class FactorsHeld:
+    """The means by which an account could prove itself in sudo mode."""
+
+    totp: bool = False
+    webauthn: bool = False
+    """Whether a passkey is registered, enabled as a second factor or not (access.md, Sudo mode)."""
+    backup_codes: bool = False
+    """Whether a backup code is left."""
+
+    @property
+    def any(self) -> bool:
+        """Whether a TOTP secret or a passkey is there: backup codes alone make no factor."""
+        return self.totp or self.webauthn
+
+
+def held_in(connection: sqlite3.Connection, account: Account) -> FactorsHeld:
+    """What the account could prove itself with in sudo mode, as the connection sees it."""
+    if account.bot:
+        return FactorsHeld()
+    return FactorsHeld(
+        totp=account.totp_secret is not None,
+        webauthn=webauthn_credentials.is_one_listed(connection, account.id),
+        backup_codes=backup_codes.is_one_left(connection, account.id),
+    )
+
+
+def holder_of_factors(connection: sqlite3.Connection, account: Account) -> Account:
+    """The account whose factors an account shows and uses; a bot without an owner has no factors."""
+    application = applications.by_bot(connection, account.id) if account.bot else None
+    owner = None if application is None else accounts.by_id(connection, application.owner_id)
+    return account if owner is None else owner
+
+
+def has_factor(database: Database, account: Account) -> bool:
+    """Whether the account, or the owner of a bot's application, has enrolled an authenticator."""
+    return held_in(database.reader, holder_of_factors(database.reader, account)).any

@@ -19,8 +19,7 @@ from chat.domain.messages.message_sending import MessageSending
 from chat.domain.standing.access import GuildChannelAccess
 from chat.domain.standing.audit_log import Actor, AuditLog, changes_between, entry_created
 from chat.domain.standing.thread_access import MANAGE_THREADS, ThreadAccess
-from chat.domain.standing.thread_events import KnownThread, thread_created
-from chat.domain.standing.thread_objects import thread_object
+from chat.domain.standing.thread_objects import KnownThread, thread_created, thread_object
 from chat.domain.threads.threads import NewThread, logged_thread, open_thread, present_thread, thread_to_be
 from chat.errors import ApiError
 from chat.registries.audit_actions import AuditAction

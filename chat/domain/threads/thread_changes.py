@@ -20,14 +20,14 @@ from chat.domain.messages.message_reading import StoredMessages, with_context
 from chat.domain.messages.thread_writing import archived, every_member, require_room, unarchived
 from chat.domain.policy.due_work import DueWork
 from chat.domain.standing.audit_log import Actor, changes_between
-from chat.domain.standing.thread_events import (
+from chat.domain.standing.thread_objects import (
     KnownThread,
     known_thread,
     thread_deleted,
+    thread_object,
     thread_returned,
     thread_updated,
 )
-from chat.domain.standing.thread_objects import thread_object
 from chat.domain.threads.posts import require_tags
 from chat.domain.threads.threads import HAS_THREAD, Threads, logged_thread, present_thread
 from chat.errors import ApiError, InvalidFormBody
@@ -36,7 +36,7 @@ from chat.registries.channel_types import THREAD_ONLY_CHANNEL_TYPES, ChannelFlag
 from chat.registries.limits import PINNED_THREADS_IN_FORUM
 from chat.registries.permissions import Permission
 from chat.snowflake import snowflake_time_ms
-from chat.store.guilds import channels, loose_channels
+from chat.store.guilds import channels
 from chat.store.guilds.channels import Channel
 from chat.store.messages import messages
 from chat.store.standing.guild_audit_log import AuditLogEntry
@@ -172,7 +172,7 @@ class ThreadChanges:
             if thread.total_message_sent <= MESSAGES_AT_ONCE:
                 channels.delete(connection, thread_id)
             else:
-                loose_channels.cut_channel_loose(connection, thread_id)
+                channels.cut_channel_loose(connection, thread_id)
             starter = messages.by_id(connection, parent_id, thread_id)
             entry = self._core.audit_log.record(
                 connection,

@@ -25,14 +25,15 @@ from chat.domain.messages.thread_writing import require_room
 from chat.domain.standing.access import GuildChannelAccess
 from chat.domain.standing.audit_log import Actor, changes_between
 from chat.domain.standing.thread_access import ThreadAccess, ThreadLookup
-from chat.domain.standing.thread_events import (
+from chat.domain.standing.thread_objects import (
     KnownThread,
     known_thread,
     member_of_thread,
     members_changed,
     thread_created,
+    thread_member_object,
+    thread_object,
 )
-from chat.domain.standing.thread_objects import thread_member_object, thread_object
 from chat.domain.standing.verification import require_verification
 from chat.errors import ApiError
 from chat.registries.audit_actions import AuditAction

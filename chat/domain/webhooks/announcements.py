@@ -1,7 +1,7 @@
 """Announcement channels: publishing their messages, and following them from channels of any guild (guilds.md, Guild
 features; conventions of the field).
 
-Who follows is a webhook of type 2 in the following channel, managed and deleted like any other; the copies are what it
+A follower is a webhook of type 2 in the following channel, managed and deleted like any other; the copies are what it
 writes (`chat.domain.messages.crossposting`).
 """
 
@@ -21,8 +21,8 @@ from chat.domain.messages.message_events import message_updated
 from chat.domain.messages.message_reading import StoredMessages, viewer_of, with_context
 from chat.domain.messages.system_messages import SystemMessages, WrittenMessage
 from chat.domain.standing.access import GuildChannelAccess
-from chat.domain.standing.audit_log import Actor, changes_between
-from chat.domain.webhooks.webhooks import SEALED_FOR, logged_webhook
+from chat.domain.standing.audit_log import Actor
+from chat.domain.webhooks.webhooks import NAME_CHARACTERS, logged_webhook, require_room_for_webhook, sealed_token
 from chat.errors import ApiError, InvalidFormBody
 from chat.registries.audit_actions import AuditAction
 from chat.registries.channel_types import ChannelType
@@ -37,14 +37,8 @@ from chat.store.webhooks import crossposts, webhooks
 from chat.store.webhooks.crossposts import Follow
 from chat.store.webhooks.webhooks import CHANNEL_FOLLOWER, Webhook
 
-MANAGE_MESSAGES: Final = Permission.MANAGE_MESSAGES.value
-MANAGE_WEBHOOKS: Final = Permission.MANAGE_WEBHOOKS.value
-SEND_MESSAGES: Final = Permission.SEND_MESSAGES.value
-
 PUBLISHABLE_TYPES: Final = frozenset({MessageType.DEFAULT, MessageType.REPLY})
-"""Messages that somebody wrote; what the server says is about the place where it stands."""
-
-WEBHOOK_NAME_CHARACTERS: Final = 80
+"""Messages that an account wrote; those of the system are about the channel where they stand."""
 
 
 @attrs.frozen
@@ -73,22 +67,22 @@ class Announcements:
     _crossposting: Crossposting
 
     async def crosspost(self, principal: Principal, channel_id: int, message_id: int) -> dict[str, Any]:
-        """Publish a message of an announcement channel: one's own, or with MANAGE_MESSAGES anyone's. Whoever follows
-        gets a copy; a message that is published already stays as it is.
+        """Publish a message of an announcement channel: one's own, or with MANAGE_MESSAGES any. Channels that follow
+        get a copy; a message that is published already stays as it is.
 
         :raises ApiError: as `Access.guild_channel` with SEND_MESSAGES; FEATURE_TEMPORARILY_DISABLED,
             ANNOUNCEMENT_CHANNEL_REQUIRED, COMMUNICATION_DISABLED, UNKNOWN_MESSAGE, MISSING_PERMISSIONS.
-        :raises InvalidFormBody: INVALID_FORMAT at `message_id` for what nobody wrote, for copies and for forwards.
+        :raises InvalidFormBody: INVALID_FORMAT at `message_id` for system messages, copies and forwards.
         """
         access = self._source(principal, channel_id)
-        access.require(SEND_MESSAGES)
+        access.require(Permission.SEND_MESSAGES)
         access.require_voice(self._core.clock.now_ms())
         floor = access.history_floor()
         message = messages.by_id(self._core.database.reader, channel_id, message_id)
         if message is None or floor is None or message_id < floor:
             raise ApiError("UNKNOWN_MESSAGE")
         if message.author_id != principal.user_id or message.webhook_id is not None:
-            access.require(MANAGE_MESSAGES)
+            access.require(Permission.MANAGE_MESSAGES)
         if not _is_publishable(message):
             raise InvalidFormBody.at("message_id", "INVALID_FORMAT")
         viewer = viewer_of(principal)
@@ -128,7 +122,7 @@ class Announcements:
         :raises InvalidFormBody: INVALID_FORMAT at `webhook_channel_id` for the channel itself.
         """
         source = self._source(principal, channel_id)
-        target = self._core.access.guild_channel(principal, target_id, MANAGE_WEBHOOKS)
+        target = self._core.access.guild_channel(principal, target_id, Permission.MANAGE_WEBHOOKS)
         if is_switched_off(target.state.guild.features):
             raise ApiError("FEATURE_TEMPORARILY_DISABLED")
         if target.channel.type not in FOLLOWING_TYPES:
@@ -145,16 +139,12 @@ class Announcements:
                 return _Followed(known)
             if channels.guild_of(connection, channel_id) is None or channels.guild_of(connection, target_id) is None:
                 raise ApiError("UNKNOWN_CHANNEL")
-            self._require_room(connection, webhook)
+            require_room_for_webhook(connection, webhook, self._core.settings.limits)
             webhooks.insert(connection, webhook)
             crossposts.insert_follow(connection, Follow(webhook.id, source.state.id, channel_id))
-            entry = self._core.audit_log.record(
-                connection,
-                webhook.guild_id,
-                AuditAction.WEBHOOK_CREATE,
-                actor,
-                target_id=webhook.id,
-                changes=changes_between({}, logged_webhook(webhook)),
+            action, logged = AuditAction.WEBHOOK_CREATE, logged_webhook(webhook)
+            entry = self._core.audit_log.record_change(
+                connection, webhook.guild_id, action, actor, webhook.id, {}, logged
             )
             return _Followed(webhook.id, entry, self._system_messages.write(connection, told))
 
@@ -179,7 +169,7 @@ class Announcements:
         return access
 
     def _webhook(self, principal: Principal, source: GuildChannelAccess, target: GuildChannelAccess) -> Webhook:
-        """The webhook to be. It has a token that nobody is told, so nobody else writes in its name."""
+        """The new webhook. Its token stays unknown, so no request writes in its name."""
         webhook_id = self._core.snowflakes()
         name = f"{source.state.guild.name} #{source.channel.name}"
         return Webhook(
@@ -187,21 +177,14 @@ class Announcements:
             guild_id=target.state.id,
             channel_id=target.channel.id,
             user_id=principal.user_id,
-            name=name[:WEBHOOK_NAME_CHARACTERS].strip(),
-            sealed_token=self._core.keys.seal(SEALED_FOR, self._core.mint.secret().encode(), str(webhook_id).encode()),
+            name=name[:NAME_CHARACTERS].strip(),
+            sealed_token=sealed_token(self._core.keys, webhook_id, self._core.mint.secret()),
             type=CHANNEL_FOLLOWER,
         )
 
-    def _require_room(self, connection: sqlite3.Connection, webhook: Webhook) -> None:
-        limits = self._core.settings.limits
-        if webhooks.count_of_channel(connection, webhook.channel_id) >= limits.max_webhooks_per_channel:
-            raise ApiError("MAX_WEBHOOKS_PER_CHANNEL")
-        if webhooks.count_of_guild(connection, webhook.guild_id) >= limits.max_webhooks_per_guild:
-            raise ApiError("MAX_WEBHOOKS_PER_GUILD")
-
 
 def _is_publishable(message: Message) -> bool:
-    """Whether somebody wrote it here: no copy, and nothing that it carries from elsewhere."""
+    """Whether an account wrote it here: no system message, copy or forward."""
     if message.type not in PUBLISHABLE_TYPES or message.flags & IS_CROSSPOST:
         return False
     return message.extra is None or not message.extra.snapshots
@@ -216,9 +199,6 @@ def _told(principal: Principal, source: GuildChannelAccess, target: GuildChannel
         type=MessageType.CHANNEL_FOLLOW_ADD.value,
         content=source.channel.name or "",
         reference=MessageReference(
-            channel_id=source.channel.id,
-            message_id=0,
-            guild_id=source.state.id,
-            type=MessageReferenceType.REPLY.value,
+            channel_id=source.channel.id, message_id=0, guild_id=source.state.id, type=MessageReferenceType.REPLY.value
         ),
     )

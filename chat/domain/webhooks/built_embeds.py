@@ -1,5 +1,6 @@
-"""Embeds made of what other services tell of themselves, whose words are as long as they like: everything is shortened
-to what an embed may hold, and addresses that nobody could follow are left out."""
+"""Embeds made of what other services tell of themselves, in texts of any length: everything is shortened to what an
+embed may hold, and URLs that cannot be followed are left out.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +34,7 @@ LATEST_SECONDS: Final = 253_402_300_799
 
 @attrs.frozen(kw_only=True)
 class Named:
-    """A name with an address and a picture: the author above an embed, or the words below it."""
+    """A name with a URL and a picture: the author above an embed, or the words below it."""
 
     name: str
     url: str = ""
@@ -62,7 +63,7 @@ def built_embed(
     image: str = "",
     thumbnail: str = "",
 ) -> Embed | None:
-    """An embed as it is stored (`chat.domain.policy.embed_objects`); None where nothing would stand in it."""
+    """An embed as it is stored (`chat.domain.policy.embed_objects`); None if nothing would stand in it."""
     content = _present(
         {
             "title": shortened(title, TITLE_CHARACTERS),
@@ -106,7 +107,7 @@ def shortened(text: str, longest: int) -> str:
 
 
 def address(text: str) -> str | None:
-    """An address that may be followed or fetched; None for everything else."""
+    """A URL that may be followed or fetched; None for everything else."""
     found = as_asked_for(text.strip()) if text else None
     if found is None:
         return None
@@ -130,11 +131,11 @@ def moment(value: object) -> str | None:
         return None
 
 
-# What strangers' JSON holds
+# What JSON from outside holds
 
 
 def inner(value: object, *names: str) -> object:
-    """What stands in objects within objects; None where there is nothing of that name."""
+    """What stands in objects within objects; None if there is nothing of that name."""
     for name in names:
         value = value.get(name) if isinstance(value, Mapping) else None
     return value

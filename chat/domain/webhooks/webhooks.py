@@ -1,8 +1,7 @@
 """Webhooks: who may manage them, and what their own token is good for (webhooks.md, Webhooks of channels).
 
-The token is sealed with the instance's key rather than hashed: those who manage webhooks see it again. Whoever shows
-the id and the token of a webhook is taken for the webhook, whatever else the request carries (access.md, Secret
-addresses).
+The token is sealed with the instance's key rather than hashed: those who manage webhooks see it again. A request with
+the id and the token of a webhook counts as the webhook's, also with another credential (access.md, Secret addresses).
 """
 
 from __future__ import annotations
@@ -15,21 +14,23 @@ from typing import Any, Final
 
 import attrs
 
+from chat.auth.keys import Keys
 from chat.auth.principal import Principal
 from chat.bus.audience import ToChannel
 from chat.bus.bus import Event
+from chat.config import Limits
 from chat.domain.core import Core
 from chat.domain.messages.assemble import MessagesArea
 from chat.domain.messages.message_drafts import MessageDraft, MessageEdit, require_message_channel, webhook_sender
+from chat.domain.messages.message_objects import author_object
 from chat.domain.policy.media_library import AVATARS, MediaLibrary
 from chat.domain.policy.repeated_values import without_repeated
 from chat.domain.standing.access import GuildChannelAccess
-from chat.domain.standing.audit_log import Actor, changes_between
+from chat.domain.standing.audit_log import Actor
 from chat.domain.standing.guild_states import Member
 from chat.domain.standing.thread_access import ThreadAccess, permissions_in_thread
 from chat.domain.threads.posts import Posts
 from chat.domain.threads.threads import NewThread
-from chat.domain.webhooks.webhook_objects import webhook_object
 from chat.errors import ApiError, InvalidFormBody
 from chat.media.outside_addresses import OutsideRefused, parsed
 from chat.protocol.visible_text import tidy
@@ -38,6 +39,7 @@ from chat.registries.channel_types import THREAD_ONLY_CHANNEL_TYPES
 from chat.registries.events import EventName
 from chat.registries.permissions import Permission
 from chat.store.accounts import accounts
+from chat.store.accounts.accounts import Account
 from chat.store.guard import UNGUARDED, Guard
 from chat.store.guilds import channels
 from chat.store.guilds.channels import Channel
@@ -46,6 +48,7 @@ from chat.store.policy.assets import Asset
 from chat.store.standing.guild_audit_log import AuditLogEntry
 from chat.store.threads import threads
 from chat.store.webhooks import crossposts, webhooks
+from chat.store.webhooks.crossposts import FollowedSource
 from chat.store.webhooks.webhooks import CHANNEL_FOLLOWER, Webhook
 
 NAME_CHARACTERS: Final = 80
@@ -102,7 +105,7 @@ class Webhooks:
         self._media = media
         self._unknown = core.mint.secret().encode()
         # Compared with where there is no webhook, so that both cases take the same path.
-        self._nobodys = Webhook(0, 0, 0, 0, "", core.keys.seal(SEALED_FOR, self._unknown, b"0"))
+        self._stand_in = Webhook(0, 0, 0, 0, "", core.keys.seal(SEALED_FOR, self._unknown, b"0"))
 
     # By those who manage webhooks
 
@@ -124,18 +127,14 @@ class Webhooks:
             channel_id=channel_id,
             user_id=principal.user_id,
             name=self._name(name),
-            sealed_token=self._core.keys.seal(SEALED_FOR, token.encode(), str(webhook_id).encode()),
+            sealed_token=sealed_token(self._core.keys, webhook_id, token),
         )
-        limits = self._core.settings.limits
 
         async with self._new_avatar(webhook_id, avatar) as asset:
             made = webhook if asset is None else attrs.evolve(webhook, avatar=asset.hash)
 
             def unit(connection: sqlite3.Connection) -> AuditLogEntry | None:
-                if webhooks.count_of_channel(connection, channel_id) >= limits.max_webhooks_per_channel:
-                    raise ApiError("MAX_WEBHOOKS_PER_CHANNEL")
-                if webhooks.count_of_guild(connection, made.guild_id) >= limits.max_webhooks_per_guild:
-                    raise ApiError("MAX_WEBHOOKS_PER_GUILD")
+                require_room_for_webhook(connection, made, self._core.settings.limits)
                 if channels.guild_of(connection, channel_id) is None or not webhooks.insert(connection, made):
                     raise ApiError("UNKNOWN_CHANNEL")
                 if asset is not None:
@@ -150,9 +149,8 @@ class Webhooks:
 
         :raises ApiError: as `Access.guild_channel`.
         """
-        hidden = self._core.access.guild_channel(principal, channel_id, MANAGE_WEBHOOKS).state.hidden_from(
-            principal.user_id
-        )
+        access = self._core.access.guild_channel(principal, channel_id, MANAGE_WEBHOOKS)
+        hidden = access.state.hidden_from(principal.user_id)
         return await self._core.database.read(
             lambda connection: self._shown(connection, webhooks.of_channel(connection, channel_id), hidden)
         )
@@ -212,7 +210,7 @@ class Webhooks:
         :raises ApiError: UNKNOWN_WEBHOOK, in the same time whether the id or the token is wrong.
         """
         webhook = webhooks.by_id(self._core.database.reader, webhook_id)
-        known = self._token(self._nobodys if webhook is None else webhook)
+        known = self._token(self._stand_in if webhook is None else webhook)
         if not hmac.compare_digest(known, token.encode()) or webhook is None:
             raise ApiError("UNKNOWN_WEBHOOK")
         guard.claim(_require_there, webhook_id)
@@ -280,45 +278,31 @@ class Webhooks:
     def place_of(self, webhook: Webhook, thread_id: int | None) -> GuildChannelAccess:
         """The webhook's channel, or a thread there, as the webhook has access to it.
 
-        :raises ApiError: as `channel_of`; UNKNOWN_CHANNEL for a thread that is not there.
-        """
-        access = self.channel_of(webhook)
-        if thread_id is None:
-            return access
-        reader = self._core.database.reader
-        thread = threads.by_id(reader, thread_id)
-        if thread is None or (thread.channel.guild_id, thread.channel.parent_id) != (
-            access.state.id,
-            access.channel.id,
-        ):
-            raise ApiError("UNKNOWN_CHANNEL")
-        return ThreadAccess(
-            webhook.id,
-            thread.channel,
-            permissions_in_thread(WEBHOOK_PERMISSIONS),
-            access.state,
-            access.member,
-            thread,
-            None,
-            threads.member_ids(reader, thread_id) if thread.is_private else frozenset(),
-        )
-
-    def channel_of(self, webhook: Webhook) -> GuildChannelAccess:
-        """The webhook's channel, as the webhook has access to it.
-
-        :raises ApiError: UNKNOWN_WEBHOOK when the channel is gone; ACCESS_DENIED, MISSING_ACCESS for a guild that is
-            not to be entered now.
+        :raises ApiError: UNKNOWN_WEBHOOK if the channel is gone; ACCESS_DENIED, MISSING_ACCESS for a guild that is
+            closed; UNKNOWN_CHANNEL for a thread that is not there.
         """
         state = self._core.guild_states.get(webhook.guild_id)
         channel = None if state is None else state.channels.get(webhook.channel_id)
         if state is None or channel is None:
             raise ApiError("UNKNOWN_WEBHOOK")
-        if state.id in self._core.guild_states.missing_guild_ids:
-            raise ApiError("ACCESS_DENIED")
-        if state.unavailable_for(False):
-            raise ApiError("MISSING_ACCESS")
+        self._core.guild_states.require_open(state, is_staff=False)
         stand_in = Member(guild_id=state.id, user_id=webhook.id, joined_at=0)
-        return GuildChannelAccess(webhook.id, channel, WEBHOOK_PERMISSIONS, state, stand_in)
+        if thread_id is None:
+            return GuildChannelAccess(webhook.id, channel, WEBHOOK_PERMISSIONS, state, stand_in)
+        reader = self._core.database.reader
+        thread = threads.by_id(reader, thread_id)
+        if thread is None or (thread.channel.guild_id, thread.channel.parent_id) != (state.id, channel.id):
+            raise ApiError("UNKNOWN_CHANNEL")
+        return ThreadAccess(
+            webhook.id,
+            thread.channel,
+            permissions_in_thread(WEBHOOK_PERMISSIONS),
+            state,
+            stand_in,
+            thread,
+            None,
+            threads.member_ids(reader, thread_id) if thread.is_private else frozenset(),
+        )
 
     # What both have in common
 
@@ -345,7 +329,10 @@ class Webhooks:
                 if before is None:
                     raise ApiError("UNKNOWN_WEBHOOK")
                 after = attrs.evolve(before, **columns)
-                self._require_room(connection, webhook.id, after.channel_id)
+                present = webhooks.of_channel(connection, after.channel_id)
+                is_new_here = all(other.id != webhook.id for other in present)
+                if is_new_here and len(present) >= self._core.settings.limits.max_webhooks_per_channel:
+                    raise ApiError("MAX_WEBHOOKS_PER_CHANNEL")
                 webhooks.update(connection, after)
                 if before.avatar is not None and before.avatar != after.avatar:
                     assets.delete(connection, AVATARS, webhook.id, before.avatar)
@@ -360,12 +347,6 @@ class Webhooks:
             _, after, _ = await self._core.database.write(unit, then)
         return after
 
-    def _require_room(self, connection: sqlite3.Connection, webhook_id: int, channel_id: int) -> None:
-        present = webhooks.of_channel(connection, channel_id)
-        comes_from_elsewhere = all(other.id != webhook_id for other in present)
-        if comes_from_elsewhere and len(present) >= self._core.settings.limits.max_webhooks_per_channel:
-            raise ApiError("MAX_WEBHOOKS_PER_CHANNEL")
-
     async def _delete(self, webhook: Webhook, actor: Actor | None) -> None:
         def unit(connection: sqlite3.Connection) -> AuditLogEntry | None:
             if not webhooks.delete(connection, webhook.id):
@@ -377,28 +358,27 @@ class Webhooks:
     def _record(
         self, connection: sqlite3.Connection, actor: Actor | None, before: Webhook | None, after: Webhook | None
     ) -> AuditLogEntry | None:
-        """Note the change in the guild's audit log; what the token did, nobody in the guild did."""
+        """Note the change in the guild's audit log; what is done by the token has no actor, and no entry."""
         webhook = after or before
-        changes = changes_between(logged_webhook(before), logged_webhook(after))
-        if actor is None or webhook is None or not changes:
+        if actor is None or webhook is None:
             return None
         action = AuditAction.WEBHOOK_UPDATE
         if before is None:
             action = AuditAction.WEBHOOK_CREATE
         elif after is None:
             action = AuditAction.WEBHOOK_DELETE
-        return self._core.audit_log.record(
-            connection, webhook.guild_id, action, actor, target_id=webhook.id, changes=changes
+        return self._core.audit_log.record_change(
+            connection, webhook.guild_id, action, actor, webhook.id, logged_webhook(before), logged_webhook(after)
         )
 
     @asynccontextmanager
     async def _new_avatar(self, webhook_id: int, avatar: str | None) -> AsyncIterator[Asset | None]:
-        """The avatar in a body as an asset, for a unit in the block; None where there is none."""
+        """The avatar in a body as an asset, for a unit in the block; None without one."""
         if not avatar:
             yield None
-            return
-        async with self._media.new_image(AVATARS, webhook_id, avatar, path="avatar") as asset:
-            yield asset
+        else:
+            async with self._media.new_image(AVATARS, webhook_id, avatar, path="avatar") as asset:
+                yield asset
 
     async def _outside_avatar(self, webhook: Webhook, url: str) -> Asset:
         try:
@@ -453,7 +433,7 @@ class Webhooks:
 
 
 def _require_there(connection: sqlite3.Connection, webhook_ids: Iterable[int]) -> None:
-    """In a unit of writing: raise UNKNOWN_WEBHOOK where a webhook whose token was shown has gone."""
+    """In a unit of writing: raise UNKNOWN_WEBHOOK if a webhook whose token was shown is gone."""
     if any(webhooks.by_id(connection, webhook_id) is None for webhook_id in webhook_ids):
         raise ApiError("UNKNOWN_WEBHOOK")
 
@@ -462,6 +442,19 @@ def _require_takes_webhooks(channel: Channel) -> None:
     """Raise CANNOT_SEND_MESSAGES_IN_NON_TEXT_CHANNEL for a channel that holds neither messages nor posts."""
     if channel.type not in THREAD_ONLY_CHANNEL_TYPES:
         require_message_channel(channel)
+
+
+def require_room_for_webhook(connection: sqlite3.Connection, webhook: Webhook, limits: Limits) -> None:
+    """Raise MAX_WEBHOOKS_PER_CHANNEL or MAX_WEBHOOKS_PER_GUILD for a new webhook that does not fit."""
+    if webhooks.count_of_channel(connection, webhook.channel_id) >= limits.max_webhooks_per_channel:
+        raise ApiError("MAX_WEBHOOKS_PER_CHANNEL")
+    if webhooks.count_of_guild(connection, webhook.guild_id) >= limits.max_webhooks_per_guild:
+        raise ApiError("MAX_WEBHOOKS_PER_GUILD")
+
+
+def sealed_token(keys: Keys, webhook_id: int, token: str) -> bytes:
+    """The token of a webhook as it is stored."""
+    return keys.seal(SEALED_FOR, token.encode(), str(webhook_id).encode())
 
 
 def logged_webhook(webhook: Webhook | None) -> dict[str, Any]:
@@ -474,3 +467,28 @@ def logged_webhook(webhook: Webhook | None) -> dict[str, Any]:
         "avatar_hash": webhook.avatar,
         "type": webhook.type,
     }
+
+
+def webhook_object(
+    webhook: Webhook, token: str, maker: Account | None, source: FollowedSource | None = None
+) -> dict[str, Any]:
+    """The webhook with its token; without `maker` there is no `user`, as in the view that the token gives.
+
+    One that follows a channel shows no token, and its `source` unless that is gone.
+    """
+    data: dict[str, Any] = {
+        "id": str(webhook.id),
+        "type": webhook.type,
+        "guild_id": str(webhook.guild_id),
+        "channel_id": str(webhook.channel_id),
+        "name": webhook.name,
+        "avatar": webhook.avatar,
+    }
+    if webhook.type != CHANNEL_FOLLOWER:
+        data["token"] = token
+    if source is not None:
+        data["source_guild"] = {"id": str(source.guild_id), "name": source.guild_name, "icon": source.guild_icon}
+        data["source_channel"] = {"id": str(source.channel_id), "name": source.channel_name}
+    if maker is not None:
+        data["user"] = author_object(webhook.user_id, maker)
+    return data

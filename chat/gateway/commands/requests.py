@@ -36,7 +36,7 @@ from chat.registries.limits import FORUM_UNREAD_COUNT_MAXIMUM, MEMBERS_CHUNK_MEM
 from chat.registries.opcodes import Opcode
 from chat.registries.permissions import MEMBER_REQUEST_PERMISSIONS
 from chat.store.database import Database
-from chat.store.guilds import member_search
+from chat.store.guilds.members import with_accounts
 
 PAUSE_BYTES: Final = 1_048_576
 """The next chunk waits while the socket has more than this unsent."""
@@ -101,7 +101,7 @@ class RequestCommands:
 
     async def _chunk(self, state: GuildState, user_ids: Sequence[int], request: MemberRequest) -> dict[str, Any]:
         def read(connection: sqlite3.Connection) -> list[dict[str, Any]]:
-            found = member_search.with_accounts(connection, state.id, user_ids)
+            found = with_accounts(connection, state.id, user_ids)
             return [state.member_object(member, partial_user(account)) for member, account in found]
 
         members = await self._database.read(read)

@@ -1,4 +1,4 @@
-"""Bans: the rows of `bans`. One whose time is over counts as none, and goes when somebody looks."""
+"""Bans: the rows of `bans`. One whose time is over counts as none, and goes when the next ban is made."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def of_guild(connection: sqlite3.Connection, guild_id: int, now: int, *, after: 
 
 
 def is_network_banned(connection: sqlite3.Connection, guild_id: int, network: str, now: int) -> bool:
-    """Whether somebody from this network is banned now."""
+    """Whether an account from this network is banned now."""
     row = connection.execute(
         f"SELECT 1 FROM bans WHERE guild_id = ? AND network = ? AND {_STANDING} LIMIT 1",  # noqa: S608
         (guild_id, network, now),

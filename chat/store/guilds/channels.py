@@ -1,4 +1,8 @@
-"""Channels and their permission overwrites: the rows of `channels` and `permission_overwrites`."""
+"""Channels and their permission overwrites: the rows of `channels` and `permission_overwrites`.
+
+A loose channel is what a guild or a channel that is gone, or a group without members, leaves behind until its messages
+are swept away: in no guild, of a type that only guilds have, seen by no account.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +14,7 @@ from typing import Any, Final
 
 import attrs
 
-from chat.registries.channel_types import THREAD_CHANNEL_TYPES
+from chat.registries.channel_types import PRIVATE_CHANNEL_TYPES, THREAD_CHANNEL_TYPES, ChannelType
 
 
 def _optional_truth(value: int | None) -> bool | None:
@@ -124,7 +128,6 @@ _OF_GUILD: Final = f"""
      ORDER BY position, id
 """  # noqa: S608 - our own names
 _BY_ID: Final = f"SELECT {_COLUMNS} FROM channels WHERE id = ?"  # noqa: S608
-_THREADS_OF: Final = f"SELECT {_COLUMNS} FROM channels WHERE parent_id = ? AND type IN ({_THREADS})"  # noqa: S608
 _WRITTEN: Final = tuple(name for name in FIELDS if name not in ("id", "guild_id", "last_message_id"))
 _REPLACE: Final = f"UPDATE channels SET {', '.join(f'{name} = ?' for name in _WRITTEN)} WHERE id = ?"  # noqa: S608
 _INSERT: Final = f"INSERT INTO channels ({_COLUMNS}) VALUES ({', '.join('?' * len(FIELDS))})"  # noqa: S608
@@ -227,13 +230,8 @@ def delete(connection: sqlite3.Connection, channel_id: int) -> None:
     connection.execute("DELETE FROM channels WHERE id = ?", (channel_id,))
 
 
-def threads_of(connection: sqlite3.Connection, channel_id: int) -> list[Channel]:
-    """The threads below a channel."""
-    return [Channel(*row) for row in connection.execute(_THREADS_OF, (channel_id,))]
-
-
 def set_last_pin(connection: sqlite3.Connection, channel_id: int, pinned_at: int | None) -> None:
-    """When the newest of the channel's pins was made, in Unix milliseconds; None where nothing is pinned."""
+    """When the newest of the channel's pins was made, in Unix milliseconds; None if nothing is pinned."""
     connection.execute("UPDATE channels SET last_pin_timestamp = ? WHERE id = ?", (pinned_at, channel_id))
 
 
@@ -243,3 +241,58 @@ def set_last_message(connection: sqlite3.Connection, channel_id: int, message_id
         "UPDATE channels SET last_message_id = ?1 WHERE id = ?2 AND coalesce(last_message_id, 0) < ?1",
         (message_id, channel_id),
     )
+
+
+_PRIVATE: Final = ", ".join(str(int(kind)) for kind in sorted(PRIVATE_CHANNEL_TYPES))
+_ONE_LOOSE: Final = f"""
+    SELECT id FROM channels INDEXED BY channels_loose
+     WHERE guild_id IS NULL AND type NOT IN ({_PRIVATE})
+     LIMIT 1
+"""  # noqa: S608
+
+
+def cut_loose(connection: sqlite3.Connection, guild_id: int) -> None:
+    """Take the guild's channels out of it; messages stay in them for `sweep`."""
+    connection.execute("UPDATE channels SET guild_id = NULL, parent_id = NULL WHERE guild_id = ?", (guild_id,))
+
+
+def cut_channel_loose(connection: sqlite3.Connection, channel_id: int) -> None:
+    """Take one channel out of its guild, with the threads below it; what a category held comes to the root."""
+    connection.execute(
+        f"UPDATE channels SET guild_id = NULL WHERE parent_id = ? AND type IN ({_THREADS})",  # noqa: S608
+        (channel_id,),
+    )
+    connection.execute("UPDATE channels SET parent_id = NULL WHERE parent_id = ?", (channel_id,))
+    connection.execute("UPDATE channels SET guild_id = NULL, parent_id = NULL WHERE id = ?", (channel_id,))
+    connection.execute("DELETE FROM invites WHERE channel_id = ?", (channel_id,))
+    connection.execute("DELETE FROM webhooks WHERE channel_id = ?", (channel_id,))
+
+
+def cut_group_loose(connection: sqlite3.Connection, channel_id: int) -> None:
+    """Make a group without members a channel like those that guilds leave behind."""
+    connection.execute(
+        "UPDATE channels SET type = ?, owner_id = NULL, icon = NULL WHERE id = ?", (ChannelType.GUILD_TEXT, channel_id)
+    )
+    connection.execute("DELETE FROM private_channel_recipients WHERE channel_id = ?", (channel_id,))
+    connection.execute("DELETE FROM invites WHERE channel_id = ?", (channel_id,))
+
+
+def sweep(connection: sqlite3.Connection, limit: int) -> bool:
+    """Delete up to `limit` messages of a loose channel, and the channel once none is left; returns whether there was
+    anything to do."""
+    row = connection.execute(_ONE_LOOSE).fetchone()
+    if row is None:
+        return False
+    sweep_channel(connection, row[0], limit)
+    return True
+
+
+def sweep_channel(connection: sqlite3.Connection, channel_id: int, limit: int) -> bool:
+    """Delete up to `limit` messages of this loose channel, and the channel once none is left; returns whether there is
+    more to do."""
+    deleted = connection.execute(
+        "DELETE FROM messages WHERE id IN (SELECT id FROM messages WHERE channel_id = ? LIMIT ?)", (channel_id, limit)
+    ).rowcount
+    if deleted < limit:
+        connection.execute("DELETE FROM channels WHERE id = ?", (channel_id,))
+    return deleted == limit

@@ -2,10 +2,21 @@
 
 from __future__ import annotations
 
+import enum
 import sqlite3
 from typing import Any, Final
 
 import attrs
+
+
+class InviteType(enum.IntEnum):
+    """What an invite leads into (guilds.md, Invites)."""
+
+    GUILD = 0
+    GROUP_DM = 1
+    """A conversation of several accounts."""
+    EMOJI_PACK = 2
+    STICKER_PACK = 3
 
 
 @attrs.frozen
@@ -61,7 +72,7 @@ def by_code(connection: sqlite3.Connection, code: str, now: int) -> Invite | Non
 
 
 def named(connection: sqlite3.Connection, code: str, now: int) -> Invite | None:
-    """The live invite that somebody means by this code: as `by_code`, but a custom invite code is found in any case."""
+    """As `by_code`, for a code that was typed in: a custom invite code is found in any letter case."""
     return _invite(connection.execute(_NAMED, (code, now)).fetchone())
 
 

@@ -1,13 +1,19 @@
-"""Members: the rows of `members` and `member_roles`."""
+"""Members: the rows of `members` and `member_roles`; of `temporary_members`, memberships that last as long as their
+account is connected; and of `kept_timeouts`, time-outs of accounts that are no members now.
+"""
 
 from __future__ import annotations
 
 import sqlite3
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 import attrs
+
+from chat.registries.user_flags import UserFlag
+from chat.store.accounts.accounts import Account
+from chat.store.accounts.accounts import by_id as account_by_id
 
 
 @attrs.frozen
@@ -81,12 +87,6 @@ def common_guilds(connection: sqlite3.Connection, user_id: int, other_id: int) -
     return rows.fetchall()
 
 
-def ids_of_guild(connection: sqlite3.Connection, guild_id: int) -> list[int]:
-    """Every account in the guild, ascending."""
-    rows = connection.execute("SELECT user_id FROM members WHERE guild_id = ? ORDER BY user_id", (guild_id,))
-    return [user_id for (user_id,) in rows]
-
-
 def ids_of_role(connection: sqlite3.Connection, guild_id: int, role_id: int, limit: int) -> list[int]:
     """Up to `limit` members of the guild that have the role."""
     rows = connection.execute(
@@ -148,3 +148,150 @@ def delete(connection: sqlite3.Connection, guild_id: int, user_id: int) -> bool:
     """End a membership, roles and guild profile with it; returns whether there was one."""
     cursor = connection.execute("DELETE FROM members WHERE guild_id = ? AND user_id = ?", (guild_id, user_id))
     return cursor.rowcount > 0
+
+
+def insert_temporary(connection: sqlite3.Connection, guild_id: int, user_id: int) -> None:
+    """Mark a membership, which must exist, as one that lasts as long as its account is connected."""
+    connection.execute("INSERT INTO temporary_members (user_id, guild_id) VALUES (?, ?)", (user_id, guild_id))
+
+
+def delete_temporary(connection: sqlite3.Connection, guild_id: int, user_id: int) -> None:
+    """Take that mark away."""
+    connection.execute("DELETE FROM temporary_members WHERE user_id = ? AND guild_id = ?", (user_id, guild_id))
+
+
+def temporary_guilds(connection: sqlite3.Connection, user_id: int) -> list[int]:
+    """The guilds that the account is a temporary member of."""
+    rows = connection.execute("SELECT guild_id FROM temporary_members WHERE user_id = ?", (user_id,))
+    return [guild_id for (guild_id,) in rows]
+
+
+def temporary_user_ids(connection: sqlite3.Connection) -> list[int]:
+    """Every account that is a temporary member somewhere."""
+    return [user_id for (user_id,) in connection.execute("SELECT DISTINCT user_id FROM temporary_members")]
+
+
+def keep_timeout(connection: sqlite3.Connection, guild_id: int, user_id: int, *, until: int, left_at: int) -> None:
+    """Keep the time-out of an account that leaves, in place of one that is kept already (Unix milliseconds)."""
+    connection.execute(
+        """
+        INSERT INTO kept_timeouts (guild_id, user_id, until, left_at) VALUES (?, ?, ?, ?)
+            ON CONFLICT (guild_id, user_id) DO UPDATE SET until = excluded.until, left_at = excluded.left_at
+        """,
+        (guild_id, user_id, until, left_at),
+    )
+
+
+def take_timeout(connection: sqlite3.Connection, guild_id: int, user_id: int) -> tuple[int, int] | None:
+    """When a kept time-out ends and when its member left (Unix milliseconds); it is kept no longer."""
+    row = connection.execute(
+        "DELETE FROM kept_timeouts WHERE guild_id = ? AND user_id = ? RETURNING until, left_at", (guild_id, user_id)
+    ).fetchone()
+    return None if row is None else (row[0], row[1])
+
+
+def delete_timeouts_over(connection: sqlite3.Connection, guild_id: int, now: int) -> None:
+    """Forget the guild's time-outs that have ended."""
+    connection.execute("DELETE FROM kept_timeouts WHERE guild_id = ? AND until <= ?", (guild_id, now))
+
+
+@attrs.frozen
+class NamedMember:
+    """A member's names and roles, everyone's left out."""
+
+    user_id: int
+    nick: str | None
+    global_name: str | None
+    username: str
+    role_ids: frozenset[int]
+
+
+_NAMED: Final = """
+    SELECT members.user_id, members.nick, users.global_name, users.username
+      FROM members JOIN users ON users.id = members.user_id
+     WHERE members.guild_id = ?
+"""
+
+
+def named(connection: sqlite3.Connection, guild_id: int, user_id: int) -> NamedMember | None:
+    """One member of the guild."""
+    row = connection.execute(f"{_NAMED} AND members.user_id = ?", (guild_id, user_id)).fetchone()
+    if row is None:
+        return None
+    _, nick, global_name, username = row
+    return NamedMember(user_id, nick, global_name, username, role_ids(connection, guild_id, user_id))
+
+
+def all_named(connection: sqlite3.Connection, guild_id: int, limit: int) -> Iterator[NamedMember]:
+    """The members of a guild in order of user id, at most `limit`."""
+    roles: dict[int, list[int]] = defaultdict(list)
+    for user_id, role_id in connection.execute(
+        "SELECT user_id, role_id FROM member_roles WHERE guild_id = ?", (guild_id,)
+    ):
+        roles[user_id].append(role_id)
+    # Most members share few sets of roles; one object stands for each.
+    shared: dict[frozenset[int], frozenset[int]] = {}
+    for user_id, nick, global_name, username in connection.execute(
+        f"{_NAMED} ORDER BY members.user_id LIMIT ?", (guild_id, limit)
+    ):
+        role_ids = frozenset(roles.get(user_id, ()))
+        yield NamedMember(user_id, nick, global_name, username, shared.setdefault(role_ids, role_ids))
+
+
+def with_accounts(
+    connection: sqlite3.Connection, guild_id: int, user_ids: Sequence[int]
+) -> list[tuple[Member, Account]]:
+    """These members with their accounts, in the order given; who is no member is left out."""
+    found = []
+    for user_id in user_ids:
+        member, account = by_id(connection, guild_id, user_id), account_by_id(connection, user_id)
+        if member is not None and account is not None:
+            found.append((member, account))
+    return found
+
+
+_PERSON: Final = f"NOT users.bot AND NOT users.flags & {int(UserFlag.DELETED)}"
+_WITH_ROLE: Final = f"""
+    SELECT members.user_id
+      FROM member_roles
+      JOIN members ON members.guild_id = member_roles.guild_id AND members.user_id = member_roles.user_id
+      JOIN users ON users.id = members.user_id
+     WHERE member_roles.guild_id = ? AND member_roles.role_id = ? AND members.user_id <> ? AND {_PERSON}
+     ORDER BY members.joined_at, members.user_id
+     LIMIT 1
+"""  # noqa: S608 - a number of our own
+_BESIDE: Final = f"""
+    SELECT members.user_id
+      FROM members JOIN users ON users.id = members.user_id
+     WHERE members.guild_id = ? AND members.user_id <> ? AND {_PERSON}
+"""  # noqa: S608
+_OLDEST_BESIDE: Final = f"{_BESIDE} ORDER BY members.joined_at, members.user_id LIMIT 1"
+_PERSON_IN: Final = f"""
+    SELECT 1
+      FROM members JOIN users ON users.id = members.user_id
+     WHERE members.guild_id = ? AND members.user_id = ? AND {_PERSON}
+"""  # noqa: S608
+
+
+def successor(connection: sqlite3.Connection, guild_id: int, owner_id: int, role_ids: Iterable[int]) -> int | None:
+    """Of the people in the guild besides its owner: the one who has been there for longest among those with the first
+    of these roles that has a holder, or, if none has, among all. Bots own nothing. None without such people.
+
+    Looks at every member.
+    """
+    for role_id in role_ids:
+        row = connection.execute(_WITH_ROLE, (guild_id, role_id, owner_id)).fetchone()
+        if row is not None:
+            return int(row[0])
+    row = connection.execute(_OLDEST_BESIDE, (guild_id, owner_id)).fetchone()
+    return None if row is None else int(row[0])
+
+
+def is_person_in(connection: sqlite3.Connection, guild_id: int, user_id: int) -> bool:
+    """Whether the account is a member who could own the guild."""
+    return connection.execute(_PERSON_IN, (guild_id, user_id)).fetchone() is not None
+
+
+def has_person_beside(connection: sqlite3.Connection, guild_id: int, owner_id: int) -> bool:
+    """Whether there is a member besides the owner who could own the guild."""
+    return connection.execute(f"{_BESIDE} LIMIT 1", (guild_id, owner_id)).fetchone() is not None

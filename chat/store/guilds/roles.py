@@ -71,14 +71,6 @@ def delete(connection: sqlite3.Connection, guild_id: int, role_id: int) -> None:
     connection.execute("DELETE FROM roles WHERE id = ? AND guild_id = ?", (role_id, guild_id))
 
 
-def holders(connection: sqlite3.Connection, guild_id: int, role_id: int) -> list[int]:
-    """The accounts of the guild that have the role, ascending."""
-    rows = connection.execute(
-        "SELECT user_id FROM member_roles WHERE guild_id = ? AND role_id = ? ORDER BY user_id", (guild_id, role_id)
-    )
-    return [user_id for (user_id,) in rows]
-
-
 def granted(connection: sqlite3.Connection, user_id: int, guild_ids: Sequence[int]) -> dict[int, int]:
     """For each of these guilds the union of what the everyone role and the account's own roles allow."""
     masks = dict.fromkeys(guild_ids, 0)

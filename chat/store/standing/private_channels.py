@@ -94,7 +94,7 @@ def insert_direct(connection: sqlite3.Connection, channel_id: int, opener_id: in
 def insert_group(
     connection: sqlite3.Connection, channel_id: int, owner_id: int, user_ids: Iterable[int], now_ms: int
 ) -> PrivateChannel:
-    """Make a group of its owner and these accounts; it stands in everybody's list."""
+    """Make a group of its owner and these accounts; it stands in the lists of all."""
     channels.insert(connection, [Channel(id=channel_id, guild_id=None, type=ChannelType.GROUP_DM, owner_id=owner_id)])
     for user_id in (owner_id, *user_ids):
         add_to_group(connection, channel_id, user_id, now_ms)
@@ -128,7 +128,7 @@ def is_in(connection: sqlite3.Connection, channel_id: int, user_id: int) -> bool
 
 
 def longest_in_group(connection: sqlite3.Connection, channel_id: int) -> int | None:
-    """Whoever has been in the group for longest, bots only where nobody else is; None when nobody is."""
+    """The account that has been in the group for longest, a bot only among bots; None if the group is empty."""
     row = connection.execute(
         """
         SELECT recipients.user_id

@@ -30,18 +30,18 @@ _PUT: Final = f"INSERT OR REPLACE INTO relationships ({_COLUMNS}) VALUES ({', '.
 
 
 def by_id(connection: sqlite3.Connection, user_id: int, target_id: int) -> Relationship | None:
-    """What one account has with another."""
+    """The relationship of one account with another, if any."""
     row = connection.execute(_BY_ID, (user_id, target_id)).fetchone()
     return None if row is None else Relationship(*row)
 
 
 def of_user(connection: sqlite3.Connection, user_id: int) -> list[Relationship]:
-    """Everything an account has with others, in order of their ids."""
+    """The relationships of an account, in order of the others' ids."""
     return [Relationship(*row) for row in connection.execute(_OF_USER, (user_id,))]
 
 
 def are_there(connection: sqlite3.Connection, user_id: int) -> bool:
-    """Whether the account has anything with another one, or another one with it."""
+    """Whether the account has a relationship with another one, or another one with it."""
     row = connection.execute(
         """
         SELECT 1 FROM relationships WHERE user_id = ?1
@@ -60,6 +60,12 @@ def targets(connection: sqlite3.Connection, user_id: int, type: int) -> tuple[in
         "SELECT target_id FROM relationships WHERE user_id = ? AND type = ? ORDER BY target_id", (user_id, type)
     )
     return tuple(target_id for (target_id,) in rows)
+
+
+def common_targets(connection: sqlite3.Connection, user_id: int, other_id: int, type: int) -> list[int]:
+    """The accounts with which both have a relationship of this type, ascending."""
+    own = set(targets(connection, user_id, type))
+    return [target_id for target_id in targets(connection, other_id, type) if target_id in own]
 
 
 def next_target(connection: sqlite3.Connection, user_id: int, type: int, above_id: int) -> int | None:

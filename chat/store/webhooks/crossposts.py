@@ -51,7 +51,7 @@ def insert_follow(connection: sqlite3.Connection, follow: Follow) -> None:
 
 
 def follow_of(connection: sqlite3.Connection, webhook_id: int) -> Follow | None:
-    """What a webhook brings; None where its source is gone, or it never had one."""
+    """What a webhook brings; None if its source is gone, or it never had one."""
     row = connection.execute(
         "SELECT webhook_id, source_guild_id, source_channel_id FROM channel_follows WHERE webhook_id = ?", (webhook_id,)
     ).fetchone()
@@ -88,7 +88,7 @@ def sources(connection: sqlite3.Connection, webhook_ids: Iterable[int]) -> dict[
 
 
 def publish(connection: sqlite3.Connection, channel_id: int, message_id: int) -> None:
-    """Whoever follows the channel now is to get a copy of the message."""
+    """Have a copy of the message made for all that follow the channel now."""
     connection.execute(
         """
         INSERT INTO crosspost_deliveries (source_id, webhook_id, source_channel_id, due_at, is_first)

@@ -1,7 +1,4 @@
-"""Operations on emojis and stickers (guilds.md, Emojis and stickers).
-
-Nothing documents their limits of requests; they are those that clients expect.
-"""
+"""Operations on emojis and stickers (guilds.md, Emojis and stickers). Their limits are those that clients expect."""
 
 from __future__ import annotations
 
@@ -24,9 +21,24 @@ from chat.api.schemas.guilds.guilds import (
 from chat.api.schemas.shapes import NOTHING, listed
 from chat.domain.guilds.assemble import GuildsArea
 from chat.domain.guilds.expressions import NewExpression
-from chat.domain.standing.expression_objects import EMOJIS, STICKERS
+from chat.domain.standing.guild_objects import EMOJIS, STICKERS
 
 routes = Routes()
+
+LIST_EMOJIS: Final = Bucket("guild:emojis:list::guild_id", limit=60, window_ms=10_000)
+CREATE_EMOJI: Final = Bucket("guild:emoji:create::guild_id", limit=10, window_ms=30_000)
+CREATE_EMOJIS: Final = Bucket("guild:emoji:bulk_create::guild_id", limit=6, window_ms=60_000)
+CLONE_EMOJI: Final = Bucket("guild:emoji:clone::guild_id", limit=10, window_ms=30_000)
+CHANGE_EMOJI: Final = Bucket("guild:emoji:update::guild_id", limit=20, window_ms=10_000)
+DELETE_EMOJI: Final = Bucket("guild:emoji:delete::guild_id", limit=10, window_ms=30_000)
+GET_EMOJI_METADATA: Final = Bucket("guild:emoji:metadata", limit=60, window_ms=10_000)
+LIST_STICKERS: Final = Bucket("guild:stickers:list::guild_id", limit=60, window_ms=10_000)
+CREATE_STICKER: Final = Bucket("guild:sticker:create::guild_id", limit=10, window_ms=30_000)
+CREATE_STICKERS: Final = Bucket("guild:sticker:bulk_create::guild_id", limit=6, window_ms=60_000)
+CLONE_STICKER: Final = Bucket("guild:sticker:clone::guild_id", limit=10, window_ms=30_000)
+CHANGE_STICKER: Final = Bucket("guild:sticker:update::guild_id", limit=20, window_ms=10_000)
+DELETE_STICKER: Final = Bucket("guild:sticker:delete::guild_id", limit=10, window_ms=30_000)
+GET_STICKER_METADATA: Final = Bucket("guild:sticker:metadata", limit=60, window_ms=10_000)
 
 EmojiName = Annotated[str, Length(2, 32, "STRING_LENGTH_INVALID"), Pattern(re.compile(r"[A-Za-z0-9_]*", re.ASCII))]
 StickerName = Annotated[str, Length(2, 30, "STRING_LENGTH_INVALID"), Pattern(re.compile(r"\S(.*\S)?"))]
@@ -106,16 +118,8 @@ class DeleteExpression:
     purge: bool = False
 
 
-def _bucket(kind: str, operation: str, limit: int, window_ms: int) -> Bucket:
-    return Bucket(f"guild:{kind}:{operation}::guild_id", limit=limit, window_ms=window_ms)
-
-
 @routes.operation(
-    "GET",
-    "/v1/guilds/{guild_id}/emojis",
-    policy=Policy.USER,
-    bucket=_bucket("emojis", "list", 60, 10_000),
-    answers=listed(EMOJI_WITH_USER),
+    "GET", "/v1/guilds/{guild_id}/emojis", policy=Policy.USER, bucket=LIST_EMOJIS, answers=listed(EMOJI_WITH_USER)
 )
 async def list_emojis(request: Request, guilds: GuildsArea, guild_id: int) -> object:
     """The emojis of a guild."""
@@ -126,7 +130,7 @@ async def list_emojis(request: Request, guilds: GuildsArea, guild_id: int) -> ob
     "POST",
     "/v1/guilds/{guild_id}/emojis",
     policy=Policy.USER,
-    bucket=_bucket("emoji", "create", 10, 30_000),
+    bucket=CREATE_EMOJI,
     body=CreateEmoji,
     images=True,
     answers=EMOJI,
@@ -140,7 +144,7 @@ async def create_emoji(request: Request, guilds: GuildsArea, guild_id: int, body
     "POST",
     "/v1/guilds/{guild_id}/emojis/bulk",
     policy=Policy.USER,
-    bucket=_bucket("emoji", "bulk_create", 6, 60_000),
+    bucket=CREATE_EMOJIS,
     body=CreateEmojis,
     images=True,
     answers=EMOJIS_MADE,
@@ -153,12 +157,7 @@ async def create_emojis(request: Request, guilds: GuildsArea, guild_id: int, bod
 
 
 @routes.operation(
-    "POST",
-    "/v1/guilds/{guild_id}/emojis/clone",
-    policy=Policy.USER,
-    bucket=_bucket("emoji", "clone", 10, 30_000),
-    body=CloneEmoji,
-    answers=EMOJI,
+    "POST", "/v1/guilds/{guild_id}/emojis/clone", policy=Policy.USER, bucket=CLONE_EMOJI, body=CloneEmoji, answers=EMOJI
 )
 async def clone_emoji(request: Request, guilds: GuildsArea, guild_id: int, body: CloneEmoji) -> object:
     """Copy an emoji into the guild."""
@@ -171,7 +170,7 @@ async def clone_emoji(request: Request, guilds: GuildsArea, guild_id: int, body:
     "PATCH",
     "/v1/guilds/{guild_id}/emojis/{emoji_id}",
     policy=Policy.USER,
-    bucket=_bucket("emoji", "update", 20, 10_000),
+    bucket=CHANGE_EMOJI,
     body=ChangeEmoji,
     answers=EMOJI,
 )
@@ -186,7 +185,7 @@ async def change_emoji(request: Request, guilds: GuildsArea, guild_id: int, emoj
     "DELETE",
     "/v1/guilds/{guild_id}/emojis/{emoji_id}",
     policy=Policy.USER,
-    bucket=_bucket("emoji", "delete", 10, 30_000),
+    bucket=DELETE_EMOJI,
     query=DeleteExpression,
     answers=NOTHING,
 )
@@ -200,11 +199,7 @@ async def delete_emoji(
 
 
 @routes.operation(
-    "GET",
-    "/v1/emojis/{emoji_id}/metadata",
-    policy=Policy.USER,
-    bucket=Bucket("guild:emoji:metadata", limit=60, window_ms=10_000),
-    answers=EXPRESSION_METADATA,
+    "GET", "/v1/emojis/{emoji_id}/metadata", policy=Policy.USER, bucket=GET_EMOJI_METADATA, answers=EXPRESSION_METADATA
 )
 async def get_emoji_metadata(request: Request, guilds: GuildsArea, emoji_id: int) -> object:
     """Where an emoji comes from."""
@@ -212,11 +207,7 @@ async def get_emoji_metadata(request: Request, guilds: GuildsArea, emoji_id: int
 
 
 @routes.operation(
-    "GET",
-    "/v1/guilds/{guild_id}/stickers",
-    policy=Policy.USER,
-    bucket=_bucket("stickers", "list", 60, 10_000),
-    answers=listed(STICKER_WITH_USER),
+    "GET", "/v1/guilds/{guild_id}/stickers", policy=Policy.USER, bucket=LIST_STICKERS, answers=listed(STICKER_WITH_USER)
 )
 async def list_stickers(request: Request, guilds: GuildsArea, guild_id: int) -> object:
     """The stickers of a guild."""
@@ -227,7 +218,7 @@ async def list_stickers(request: Request, guilds: GuildsArea, guild_id: int) -> 
     "POST",
     "/v1/guilds/{guild_id}/stickers",
     policy=Policy.USER,
-    bucket=_bucket("sticker", "create", 10, 30_000),
+    bucket=CREATE_STICKER,
     body=CreateSticker,
     images=True,
     answers=STICKER,
@@ -243,7 +234,7 @@ async def create_sticker(request: Request, guilds: GuildsArea, guild_id: int, bo
     "POST",
     "/v1/guilds/{guild_id}/stickers/bulk",
     policy=Policy.USER,
-    bucket=_bucket("sticker", "bulk_create", 6, 60_000),
+    bucket=CREATE_STICKERS,
     body=CreateStickers,
     images=True,
     answers=STICKERS_MADE,
@@ -259,7 +250,7 @@ async def create_stickers(request: Request, guilds: GuildsArea, guild_id: int, b
     "POST",
     "/v1/guilds/{guild_id}/stickers/clone",
     policy=Policy.USER,
-    bucket=_bucket("sticker", "clone", 10, 30_000),
+    bucket=CLONE_STICKER,
     body=CloneSticker,
     answers=STICKER,
 )
@@ -274,7 +265,7 @@ async def clone_sticker(request: Request, guilds: GuildsArea, guild_id: int, bod
     "PATCH",
     "/v1/guilds/{guild_id}/stickers/{sticker_id}",
     policy=Policy.USER,
-    bucket=_bucket("sticker", "update", 20, 10_000),
+    bucket=CHANGE_STICKER,
     body=ChangeSticker,
     answers=STICKER,
 )
@@ -296,7 +287,7 @@ async def change_sticker(
     "DELETE",
     "/v1/guilds/{guild_id}/stickers/{sticker_id}",
     policy=Policy.USER,
-    bucket=_bucket("sticker", "delete", 10, 30_000),
+    bucket=DELETE_STICKER,
     query=DeleteExpression,
     answers=NOTHING,
 )
@@ -313,7 +304,7 @@ async def delete_sticker(
     "GET",
     "/v1/stickers/{sticker_id}/metadata",
     policy=Policy.USER,
-    bucket=Bucket("guild:sticker:metadata", limit=60, window_ms=10_000),
+    bucket=GET_STICKER_METADATA,
     answers=EXPRESSION_METADATA,
 )
 async def get_sticker_metadata(request: Request, guilds: GuildsArea, sticker_id: int) -> object:

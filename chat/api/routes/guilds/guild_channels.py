@@ -1,4 +1,4 @@
-"""Operations on channels of guilds and on their permission overwrites (guilds.md, Channels)."""
+"""Operations on channels and on their permission overwrites (guilds.md, Channels; guilds.md, Permission overwrites)."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Annotated, Any, Final, Literal
 
 import attrs
 
+from chat.api import buckets
 from chat.api.fields import (
     OMITTED,
     Exact,
@@ -23,20 +24,16 @@ from chat.api.fields import (
     named_members,
 )
 from chat.api.operation import Bucket, Policy, Request, Routes
-from chat.api.schemas.guilds.channels import GROUP_DM, GUILD_CHANNEL, THREAD
+from chat.api.schemas.guilds.channels import CHANNEL, GROUP_DM, GUILD_CHANNEL, THREAD
 from chat.api.schemas.guilds.guilds import VOICE_REGION
+from chat.api.schemas.messages.messages import SLOWMODE
 from chat.api.schemas.shapes import NOTHING, either, listed
-from chat.api.thread_bodies import (
-    THREAD_FIELDS,
-    AppliedTags,
-    ArchiveMinutes,
-    ForumFields,
-    forum_fields,
-    thread_change,
-)
+from chat.api.thread_bodies import THREAD_FIELDS, AppliedTags, ArchiveMinutes, ForumFields, forum_fields, thread_change
+from chat.domain.core import Core
 from chat.domain.guilds.assemble import GuildsArea
 from chat.domain.guilds.guild_channels import Move
 from chat.domain.guilds.permission_overwrites import OVERWRITES_MAXIMUM
+from chat.domain.messages.assemble import MessagesArea
 from chat.domain.people.assemble import PeopleArea
 from chat.domain.presence.assemble import PresenceArea
 from chat.domain.threads.assemble import ThreadsArea
@@ -45,6 +42,9 @@ from chat.registries.channel_types import ChannelType, OverwriteType
 from chat.store.guilds.channels import Overwrite
 
 routes = Routes()
+
+GET_CHANNEL: Final = Bucket("channel:read::channel_id", limit=100, window_ms=10_000)
+START_TYPING: Final = Bucket("channel:typing::channel_id", limit=20, window_ms=10_000)
 
 INT32_MAXIMUM: Final = (1 << 31) - 1
 URL_LENGTH: Final = 1_024
@@ -235,11 +235,7 @@ async def change_channel(
             request.principal, channel_id, thread_change(body, _fields(body)), request.audit_log_reason
         )
     return await guilds.guild_channels.change(
-        request.principal,
-        channel_id,
-        _fields(body),
-        _overwrites(body.permission_overwrites),
-        request.audit_log_reason,
+        request.principal, channel_id, _fields(body), _overwrites(body.permission_overwrites), request.audit_log_reason
     )
 
 
@@ -306,7 +302,27 @@ def _fields(body: ChannelFields) -> dict[str, Any]:
 
 
 def _overwrites(entries: Sequence[OverwriteEntry] | Omitted | None) -> tuple[Overwrite, ...] | None:
-    """The overwrites of a body; None where it does not speak of them."""
+    """The overwrites of a body; None if it does not speak of them."""
     if entries is None or isinstance(entries, Omitted):
         return None
     return tuple(Overwrite(entry.id, entry.type, entry.allow or 0, entry.deny or 0) for entry in entries)
+
+
+@routes.operation("GET", "/v1/channels/{channel_id}", policy=Policy.USER, bucket=GET_CHANNEL, answers=CHANNEL)
+async def get_channel(request: Request, core: Core, channel_id: int) -> object:
+    """One channel."""
+    return core.access.channel(request.principal, channel_id).channel_object()
+
+
+@routes.operation("POST", "/v1/channels/{channel_id}/typing", policy=Policy.USER, bucket=START_TYPING, answers=NOTHING)
+async def start_typing(request: Request, messages: MessagesArea, channel_id: int) -> None:
+    """Tell the channel that the caller writes."""
+    await messages.typing.start(request.principal, channel_id)
+
+
+@routes.operation(
+    "GET", "/v1/channels/{channel_id}/slowmode", policy=Policy.USER, bucket=buckets.SLOWMODE, answers=SLOWMODE
+)
+async def get_slowmode(request: Request, messages: MessagesArea, channel_id: int) -> object:
+    """How long the caller waits before the next message."""
+    return messages.sending.slowmode(request.principal, channel_id)

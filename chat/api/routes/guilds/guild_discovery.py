@@ -11,11 +11,16 @@ from chat.api.operation import Bucket, Policy, Request, Routes
 from chat.api.schemas.guilds.guilds import DISCOVERED_GUILD, DISCOVERY_APPLICATION, DISCOVERY_CATEGORY
 from chat.api.schemas.shapes import BOOLEAN, COUNT, NOTHING, listed, nullable, record
 from chat.domain.guilds.assemble import GuildsArea
-from chat.domain.guilds.discovery_applications import Wish
-from chat.domain.guilds.guild_discovery import categories
+from chat.domain.guilds.guild_discovery import Wish, categories
 from chat.registries.discovery import DiscoveryCategory
 
 routes = Routes()
+
+LIST_DISCOVERY_CATEGORIES: Final = Bucket("discovery:categories", limit=30, window_ms=60_000)
+LIST_DISCOVERY: Final = Bucket("discovery:guilds", limit=30, window_ms=60_000)
+JOIN_BY_DISCOVERY: Final = Bucket("discovery:join", limit=10, window_ms=60_000)
+GET_DISCOVERY_APPLICATION: Final = Bucket("guild:discovery::guild_id", limit=30, window_ms=60_000)
+APPLY_FOR_DISCOVERY: Final = Bucket("guild:discovery:change::guild_id", limit=10, window_ms=60_000)
 
 APPLICATION: Final = "/v1/guilds/{guild_id}/discovery"
 
@@ -52,7 +57,7 @@ class ChangeApplication:
     "GET",
     "/v1/discovery/categories",
     policy=Policy.USER,
-    bucket=Bucket("discovery:categories", limit=30, window_ms=60_000),
+    bucket=LIST_DISCOVERY_CATEGORIES,
     answers=listed(DISCOVERY_CATEGORY),
 )
 async def list_discovery_categories(request: Request) -> object:
@@ -64,12 +69,12 @@ async def list_discovery_categories(request: Request) -> object:
     "GET",
     "/v1/discovery/guilds",
     policy=Policy.USER,
-    bucket=Bucket("discovery:guilds", limit=30, window_ms=60_000),
+    bucket=LIST_DISCOVERY,
     query=ListDiscovery,
     answers=record({"guilds": listed(DISCOVERED_GUILD), "total": COUNT}),
 )
 async def list_discovery(request: Request, guilds: GuildsArea, query: ListDiscovery) -> object:
-    """Guilds that anybody may join."""
+    """Guilds that all may join."""
     return await guilds.guild_discovery.listed(
         limit=query.limit, offset=query.offset, category=query.category, text=query.query
     )
@@ -79,7 +84,7 @@ async def list_discovery(request: Request, guilds: GuildsArea, query: ListDiscov
     "POST",
     "/v1/discovery/guilds/{guild_id}/join",
     policy=Policy.USER_ONLY,
-    bucket=Bucket("discovery:join", limit=10, window_ms=60_000),
+    bucket=JOIN_BY_DISCOVERY,
     closed_to_limited=True,
     answers=NOTHING,
 )
@@ -92,7 +97,7 @@ async def join_by_discovery(request: Request, guilds: GuildsArea, guild_id: int)
     "GET",
     APPLICATION,
     policy=Policy.USER,
-    bucket=Bucket("guild:discovery::guild_id", limit=30, window_ms=60_000),
+    bucket=GET_DISCOVERY_APPLICATION,
     answers=record({"application": nullable(DISCOVERY_APPLICATION), "eligible": BOOLEAN, "min_member_count": COUNT}),
 )
 async def get_discovery_application(request: Request, guilds: GuildsArea, guild_id: int) -> object:
@@ -101,12 +106,7 @@ async def get_discovery_application(request: Request, guilds: GuildsArea, guild_
 
 
 @routes.operation(
-    "POST",
-    APPLICATION,
-    policy=Policy.USER,
-    bucket=Bucket("guild:discovery:change::guild_id", limit=10, window_ms=60_000),
-    body=Apply,
-    answers=DISCOVERY_APPLICATION,
+    "POST", APPLICATION, policy=Policy.USER, bucket=APPLY_FOR_DISCOVERY, body=Apply, answers=DISCOVERY_APPLICATION
 )
 async def apply_for_discovery(request: Request, guilds: GuildsArea, guild_id: int, body: Apply) -> object:
     """Apply for a guild's place in discovery."""
@@ -117,7 +117,7 @@ async def apply_for_discovery(request: Request, guilds: GuildsArea, guild_id: in
     "PATCH",
     APPLICATION,
     policy=Policy.USER,
-    bucket=Bucket("guild:discovery:change::guild_id", limit=10, window_ms=60_000),
+    bucket=APPLY_FOR_DISCOVERY,
     body=ChangeApplication,
     answers=DISCOVERY_APPLICATION,
 )
@@ -130,13 +130,7 @@ async def change_discovery_application(
     )
 
 
-@routes.operation(
-    "DELETE",
-    APPLICATION,
-    policy=Policy.USER,
-    bucket=Bucket("guild:discovery:change::guild_id", limit=10, window_ms=60_000),
-    answers=NOTHING,
-)
+@routes.operation("DELETE", APPLICATION, policy=Policy.USER, bucket=APPLY_FOR_DISCOVERY, answers=NOTHING)
 async def withdraw_discovery_application(request: Request, guilds: GuildsArea, guild_id: int) -> None:
     """Take a guild's application back, and the guild out of discovery."""
     await guilds.discovery_applications.withdraw(request.principal, guild_id, request.audit_log_reason)

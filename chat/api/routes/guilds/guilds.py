@@ -1,4 +1,4 @@
-"""Operations on guilds (guilds.md, Guild object)."""
+"""Operations on guilds (guilds.md, Guild object), and reading their audit logs (guilds.md, Audit log)."""
 
 from __future__ import annotations
 
@@ -9,13 +9,27 @@ import attrs
 from chat.api.fields import OMITTED, Exact, Items, Length, Maybe, Range, Snowflake, SudoFields, Timestamp, named_members
 from chat.api.operation import Answer, Bucket, Policy, Request, Routes
 from chat.api.schemas.guilds.channels import GUILD_CHANNEL
-from chat.api.schemas.guilds.guilds import GUILD, LISTED_GUILD, ROLE, VANITY_URL, WHOLE_GUILD
+from chat.api.schemas.guilds.guilds import AUDIT_LOG, GUILD, LISTED_GUILD, ROLE, VANITY_URL, WHOLE_GUILD
 from chat.api.schemas.shapes import NOTHING, listed
+from chat.domain.core import Core
 from chat.domain.guilds.assemble import GuildsArea
 from chat.domain.guilds.guilds import GuildPage, GuildWish
 from chat.registries.scopes import Scope
+from chat.store.standing.guild_audit_log import AuditLogPage
 
 routes = Routes()
+
+CREATE_GUILD: Final = Bucket("guild:create", limit=10, window_ms=60_000)
+LIST_CURRENT_USER_GUILDS: Final = Bucket("guild:list", limit=40, window_ms=10_000)
+GET_GUILD: Final = Bucket("guild:read::guild_id", limit=100, window_ms=10_000)
+MODIFY_GUILD: Final = Bucket("guild:update::guild_id", limit=20, window_ms=10_000)
+DELETE_GUILD: Final = Bucket("guild:delete::guild_id", limit=10, window_ms=60_000)
+TRANSFER_OWNERSHIP: Final = Bucket("guild:transfer::guild_id", limit=5, window_ms=60_000)
+GET_VANITY_URL: Final = Bucket("guild:vanity_url:get::guild_id", limit=100, window_ms=10_000)
+CHANGE_VANITY_URL: Final = Bucket("guild:vanity_url:patch::guild_id", limit=10, window_ms=60_000)
+LIST_GUILD_ROLES: Final = Bucket("guild:role:list::guild_id", limit=100, window_ms=10_000)
+LIST_GUILD_CHANNELS: Final = Bucket("guild:channel:list::guild_id", limit=100, window_ms=10_000)
+READ_AUDIT_LOG: Final = Bucket("guild:audit_log::guild_id", limit=40, window_ms=10_000)
 
 INT32_MAXIMUM: Final = (1 << 31) - 1
 
@@ -107,7 +121,7 @@ def require_may_create(request: Request, *, guilds: GuildsArea) -> None:
     bots_refused_with="BOTS_CANNOT_CREATE_GUILDS",
     closed_to_limited=True,
     precondition=require_may_create,
-    bucket=Bucket("guild:create", limit=10, window_ms=60_000),
+    bucket=CREATE_GUILD,
     body=CreateGuild,
     images=True,
     answers=GUILD,
@@ -123,7 +137,7 @@ async def create_guild(request: Request, guilds: GuildsArea, body: CreateGuild) 
     "/v1/users/@me/guilds",
     policy=Policy.USER,
     scope=Scope.GUILDS,
-    bucket=Bucket("guild:list", limit=40, window_ms=10_000),
+    bucket=LIST_CURRENT_USER_GUILDS,
     query=ListGuilds,
     answers=listed(LISTED_GUILD),
 )
@@ -166,12 +180,7 @@ async def delete_own_messages_in_guild(request: Request, guilds: GuildsArea, gui
 
 
 @routes.operation(
-    "GET",
-    "/v1/guilds/{guild_id}",
-    policy=Policy.USER,
-    scope=Scope.GUILDS,
-    bucket=Bucket("guild:read::guild_id", limit=100, window_ms=10_000),
-    answers=WHOLE_GUILD,
+    "GET", "/v1/guilds/{guild_id}", policy=Policy.USER, scope=Scope.GUILDS, bucket=GET_GUILD, answers=WHOLE_GUILD
 )
 async def get_guild(request: Request, guilds: GuildsArea, guild_id: int) -> object:
     """Get guild."""
@@ -182,7 +191,7 @@ async def get_guild(request: Request, guilds: GuildsArea, guild_id: int) -> obje
     "PATCH",
     "/v1/guilds/{guild_id}",
     policy=Policy.USER,
-    bucket=Bucket("guild:update::guild_id", limit=20, window_ms=10_000),
+    bucket=MODIFY_GUILD,
     body=ModifyGuild,
     images=True,
     answers=GUILD,
@@ -196,12 +205,7 @@ async def modify_guild(request: Request, guilds: GuildsArea, guild_id: int, body
 
 
 @routes.operation(
-    "POST",
-    "/v1/guilds/{guild_id}/delete",
-    policy=Policy.USER,
-    bucket=Bucket("guild:delete::guild_id", limit=10, window_ms=60_000),
-    body=SudoFields,
-    answers=NOTHING,
+    "POST", "/v1/guilds/{guild_id}/delete", policy=Policy.USER, bucket=DELETE_GUILD, body=SudoFields, answers=NOTHING
 )
 async def delete_guild(request: Request, guilds: GuildsArea, guild_id: int, body: SudoFields) -> None:
     """Delete guild; sudo mode."""
@@ -212,7 +216,7 @@ async def delete_guild(request: Request, guilds: GuildsArea, guild_id: int, body
     "POST",
     "/v1/guilds/{guild_id}/transfer-ownership",
     policy=Policy.USER_ONLY,
-    bucket=Bucket("guild:transfer::guild_id", limit=5, window_ms=60_000),
+    bucket=TRANSFER_OWNERSHIP,
     body=TransferOwnership,
     answers=GUILD,
 )
@@ -224,11 +228,7 @@ async def transfer_ownership(request: Request, guilds: GuildsArea, guild_id: int
 
 
 @routes.operation(
-    "GET",
-    "/v1/guilds/{guild_id}/vanity-url",
-    policy=Policy.USER,
-    bucket=Bucket("guild:vanity_url:get::guild_id", limit=100, window_ms=10_000),
-    answers=VANITY_URL,
+    "GET", "/v1/guilds/{guild_id}/vanity-url", policy=Policy.USER, bucket=GET_VANITY_URL, answers=VANITY_URL
 )
 async def get_vanity_url(request: Request, guilds: GuildsArea, guild_id: int) -> object:
     """The guild's custom invite code, and how often it was used."""
@@ -239,7 +239,7 @@ async def get_vanity_url(request: Request, guilds: GuildsArea, guild_id: int) ->
     "PATCH",
     "/v1/guilds/{guild_id}/vanity-url",
     policy=Policy.USER,
-    bucket=Bucket("guild:vanity_url:patch::guild_id", limit=10, window_ms=60_000),
+    bucket=CHANGE_VANITY_URL,
     body=ChangeVanityUrl,
     answers=VANITY_URL,
 )
@@ -253,7 +253,7 @@ async def change_vanity_url(request: Request, guilds: GuildsArea, guild_id: int,
     "/v1/guilds/{guild_id}/roles",
     policy=Policy.USER,
     scope=Scope.GUILDS,
-    bucket=Bucket("guild:role:list::guild_id", limit=100, window_ms=10_000),
+    bucket=LIST_GUILD_ROLES,
     answers=listed(ROLE),
 )
 async def list_guild_roles(request: Request, guilds: GuildsArea, guild_id: int) -> object:
@@ -265,9 +265,34 @@ async def list_guild_roles(request: Request, guilds: GuildsArea, guild_id: int) 
     "GET",
     "/v1/guilds/{guild_id}/channels",
     policy=Policy.USER,
-    bucket=Bucket("guild:channel:list::guild_id", limit=100, window_ms=10_000),
+    bucket=LIST_GUILD_CHANNELS,
     answers=listed(GUILD_CHANNEL),
 )
 async def list_guild_channels(request: Request, guilds: GuildsArea, guild_id: int) -> object:
     """The channels of a guild that the caller sees."""
-    return await guilds.channels.of_guild(request.principal, guild_id)
+    return await guilds.guilds.channels(request.principal, guild_id)
+
+
+@attrs.frozen(kw_only=True)
+class ReadAuditLog:
+    """The query of GET /v1/guilds/{guild_id}/audit-logs."""
+
+    user_id: Snowflake | None = None
+    action_type: Annotated[int, Range(1, 255)] | None = None
+    before: Snowflake | None = None
+    after: Snowflake | None = None
+    limit: Annotated[int, Range(1, 100)] = 50
+
+
+@routes.operation(
+    "GET",
+    "/v1/guilds/{guild_id}/audit-logs",
+    policy=Policy.USER,
+    bucket=READ_AUDIT_LOG,
+    query=ReadAuditLog,
+    answers=AUDIT_LOG,
+)
+async def read_audit_log(request: Request, core: Core, guild_id: int, query: ReadAuditLog) -> object:
+    """A page of the guild's audit log."""
+    page = AuditLogPage(query.limit, query.before, query.after, query.user_id, query.action_type)
+    return await core.audit_log.read(request.principal, guild_id, page)

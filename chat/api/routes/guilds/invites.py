@@ -15,6 +15,13 @@ from chat.domain.guilds.invites import InviteTerms
 
 routes = Routes()
 
+CREATE_INVITE: Final = Bucket("channel:invite:create::channel_id", limit=10, window_ms=60_000)
+LIST_CHANNEL_INVITES: Final = Bucket("channel:invite:list::channel_id", limit=40, window_ms=10_000)
+LIST_GUILD_INVITES: Final = Bucket("guild:invite:list::guild_id", limit=40, window_ms=10_000)
+GET_INVITE: Final = Bucket("invite:read", limit=100, window_ms=60_000)
+ACCEPT_INVITE: Final = Bucket("invite:accept", limit=10, window_ms=60_000)
+DELETE_INVITE: Final = Bucket("invite:delete", limit=20, window_ms=60_000)
+
 MAX_AGE_SECONDS: Final = 604_800
 MAX_USES: Final = 100
 
@@ -33,7 +40,7 @@ class CreateInvite:
     "POST",
     "/v1/channels/{channel_id}/invites",
     policy=Policy.USER,
-    bucket=Bucket("channel:invite:create::channel_id", limit=10, window_ms=60_000),
+    bucket=CREATE_INVITE,
     closed_to_limited=True,
     body=CreateInvite,
     answers=INVITE_WITH_METADATA,
@@ -48,7 +55,7 @@ async def create_invite(request: Request, guilds: GuildsArea, channel_id: int, b
     "GET",
     "/v1/channels/{channel_id}/invites",
     policy=Policy.USER,
-    bucket=Bucket("channel:invite:list::channel_id", limit=40, window_ms=10_000),
+    bucket=LIST_CHANNEL_INVITES,
     answers=listed(INVITE_WITH_METADATA),
 )
 async def list_channel_invites(request: Request, guilds: GuildsArea, channel_id: int) -> object:
@@ -60,7 +67,7 @@ async def list_channel_invites(request: Request, guilds: GuildsArea, channel_id:
     "GET",
     "/v1/guilds/{guild_id}/invites",
     policy=Policy.USER,
-    bucket=Bucket("guild:invite:list::guild_id", limit=40, window_ms=10_000),
+    bucket=LIST_GUILD_INVITES,
     answers=listed(INVITE_WITH_METADATA),
 )
 async def list_guild_invites(request: Request, guilds: GuildsArea, guild_id: int) -> object:
@@ -68,13 +75,7 @@ async def list_guild_invites(request: Request, guilds: GuildsArea, guild_id: int
     return await guilds.invites.of_guild(request.principal, guild_id)
 
 
-@routes.operation(
-    "GET",
-    "/v1/invites/{invite_code}",
-    policy=Policy.NONE,
-    bucket=Bucket("invite:read", limit=100, window_ms=60_000),
-    answers=INVITE,
-)
+@routes.operation("GET", "/v1/invites/{invite_code}", policy=Policy.NONE, bucket=GET_INVITE, answers=INVITE)
 async def get_invite(request: Request, guilds: GuildsArea, invite_code: str) -> object:
     """One invite, without a credential."""
     return await guilds.invites.get(invite_code)
@@ -84,7 +85,7 @@ async def get_invite(request: Request, guilds: GuildsArea, invite_code: str) -> 
     "POST",
     "/v1/invites/{invite_code}",
     policy=Policy.USER_ONLY,
-    bucket=Bucket("invite:accept", limit=10, window_ms=60_000),
+    bucket=ACCEPT_INVITE,
     closed_to_limited=True,
     answers=INVITE,
 )
@@ -93,13 +94,7 @@ async def accept_invite(request: Request, guilds: GuildsArea, invite_code: str) 
     return await guilds.invites.accept(request.principal, invite_code, request.address)
 
 
-@routes.operation(
-    "DELETE",
-    "/v1/invites/{invite_code}",
-    policy=Policy.USER,
-    bucket=Bucket("invite:delete", limit=20, window_ms=60_000),
-    answers=NOTHING,
-)
+@routes.operation("DELETE", "/v1/invites/{invite_code}", policy=Policy.USER, bucket=DELETE_INVITE, answers=NOTHING)
 async def delete_invite(request: Request, guilds: GuildsArea, invite_code: str) -> None:
     """Delete an invite."""
     await guilds.invites.delete(request.principal, invite_code, request.audit_log_reason)

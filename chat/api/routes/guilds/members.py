@@ -15,6 +15,8 @@ from chat.domain.guilds.assemble import GuildsArea
 
 routes = Routes()
 
+LIST_MEMBERS: Final = Bucket("guild:member:list::guild_id", limit=40, window_ms=10_000)
+
 READ_MEMBER: Final = Bucket("guild:member:read::guild_id", limit=100, window_ms=10_000)
 CHANGE_MEMBER: Final = Bucket("guild:member:change::guild_id", limit=40, window_ms=10_000)
 SEARCH: Final = Bucket("guild:member:search::guild_id", limit=40, window_ms=10_000)
@@ -81,7 +83,7 @@ class ChangeOwnMember:
     "GET",
     "/v1/guilds/{guild_id}/members",
     policy=Policy.USER,
-    bucket=Bucket("guild:member:list::guild_id", limit=40, window_ms=10_000),
+    bucket=LIST_MEMBERS,
     query=ListMembers,
     answers=listed(MEMBER),
 )

@@ -1,4 +1,7 @@
-"""Operations on conversations outside of guilds (people.md, Private channels)."""
+"""Operations on conversations outside of guilds (people.md, Private channels) and on calls in them (people.md, Calls).
+
+Speaking goes over the gateway (Voice State Update, opcode 4), which begins a call as well.
+"""
 
 from __future__ import annotations
 
@@ -7,14 +10,16 @@ from typing import Annotated, Final
 import attrs
 
 from chat.api import buckets
-from chat.api.fields import Items, Snowflake
-from chat.api.operation import Policy, Request, Routes
+from chat.api.fields import OMITTED, Items, Length, Maybe, Omitted, Snowflake
+from chat.api.operation import Bucket, Policy, Request, Routes
 from chat.api.schemas.guilds.channels import PRIVATE_CHANNEL
+from chat.api.schemas.people.people import CALL_ELIGIBILITY
 from chat.api.schemas.shapes import NOTHING, listed
-from chat.domain.guilds.assemble import GuildsArea
+from chat.domain.core import Core
 from chat.domain.people.assemble import PeopleArea
 from chat.domain.standing.private_channels import PrivateChannelAccess
 from chat.errors import ApiError, InvalidFormBody
+from chat.protocol.values import ABSENT
 
 routes = Routes()
 
@@ -33,7 +38,7 @@ class OpenPrivateChannel:
 
 @attrs.frozen
 class Removal:
-    """The query of taking somebody out of a group: `silent` leaves the system message out."""
+    """The query of taking an account out of a group: `silent` leaves the system message out."""
 
     silent: bool = False
 
@@ -76,9 +81,9 @@ async def open_private_channel(request: Request, people: PeopleArea, body: OpenP
     bucket=buckets.PRIVATE_CHANNEL_PIN,
     answers=NOTHING,
 )
-async def pin_private_channel(request: Request, people: PeopleArea, guilds: GuildsArea, channel_id: int) -> None:
+async def pin_private_channel(request: Request, core: Core, people: PeopleArea, channel_id: int) -> None:
     """Put a conversation at the end of those that the caller has pinned."""
-    access = guilds.channels.seen(request.principal, channel_id)
+    access = core.access.channel(request.principal, channel_id)
     await people.private_channels.pin(access, pinned=True)
 
 
@@ -89,9 +94,9 @@ async def pin_private_channel(request: Request, people: PeopleArea, guilds: Guil
     bucket=buckets.PRIVATE_CHANNEL_PIN,
     answers=NOTHING,
 )
-async def unpin_private_channel(request: Request, people: PeopleArea, guilds: GuildsArea, channel_id: int) -> None:
+async def unpin_private_channel(request: Request, core: Core, people: PeopleArea, channel_id: int) -> None:
     """Take a conversation away from those that the caller has pinned."""
-    access = guilds.channels.seen(request.principal, channel_id)
+    access = core.access.channel(request.principal, channel_id)
     await people.private_channels.pin(access, pinned=False)
 
 
@@ -102,11 +107,9 @@ async def unpin_private_channel(request: Request, people: PeopleArea, guilds: Gu
     bucket=buckets.GROUP_RECIPIENTS,
     answers=NOTHING,
 )
-async def add_recipient(
-    request: Request, people: PeopleArea, guilds: GuildsArea, channel_id: int, user_id: int
-) -> None:
+async def add_recipient(request: Request, core: Core, people: PeopleArea, channel_id: int, user_id: int) -> None:
     """Put an account into a group."""
-    await people.groups.add(request.principal, _group(request, channel_id, guilds=guilds), user_id)
+    await people.groups.add(request.principal, _group(request, channel_id, core=core), user_id)
 
 
 @routes.operation(
@@ -118,16 +121,96 @@ async def add_recipient(
     answers=NOTHING,
 )
 async def remove_recipient(
-    request: Request, people: PeopleArea, guilds: GuildsArea, channel_id: int, user_id: int, query: Removal
+    request: Request, core: Core, people: PeopleArea, channel_id: int, user_id: int, query: Removal
 ) -> None:
     """Take an account out of a group: the caller itself, or, by the owner, another one."""
-    group = _group(request, channel_id, guilds=guilds)
+    group = _group(request, channel_id, core=core)
     await people.groups.remove(request.principal, group, user_id, silent=query.silent)
 
 
-def _group(request: Request, channel_id: int, *, guilds: GuildsArea) -> PrivateChannelAccess:
+def _group(request: Request, channel_id: int, *, core: Core) -> PrivateChannelAccess:
     """A conversation of the caller; a channel of a guild, which has no recipients, is of the wrong type."""
-    access = guilds.channels.seen(request.principal, channel_id)
+    access = core.access.channel(request.principal, channel_id)
     if not isinstance(access, PrivateChannelAccess):
         raise ApiError("INVALID_CHANNEL_TYPE")
     return access
+
+
+RUNG_MAXIMUM: Final = 100
+"""Accounts that one request may name."""
+
+CALL_READ: Final = Bucket("channel:call:get::channel_id", limit=60, window_ms=60_000)
+CALL_CHANGE: Final = Bucket("channel:call:update::channel_id", limit=10, window_ms=10_000)
+CALL_RING: Final = Bucket("channel:call:ring::channel_id", limit=5, window_ms=10_000)
+CALL_STOP_RINGING: Final = Bucket("channel:call:stop_ringing::channel_id", limit=20, window_ms=10_000)
+CALL_END: Final = Bucket("channel:call:end::channel_id", limit=10, window_ms=10_000)
+
+
+@attrs.frozen(kw_only=True)
+class ChangeCall:
+    """The body of PATCH /v1/channels/{channel_id}/call; null lets the server choose the region."""
+
+    region: Maybe[Annotated[str, Length(1, 64)] | None] = OMITTED
+
+
+@attrs.frozen(kw_only=True)
+class RingRecipients:
+    """The body of both ways to ring: accounts of the conversation, or all."""
+
+    recipients: Annotated[list[Snowflake], Items(0, RUNG_MAXIMUM)] | None = None
+
+
+@routes.operation(
+    "GET", "/v1/channels/{channel_id}/call", policy=Policy.USER_ONLY, bucket=CALL_READ, answers=CALL_ELIGIBILITY
+)
+async def get_call_eligibility(request: Request, people: PeopleArea, channel_id: int) -> object:
+    """Whether a call by the caller makes an account ring."""
+    return people.calls.eligibility(request.principal, channel_id)
+
+
+@routes.operation(
+    "PATCH",
+    "/v1/channels/{channel_id}/call",
+    policy=Policy.USER_ONLY,
+    bucket=CALL_CHANGE,
+    body=ChangeCall,
+    answers=NOTHING,
+)
+async def change_call(request: Request, people: PeopleArea, channel_id: int, body: ChangeCall) -> None:
+    """Have the call in another region."""
+    region = ABSENT if isinstance(body.region, Omitted) else body.region
+    people.calls.change_region(request.principal, channel_id, region)
+
+
+@routes.operation(
+    "POST",
+    "/v1/channels/{channel_id}/call/ring",
+    policy=Policy.USER_ONLY,
+    bucket=CALL_RING,
+    body=RingRecipients,
+    answers=NOTHING,
+)
+async def ring_call(request: Request, people: PeopleArea, channel_id: int, body: RingRecipients) -> None:
+    """Ring people of a conversation, and begin the call where there is none."""
+    await people.calls.ring(request.principal, channel_id, body.recipients)
+
+
+@routes.operation(
+    "POST",
+    "/v1/channels/{channel_id}/call/stop-ringing",
+    policy=Policy.USER_ONLY,
+    bucket=CALL_STOP_RINGING,
+    body=RingRecipients,
+    answers=NOTHING,
+)
+async def stop_ringing_call(request: Request, people: PeopleArea, channel_id: int, body: RingRecipients) -> None:
+    """Ring people no more; without any named, the caller: so a call is declined."""
+    people.calls.stop_ringing(request.principal, channel_id, body.recipients)
+
+
+@routes.operation(
+    "POST", "/v1/channels/{channel_id}/call/end", policy=Policy.USER_ONLY, bucket=CALL_END, answers=NOTHING
+)
+async def end_call(request: Request, people: PeopleArea, channel_id: int) -> None:
+    """End the call for all."""
+    await people.calls.end(request.principal, channel_id)

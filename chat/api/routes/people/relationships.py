@@ -1,4 +1,4 @@
-"""Operations on relationships (people.md, Relationships)."""
+"""Operations on relationships (people.md, Relationships), and reading profiles (accounts.md, Profiles)."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ from typing import Annotated, Final, Literal
 import attrs
 
 from chat.api import buckets
-from chat.api.fields import OMITTED, Length, Maybe, Range, named_members
+from chat.api.fields import OMITTED, Length, Maybe, Range, Snowflake, named_members
 from chat.api.operation import Policy, Request, Routes
 from chat.api.routes.accounts.accounts import Discriminator
 from chat.api.schemas.accounts.users import RELATIONSHIP
+from chat.api.schemas.people.people import PROFILE
 from chat.api.schemas.shapes import COUNT, NOTHING, listed, record
 from chat.domain.people.assemble import PeopleArea
 from chat.errors import InvalidFormBody
@@ -151,3 +152,31 @@ async def change_friendship(request: Request, people: PeopleArea, user_id: int, 
 async def end_relationship(request: Request, people: PeopleArea, user_id: int) -> None:
     """End what the caller has with an account."""
     await people.friendships.remove(request.principal, user_id)
+
+
+@attrs.frozen
+class WantedProfile:
+    """The query of a profile: also as a member of which guild, and whether with what the two have in common."""
+
+    guild_id: Snowflake | None = None
+    with_mutual_friends: bool = False
+    with_mutual_guilds: bool = False
+
+
+@routes.operation(
+    "GET",
+    "/v1/users/{user_id}/profile",
+    policy=Policy.USER,
+    bucket=buckets.USER_PROFILE,
+    query=WantedProfile,
+    answers=PROFILE,
+)
+async def get_profile(request: Request, people: PeopleArea, user_id: int, query: WantedProfile) -> object:
+    """What an account shows of itself to the caller."""
+    return people.user_profiles.get(
+        request.principal,
+        user_id,
+        guild_id=query.guild_id,
+        with_mutual_friends=query.with_mutual_friends,
+        with_mutual_guilds=query.with_mutual_guilds,
+    )

@@ -19,9 +19,7 @@ from chat.domain.core import Core
 from chat.domain.messages.message_drafts import AllowedMentions, MessageDraft
 from chat.domain.webhooks.assemble import WebhooksArea
 from chat.domain.webhooks.built_embeds import Embed, address, fitting
-from chat.domain.webhooks.github_deliveries import github_embed
-from chat.domain.webhooks.instatus_notices import instatus_embed
-from chat.domain.webhooks.slack_messages import slack_content, slack_embeds
+from chat.domain.webhooks.webhook_dialects import github_embed, instatus_embed, slack_content, slack_embeds
 from chat.domain.webhooks.webhooks import Disguise, Place
 from chat.errors import ApiError
 from chat.store.webhooks.webhooks import Webhook
@@ -105,7 +103,7 @@ class InstatusNotice:
 async def execute_github_webhook(
     request: Request, webhooks: WebhooksArea, webhook_id: int, token: str, query: InThread, body: GithubDelivery
 ) -> None:
-    """Show an event of GitHub; nothing is said of those that nobody watches."""
+    """Show an event of GitHub, if it is one that people watch."""
     webhook, event = webhooks.webhooks.identified(webhook_id, token), request.headers.get(GITHUB_EVENT)
     if event is None:
         raise ApiError("BAD_REQUEST")
@@ -141,24 +139,16 @@ async def execute_instatus_webhook(
     answers={200: binary("text/plain")},
 )
 async def execute_slack_webhook(
-    request: Request,
-    core: Core,
-    webhooks_area: WebhooksArea,
-    webhook_id: int,
-    token: str,
-    query: InThread,
-    body: SlackMessage,
+    request: Request, core: Core, area: WebhooksArea, webhook_id: int, token: str, query: InThread, body: SlackMessage
 ) -> Answer:
     """Send a message in Slack's form."""
-    webhooks = webhooks_area.webhooks
-    webhook = webhooks.identified(webhook_id, token)
+    webhook = area.webhooks.identified(webhook_id, token)
     message = _members(body)
     draft = MessageDraft(
-        content=slack_content(message),
-        embeds=slack_embeds(message, core.settings.limits.max_embeds_per_message),
+        content=slack_content(message), embeds=slack_embeds(message, core.settings.limits.max_embeds_per_message)
     )
     disguise = Disguise(body.username or None, address(body.icon_url or ""))
-    await webhooks.execute(webhook, draft, disguise, Place(query.thread_id))
+    await area.webhooks.execute(webhook, draft, disguise, Place(query.thread_id))
     return Streamed(200, headers={"Content-Type": "text/plain; charset=utf-8"}, pieces=_ok, length=len(OK))
 
 
@@ -169,7 +159,7 @@ async def _ok() -> AsyncGenerator[bytes, None]:
 async def _show(
     request: Request, webhook: Webhook, query: InThread, embed: Embed | None, *, webhooks: WebhooksArea
 ) -> None:
-    """Send a message of this embed, which notifies nobody."""
+    """Send a message of this embed, without notifications."""
     if embed is not None:
         draft = MessageDraft(embeds=fitting([embed], 1), allowed_mentions=AllowedMentions())
         await webhooks.webhooks.execute(webhook, draft, Disguise(), Place(query.thread_id))

@@ -1,7 +1,8 @@
-"""Webhooks (webhooks.md, Webhooks of channels).
+"""Webhooks (webhooks.md, Webhooks of channels), and announcement channels, which are published and followed (guilds.md,
+Guild features; conventions of the field).
 
-Below `/v1/webhooks/{webhook_id}/{token}` the address is the credential: Authorization is not looked at, neither for
-better nor for worse (access.md, Secret addresses).
+Below `/v1/webhooks/{webhook_id}/{token}` the URL is the credential: Authorization is not looked at, neither for better
+nor for worse (access.md, Secret addresses).
 """
 
 from __future__ import annotations
@@ -10,9 +11,11 @@ from typing import Annotated, Final
 
 import attrs
 
+from chat.api import buckets
 from chat.api.fields import OMITTED, Exact, Length, Maybe, Snowflake
 from chat.api.message_bodies import CreateMessage, EditMessage, message_draft, received_edit, received_message
 from chat.api.operation import Bucket, Policy, Request, Routes
+from chat.api.schemas.guilds.channels import FOLLOWED_CHANNEL
 from chat.api.schemas.guilds.guilds import WEBHOOK
 from chat.api.schemas.messages.messages import MESSAGE
 from chat.api.schemas.shapes import NOTHING, listed
@@ -178,10 +181,9 @@ async def delete_webhook(request: Request, webhooks: WebhooksArea, webhook_id: i
 @routes.operation(
     "GET", "/v1/webhooks/{webhook_id}/{token}", policy=Policy.URL, bucket=READ_BY_TOKEN, answers=WEBHOOK, secret=True
 )
-async def get_webhook_by_token(request: Request, webhooks_area: WebhooksArea, webhook_id: int, token: str) -> object:
+async def get_webhook_by_token(request: Request, area: WebhooksArea, webhook_id: int, token: str) -> object:
     """What the webhook sees of itself."""
-    webhooks = webhooks_area.webhooks
-    return webhooks.get_by_token(webhooks.identified(webhook_id, token))
+    return area.webhooks.get_by_token(area.webhooks.identified(webhook_id, token))
 
 
 @routes.operation(
@@ -194,20 +196,18 @@ async def get_webhook_by_token(request: Request, webhooks_area: WebhooksArea, we
     secret=True,
 )
 async def change_webhook_by_token(
-    request: Request, webhooks_area: WebhooksArea, webhook_id: int, token: str, body: ChangeWebhook
+    request: Request, area: WebhooksArea, webhook_id: int, token: str, body: ChangeWebhook
 ) -> object:
     """Change name or avatar."""
-    webhooks = webhooks_area.webhooks
-    return await webhooks.change_by_token(webhooks.identified(webhook_id, token), _change(body))
+    return await area.webhooks.change_by_token(area.webhooks.identified(webhook_id, token), _change(body))
 
 
 @routes.operation(
     "DELETE", "/v1/webhooks/{webhook_id}/{token}", policy=Policy.URL, bucket=CHANGE_BY_TOKEN, answers=NOTHING
 )
-async def delete_webhook_by_token(request: Request, webhooks_area: WebhooksArea, webhook_id: int, token: str) -> None:
+async def delete_webhook_by_token(request: Request, area: WebhooksArea, webhook_id: int, token: str) -> None:
     """Delete the webhook."""
-    webhooks = webhooks_area.webhooks
-    await webhooks.delete_by_token(webhooks.identified(webhook_id, token))
+    await area.webhooks.delete_by_token(area.webhooks.identified(webhook_id, token))
 
 
 @routes.operation(
@@ -225,16 +225,16 @@ async def execute_webhook(
     request: Request,
     core: Core,
     messages: MessagesArea,
-    webhooks_area: WebhooksArea,
+    area: WebhooksArea,
     webhook_id: int,
     token: str,
     query: Execution,
     body: ExecuteWebhook | None,
 ) -> object:
     """Send a message."""
-    webhooks, uploads = webhooks_area.webhooks, messages.uploads
-    webhook = webhooks.identified(webhook_id, token)
-    owner = uploads.webhook_owner(webhook.user_id, webhooks.place_of(webhook, query.thread_id).channel.id)
+    uploads = messages.uploads
+    webhook = area.webhooks.identified(webhook_id, token)
+    owner = uploads.webhook_owner(webhook.user_id, area.webhooks.place_of(webhook, query.thread_id).channel.id)
     async with received_message(request, owner, ExecuteWebhook, body, core=core, messages=messages) as (
         message,
         attachments,
@@ -243,7 +243,7 @@ async def execute_webhook(
             raise InvalidFormBody.at("message_reference", "INVALID_FORMAT")  # its author may read nothing here
         disguise = Disguise(message.username or None, message.avatar_url or None)
         place = Place(query.thread_id, _post(message))
-        sent = await webhooks.execute(webhook, message_draft(message, attachments), disguise, place)
+        sent = await area.webhooks.execute(webhook, message_draft(message, attachments), disguise, place)
     return sent if query.wait else None
 
 
@@ -262,11 +262,10 @@ def _post(body: ExecuteWebhook) -> NewThread | None:
     answers=MESSAGE,
 )
 async def get_webhook_message(
-    request: Request, webhooks_area: WebhooksArea, webhook_id: int, token: str, message_id: int, query: InThread
+    request: Request, area: WebhooksArea, webhook_id: int, token: str, message_id: int, query: InThread
 ) -> object:
     """One of the webhook's messages."""
-    webhooks = webhooks_area.webhooks
-    return await webhooks.message(webhooks.identified(webhook_id, token), message_id, query.thread_id)
+    return await area.webhooks.message(area.webhooks.identified(webhook_id, token), message_id, query.thread_id)
 
 
 @routes.operation(
@@ -284,7 +283,7 @@ async def edit_webhook_message(
     request: Request,
     core: Core,
     messages: MessagesArea,
-    webhooks_area: WebhooksArea,
+    area: WebhooksArea,
     webhook_id: int,
     token: str,
     message_id: int,
@@ -292,15 +291,15 @@ async def edit_webhook_message(
     body: EditMessage | None,
 ) -> object:
     """Change one of the webhook's messages."""
-    webhooks, uploads = webhooks_area.webhooks, messages.uploads
-    webhook = webhooks.identified(webhook_id, token)
-    place = webhooks.place_of(webhook, query.thread_id)
+    uploads = messages.uploads
+    webhook = area.webhooks.identified(webhook_id, token)
+    place = area.webhooks.place_of(webhook, query.thread_id)
 
     def owner() -> Owner:
         return uploads.webhook_owner(webhook.user_id, place.channel.id)
 
     async with received_edit(request, owner, body, core=core, messages=messages) as edit:
-        return await webhooks.edit_message(webhook, message_id, edit, query.thread_id)
+        return await area.webhooks.edit_message(webhook, message_id, edit, query.thread_id)
 
 
 @routes.operation(
@@ -312,13 +311,47 @@ async def edit_webhook_message(
     answers=NOTHING,
 )
 async def delete_webhook_message(
-    request: Request, webhooks_area: WebhooksArea, webhook_id: int, token: str, message_id: int, query: InThread
+    request: Request, area: WebhooksArea, webhook_id: int, token: str, message_id: int, query: InThread
 ) -> None:
     """Delete one of the webhook's messages."""
-    webhooks = webhooks_area.webhooks
-    await webhooks.delete_message(webhooks.identified(webhook_id, token), message_id, query.thread_id)
+    await area.webhooks.delete_message(area.webhooks.identified(webhook_id, token), message_id, query.thread_id)
 
 
 def _change(body: ChangeWebhook) -> WebhookChange:
     avatar = None if body.avatar is OMITTED else body.avatar or ""
     return WebhookChange(body.name, avatar, body.channel_id)
+
+
+@attrs.frozen
+class FollowChannel:
+    """The channel that is to follow."""
+
+    webhook_channel_id: Snowflake
+
+
+@routes.operation(
+    "POST",
+    "/v1/channels/{channel_id}/messages/{message_id}/crosspost",
+    policy=Policy.USER,
+    bucket=buckets.CROSSPOST,
+    answers=MESSAGE,
+)
+async def crosspost_message(request: Request, webhooks: WebhooksArea, channel_id: int, message_id: int) -> object:
+    """Publish a message of an announcement channel."""
+    return await webhooks.announcements.crosspost(request.principal, channel_id, message_id)
+
+
+@routes.operation(
+    "POST",
+    "/v1/channels/{channel_id}/followers",
+    policy=Policy.USER,
+    bucket=buckets.FOLLOW,
+    closed_to_limited=True,
+    body=FollowChannel,
+    answers=FOLLOWED_CHANNEL,
+)
+async def follow_channel(request: Request, webhooks: WebhooksArea, channel_id: int, body: FollowChannel) -> object:
+    """Have what is published in an announcement channel brought to another channel."""
+    return await webhooks.announcements.follow(
+        request.principal, channel_id, body.webhook_channel_id, request.audit_log_reason
+    )

@@ -32,8 +32,7 @@ from chat.api.schemas.shapes import (
 from chat.registries.channel_types import ChannelType, OverwriteType
 
 OVERWRITE: Final = wire_object(
-    "PermissionOverwrite",
-    {"id": SNOWFLAKE, "type": member_of(OverwriteType), "allow": BITS, "deny": BITS},
+    "PermissionOverwrite", {"id": SNOWFLAKE, "type": member_of(OverwriteType), "allow": BITS, "deny": BITS}
 )
 
 _COMMON: Final[Mapping[str, Shape]] = {
@@ -62,15 +61,10 @@ _MESSAGES: Final[Mapping[str, Shape]] = {
 
 
 def _of_type(
-    name: str,
-    *types: ChannelType,
-    members: Mapping[str, Shape],
-    optional: Mapping[str, Shape] | None = None,
+    name: str, *types: ChannelType, members: Mapping[str, Shape], optional: Mapping[str, Shape] | None = None
 ) -> ObjectShape:
     return wire_object(
-        name,
-        {**_COMMON, "type": choice(*(int(type) for type in types)), **members},
-        optional=optional or {},
+        name, {**_COMMON, "type": choice(*(int(type) for type in types)), **members}, optional=optional or {}
     )
 
 
@@ -161,13 +155,7 @@ PRIVATE_CHANNEL: Final = either(DM, GROUP_DM, PERSONAL_NOTES)
 
 THREAD_MEMBER: Final = wire_object(
     "ThreadMember",
-    {
-        "id": SNOWFLAKE,
-        "user_id": SNOWFLAKE,
-        "join_timestamp": TIMESTAMP,
-        "flags": integer(0, 15),
-        "muted": BOOLEAN,
-    },
+    {"id": SNOWFLAKE, "user_id": SNOWFLAKE, "join_timestamp": TIMESTAMP, "flags": integer(0, 15), "muted": BOOLEAN},
     optional={"mute_config": nullable(MUTE_CONFIG), "member": OPEN_OBJECT},
 )
 

@@ -83,7 +83,7 @@ GUILD: Final = wire_object(
 PARTIAL_GUILD: Final = wire_object(
     "PartialGuild",
     {"id": SNOWFLAKE, "name": text(100), **_ASSETS, "features": listed(TEXT)},
-    description="A guild as whoever holds an invite sees it.",
+    description="A guild as holders of an invite see it.",
 )
 
 LISTED_GUILD: Final = GUILD.extended(
@@ -138,10 +138,7 @@ ROLE: Final = wire_object(
     optional={"unicode_emoji": TEXT},
 )
 
-EMOJI: Final = wire_object(
-    "Emoji",
-    {"id": SNOWFLAKE, "name": TEXT, "animated": BOOLEAN, "nsfw": BOOLEAN},
-)
+EMOJI: Final = wire_object("Emoji", {"id": SNOWFLAKE, "name": TEXT, "animated": BOOLEAN, "nsfw": BOOLEAN})
 
 STICKER: Final = wire_object(
     "Sticker",
@@ -255,7 +252,7 @@ INVITE: Final = wire_object(
         "temporary": BOOLEAN,
     },
     optional={"guild": PARTIAL_GUILD, "inviter": PARTIAL_USER},
-    description="An invite as whoever knows its code sees it.",
+    description="An invite as all see it who know its code.",
 )
 
 INVITE_WITH_METADATA: Final = INVITE.extended(
@@ -266,12 +263,7 @@ INVITE_WITH_METADATA: Final = INVITE.extended(
 
 AUDIT_LOG_ENTRY: Final = wire_object(
     "AuditLogEntry",
-    {
-        "id": SNOWFLAKE,
-        "action_type": member_of(AuditAction),
-        "user_id": SNOWFLAKE,
-        "target_id": nullable(TEXT),
-    },
+    {"id": SNOWFLAKE, "action_type": member_of(AuditAction), "user_id": SNOWFLAKE, "target_id": nullable(TEXT)},
     optional={
         "reason": TEXT,
         "options": OPEN_OBJECT,
@@ -300,11 +292,7 @@ WEBHOOK: Final = wire_object(
 
 AUDIT_LOG: Final = wire_object(
     "AuditLog",
-    {
-        "audit_log_entries": listed(AUDIT_LOG_ENTRY),
-        "users": listed(PARTIAL_USER),
-        "webhooks": listed(OPEN_OBJECT),
-    },
+    {"audit_log_entries": listed(AUDIT_LOG_ENTRY), "users": listed(PARTIAL_USER), "webhooks": listed(OPEN_OBJECT)},
     optional={"threads": listed(THREAD)},
     description="`threads` is for callers who know threads.",
 )

@@ -1,8 +1,12 @@
-"""Delete guild (guilds.md, Delete guild), and Transfer ownership.
+"""What becomes of a guild as a whole: Delete guild (guilds.md, Delete guild), Transfer ownership, and a new owner where
+the account of the old one is erased (guilds.md, Ownership and erasure).
 
-A guild is gone with one short transaction, whatever it holds: its channels are cut loose, and a sweep deletes their
-messages in portions afterwards, also after a restart in between. So nobody waits for the end of a million messages.
+A guild is gone with one short transaction, however much it holds: its channels are cut loose, and a sweep deletes their
+messages in portions afterwards, also after a restart in between. So no request waits for the end of a million messages.
 What its members' settings say of it goes in portions too, as an errand that is begun in that transaction.
+
+A guild whose owner is erased passes to the member with the highest role who has been there for longest, and goes where
+no member is left. Bots own no guild.
 """
 
 from __future__ import annotations
@@ -16,24 +20,23 @@ import structlog
 import trio
 
 from chat.auth.principal import Principal
-from chat.bus.audience import ToGuild
 from chat.bus.bus import Event, GuildDeleted, GuildStateChanged
 from chat.domain.accounts import guild_folders
 from chat.domain.core import Core
-from chat.domain.guilds.guild_changes import logged
+from chat.domain.guilds.guild_changes import ChangedGuild, GuildChanges
 from chat.domain.policy.errands import Errand, Errands, State
 from chat.domain.signing_in.sudo import SudoMode, SudoProof
-from chat.domain.standing.audit_log import Actor, changes_between
+from chat.domain.standing.access import require_guild
+from chat.domain.standing.audit_log import Actor
 from chat.domain.standing.guild_objects import guild_object
+from chat.domain.standing.permissions import rank_of
 from chat.errors import ApiError, StorageUnavailable
-from chat.registries.audit_actions import AuditAction
 from chat.registries.errands import ErrandKind
 from chat.registries.events import EventName
 from chat.store import errands
 from chat.store.accounts import accounts, user_guild_settings
-from chat.store.guilds import guilds, loose_channels, members
+from chat.store.guilds import channels, guilds, members, roles
 from chat.store.guilds.guilds import Guild
-from chat.store.standing.guild_audit_log import AuditLogEntry
 
 log: Final = structlog.get_logger("chat.guilds")
 
@@ -50,18 +53,13 @@ SWEEP_SECONDS: Final = 600.0
 """How often the sweep looks by itself; a deletion wakes it."""
 
 
-@attrs.frozen
-class _Transferred:
-    guild: Guild
-    entry: AuditLogEntry
-
-
 class GuildDeletion:
-    """Deletes guilds, and hands them over. Hears the bus."""
+    """Deletes guilds, and hands them over. Hears the bus. `messages_gone` is told when messages went that no event
+    names."""
 
-    def __init__(self, core: Core, sudo: SudoMode, messages_gone: Callable[[], None]) -> None:
+    def __init__(self, core: Core, changes: GuildChanges, sudo: SudoMode, messages_gone: Callable[[], None]) -> None:
         self._core = core
-        """`messages_gone` is told when messages went that no event names."""
+        self._changes = changes
         self._messages_gone = messages_gone
         self._sudo = sudo
         core.errands.handle(ErrandKind.FORGET_GUILD, self._forget_in_settings)
@@ -96,7 +94,7 @@ class GuildDeletion:
         await self.remove(guild_id, require_owner)
 
     async def remove(self, guild_id: int, first: Callable[[sqlite3.Connection, Guild], None]) -> None:
-        """Delete a guild, whoever wants it. `first` runs in the same unit before anything goes; it may refuse.
+        """Delete a guild. `first` runs in the same unit before anything goes; it may refuse.
 
         :raises ApiError: SINGLE_COMMUNITY_CANNOT_DELETE, UNKNOWN_GUILD, and what `first` raises.
         """
@@ -104,10 +102,7 @@ class GuildDeletion:
             raise ApiError("SINGLE_COMMUNITY_CANNOT_DELETE")
 
         def unit(connection: sqlite3.Connection) -> Errand:
-            guild = guilds.by_id(connection, guild_id)
-            if guild is None:
-                raise ApiError("UNKNOWN_GUILD")
-            first(connection, guild)
+            first(connection, require_guild(connection, guild_id))
             return delete_in(connection, self._core.errands, guild_id)
 
         def then(_: Errand) -> None:
@@ -153,46 +148,23 @@ class GuildDeletion:
         if access.state.guild.owner_id != principal.user_id:
             raise ApiError("MISSING_PERMISSIONS")
 
-        def unit(connection: sqlite3.Connection) -> _Transferred:
-            before = guilds.by_id(connection, guild_id)
-            if before is None:
-                raise ApiError("UNKNOWN_GUILD")
+        def unit(connection: sqlite3.Connection) -> ChangedGuild:
+            before = require_guild(connection, guild_id)
             if before.owner_id != principal.user_id:
                 raise ApiError("MISSING_PERMISSIONS")
             require_successor(connection, guild_id, new_owner_id)
             after = attrs.evolve(before, owner_id=new_owner_id)
-            guilds.replace(connection, after)
-            entry = self._core.audit_log.record(
-                connection,
-                guild_id,
-                AuditAction.GUILD_UPDATE,
-                Actor(principal.user_id, reason),
-                target_id=guild_id,
-                changes=changes_between(logged(before), logged(after)),
-            )
-            return _Transferred(after, entry)
+            return self._changes.replace(connection, before, after, Actor(principal.user_id, reason))
 
-        def then(transferred: _Transferred) -> None:
-            state = self._core.guild_states.get(guild_id)
-            if state is not None:
-                state.put_guild(transferred.guild)
-                data = {**state.guild_object(), "guild_id": str(guild_id)}
-                self._core.bus.publish(
-                    Event(EventName.GUILD_UPDATE, data, ToGuild(guild_id)), GuildStateChanged(guild_id)
-                )
-            self._core.audit_log.publish(transferred.entry)
-
-        transferred = await self._core.database.write(unit, then)
-        return guild_object(transferred.guild)
+        changed = await self._core.database.write(unit, self._changes.announce)
+        return guild_object(changed.after)
 
     async def run(self) -> None:
         """Delete what deleted guilds left behind, for ever."""
         while True:
             self._wake = trio.Event()
             try:
-                while await self._core.database.write(
-                    lambda connection: loose_channels.sweep(connection, MESSAGES_AT_ONCE)
-                ):
+                while await self._core.database.write(lambda connection: channels.sweep(connection, MESSAGES_AT_ONCE)):
                     self._messages_gone()
                     await trio.lowlevel.checkpoint()
             except StorageUnavailable:
@@ -205,7 +177,7 @@ def delete_in(connection: sqlite3.Connection, errands_: Errands, guild_id: int) 
     """In a unit of writing: delete a guild; what is left to do is an errand that the same unit begins."""
     errand = errands_.begin_in(connection, ErrandKind.FORGET_GUILD, {"guild_id": guild_id})
     errands.add_guild_accounts(connection, errand.id or 0, guild_id)
-    loose_channels.cut_loose(connection, guild_id)
+    channels.cut_loose(connection, guild_id)
     guilds.delete(connection, guild_id)
     return errand
 
@@ -217,3 +189,59 @@ def require_successor(connection: sqlite3.Connection, guild_id: int, user_id: in
         raise ApiError("UNKNOWN_MEMBER")
     if successor.bot:
         raise ApiError("CANNOT_TRANSFER_OWNERSHIP_TO_BOT")
+
+
+REASON: Final = "The account of the owner was erased."
+"""As the guild's audit log has it."""
+
+
+@attrs.frozen
+class Succession:
+    """A guild has lost its owner, and was handed over, or is gone if `changed` is None."""
+
+    guild_id: int
+    changed: ChangedGuild | None
+
+
+@attrs.define(kw_only=True, eq=False)
+class GuildSuccession:
+    """Finds new owners for guilds."""
+
+    _core: Core
+    _changes: GuildChanges
+
+    async def successor(self, guild_id: int, owner_id: int) -> int | None:
+        """The member who is next after the owner; None if no member can own the guild."""
+
+        def query(connection: sqlite3.Connection) -> int | None:
+            ranked = sorted(roles.of_guild(connection, guild_id), key=rank_of, reverse=True)
+            return members.successor(connection, guild_id, owner_id, [role.id for role in ranked])
+
+        return await self._core.database.read(query)
+
+    def pass_on(
+        self, connection: sqlite3.Connection, guild_id: int, owner_id: int, successor_id: int | None
+    ) -> Succession | None:
+        """In a unit of writing: hand the guild over, or delete it without a successor; hand the result to `announce`
+        after the commit. None if the members have changed: one came, or the successor left."""
+        guild = guilds.by_id(connection, guild_id)
+        if guild is None or guild.owner_id != owner_id:
+            return None
+        if successor_id is None:
+            if members.has_person_beside(connection, guild_id, owner_id):
+                return None
+            delete_in(connection, self._core.errands, guild_id)
+            return Succession(guild_id, None)
+        if not members.is_person_in(connection, guild_id, successor_id):
+            return None
+        after = attrs.evolve(guild, owner_id=successor_id)
+        return Succession(guild_id, self._changes.replace(connection, guild, after, Actor(owner_id, REASON)))
+
+    def announce(self, succession: Succession) -> None:
+        """After the commit: tell the members who owns the guild, or that it is gone."""
+        if succession.changed is not None:
+            self._changes.announce(succession.changed)
+            return
+        self._core.bus.publish(GuildDeleted(succession.guild_id))
+        self._core.guild_states.forget(succession.guild_id)
+        self._core.errands.look_again()

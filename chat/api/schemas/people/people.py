@@ -1,4 +1,4 @@
-"""What accounts show of themselves to others (accounts.md, Profiles)."""
+"""Profiles (accounts.md, Profiles) and calls (people.md, Calls)."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from chat.api.schemas.accounts.users import PARTIAL_USER
 from chat.api.schemas.guilds.guilds import MEMBER
 from chat.api.schemas.shapes import (
     ASSET,
+    BOOLEAN,
     COLOR,
     COUNT,
     INTEGER,
@@ -48,3 +49,6 @@ PROFILE: Final = wire_object(
     },
     description="An account's profile; `profile_limited` where the account does not show it to the caller.",
 )
+
+
+CALL_ELIGIBILITY: Final = wire_object("CallEligibility", {"ringable": BOOLEAN, "silent": BOOLEAN})

@@ -1,8 +1,8 @@
-"""A guild as the gateway sends it whole: an entry of Ready's `guilds`, Guild Create, Guild Sync (gateway.md, Guild
-payloads).
+"""A guild as the gateway sends it: whole, as an entry of Ready's `guilds`, Guild Create, Guild Sync (gateway.md, Guild
+payloads), and its updates (gateway.md, Audiences).
 
-The guild object's members stand at the top level, as older clients read them, and once more under `properties`, as
-newer ones do (gateway.md, Guild payloads).
+The whole guild has the guild object's members at the top level, as older clients read them, and once more under
+`properties`, as newer ones do (gateway.md, Guild payloads).
 """
 
 from __future__ import annotations
@@ -10,12 +10,31 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from chat.bus.audience import ToChannel, ToGuild
+from chat.bus.bus import Event
 from chat.clock import iso_timestamp
-from chat.domain.standing.expression_objects import EMOJIS, STICKERS
+from chat.domain.standing.guild_objects import EMOJIS, STICKERS
 from chat.domain.standing.guild_states import GuildState
 from chat.domain.standing.user_objects import partial_user
 from chat.registries.channel_types import CHANNEL_THREADS_TYPES
+from chat.registries.events import EventName
 from chat.registries.guild_features import GuildFeature
+
+
+def guild_updated(state: GuildState) -> Event:
+    """GUILD_UPDATE with the guild object, for its members."""
+    data = {**state.guild_object(), "guild_id": str(state.id)}
+    return Event(EventName.GUILD_UPDATE, data, ToGuild(state.id))
+
+
+def channel_updated(state: GuildState, channel_id: int) -> Event:
+    """CHANNEL_UPDATE with the whole channel, for those who see it."""
+    return Event(
+        EventName.CHANNEL_UPDATE,
+        state.channel_object(channel_id, threads=False),
+        ToChannel(state.id, channel_id),
+        thread_data=state.channel_object(channel_id, threads=True),
+    )
 
 
 def guild_ready_object(
