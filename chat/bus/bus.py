@@ -90,9 +90,9 @@ class GuildDeleted:
 class GuildStateChanged:
     """Roles, overwrites, channels or members' roles changed: who may see what is computed afresh.
 
-    Sessions hear of channels that they see now (Channel Create) or no longer (Channel Delete), so whoever makes or
-    deletes a channel publishes this and no event of its own. `user_id` names the only account that it can be about;
-    `deleted` holds the channel objects of channels that there are no more, by id.
+    Sessions hear of channels that they see now (Channel Create) or no longer (Channel Delete), so this is published
+    when a channel is made or deleted, and no event beside it. `user_id` names the only account that it can be about;
+    `deleted` holds the objects of deleted channels, by id.
     """
 
     guild_id: int
@@ -185,7 +185,7 @@ class Bus:
         }
         self._of_event: dict[EventName, list[tuple[Turn, Listener]]] = {name: [] for name in EventName}
         self.causes = 0
-        """Requests under way that are likely to publish: whoever works in batches may wait a moment for more."""
+        """Requests under way that are likely to publish, for which a batch of deliveries may wait a moment."""
         self.backlog: Callable[[], int] = lambda: 0
         """How many events the gateway has yet to deliver."""
 
@@ -216,7 +216,7 @@ class Bus:
             for _, listener in listeners:
                 try:
                     listener(signal)
-                except Exception:  # the commit stands, whatever one of those that hear of it makes of it
+                except Exception:  # the commit stands, even if a listener fails
                     logger.exception("a signal was not taken", signal=signal, listener=listener.__qualname__)
 
     async def wait_for_room(self) -> None:
@@ -228,7 +228,7 @@ class Bus:
         while self.backlog() > BACKLOG_LIMIT:
             if trio.current_time() > deadline:
                 raise ApiError("SERVICE_UNAVAILABLE", headers={"Retry-After": "1"})
-            # Looks again and again, since to be told would be paid for by every single delivery.
+            # Polled, since being told would cost something at every single delivery.
             await trio.sleep(LOOK_SECONDS)
 
 

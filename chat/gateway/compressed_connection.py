@@ -21,7 +21,7 @@ class CompressedConnection(Connection):
     def _push(self, data: bytes) -> None:
         # Without a compressor the only thing ever sent is the close frame (gateway.md, Compression).
         if self._compressor is not None:
-            self._websocket.push(binary_frame(self._compressor.compress(data)))
+            self._outbox.push(binary_frame(self._compressor.compress(data)))
 
     def deliver(self, sequence: int, event: OutgoingEvent) -> None:
         """Compress and frame a numbered Dispatch; it leaves when the present batch is flushed."""

@@ -1,7 +1,7 @@
 """One socket: a nursery with its reader, its writer and its deadlines, around the protocol machine.
 
-The machine (`chat.protocol.machine`) decides; this module carries out. Whatever the machine asks for that takes time
-(a session start, a replay, the confirmation of a sequence) runs as a task of the nursery and reports back to the
+The machine (`chat.protocol.machine`) decides; this module carries out. What the machine asks for that takes time (a
+session start, a replay, the confirmation of a sequence) runs as a task of the nursery and reports back to the
 machine, so the reader goes on and a Heartbeat is answered at once. When the nursery ends, so does everything the socket
 started; the session itself belongs to the session table and stays for its 60,000 ms.
 """
@@ -118,7 +118,7 @@ class Connection:
         try:
             async with trio.open_nursery() as nursery:
                 self._nursery = nursery
-                self._begin(self._websocket.run_writer)
+                self._begin(self._outbox.run_writer)
                 self._handle(
                     inputs.Opened(
                         version_accepted=query.version_accepted,
@@ -132,7 +132,7 @@ class Connection:
                 self._let_go()
                 if self.closed_with is not None and self._stall_over is not None:
                     await self._stall_over.wait()  # a close frame is a frame too
-                self._websocket.flush()
+                self._outbox.flush()
                 if self.closed_with is None:
                     await self._websocket.close()
                 else:
@@ -264,7 +264,7 @@ class Connection:
 
     def stall(self, milliseconds: int) -> None:
         """Let no frame leave for so long (faults of the development routes)."""
-        self._websocket.hold()
+        self._outbox.hold()
         self._stalls += 1
         if self._stall_over is None:
             self._stall_over = trio.Event()
@@ -274,7 +274,7 @@ class Connection:
         await trio.sleep(seconds)
         self._stalls -= 1
         if not self._stalls and self._stall_over is not None:
-            self._websocket.release()
+            self._outbox.release()
             self._stall_over.set()
             self._stall_over = None
 
@@ -301,21 +301,21 @@ class Connection:
 
     def send_payload(self, data: bytes) -> None:
         """Send a payload that is no Dispatch, after what was delivered before it."""
-        self._websocket.push(text_frame(data))
+        self._outbox.push(text_frame(data))
         self.flush()
 
     def _send_dispatch(self, sequence: int, event: OutgoingEvent) -> None:
-        self._websocket.push(event.frame(sequence))
+        self._outbox.push(event.frame(sequence))
 
     @property
     def pending_bytes(self) -> int:
         """How much waits for the peer."""
-        return self._websocket.pending_bytes
+        return self._outbox.pending_bytes
 
     async def drained(self, below_bytes: int) -> None:
         """Return once no more than so many bytes wait for the peer, or the socket is gone."""
         self.flush()
-        await self._websocket.drained(below_bytes)
+        await self._outbox.drained(below_bytes)
 
     # The machine's wishes
 
@@ -401,7 +401,7 @@ class Connection:
 
     def _started(self, session: GatewaySession) -> None:
         if self.closed_with is not None:
-            # Nobody knows this session's id: it has no use.
+            # The client does not know this session's id: it has no use.
             self._parts.table.end(session)
             return
         self.session = session
@@ -463,7 +463,7 @@ class Connection:
             if self._replay_queue is not queue:
                 return
             self._send_dispatch(sequence, event)
-            if self._websocket.pending_bytes > REPLAY_PAUSE_BYTES:
+            if self._outbox.pending_bytes > REPLAY_PAUSE_BYTES:
                 await self.drained(REPLAY_PAUSE_BYTES)
             if position % REPLAY_DISPATCHES_PER_TURN == 0:
                 await trio.lowlevel.checkpoint()

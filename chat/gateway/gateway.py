@@ -14,6 +14,8 @@ from chat.domain.administration.instance_figures import GatewayFigures
 from chat.domain.core import Core
 from chat.domain.people.assemble import PeopleArea
 from chat.domain.presence.assemble import PresenceArea
+from chat.domain.presence.presences import Presences
+from chat.domain.presence.voice_states import VoiceStates
 from chat.domain.standing.assemble import StandingArea
 from chat.gateway.admission import Admission, NodeState
 from chat.gateway.commands.handler import CommandHandler
@@ -98,6 +100,10 @@ class Gateway:
         self._parts: GatewayParts | None = None
         """What sockets share while the gateway runs."""
         self._last_socket_gone = trio.Event()
+        self._follow_sessions(presences, voice_states)
+        self.hub.listen(core.bus)
+
+    def _follow_sessions(self, presences: Presences, voice_states: VoiceStates) -> None:
         self.table.on_offline.append(lambda session: presences.session_offline(session.user_id, session.id))
         self.table.on_end += [
             self.hub.disconnect_everywhere,
@@ -105,7 +111,6 @@ class Gateway:
             lambda session: voice_states.session_ended(session.id),
             _tell_socket,
         ]
-        self.hub.listen(core.bus)
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:

@@ -51,6 +51,7 @@ from chat.protocol.payload import OutgoingEvent
 from chat.registries.channel_types import CHANNEL_THREADS_TYPES, ChannelType
 from chat.registries.events import (
     EVENTS,
+    NEVER_RETAINED,
     PASSIVE_WHEN_MENTIONED,
     PASSIVE_WHEN_OWN,
     SENT_WHILE_UNAVAILABLE,
@@ -64,7 +65,7 @@ from chat.snowflake import snowflake_time_ms
 
 def outgoing(name: EventName, data: object) -> OutgoingEvent:
     """Encode an event once, for all its receivers."""
-    return OutgoingEvent(name, orjson.dumps(data), retained=EVENTS[name].retained)
+    return OutgoingEvent(name, orjson.dumps(data), retained=name not in NEVER_RETAINED)
 
 
 @attrs.define(eq=False)

@@ -122,7 +122,7 @@ class Outbox:
                 self._write()
 
     def seal(self, last_frame: bytes) -> None:
-        """Append the very last frame, whatever waits, and flush."""
+        """Append the very last frame, beyond any limit, and flush."""
         if self.gone:
             return
         self._sealed = True

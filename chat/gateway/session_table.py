@@ -68,7 +68,7 @@ class SessionTable:
         self._by_user.setdefault(session.user_id, {})[session] = None
 
     def end(self, session: GatewaySession) -> None:
-        """The session is over, whatever its socket does."""
+        """The session is over."""
         if session.ended:
             return
         session.ended = True

@@ -1,8 +1,8 @@
 """A server's WebSocket on a gateway transport: whole messages in, prebuilt frames out (RFC 6455).
 
-One task calls `receive`, one runs `run_writer`; any task may `push`, `flush` and `send`, which never wait. `close`
-comes when `receive` is over, however it ended: it says goodbye properly, within CLOSE_SECONDS, and leaves nothing
-open.
+One task calls `receive`, one runs the outbox's writer; any task may push to the outbox, flush it and send by it, which
+never waits. `close` comes when `receive` is over, however it ended: it ends the connection with a close frame, within
+CLOSE_SECONDS, and leaves nothing open.
 """
 
 from __future__ import annotations
@@ -55,11 +55,11 @@ class WebSocket:
     """An open WebSocket, from behind the opening handshake on.
 
     `maximum_message_bytes` and `maximum_fragments` bound a received message; `validate_text` refuses text that is not
-    UTF-8 with 1007. `outbox_limit` (bytes), `on_outbox_full` and `outboxes` are those of `Outbox`. `on_control` is
-    called for each ping and pong.
+    UTF-8 with 1007. `outbox_limit` (bytes), `on_outbox_full` and `outboxes` are those of `outbox`, where frames wait to
+    be sent. `on_control` is called for each ping and pong.
     """
 
-    __slots__ = ("_breached", "_close_sent", "_ended", "_on_control", "_outbox", "_reader", "_transport")
+    __slots__ = ("_breached", "_close_sent", "_ended", "_on_control", "_reader", "_transport", "outbox")
 
     def __init__(
         self,
@@ -75,70 +75,16 @@ class WebSocket:
     ) -> None:
         self._transport = transport
         self._reader = FrameReader(maximum_message_bytes, maximum_fragments, validate_text=validate_text)
-        self._outbox = Outbox(transport, outbox_limit, on_outbox_full, outboxes)
+        self.outbox = Outbox(transport, outbox_limit, on_outbox_full, outboxes)
         self._ended: Closed | MessageTooLarge | None = None
         self._on_control = on_control
         self._close_sent = False
         self._breached = False
 
-    @property
-    def address(self) -> str:
-        """The transport's peer address."""
-        return self._transport.address
-
-    @property
-    def outbox(self) -> Outbox:
-        """Where frames wait; for whoever sends so much that the way through `push` and `flush` counts."""
-        return self._outbox
-
-    @property
-    def is_open(self) -> bool:
-        """Whether frames pushed now are taken: no close frame was sent, the outbox did not overflow, the peer is
-        there."""
-        return self._outbox.is_open
-
-    @property
-    def outbox_full(self) -> bool:
-        """Whether the outbox overflowed."""
-        return self._outbox.full
-
-    @property
-    def pending_bytes(self) -> int:
-        """Bytes pushed and not yet taken by the system."""
-        return self._outbox.pending_bytes
-
-    def push(self, frame: bytes) -> None:
-        """Append a whole frame to what is pending; ignored once `is_open` is false."""
-        self._outbox.push(frame)
-
-    def flush(self) -> None:
-        """Send what is pending as far as the system takes it now."""
-        self._outbox.flush()
-
-    def send(self, frame: bytes) -> None:
-        """`push` and `flush` in one."""
-        self._outbox.send(frame)
-
-    def hold(self) -> None:
-        """Let no frame leave until `release` (the `stall` fault of the development routes)."""
-        self._outbox.hold()
-
-    def release(self) -> None:
-        """End a `hold`."""
-        self._outbox.release()
-
     def abort(self) -> None:
         """Close the transport at once, without a close frame; a waiting `receive` returns Closed 1006."""
         self._on_control = None  # it refers back, like `Outbox`'s
-        self._outbox.abort()
-
-    async def run_writer(self) -> None:
-        """Send what waits whenever the peer takes it; see `Outbox.run_writer`."""
-        await self._outbox.run_writer()
-
-    async def drained(self, below: int) -> None:
-        """Flush and wait until fewer than `below` bytes are pending or the socket is no longer open."""
-        await self._outbox.drained(below)
+        self.outbox.abort()
 
     async def receive(self) -> Message | MessageTooLarge | Closed:
         """The next message, or why there is none; after the latter the same again.
@@ -162,9 +108,9 @@ class WebSocket:
         try:
             with trio.move_on_after(CLOSE_SECONDS):
                 self._send_close(code, reason)
-                self._outbox.release()
+                self.outbox.release()
                 async with trio.open_nursery() as nursery:
-                    nursery.start_soon(self._outbox.delivered)
+                    nursery.start_soon(self.outbox.delivered)
                     await self._await_peer_close()
                 if self._breached:
                     # Its frames are no longer understood: let it read ours, then see it leave.
@@ -196,12 +142,12 @@ class WebSocket:
     def _answer(self, ping: Ping) -> None:
         # While the peer does not read only its latest ping matters (RFC 6455, section 5.5.3), so that pings cannot
         # pile up.
-        self._outbox.send_latest(pong_frame(ping.payload))
+        self.outbox.send_latest(pong_frame(ping.payload))
 
     def _send_close(self, code: int, reason: str = "") -> None:
         if not self._close_sent:
             self._close_sent = True
-            self._outbox.seal(close_frame(code, reason))
+            self.outbox.seal(close_frame(code, reason))
 
     async def _read(self, maximum: int) -> bool:
         try:

@@ -9,13 +9,13 @@ Four thoughts run through the table.
 A session is attached in Replaying and Ready only. There Identify is too late, commands are processed, and every way of
 closing retains the session, save being displaced, when the session already lives on another socket.
 
-Without a session (Unauthenticated and Starting) a Heartbeat is acknowledged whatever it carries, and nobody is there
-who could process a command.
+Without a session (Unauthenticated and Starting) a Heartbeat is acknowledged with any sequence, and a command cannot be
+processed.
 
-While Starting nobody knows yet which of the two it will be: commands wait, and are judged in the state that the start
+While Starting it is open which of the two it will be: commands wait, and are judged in the state that the start
 reaches. Drain and the end of the session are heard as in Ready.
 
-Whatever is news from the past (an answer nobody waits for, a timer that was stopped) changes nothing.
+News from the past (an answer that is no longer awaited, a timer that was stopped) changes nothing.
 """
 
 from __future__ import annotations
@@ -114,7 +114,7 @@ class Kind(enum.Enum):
     PROCESS_ENDING = enum.auto()
     TRANSPORT_ENDED = enum.auto()
     NO_NEWS = enum.auto()
-    """A deadline that has not come, an answer that nobody waits for."""
+    """A deadline that has not come, an answer that is not awaited."""
 
 
 class Step(enum.Enum):
@@ -285,7 +285,7 @@ TRANSITIONS: Final[Mapping[tuple[State, Kind], Rule]] = MappingProxyType(
         (READY, Kind.TRANSPORT_ENDED): go(CLOSED, RETAIN),
         **stays(READY, *ABOUT_OPENING, Kind.SESSION_STARTED, *ABOUT_START, Kind.HELD_RETRIED),
         **stays(READY, Kind.RESUME_ACCEPTED, *ABOUT_RESUME, Kind.REPLAY_FINISHED, Kind.WAITING_FULL, Kind.NO_NEWS),
-        # Closed is the end; a session that comes too late is retained, for nobody holds it.
+        # Closed is the end; a session that comes too late is retained, for no socket holds it.
         **{(CLOSED, kind): go(CLOSED) for kind in Kind},
         (CLOSED, Kind.SESSION_STARTED): go(CLOSED, RETAIN),
         (CLOSED, Kind.RESUME_ACCEPTED): go(CLOSED, RETAIN),

@@ -40,10 +40,10 @@ async def echo(_request: UpgradeRequest, transport: Transport) -> None:
         validate_text=True,
     )
     async with trio.open_nursery() as nursery:
-        nursery.start_soon(websocket.run_writer)
+        nursery.start_soon(websocket.outbox.run_writer)
         while isinstance(message := await websocket.receive(), Message):
-            websocket.send((text_frame if message.text else binary_frame)(message.data))
-            await websocket.drained(LARGEST_MESSAGE)
+            websocket.outbox.send((text_frame if message.text else binary_frame)(message.data))
+            await websocket.outbox.drained(LARGEST_MESSAGE)
         await websocket.close()
         nursery.cancel_scope.cancel()
 

@@ -188,12 +188,12 @@ async def test_every_ping_is_answered_with_its_payload() -> None:
 
 async def test_pings_of_a_peer_that_does_not_read_cannot_pile_up(nursery: trio.Nursery) -> None:
     server, client = open_pair(capacity=1_000)
-    nursery.start_soon(server.run_writer)
+    nursery.start_soon(server.outbox.run_writer)
     nursery.start_soon(server.receive)
     for number in range(1_000):
         await client.send(PING, b"%0125d" % number)
     await trio.testing.wait_all_tasks_blocked()
-    assert server.pending_bytes < 300
+    assert server.outbox.pending_bytes < 300
     answered = []
     while not answered or answered[-1] != b"%0125d" % 999:
         answered.append((await client.frame())[1])
@@ -256,8 +256,8 @@ async def test_a_close_gets_through_when_the_peer_sends_without_reading(
     nursery: trio.Nursery, autojump_clock: MockClock
 ) -> None:
     server, client = open_pair(capacity=1_000)
-    nursery.start_soon(server.run_writer)
-    server.send(bytes(5_000))  # more than the pipe takes: the client has to read it before it sees the close
+    nursery.start_soon(server.outbox.run_writer)
+    server.outbox.send(bytes(5_000))  # more than the pipe takes: the client has to read it before it sees the close
     nursery.start_soon(client.send, BINARY, bytes(100_000))
     assert await server.receive() == MessageTooLarge()
     nursery.start_soon(server.close, 4002, "Payload too large")
@@ -289,7 +289,7 @@ async def test_abort_ends_a_waiting_receive(nursery: trio.Nursery) -> None:
     server.abort()
     await trio.testing.wait_all_tasks_blocked()
     assert ends == [Closed(1006, "")]
-    assert not server.is_open
+    assert not server.outbox.is_open
     assert await client.ended()
 
 

@@ -34,17 +34,17 @@ async def _everything(client: MemoryStream) -> bytes:
 
 async def test_a_frame_is_at_the_peer_before_send_returns() -> None:
     server, client = open_pair()
-    server.send(b"frame")
-    assert server.pending_bytes == 0
+    server.outbox.send(b"frame")
+    assert server.outbox.pending_bytes == 0
     assert await client.stream.receive_some() == b"frame"
 
 
 async def test_pushed_frames_leave_together_when_flushed() -> None:
     server, client = open_pair()
     for frame in (b"one", b"two", b"three"):
-        server.push(frame)
-    assert server.pending_bytes == 11
-    server.flush()
+        server.outbox.push(frame)
+    assert server.outbox.pending_bytes == 11
+    server.outbox.flush()
     assert await client.stream.receive_some() == b"onetwothree"
 
 
@@ -136,20 +136,20 @@ async def test_drained_does_not_wait_for_a_peer_that_is_gone(nursery: trio.Nurse
 
 async def test_held_frames_leave_when_released(nursery: trio.Nursery, autojump_clock: MockClock) -> None:
     server, client = open_pair()
-    nursery.start_soon(server.run_writer)
-    server.hold()
-    server.send(b"one")
-    server.send(b"two")
+    nursery.start_soon(server.outbox.run_writer)
+    server.outbox.hold()
+    server.outbox.send(b"one")
+    server.outbox.send(b"two")
     with trio.move_on_after(10 * STALL_SECONDS) as waiting:
         await client.stream.receive_some()
     assert waiting.cancelled_caught
-    assert server.is_open  # a hold is no fault of the peer
-    server.release()
+    assert server.outbox.is_open  # a hold is no fault of the peer
+    server.outbox.release()
     assert await client.stream.receive_some() == b"onetwo"
-    server.hold()
-    server.release()
+    server.outbox.hold()
+    server.outbox.release()
     await trio.testing.wait_all_tasks_blocked()
-    server.send(b"three")
+    server.outbox.send(b"three")
     assert await client.stream.receive_some() == b"three"
     nursery.cancel_scope.cancel()
 
@@ -159,23 +159,23 @@ async def test_held_frames_leave_when_released(nursery: trio.Nursery, autojump_c
 
 async def test_a_peer_that_takes_nothing_for_long_is_dropped(nursery: trio.Nursery, autojump_clock: MockClock) -> None:
     server, _client = open_pair(capacity=100)
-    nursery.start_soon(server.run_writer)
+    nursery.start_soon(server.outbox.run_writer)
     started = trio.current_time()
-    server.send(bytes(1_000))
+    server.outbox.send(bytes(1_000))
     assert await server.receive() == Closed(1006, "")
     assert trio.current_time() - started == pytest.approx(STALL_SECONDS)
-    assert server.pending_bytes == 0
+    assert server.outbox.pending_bytes == 0
 
 
 async def test_a_peer_that_reads_slowly_is_not_dropped(nursery: trio.Nursery, autojump_clock: MockClock) -> None:
     server, client = open_pair(capacity=100)
-    nursery.start_soon(server.run_writer)
-    server.send(bytes(1_000))
+    nursery.start_soon(server.outbox.run_writer)
+    server.outbox.send(bytes(1_000))
     for _ in range(10):
         await trio.sleep(STALL_SECONDS - 1)
         await client.stream.receive_some()
-    assert server.is_open
-    assert server.pending_bytes == 0
+    assert server.outbox.is_open
+    assert server.outbox.pending_bytes == 0
     nursery.cancel_scope.cancel()
 
 
@@ -184,15 +184,15 @@ async def test_a_full_outbox_is_told_once_and_the_peer_still_gets_a_close_behind
 ) -> None:
     overflows: list[WebSocket] = []
     server, client = open_pair(capacity=10, outbox_limit=100, on_outbox_full=lambda: overflows.append(server))
-    nursery.start_soon(server.run_writer)
+    nursery.start_soon(server.outbox.run_writer)
     under_way = b"\x82\x1e" + bytes(30)
-    server.send(under_way)
+    server.outbox.send(under_way)
     for _ in range(50):
-        server.push(bytes(30))
+        server.outbox.push(bytes(30))
     assert overflows == [server]
-    assert server.outbox_full
-    assert not server.is_open
-    assert server.pending_bytes == 22
+    assert server.outbox.full
+    assert not server.outbox.is_open
+    assert server.outbox.pending_bytes == 22
     nursery.start_soon(server.close, 4008, "Outbox full")
     assert await client.frame() == (2, bytes(30))
     assert await client.closed() == (4008, "Outbox full")
@@ -201,9 +201,9 @@ async def test_a_full_outbox_is_told_once_and_the_peer_still_gets_a_close_behind
 
 async def test_a_full_outbox_without_anyone_to_tell_closes_the_transport() -> None:
     server, client = open_pair(capacity=10, outbox_limit=100)
-    server.send(bytes(30))
-    while server.is_open:
-        server.push(bytes(30))
+    server.outbox.send(bytes(30))
+    while server.outbox.is_open:
+        server.outbox.push(bytes(30))
     assert await server.receive() == Closed(1006, "")
     assert len(await _everything(client.stream)) == 10  # type: ignore[arg-type]
 
@@ -224,18 +224,18 @@ async def test_one_frame_larger_than_the_limit_is_no_overflow(nursery: trio.Nurs
 async def test_a_peer_that_leaves_ends_the_writer_and_the_reader() -> None:
     server, client = open_pair(capacity=10)
     async with trio.open_nursery() as nursery:
-        nursery.start_soon(server.run_writer)
+        nursery.start_soon(server.outbox.run_writer)
         nursery.start_soon(server.receive)
-        server.send(bytes(30))
+        server.outbox.send(bytes(30))
         await trio.testing.wait_all_tasks_blocked()
         client.stream.cut()  # type: ignore[attr-defined]
-    assert not server.is_open
+    assert not server.outbox.is_open
 
 
 async def test_sending_to_a_peer_that_left_closes_the_transport() -> None:
     server, client = open_pair()
     client.stream.cut()  # type: ignore[attr-defined]
-    server.send(b"frame")
-    assert not server.is_open
-    server.send(b"frame")
-    assert server.pending_bytes == 0
+    server.outbox.send(b"frame")
+    assert not server.outbox.is_open
+    server.outbox.send(b"frame")
+    assert server.outbox.pending_bytes == 0

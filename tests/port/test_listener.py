@@ -43,7 +43,7 @@ async def echo(_request: UpgradeRequest, transport: Transport) -> None:
     """A gateway that says what it hears."""
     websocket = WebSocket(transport, maximum_message_bytes=16_384)
     while isinstance(message := await websocket.receive(), Message):
-        websocket.send(text_frame(message.data))
+        websocket.outbox.send(text_frame(message.data))
     await websocket.close()
 
 

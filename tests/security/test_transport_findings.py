@@ -103,7 +103,7 @@ async def test_f1_a_deadline_ends_the_answer_to_a_client_that_does_not_read() ->
 async def test_f1_draining_does_not_wait_for_a_hundred_clients_that_do_not_read(autojump_clock: MockClock) -> None:
     async def generous(_request: UpgradeRequest, transport: Transport) -> None:
         websocket = WebSocket(transport, maximum_message_bytes=16_384)
-        websocket.send(bytes(1_000_000))
+        websocket.outbox.send(bytes(1_000_000))
         await websocket.receive()
 
     async with open_port(generous) as stage:
@@ -274,7 +274,7 @@ async def test_f10_silent_and_dripping_handshakes_are_gone_after_ten_seconds(aut
 async def test_f10_closing_a_stalled_peer_ends(autojump_clock: MockClock) -> None:
     async def say_much_and_leave(_request: UpgradeRequest, transport: Transport) -> None:
         websocket = WebSocket(transport, maximum_message_bytes=16_384)
-        websocket.send(bytes(1_000_000))
+        websocket.outbox.send(bytes(1_000_000))
         await websocket.close(4000)
 
     async with open_port(say_much_and_leave) as stage:

@@ -120,8 +120,10 @@ class VoiceStates:
     # What moderators do
 
     def move(self, connection_id: str, channel_id: int | None) -> None:
-        """Put somebody's connection into another channel of the guild, or end it; one that is gone is no matter.
-        Neither limit matters to whoever may move members, nor whether the account may see the channel by itself."""
+        """A moderator puts a connection, if it is still there, into another channel of the guild, or ends it.
+
+        For those who may move members no limit holds, nor need the account see the channel by itself.
+        """
         state = self._connections.get(connection_id)
         if state is None:
             return

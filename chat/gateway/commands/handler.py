@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from functools import partial
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import attrs
 import structlog
@@ -52,6 +52,7 @@ REQUESTS_AT_ONCE: Final = 16
 """Requests of all sockets together that are worked on at the same time; others wait, and their deadlines run."""
 
 Request = Callable[[], Awaitable[None]]
+R = TypeVar("R")
 
 
 @attrs.define(kw_only=True, eq=False)
@@ -82,12 +83,8 @@ class CommandHandler:
     _nursery: trio.Nursery | None = attrs.field(default=None, init=False)
 
     def __attrs_post_init__(self) -> None:
-        hub, subscriptions, presences, threads = (
-            self._hub,
-            self._subscriptions,
-            self._presences,
-            self._guild_payloads.threads,
-        )
+        hub, subscriptions, presences = self._hub, self._subscriptions, self._presences
+        threads = self._guild_payloads.threads
         self._lists = MemberListUpdates(hub, subscriptions, presences, self._rosters, self._bus)
         self._passive_updates = PassiveUpdates(hub, self._bus, self._voice_states)
         self._voice = VoiceCommands(self._voice_states, self._start_soon, self._prepare_call)
@@ -116,13 +113,9 @@ class CommandHandler:
             case Opcode.LAZY_REQUEST:
                 self._request_lazily(session, work, d)
             case Opcode.REQUEST_GUILD_COUNTS:
-                guild_counts = parse_guild_counts(d)
-                if guild_counts is not None:
-                    self._request(session, work, partial(self._requests.count_guilds, session, guild_counts))
+                self._ask(session, work, self._requests.count_guilds, parse_guild_counts(d))
             case Opcode.REQUEST_CHANNEL_MEMBER_COUNTS:
-                channel_counts = parse_channel_member_counts(d)
-                if channel_counts is not None:
-                    self._request(session, work, partial(self._requests.count_channel_members, session, channel_counts))
+                self._ask(session, work, self._requests.count_channel_members, parse_channel_member_counts(d))
             case Opcode.REQUEST_FORUM_UNREADS:
                 return self._requests.count_forum_unreads(session, work, d)
             case _:
@@ -166,9 +159,7 @@ class CommandHandler:
 
     def _request_members(self, session: GatewaySession, work: SocketWork, d: Any) -> None:
         request = parse_member_request(d, session.bot)
-        if request is not None and not self._request(
-            session, work, partial(self._requests.send_members, session, request)
-        ):
+        if not self._ask(session, work, self._requests.send_members, request):
             work.members_pending = request
 
     def _request_lazily(self, session: GatewaySession, work: SocketWork, d: Any) -> None:
@@ -183,6 +174,16 @@ class CommandHandler:
                 await self._lazy.apply(session, work.lazy_waiting.popleft())
 
     # Requests that take time
+
+    def _ask(
+        self,
+        session: GatewaySession,
+        work: SocketWork,
+        answer: Callable[[GatewaySession, R], Awaitable[None]],
+        request: R | None,
+    ) -> bool:
+        """Start to answer a request, unless it was malformed; returns False if the socket has no place for it."""
+        return request is None or self._request(session, work, partial(answer, session, request))
 
     def _request(self, session: GatewaySession, work: SocketWork, request: Request) -> bool:
         """Start a request if the socket has a place for it; returns whether it had."""
