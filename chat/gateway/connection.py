@@ -23,7 +23,7 @@ from chat.gateway.frame_reader import Message
 from chat.gateway.outbox import Outbox, OutboxSum
 from chat.gateway.session import GatewaySession, ReplayQueue
 from chat.gateway.session_table import SessionTable
-from chat.gateway.starts import ResumeFailure, SessionStarts, StartFailure
+from chat.gateway.starts import SessionStarts
 from chat.gateway.websocket import Closed, WebSocket
 from chat.port.transport import Transport
 from chat.protocol import effects, inputs, payload
@@ -389,15 +389,10 @@ class Connection:
 
     async def _start(self, identify: Identify, retried: bool) -> None:
         outcome = await self._parts.starts.start(identify, self.address, retried=retried)
-        match outcome:
-            case GatewaySession():
-                self._started(outcome)
-            case StartFailure.POSTPONED:
-                self._handle(inputs.StartPostponed())
-            case StartFailure.DISCARDED:
-                self._handle(inputs.StartDiscarded())
-            case _:
-                self._handle(inputs.StartRefused(outcome))
+        if isinstance(outcome, GatewaySession):
+            self._started(outcome)
+        else:
+            self._handle(outcome)
 
     def _started(self, session: GatewaySession) -> None:
         if self.closed_with is not None:
@@ -432,13 +427,10 @@ class Connection:
 
     def _resume(self, resume: Resume) -> None:
         outcome = self._parts.starts.find(resume, self.address)
-        match outcome:
-            case GatewaySession():
-                self._attach(outcome, resume.seq)
-            case ResumeFailure.UNKNOWN:
-                self._handle(inputs.ResumeUnknown())
-            case _:
-                self._handle(inputs.ResumeRefused(outcome))
+        if isinstance(outcome, GatewaySession):
+            self._attach(outcome, resume.seq)
+        else:
+            self._handle(outcome)
 
     def _attach(self, session: GatewaySession, seq: int) -> None:
         if session.receiver is not None:

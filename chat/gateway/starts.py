@@ -7,7 +7,6 @@ the first step on the session collects what its guilds say; Ready goes out first
 
 from __future__ import annotations
 
-import enum
 from collections.abc import Sequence
 from typing import Any, Final
 
@@ -28,10 +27,10 @@ from chat.gateway.guild_payloads import GuildPayloads
 from chat.gateway.hub import Hub, outgoing
 from chat.gateway.session import GatewaySession
 from chat.gateway.session_table import SessionTable
+from chat.protocol import inputs
 from chat.protocol.commands import Identify, Resume
 from chat.protocol.numbering import ResumeVerdict
 from chat.registries import close_codes
-from chat.registries.close_codes import Close
 from chat.registries.events import EventName
 from chat.registries.limits import PRESENCE_HOLD_MS, SESSION_ID_CHARACTERS, SESSION_STARTS_IN_PROGRESS
 
@@ -53,17 +52,8 @@ GUILDS_PER_TURN: Final = 4
 """Guild objects built before other tasks get a turn."""
 
 
-class StartFailure(enum.Enum):
-    """Why there is no session, where the socket stays open."""
-
-    POSTPONED = "temporary: hold the Identify"
-    DISCARDED = "the address's Identify budget is exhausted: no reply"
-
-
-class ResumeFailure(enum.Enum):
-    """Why there is no session to resume, where the socket stays open."""
-
-    UNKNOWN = "unknown, expired, or below the replay floor: Invalid Session"
+StartFailure = inputs.StartPostponed | inputs.StartDiscarded | inputs.StartRefused
+ResumeFailure = inputs.ResumeUnknown | inputs.ResumeRefused
 
 
 @attrs.define(kw_only=True, eq=False)
@@ -85,11 +75,11 @@ class SessionStarts:
 
     # Identify
 
-    async def start(self, identify: Identify, address: str, *, retried: bool) -> GatewaySession | StartFailure | Close:
+    async def start(self, identify: Identify, address: str, *, retried: bool) -> GatewaySession | StartFailure:
         """Create the session that an Identify asks for.
 
-        Returns the session, still `starting`, with its guilds connected; or why there is none. `retried` marks an
-        Identify that was held, which spends no more of the address's budget.
+        Returns the session, still `starting`, with its guilds connected; or why there is none, for the machine.
+        `retried` marks an Identify that was held, which spends no more of the address's budget.
         """
         try:
             return await self._start(identify, address, retried=retried)
@@ -97,42 +87,44 @@ class SessionStarts:
             logger.warning("session not started: the store is unavailable")
         except Exception:  # a damaged row, for one: what is stored of an account may fail it, and no other one
             logger.exception("session not started")
-        return close_codes.FAILED_TO_START_SESSION
+        return inputs.StartRefused(close_codes.FAILED_TO_START_SESSION)
 
-    async def _start(self, identify: Identify, address: str, *, retried: bool) -> GatewaySession | StartFailure | Close:
+    async def _start(self, identify: Identify, address: str, *, retried: bool) -> GatewaySession | StartFailure:
         if not retried and not self._admission.may_identify(address):
-            return StartFailure.DISCARDED
+            return inputs.StartDiscarded()
         if self._node.holds_every_identify or self._node.rpc_failing or self._in_progress >= SESSION_STARTS_IN_PROGRESS:
-            return StartFailure.POSTPONED
+            return inputs.StartPostponed()
         if self._core.database.failing:
-            return close_codes.FAILED_TO_START_SESSION
+            return inputs.StartRefused(close_codes.FAILED_TO_START_SESSION)
         principal = self._resolve(identify.token)
         if principal is None:
             self._address_bans.note_failure(address)
-            return close_codes.INVALID_TOKEN
+            return inputs.StartRefused(close_codes.INVALID_TOKEN)
         if not self._node.admits(principal.user_id):
-            return StartFailure.POSTPONED
+            return inputs.StartPostponed()
         self._in_progress += 1
         try:
             with trio.move_on_after(START_SECONDS):
                 async with self.turns:
                     return await self._create(principal, identify, address)
-            return StartFailure.POSTPONED
+            return inputs.StartPostponed()
         finally:
             self._in_progress -= 1
 
     def _resolve(self, token: str) -> Principal | None:
         return resolve_gateway_token(self._core.database.reader, token)
 
-    async def _create(self, principal: Principal, identify: Identify, address: str) -> GatewaySession | Close:
+    async def _create(
+        self, principal: Principal, identify: Identify, address: str
+    ) -> GatewaySession | inputs.StartRefused:
         user_id, limits = principal.user_id, self._core.settings.gateway
         if not principal.is_bot and len(self._table.of_user(user_id)) >= limits.sessions_per_user:
-            return close_codes.TOO_MANY_SESSIONS
+            return inputs.StartRefused(close_codes.TOO_MANY_SESSIONS)
         guild_ids = self._accounts.guild_ids(user_id)
         session = self._new_session(principal, identify)
         guild_ids = [guild_id for guild_id in guild_ids if session.is_on_shard(guild_id)]
         if principal.is_bot and len(guild_ids) > limits.bot_shard_guild_ceiling:
-            return close_codes.SHARDING_REQUIRED
+            return inputs.StartRefused(close_codes.SHARDING_REQUIRED)
         session.address = address
         if identify.initial_guild_id in guild_ids and not session.bot:
             session.active_guilds.add(identify.initial_guild_id)
@@ -146,7 +138,7 @@ class SessionStarts:
             self._table.end(session)
             raise
         # Else it was revoked while it was being made.
-        return close_codes.INVALID_TOKEN if session.ended else session
+        return inputs.StartRefused(close_codes.INVALID_TOKEN) if session.ended else session
 
     def _new_session(self, principal: Principal, identify: Identify) -> GatewaySession:
         """A session with the presence that Identify and the saved settings give it."""
@@ -258,31 +250,31 @@ class SessionStarts:
 
     # Resume
 
-    def find(self, resume: Resume, address: str) -> GatewaySession | ResumeFailure | Close:
+    def find(self, resume: Resume, address: str) -> GatewaySession | ResumeFailure:
         """The session that a Resume names, if the token owns it and it accepts the sequence."""
         try:
             return self._find(resume, address)
         except Exception:  # as in `start`
             logger.exception("session not found")
-            return close_codes.SESSION_UNAVAILABLE
+            return inputs.ResumeRefused(close_codes.SESSION_UNAVAILABLE)
 
-    def _find(self, resume: Resume, address: str) -> GatewaySession | ResumeFailure | Close:
+    def _find(self, resume: Resume, address: str) -> GatewaySession | ResumeFailure:
         if self._node.rpc_failing:
-            return close_codes.SESSION_UNAVAILABLE
+            return inputs.ResumeRefused(close_codes.SESSION_UNAVAILABLE)
         principal = self._resolve(resume.token)
         if principal is None:
             self._address_bans.note_failure(address)
-            return close_codes.INVALID_TOKEN
+            return inputs.ResumeRefused(close_codes.INVALID_TOKEN)
         session = self._table.get(resume.session_id)
         if session is None or session.starting is not None:
-            return ResumeFailure.UNKNOWN
+            return inputs.ResumeUnknown()
         if session.user_id != principal.user_id:
             self._address_bans.note_failure(address)
-            return close_codes.INVALID_TOKEN
+            return inputs.ResumeRefused(close_codes.INVALID_TOKEN)
         match session.numbering.judge_resume(resume.seq):
             case ResumeVerdict.OUT_OF_BOUNDS:
-                return close_codes.INVALID_SEQUENCE
+                return inputs.ResumeRefused(close_codes.INVALID_SEQUENCE)
             case ResumeVerdict.BELOW_FLOOR:
-                return ResumeFailure.UNKNOWN
+                return inputs.ResumeUnknown()
             case _:
                 return session

@@ -176,9 +176,14 @@ class AccountSessions:
         return AccountPresence(status, self.afk, self.mobile, custom_status)
 
 
-def session_presence(session_id: str, status: Status, afk: bool, mobile: bool) -> dict[str, Any]:
-    """The session presence object (gateway.md, Presences)."""
-    return {"session_id": session_id, "status": status, "afk": afk, "mobile": mobile}
+def session_presence(session_id: str, presence: SessionPresence | AccountSessions) -> dict[str, Any]:
+    """The session presence object of a session or, for ALL_SESSIONS, of their sum (gateway.md, Presences)."""
+    return {
+        "session_id": session_id,
+        "status": presence.status,
+        "afk": presence.afk,
+        "mobile": presence.mobile,
+    }
 
 
 def custom_status_object(custom_status: CustomStatus | None, *, animated: bool) -> dict[str, Any] | None:

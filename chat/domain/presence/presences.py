@@ -143,11 +143,11 @@ class Presences:
         """What the account is told of its own sessions: the aggregate first, unmasked, then each that counts."""
         account = self._accounts.get(user_id)
         if account is None:
-            return [session_presence(ALL_SESSIONS, Status.OFFLINE, False, False)]
+            return [session_presence(ALL_SESSIONS, SessionPresence(Status.OFFLINE))]
         return [
-            session_presence(ALL_SESSIONS, account.status, account.afk, account.mobile),
+            session_presence(ALL_SESSIONS, account),
             *(
-                session_presence(session_id, entry.presence.status, entry.presence.afk, entry.presence.mobile)
+                session_presence(session_id, entry.presence)
                 for session_id, entry in account.selections.items()
                 if entry.counts
             ),
